@@ -1,0 +1,94 @@
+#include "base/bytes.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/text.h"
+
+namespace archguard {
+namespace {
+
+Error outside(std::uint64_t offset, std::uint64_t count, std::uint64_t size) {
+  return Error{{},
+               "needs " + count_of(count, "byte") + " at " + hex(offset) + ", " +
+                   std::to_string(size > offset ? size - offset : 0) + " remain",
+               {}};
+}
+
+bool inside(std::uint64_t offset, std::uint64_t count, std::uint64_t size) {
+  return offset <= size && count <= size - offset;
+}
+
+}  // namespace
+
+std::string_view Cursor::c_string(std::uint64_t offset) const {
+  if (offset >= bytes_.size) return {};
+  const auto* begin = reinterpret_cast<const char*>(bytes_.data) + offset;
+  const auto* end = static_cast<const char*>(std::memchr(begin, 0, bytes_.size - offset));
+  return end == nullptr ? std::string_view{} : std::string_view(begin, static_cast<std::size_t>(end - begin));
+}
+
+Result<Bytes> read_bytes(const ByteSource& source, std::uint64_t offset, std::uint64_t count) {
+  if (!inside(offset, count, source.size())) return outside(offset, count, source.size());
+  Bytes bytes(static_cast<std::size_t>(count));
+  if (count != 0) ARCHGUARD_CHECK(source.read(offset, bytes.data(), bytes.size()));
+  return bytes;
+}
+
+Status MemorySource::read(std::uint64_t offset, void* out, std::size_t count) const {
+  if (!inside(offset, count, bytes_.size)) return outside(offset, count, bytes_.size);
+  if (count != 0) std::memcpy(out, bytes_.data + offset, count);
+  return Done{};
+}
+
+PartSource::PartSource(const ByteSource& whole, std::uint64_t offset, std::uint64_t size)
+    : whole_(whole), offset_(std::min(offset, whole.size())), size_(std::min(size, whole.size() - offset_)) {}
+
+Status PartSource::read(std::uint64_t offset, void* out, std::size_t count) const {
+  if (!inside(offset, count, size_)) return outside(offset, count, size_);
+  return whole_.read(offset_ + offset, out, count);
+}
+
+Result<FileSource> FileSource::open(const std::string& path) {
+  // O_NONBLOCK: opening a FIFO without a writer must not wait; it has no effect on a regular file.
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (descriptor < 0) {
+    const int error = errno;
+    if (error == ENOENT) return Error{path, "no such file", {}};
+    return Error{path, std::string("cannot be opened: ") + std::strerror(error), {}};
+  }
+  struct stat status {};
+  if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
+    ::close(descriptor);
+    return Error{path, S_ISDIR(status.st_mode) ? "is a folder, not a file" : "is not a regular file", {}};
+  }
+  return FileSource(descriptor, static_cast<std::uint64_t>(status.st_size));
+}
+
+FileSource::FileSource(FileSource&& other) noexcept
+    : descriptor_(std::exchange(other.descriptor_, -1)), size_(other.size_) {}
+
+FileSource::~FileSource() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+Status FileSource::read(std::uint64_t offset, void* out, std::size_t count) const {
+  if (!inside(offset, count, size_)) return outside(offset, count, size_);
+  auto* target = static_cast<std::uint8_t*>(out);
+  while (count != 0) {
+    const ssize_t got = ::pread(descriptor_, target, count, static_cast<off_t>(offset));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return Error{{}, "cannot be read at " + hex(offset) + ": " + std::strerror(errno), {}};
+    if (got == 0) return Error{{}, "ends at " + hex(offset) + " while it is read: it shrank", {}};
+    target += got;
+    offset += static_cast<std::uint64_t>(got);
+    count -= static_cast<std::size_t>(got);
+  }
+  return Done{};
+}
+
+}  // namespace archguard

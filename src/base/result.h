@@ -1,0 +1,60 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <variant>
+
+namespace archguard {
+
+// What went wrong, in three parts that a message needs. Library code returns it; only `main` prints it.
+struct Error {
+  std::string
+      where;  // file, archive member, section+offset or line: "libfoo.a(x.o)(.nv_fatbin+0x40)", "fleet.csv:4"
+  std::string what;  // lower-case, no full stop: "entry 0 payload needs 64 bytes, 63 remain"
+  std::string fix;   // the line to type, or empty where there is none to give
+
+  // "where: what" — or only `what` where there is no place to name.
+  std::string text() const { return where.empty() ? what : where + ": " + what; }
+};
+
+// A value or the error that stood in its way. Check before use: `value()` on an error is undefined.
+template <class T>
+class [[nodiscard]] Result {
+ public:
+  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
+  Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}
+
+  bool ok() const { return state_.index() == 0; }
+  explicit operator bool() const { return ok(); }
+
+  T& value() & { return *std::get_if<0>(&state_); }
+  const T& value() const& { return *std::get_if<0>(&state_); }
+  T&& value() && { return std::move(*std::get_if<0>(&state_)); }
+  T& operator*() & { return value(); }
+  const T& operator*() const& { return value(); }
+  T* operator->() { return &value(); }
+  const T* operator->() const { return &value(); }
+
+  const Error& error() const& { return *std::get_if<1>(&state_); }
+  Error&& error() && { return std::move(*std::get_if<1>(&state_)); }
+
+ private:
+  std::variant<T, Error> state_;
+};
+
+struct Done {};
+using Status = Result<Done>;
+
+}  // namespace archguard
+
+// Declares `name` as the value of `expression`, or returns its error from the enclosing function.
+#define ARCHGUARD_TRY(name, expression)                            \
+  auto name##_or_error = (expression);                             \
+  if (!name##_or_error) return std::move(name##_or_error).error(); \
+  auto& name = *name##_or_error
+
+// The same for a Status, whose value nobody needs.
+#define ARCHGUARD_CHECK(expression)                                                                          \
+  do {                                                                                                       \
+    if (auto archguard_status = (expression); !archguard_status) return std::move(archguard_status).error(); \
+  } while (false)

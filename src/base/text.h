@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace archguard {
+
+// Without leading and trailing blanks, tabs and line ends.
+std::string_view trim(std::string_view text);
+
+// The pieces between separators, untrimmed, empty ones kept: "a;;b" → "a", "", "b". An empty text is one
+// empty piece.
+std::vector<std::string_view> split(std::string_view text, char separator);
+
+std::string join(const std::vector<std::string>& pieces, std::string_view separator);
+
+bool starts_with(std::string_view text, std::string_view prefix);
+bool ends_with(std::string_view text, std::string_view suffix);
+
+// ASCII only: option and column names.
+std::string to_lower(std::string_view text);
+
+// A non-empty run of decimal digits no greater than `most`; no sign, no blanks.
+std::optional<std::uint64_t> parse_number(std::string_view text, std::uint64_t most);
+
+// 0x1a40
+std::string hex(std::uint64_t value);
+
+// "1 kernel", "2 kernels"; `plural` for irregular ones ("library", "libraries").
+std::string count_of(std::uint64_t count, std::string_view singular, std::string_view plural = {});
+
+// A JSON string with its quotes. Bytes that are not UTF-8 become U+FFFD, so that the document is always
+// valid.
+std::string json_quote(std::string_view text);
+
+// The one of `known` that `text` most likely meant (at most two edits, fewer than its length), or nothing.
+std::optional<std::string> did_you_mean(std::string_view text, const std::vector<std::string>& known);
+
+}  // namespace archguard

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "base/version.h"
+#include "compat/arch.h"
+
+namespace archguard {
+
+// One release of the CUDA toolkit. This is the one table of architectures in the project.
+struct Toolkit {
+  Version version;
+  Version ptx_isa;          // the PTX ISA that its nvcc writes and the newest that its ptxas takes
+  std::vector<Arch> archs;  // ascending; `a` and `f` names included; each both as sm_ and as compute_ (all of
+                            // CUDA ≥ 9; 8.0's sm_21 has no compute_21)
+  bool measured = false;    // with ptxas of that release; else taken from NVIDIA's documentation
+};
+
+const std::vector<Toolkit>& known_toolkits();  // ascending, 8.0 … 13.5
+const Toolkit* find_toolkit(Version version);  // nullptr where the table has no such release
+const Toolkit& newest_known_toolkit();
+
+// The oldest and the newest known release that can make an image for this device, as SASS or, where it has no
+// SASS that fits, as PTX. Nothing where none can.
+std::optional<Version> first_toolkit_for(ComputeCapability device);
+std::optional<Version> last_toolkit_for(ComputeCapability device);
+
+// ---- drivers ----
+
+// The CUDA that a driver of this version offers ("535.104.05" → 12.2): that of the largest known branch not
+// above it. A branch above the table gives the newest row ("at least"); text that is no driver version gives
+// nothing.
+std::optional<Version> driver_cuda_of(std::string_view driver_version);
+
+// The newest PTX ISA that a driver offering this CUDA compiles (12.8 → 8.7). Nothing for a driver outside the
+// table.
+std::optional<Version> newest_ptx_for_driver(Version driver_cuda);
+
+// The lowest CUDA that a driver must offer to compile this PTX ISA (8.7 → 12.8). Nothing for an ISA above the
+// table.
+std::optional<Version> lowest_driver_cuda_for_ptx(Version ptx_isa);
+
+// The lowest Linux driver branch that offers this CUDA (12.8 → 570), for messages. Nothing where unknown.
+std::optional<int> driver_branch_of(Version driver_cuda);
+
+// The lowest CUDA that a driver must offer to run programs of this toolkit (minor-version compatibility: 12.4
+// → 12.0).
+Version lowest_driver_cuda_for_toolkit(Version toolkit);
+
+}  // namespace archguard

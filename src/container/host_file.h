@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/bytes.h"
+
+namespace archguard {
+
+// What a file or an archive member is, by its bytes and never by its name.
+enum class HostFormat { elf, cubin, fatbin, ptx, other };
+
+struct Section {
+  std::string name;
+  std::uint64_t offset = 0;  // within the object
+  std::uint64_t size = 0;
+  bool has_bytes =
+      true;  // false: SHT_NOBITS, as objcopy --only-keep-debug leaves them — "no data", not "no code"
+  bool executable = false;  // machine code of the host
+};
+
+// One host object: a file, or one member of an archive. Named byte regions; knows nothing of CUDA beyond
+// e_machine 190.
+struct HostObject {
+  std::string member;        // name of the archive member, empty for the file itself
+  std::uint64_t offset = 0;  // of its first byte, within the file
+  std::uint64_t size = 0;
+  HostFormat format = HostFormat::other;
+  bool linked = true;  // executable or shared library; false for .o: its device code may still be linked
+  std::vector<Section> sections;
+};
+
+// What could be read, and what could not: an error loses its own object, not its neighbours.
+struct HostFile {
+  std::vector<HostObject> objects;
+  std::vector<Error> errors;
+  bool archive = false;
+};
+
+// `path` names the file in errors. A file of no known format is one error ("not an ELF file, archive, …").
+HostFile read_host_file(const ByteSource& source, const std::string& path);
+
+}  // namespace archguard

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/version.h"
+#include "compat/arch.h"
+
+namespace archguard {
+
+// One GPU (or `count` equal ones) that a program shall run on: found in this machine, named on the command
+// line or listed in a fleet file. Empty or absent means "not known", never a guess.
+struct Device {
+  std::string name;
+  std::optional<ComputeCapability> capability;
+  std::string driver_version;          // "580.95.05"
+  std::optional<Version> driver_cuda;  // the CUDA that this driver offers: 13.0
+  std::string uuid;
+  std::string pci_bus_id;
+  bool visible = true;  // false: hidden by CUDA_VISIBLE_DEVICES; listed, never selected
+  bool mig = false;
+  int count = 1;
+  std::optional<std::string> host;
+  std::map<std::string, std::string> source;  // field (as in JSON) → cuda | nvml | proc | fleet | option
+  std::map<std::string, std::string> extra;   // unknown columns of a fleet file, kept
+  std::string origin;                         // for messages: "fleet.csv:4", "--device 8.6", "this machine"
+};
+
+// "NVIDIA T4 (7.5, fleet.csv:4)" — how every message names a device; "device 8.6 (--device 8.6)"-like where
+// it has no name.
+std::string describe(const Device& device);
+
+}  // namespace archguard

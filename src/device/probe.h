@@ -1,0 +1,38 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "device/device.h"
+
+namespace archguard {
+
+// One thing that stood between the probe and a device, with its cause and what to do about it.
+struct Diagnostic {
+  std::string stage;  // "load", "cuInit", "enumerate", "nvml", "environment", "timeout", …
+  std::optional<int>
+      code;          // the driver's error number (CUDA's CUresult or NVML's nvmlReturn_t), where it gave one
+  std::string name;  // "CUDA_ERROR_NO_DEVICE", or empty
+  std::string cause;
+  std::string fix;
+};
+
+enum class ProbeStatus { ok, none, failed };  // devices found · none, and why · a driver is there and fails
+
+struct ProbeResult {
+  ProbeStatus status = ProbeStatus::none;
+  std::string driver_version;          // of the kernel driver: "580.95.05", empty where unknown
+  std::optional<Version> driver_cuda;  // cuDriverGetVersion
+  std::string library;                 // path of the libcuda that answered
+  std::vector<Device> devices;
+  std::vector<Diagnostic> diagnostics;
+};
+
+// Asks the driver of this machine, in a child process with a deadline: a driver that crashes, prints or hangs
+// cannot take the caller along. Never fails: what goes wrong is in the result. POSIX; no CUDA context is
+// created.
+ProbeResult probe_this_machine(std::chrono::milliseconds timeout);
+
+}  // namespace archguard

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/version.h"
+#include "compat/arch.h"
+
+namespace archguard {
+
+enum class EntryKind { ptx, sass, ltoir, reloc_ptx, other };
+enum class Compression { none, lz4, zstd };
+
+// One image of a fat binary: its header, not its bytes.
+struct Entry {
+  std::uint64_t offset = 0;  // of the entry's header, within the object (file or member)
+  EntryKind kind = EntryKind::other;
+  std::uint16_t kind_code = 0;  // as the file has it
+  Arch arch;
+  std::optional<Version> ptx_isa;  // of PTX
+  Compression compression = Compression::none;
+  bool obfuscated = false;
+  std::uint64_t flags = 0;
+  std::string unknown;  // what this reader does not know of it ("flag 0x4000000"); never covered then
+  std::uint64_t payload_offset = 0;  // within the object
+  std::uint64_t stored_size =
+      0;  // bytes that the file holds of it: the compressed size where it is compressed
+  std::uint64_t uncompressed_size = 0;  // equals stored_size for a raw one
+  std::string identifier;               // the source's name, with -G or -lineinfo
+};
+
+// One fat binary ("container"): what the runtime registers as one, and the driver chooses one image from.
+struct Container {
+  std::uint64_t offset = 0;  // of its magic, within the object
+  std::uint64_t size = 0;    // header and entries
+  std::string section;       // ".nv_fatbin"; empty where no section holds it
+  bool relocatable = false;  // from __nv_relfatbin: -rdc=true parts
+  std::vector<Entry> entries;
+};
+
+// The device code of one host object.
+struct DeviceObject {
+  std::string path;
+  std::string member;             // archive member, empty for the file itself
+  std::uint64_t file_offset = 0;  // of the object within the file
+  bool linked = true;
+  std::vector<Container>
+      containers;  // ascending offset; a bare cubin or PTX file is one container of one entry at 0
+};
+
+struct DeviceCode {
+  std::vector<DeviceObject> objects;  // one for each host object, also where it holds no container
+  std::vector<Error> errors;  // what could not be read or is not understood; then the file was not read whole
+  std::vector<std::string> warnings;  // "-": e.g. sections without bytes
+};
+
+// Every container of the file: in its sections, and found by signature anywhere else in it.
+DeviceCode read_device_code(const ByteSource& source, const std::string& path);
+
+// The object's own bytes within its file, for inflate().
+PartSource bytes_of(const DeviceObject& object, const ByteSource& file);
+
+// The image itself. Refuses, before it allocates, a size that the stored bytes cannot hold. `source` is the
+// object's.
+Result<Bytes> inflate(const Entry& entry, const ByteSource& source);
+
+// Where a message points: "libfoo.so(.nv_fatbin+0x1a40)", "libfoo.a(x.o)(.nv_fatbin+0x40)". The offset is
+// that of interfaces.md.
+std::string where(const DeviceObject& object, const Container& container);
+
+}  // namespace archguard

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/version.h"
+
+namespace archguard {
+
+// real: does something. empty: returns at once. trap: straight-line code that ends in a trap. unknown: could
+// not be told.
+enum class KernelState { real, empty, trap, unknown };
+
+struct Kernel {
+  std::string name;  // mangled
+  KernelState state = KernelState::unknown;
+};
+
+struct ImageCode {
+  std::vector<Kernel> kernels;     // sorted by name
+  bool relocatable = false;        // an ET_REL cubin, or PTX for linking: no coverage by itself
+  std::optional<Version> toolkit;  // that made it, where the image tells
+};
+
+Result<ImageCode> read_cubin(ByteView cubin);
+Result<ImageCode> read_ptx(ByteView text);
+
+}  // namespace archguard
