@@ -23,7 +23,8 @@ Fit ptx_fits(Arch image, ComputeCapability device);
 // the table.
 Fit driver_takes_ptx(Version ptx_isa, Version driver_cuda);
 
-// Does a driver that offers this CUDA inflate zstd? From 12.4 on (claimed; docs/reference/compatibility.md).
+// The first CUDA whose drivers inflate zstd-compressed images (claimed; docs/reference/compatibility.md).
+inline constexpr Version kFirstZstdDriver{12, 4};
 bool driver_takes_zstd(Version driver_cuda);
 
 // Is this arch known to no release of the table? Then the general rules judge it, and messages say so.

@@ -1,0 +1,48 @@
+#include "coverage/expect.h"
+
+#include <algorithm>
+
+namespace archguard {
+namespace {
+
+bool answers(const Entry& entry, const ExpectedImage& expected) {
+  if (entry.arch != expected.arch || !entry.unknown.empty()) return false;
+  switch (entry.kind) {
+    case EntryKind::sass:
+    case EntryKind::ltoir:
+      return expected.sass;
+    case EntryKind::ptx:
+    case EntryKind::reloc_ptx:
+      return !expected.sass;
+    case EntryKind::other:
+      return false;
+  }
+  return false;
+}
+
+template <class Items, class Test>
+bool any(const Items& items, Test test) {
+  return std::any_of(items.begin(), items.end(), test);
+}
+
+}  // namespace
+
+Expectation expect_images(const ContainerCode& code, const std::vector<ExpectedImage>& expected) {
+  const auto is_plain = [](const auto& image) { return image.arch.suffix == Suffix::none; };
+  if (expected.empty() ||
+      (code.linked && (code.container.relocatable || (code.kernels.empty() && code.errors.empty()))))
+    return {};
+  if (!any(code.container.entries, is_plain) && any(expected, is_plain)) return {ExpectVerdict::specific, {}};
+  Expectation expectation{ExpectVerdict::holds, {}};
+  for (const ExpectedImage& image : expected)
+    if (!any(code.container.entries, [&](const Entry& entry) { return answers(entry, image); }))
+      expectation.absent.push_back(image);
+  if (!expectation.absent.empty()) expectation.verdict = ExpectVerdict::lacks;
+  return expectation;
+}
+
+std::string to_string(const ExpectedImage& image) {
+  return (image.sass ? "SASS of sm_" : "PTX of compute_") + to_string(image.arch);
+}
+
+}  // namespace archguard

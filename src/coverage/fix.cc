@@ -1,0 +1,111 @@
+#include "coverage/fix.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "compat/rules.h"
+#include "compat/toolkit.h"
+
+namespace archguard {
+namespace {
+
+std::string add_arch(Arch arch, const std::string& target) {
+  const std::string real = to_string(arch) + "-real";
+  if (!target.empty()) return "add " + real + " to CUDA_ARCHITECTURES of target '" + target + "'";
+  const std::string number = to_string(arch);
+  return "add " + real + " to CMAKE_CUDA_ARCHITECTURES (nvcc: -gencode=arch=compute_" + number + ",code=sm_" +
+         number + "; TORCH_CUDA_ARCH_LIST: " + to_string(capability_of(arch)) + ")";
+}
+
+// The highest plain arch of the toolkit whose SASS runs on the device.
+std::optional<Arch> best_sass(const Toolkit& toolkit, ComputeCapability device) {
+  std::optional<Arch> best;
+  for (const Arch arch : toolkit.archs)
+    if (arch.suffix == Suffix::none && sass_fits(arch, device) == Fit::yes) best = arch;
+  return best;
+}
+
+std::optional<Arch> best_ptx(const Toolkit& toolkit, ComputeCapability device) {
+  std::optional<Arch> best;
+  for (const Arch arch : toolkit.archs)
+    if (arch.suffix == Suffix::none && ptx_fits(arch, device) == Fit::yes) best = arch;
+  return best;
+}
+
+// A driver new enough for `cuda`, by its branch where that is known.
+std::string update_driver(Version cuda) {
+  const auto branch = driver_branch_of(cuda);
+  return "update the driver to " +
+         (branch ? "branch " + std::to_string(*branch) + " (CUDA " + to_string(cuda) + ")"
+                 : "one that offers CUDA " + to_string(cuda)) +
+         " or newer";
+}
+
+std::string fix_missing_image(ComputeCapability device, const VerifyPolicy& policy,
+                              std::optional<Version> version) {
+  const auto first = first_toolkit_for(device), last = last_toolkit_for(device);
+  if (policy.scope == Scope::library) {
+    std::string fix = "use a build of this library that holds sm_" + to_string(arch_of(device));
+    if (last && *last < newest_known_toolkit().version)
+      fix += ", made with CUDA " + to_string(*last) + " or older";
+    return fix;
+  }
+  const Toolkit* toolkit = version ? find_toolkit(*version) : nullptr;
+  if (toolkit == nullptr) return add_arch(arch_of(device), policy.target);
+  if (const auto sass = best_sass(*toolkit, device)) return add_arch(*sass, policy.target);
+  if (last && *last < toolkit->version)
+    return "build with CUDA " + to_string(*last) + ", the last toolkit that serves " + to_string(device) +
+           ", or leave this device out of the fleet";
+  if (const auto ptx = best_ptx(*toolkit, device)) {
+    std::string fix = "add " + to_string(*ptx) + "-virtual to " +
+                      (policy.target.empty() ? "CMAKE_CUDA_ARCHITECTURES"
+                                             : "CUDA_ARCHITECTURES of target '" + policy.target + "'");
+    if (first)
+      fix += ", or build with CUDA " + to_string(*first) + " or newer and add " + to_string(arch_of(device)) +
+             "-real";
+    return fix;
+  }
+  return "no known toolkit serves " + to_string(device) + "; leave this device out of the fleet";
+}
+
+}  // namespace
+
+std::string fix_for(const DeviceResult& result, const Device& device, const VerifyPolicy& policy,
+                    std::optional<Version> toolkit) {
+  const auto with_code = [&](int code) {
+    return std::find_if(result.failures.begin(), result.failures.end(),
+                        [&](const Failure& failure) { return failure.code == code && !failure.unknown; });
+  };
+  const auto failed = [&](int code) { return with_code(code) != result.failures.end(); };
+  const ComputeCapability capability = *device.capability;
+  if (failed(kNoKernelImage)) return fix_missing_image(capability, policy, toolkit);
+  if (failed(kUnsupportedPtxVersion)) {
+    const Toolkit* made_by = toolkit ? find_toolkit(*toolkit) : nullptr;
+    const std::string update = toolkit ? update_driver(*toolkit) : "update the driver";
+    if (policy.scope == Scope::library) return update;
+    const auto sass =
+        made_by != nullptr ? best_sass(*made_by, capability) : std::optional<Arch>(arch_of(capability));
+    return sass ? add_arch(*sass, policy.target) + ", or " + update : update;
+  }
+  if (failed(kInvalidKernelImage))
+    return update_driver(kFirstZstdDriver) + ", or compile with nvcc's --compress-mode=speed (LZ4)";
+  if (failed(kInvalidDeviceFunction))
+    return "compile every source file that holds these kernels for " + to_string(arch_of(capability)) +
+           " too, or waive them: --waivers FILE with the line 'kernel,compute_cap,reason'";
+  if (failed(kInsufficientDriver) && result.toolkit_ahead)
+    return update_driver(lowest_driver_cuda_for_toolkit(*result.toolkit_ahead));
+  if (policy.judge.require_driver && result.containers.unknown != 0)
+    return "name the driver: --device " + to_string(capability) +
+           "@13.0, or a driver_version column in the fleet file";
+  if (policy.judge.require_sass && result.containers.uncovered != 0)
+    return fix_missing_image(capability, policy, toolkit);
+  if (policy.judge.require_ptx && result.containers.uncovered != 0) {
+    const Toolkit* made_by = toolkit ? find_toolkit(*toolkit) : nullptr;
+    const auto ptx =
+        made_by != nullptr ? best_ptx(*made_by, capability) : std::optional<Arch>(arch_of(capability));
+    if (ptx) return "add " + to_string(*ptx) + "-virtual to CUDA_ARCHITECTURES";
+  }
+  return {};
+}
+
+}  // namespace archguard

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "coverage/verify.h"
+
+namespace archguard {
+
+// The line to type for a device that a file does not cover. `toolkit` made the file's images, where they
+// tell; a fix never names what that toolkit cannot do.
+std::string fix_for(const DeviceResult& result, const Device& device, const VerifyPolicy& policy,
+                    std::optional<Version> toolkit);
+
+}  // namespace archguard

@@ -1,0 +1,248 @@
+#include "coverage/judge.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "compat/rules.h"
+#include "compat/toolkit.h"
+
+namespace archguard {
+namespace {
+
+bool has_kernels(const Image& image) {
+  return image.code && !image.code->kernels.empty();
+}
+
+// Can an image of this kind serve this container at all? In a linked file the driver loads linked SASS and
+// PTX; a relocatable container of an object is about to be linked, where relocatable SASS and LTO-IR count
+// and PTX does not.
+bool serves(const Image& image, bool linking) {
+  switch (image.entry.kind) {
+    case EntryKind::sass:
+      return has_kernels(image) && (linking || !image.code->relocatable);
+    case EntryKind::ltoir:
+      return linking;
+    case EntryKind::ptx:
+      return has_kernels(image) && !linking;
+    case EntryKind::reloc_ptx:
+    case EntryKind::other:
+      return false;
+  }
+  return false;
+}
+
+bool is_native(EntryKind kind) {
+  return kind == EntryKind::sass || kind == EntryKind::ltoir;
+}
+
+Fit fit_of(const Entry& entry, ComputeCapability device) {
+  return is_native(entry.kind) ? sass_fits(entry.arch, device) : ptx_fits(entry.arch, device);
+}
+
+std::optional<Version> toolkit_of(const Image& image) {
+  if (image.code && image.code->toolkit) return image.code->toolkit;
+  return image.entry.ptx_isa ? lowest_driver_cuda_for_ptx(*image.entry.ptx_isa) : std::nullopt;
+}
+
+struct Choice {
+  std::optional<std::size_t> native;
+  std::optional<std::size_t> ptx;
+  std::string undecided;  // the first image that might have been the driver's choice, but cannot be judged
+};
+
+Choice choose(const ContainerCode& code, ComputeCapability device, bool linking) {
+  Choice choice;
+  const auto number = [&](std::size_t i) { return code.images[i].entry.arch.number; };
+  for (std::size_t i = 0; i < code.images.size(); ++i) {
+    const Image& image = code.images[i];
+    if (!image.unknown.empty()) {
+      if (choice.undecided.empty()) choice.undecided = image.unknown;
+      continue;
+    }
+    if (!serves(image, linking)) continue;
+    const Fit fit = fit_of(image.entry, device);
+    if (fit == Fit::unknown && choice.undecided.empty())
+      choice.undecided =
+          "whether sm_" + to_string(image.entry.arch) + " runs on " + to_string(device) + " is not known";
+    if (fit != Fit::yes) continue;
+    if (is_native(image.entry.kind)) {
+      if (!choice.native || number(i) > number(*choice.native)) choice.native = i;
+    } else if (!choice.ptx || number(i) >= number(*choice.ptx)) {
+      choice.ptx = i;
+    }
+  }
+  return choice;
+}
+
+bool is_exact(const Entry& entry, ComputeCapability device) {
+  return capability_of(entry.arch) == device;
+}
+
+// Only `a` and `f` images: made for some devices on purpose, not meant to serve every one.
+bool is_specific(const ContainerCode& code) {
+  return std::all_of(code.images.begin(), code.images.end(), [](const Image& image) {
+    const bool asks_nothing = image.code && image.code->kernels.empty();
+    return asks_nothing || image.entry.arch.suffix != Suffix::none;
+  });
+}
+
+bool holds_plain_ptx(const ContainerCode& code) {
+  return std::any_of(code.images.begin(), code.images.end(), [](const Image& image) {
+    const bool ptx = image.entry.kind == EntryKind::ptx || image.entry.kind == EntryKind::reloc_ptx;
+    return ptx && has_kernels(image) && image.entry.arch.suffix == Suffix::none;
+  });
+}
+
+Judgement failed(int code, std::string reason, std::optional<std::size_t> image = {}) {
+  Judgement judgement;
+  judgement.verdict = Verdict::uncovered;
+  judgement.code = code;
+  judgement.reason = std::move(reason);
+  judgement.image = image;
+  return judgement;
+}
+
+Judgement not_known(std::string reason) {
+  Judgement judgement;
+  judgement.verdict = Verdict::unknown;
+  judgement.reason = std::move(reason);
+  return judgement;
+}
+
+void need_driver(Judgement& judgement, Version cuda) {
+  if (!judgement.needs_driver || *judgement.needs_driver < cuda) judgement.needs_driver = cuda;
+}
+
+// The driver has made its choice: what happens when it loads that image?
+Judgement load(const Image& image, std::size_t index, const Device& device) {
+  Judgement judgement;
+  judgement.image = index;
+  judgement.verdict = is_native(image.entry.kind) ? Verdict::sass : Verdict::jit;
+  if (image.entry.compression == Compression::zstd) {
+    if (!device.driver_cuda) {
+      need_driver(judgement, kFirstZstdDriver);
+    } else if (!driver_takes_zstd(*device.driver_cuda)) {
+      return failed(kInvalidKernelImage,
+                    "its image is compressed with zstd, which drivers know from CUDA " +
+                        to_string(kFirstZstdDriver) + " on; this one offers CUDA " +
+                        to_string(*device.driver_cuda),
+                    index);
+    }
+  }
+  if (judgement.verdict == Verdict::jit) {
+    if (!image.entry.ptx_isa) return not_known("the ISA version of its PTX is not known");
+    const Version isa = *image.entry.ptx_isa;
+    if (!device.driver_cuda) {
+      const auto lowest = lowest_driver_cuda_for_ptx(isa);
+      if (!lowest) return not_known("which driver takes PTX ISA " + to_string(isa) + " is not known");
+      need_driver(judgement, *lowest);
+    } else {
+      const Fit taken = driver_takes_ptx(isa, *device.driver_cuda);
+      if (taken == Fit::unknown)
+        return not_known("whether a driver with CUDA " + to_string(*device.driver_cuda) + " takes PTX ISA " +
+                         to_string(isa) + " is not known");
+      if (taken == Fit::no) {
+        const auto newest = newest_ptx_for_driver(*device.driver_cuda);
+        return failed(kUnsupportedPtxVersion,
+                      "its PTX has ISA " + to_string(isa) + "; the driver offers CUDA " +
+                          to_string(*device.driver_cuda) +
+                          (newest ? " and takes PTX up to ISA " + to_string(*newest) : ""),
+                      index);
+      }
+    }
+  }
+  const auto toolkit = toolkit_of(image);
+  if (device.driver_cuda && toolkit && *device.driver_cuda < lowest_driver_cuda_for_toolkit(*toolkit))
+    judgement.toolkit_ahead = toolkit;
+  return judgement;
+}
+
+Judgement judge_choice(const ContainerCode& code, const Device& device, bool linking) {
+  const ComputeCapability capability = *device.capability;
+  const Choice choice = choose(code, capability, linking);
+  const bool decided = choice.native && is_exact(code.images[*choice.native].entry, capability);
+  if (!choice.undecided.empty() && !decided) return not_known(choice.undecided);
+  const auto taken = choice.native ? choice.native : choice.ptx;
+  if (taken) return load(code.images[*taken], *taken, device);
+  if (is_specific(code)) {
+    Judgement judgement;
+    judgement.verdict = Verdict::specific;
+    return judgement;
+  }
+  return failed(kNoKernelImage, "no image fits");
+}
+
+}  // namespace
+
+Judgement judge(const ContainerCode& code, const Device& device, const JudgePolicy& policy) {
+  const bool relocatable = code.container.relocatable;
+  if (relocatable && code.linked) return {};
+  const bool any_unknown = std::any_of(code.images.begin(), code.images.end(),
+                                       [](const Image& image) { return !image.unknown.empty(); });
+  const bool any_ltoir = std::any_of(code.images.begin(), code.images.end(),
+                                     [](const Image& image) { return image.entry.kind == EntryKind::ltoir; });
+  if (code.kernels.empty() && !any_unknown && !any_ltoir) return {};
+
+  Judgement judgement = judge_choice(code, device, relocatable);
+  const bool covered = judgement.verdict == Verdict::sass || judgement.verdict == Verdict::jit;
+  if (!covered) return judgement;
+  if (policy.require_driver && judgement.needs_driver)
+    return not_known("the driver of this device is not given; it must offer CUDA " +
+                     to_string(*judgement.needs_driver) + " or newer");
+  if (policy.require_sass && judgement.verdict == Verdict::jit)
+    return failed(0, "only PTX fits, and SASS is required", judgement.image);
+  if (policy.require_ptx && !holds_plain_ptx(code))
+    return failed(0, "it holds no plain PTX, which is required", judgement.image);
+  return judgement;
+}
+
+KernelGaps compare_kernels(const ContainerCode& code, std::size_t taken) {
+  KernelGaps gaps;
+  if (!code.images[taken].code) return gaps;
+  const auto& held = code.images[taken].code->kernels;
+  auto next = held.begin();  // both lists are sorted by name
+  for (const KernelName& kernel : code.kernels) {
+    while (next != held.end() && next->name < kernel.name) ++next;
+    if (next == held.end() || next->name != kernel.name) {
+      gaps.missing.push_back(kernel.name);
+    } else if (kernel.real && (next->state == KernelState::empty || next->state == KernelState::trap)) {
+      gaps.hollow.push_back(kernel.name);
+    }
+  }
+  return gaps;
+}
+
+std::string describe_images(const ContainerCode& code) {
+  std::vector<std::string> found;
+  bool ptx = false;
+  for (const Image& image : code.images) {
+    const std::string arch = to_string(image.entry.arch);
+    std::string text;
+    switch (image.entry.kind) {
+      case EntryKind::sass:
+        text = "sm_" + arch + " cubin";
+        break;
+      case EntryKind::ltoir:
+        text = "LTO-IR lto_" + arch;
+        break;
+      case EntryKind::reloc_ptx:
+        text = "relocatable PTX compute_" + arch;
+        break;
+      case EntryKind::other:
+        text = "unknown kind " + hex(image.entry.kind_code);
+        break;
+      case EntryKind::ptx:
+        ptx = true;
+        text = "PTX compute_" + arch;
+        if (image.entry.ptx_isa) text += " (ISA " + to_string(*image.entry.ptx_isa) + ")";
+        break;
+    }
+    if (image.code && image.code->kernels.empty()) text += " without kernels";
+    found.push_back(std::move(text));
+  }
+  if (found.empty()) return "nothing";
+  if (!ptx) found.push_back("no PTX");
+  return join(found, ", ");
+}
+
+}  // namespace archguard

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "coverage/container_code.h"
+#include "device/device.h"
+
+namespace archguard {
+
+// What becomes of one container on one device.
+enum class Verdict {
+  sass,       // the driver takes a SASS image
+  jit,        // the driver compiles PTX
+  uncovered,  // Judgement::code says how it dies
+  unknown,    // cannot be told; never passes
+  specific,   // holds `a` or `f` images only and none is for this device: not required here
+  nothing,    // asks for nothing: no kernels, or the relocatable part of a linked file
+};
+
+// CUDA's numbers for what a user would see; 0 where a policy of the caller failed and not the driver.
+// (cuda.h: CUDA_ERROR_NO_BINARY_FOR_GPU, _UNSUPPORTED_PTX_VERSION, _INVALID_IMAGE; driver_types.h:
+// cudaErrorInvalidDeviceFunction.)
+inline constexpr int kNoKernelImage = 209;
+inline constexpr int kUnsupportedPtxVersion = 222;
+inline constexpr int kInvalidKernelImage = 200;
+inline constexpr int kInvalidDeviceFunction = 98;
+inline constexpr int kInsufficientDriver = 35;
+
+struct JudgePolicy {
+  bool require_sass = false;  // PTX is no answer
+  bool require_ptx = false;   // each required container holds plain PTX as well
+  bool require_driver =
+      false;  // PTX needs a driver that is known to take it, and a toolkit that the driver serves
+};
+
+struct Judgement {
+  Verdict verdict = Verdict::nothing;
+  int code = 0;        // with `uncovered`
+  std::string reason;  // for `uncovered` and `unknown`, without place and device
+  std::optional<std::size_t>
+      image;  // what the driver takes, or would take and fail with (222, 200): index into images
+  std::optional<Version>
+      needs_driver;  // the lowest CUDA that the driver must offer, where the device does not tell its own
+  std::optional<Version>
+      toolkit_ahead;  // the toolkit that made the image, where the driver is too old to serve it (35)
+};
+
+// Which image the driver takes, and what then happens. Pure. `device` has a capability. The rules and what is
+// known of their truth: docs/reference/compatibility.md; SASS before PTX, nearest arch, the first SASS and
+// the last PTX among equals, no second choice after the first (one published experiment; claimed).
+Judgement judge(const ContainerCode& code, const Device& device, const JudgePolicy& policy);
+
+// The container's kernels against the image that the driver takes: names that it lacks, and names that do
+// nothing there while another image holds real code. Empty where the image's kernels cannot be read (LTO-IR).
+struct KernelGaps {
+  std::vector<std::string> missing;
+  std::vector<std::string> hollow;
+};
+KernelGaps compare_kernels(const ContainerCode& code, std::size_t taken);
+
+// "sm_80 cubin, sm_90a cubin, PTX compute_90 (ISA 9.0)", for messages: what the container holds.
+std::string describe_images(const ContainerCode& code);
+
+}  // namespace archguard

@@ -1,0 +1,53 @@
+#include "coverage/outcome.h"
+
+#include <algorithm>
+
+namespace archguard {
+namespace {
+
+bool any_device(const FileResult& file, Coverage coverage) {
+  return std::any_of(file.devices.begin(), file.devices.end(),
+                     [&](const DeviceResult& result) { return result.coverage == coverage; });
+}
+
+bool has_device_code(const Verification& verification, const FileResult& file) {
+  const bool held = file.expect.containers + file.expect.specific != 0;
+  return file.has_kernels || (verification.expects && held);
+}
+
+}  // namespace
+
+bool is_unjudged(const Device& device) {
+  return device.visible && !device.capability;
+}
+
+std::optional<std::size_t> class_of(const Verification& verification, std::size_t device) {
+  for (std::size_t i = 0; i < verification.classes.size(); ++i) {
+    const auto& members = verification.classes[i].members;
+    if (std::binary_search(members.begin(), members.end(), device)) return i;
+  }
+  return std::nullopt;
+}
+
+Outcome outcome_of(const Verification& verification, const FileResult& file) {
+  if (!file.errors.empty()) return Outcome::unknown;
+  if (!has_device_code(verification, file)) return Outcome::no_device_code;
+  const bool unjudged = std::any_of(verification.devices.begin(), verification.devices.end(), is_unjudged);
+  if (unjudged || any_device(file, Coverage::unknown)) return Outcome::unknown;
+  const bool lacking = any_device(file, Coverage::not_covered) || !file.expect.failures.empty();
+  return lacking ? Outcome::not_covered : Outcome::covered;
+}
+
+Outcome outcome_of(const Verification& verification) {
+  bool not_covered = false, covered = false;
+  for (const FileResult& file : verification.files) {
+    const Outcome outcome = outcome_of(verification, file);
+    if (outcome == Outcome::unknown) return Outcome::unknown;
+    not_covered |= outcome == Outcome::not_covered;
+    covered |= outcome == Outcome::covered;
+  }
+  if (not_covered) return Outcome::not_covered;
+  return covered ? Outcome::covered : Outcome::no_device_code;
+}
+
+}  // namespace archguard

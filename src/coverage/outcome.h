@@ -1,0 +1,43 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "coverage/verify.h"
+
+namespace archguard {
+
+enum class Outcome { covered, not_covered, unknown, no_device_code };
+
+// A device that was left out when the architectures were chosen; read from the selection's JSON.
+struct Excluded {
+  std::string name;
+  ComputeCapability capability;
+  std::string reason;
+  std::optional<Version> first_toolkit, last_toolkit;
+};
+
+// Everything that a report shows.
+struct Verification {
+  std::vector<Device> devices;       // that are judged, or could not be
+  std::vector<DeviceClass> classes;  // of `devices`
+  std::vector<Excluded> excluded;    // that the fleet names and that were left out on purpose
+  std::vector<FileResult> files;
+  std::vector<Waiver> unused_waivers;
+  bool expects = false;  // images were expected (--expect)
+};
+
+// A device whose capability is not known cannot be judged; one that the environment hides is nobody's
+// business.
+bool is_unjudged(const Device& device);
+
+// The index of the device's class, or nothing where it is not judged.
+std::optional<std::size_t> class_of(const Verification& verification, std::size_t device);
+
+Outcome outcome_of(const Verification& verification, const FileResult& file);
+
+// The strongest over all files wins: unknown, not covered, no device code, covered. A file without device
+// code does not spoil the others: no device code is the answer only where no file holds any.
+Outcome outcome_of(const Verification& verification);
+
+}  // namespace archguard

@@ -1,0 +1,199 @@
+#include "coverage/verify.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "coverage/fix.h"
+
+namespace archguard {
+namespace {
+
+template <class T>
+void raise(std::optional<T>& to, const std::optional<T>& value) {
+  if (value && (!to || *to < *value)) to = value;
+}
+
+ContainerPlace place_of(const DeviceObject& object, const ContainerCode& code) {
+  return {code.container.offset, code.container.section, object.member};
+}
+
+// One file's answer for one class of devices, container after container.
+class DeviceJudge {
+ public:
+  DeviceJudge(const Device& device, const VerifyPolicy& policy, Waivers& waivers)
+      : device_(device), policy_(policy), waivers_(waivers) {}
+
+  void add(const DeviceObject& object, const ContainerCode& code) {
+    const Judgement judgement = judge(code, device_, policy_.judge);
+    if (judgement.verdict == Verdict::nothing) return;
+    ++result_.containers.total;
+    const bool covered = judgement.verdict == Verdict::sass || judgement.verdict == Verdict::jit;
+    if (judgement.verdict == Verdict::specific) {
+      ++result_.containers.specific;
+      return;
+    }
+    result_.kernels.total += code.kernels.size();
+    if (!covered) {
+      const bool unknown = judgement.verdict == Verdict::unknown;
+      ++(unknown ? result_.containers.unknown : result_.containers.uncovered);
+      fail(object, code, judgement.code, unknown, judgement.reason,
+           code.kernels.empty() ? std::string() : code.kernels.front().name);
+      return;
+    }
+    ++(judgement.verdict == Verdict::sass ? result_.containers.sass : result_.containers.jit);
+    raise(result_.needs_driver, judgement.needs_driver);
+    if (judgement.toolkit_ahead) {
+      raise(result_.toolkit_ahead, judgement.toolkit_ahead);
+      if (policy_.judge.require_driver)
+        fail(object, code, kInsufficientDriver, false,
+             "the driver is too old for programs of CUDA " + to_string(*judgement.toolkit_ahead), {});
+    }
+    add_kernels(object, code, *judgement.image);
+  }
+
+  DeviceResult finish(std::optional<Version> toolkit) {
+    auto& counts = result_.containers;
+    const bool any_fits = counts.sass + counts.jit != 0;
+    if (policy_.scope == Scope::library && any_fits) forgive_containers();
+    if (counts.total != 0 && counts.total == counts.specific)
+      result_.failures.push_back({kNoKernelImage,
+                                  false,
+                                  "every container is for other devices only",
+                                  {},
+                                  "images with an a or f suffix, none for this device",
+                                  {},
+                                  {}});
+    const auto is_unknown = [](const Failure& failure) { return failure.unknown; };
+    const bool any_unknown = std::any_of(result_.failures.begin(), result_.failures.end(), is_unknown);
+    const bool all_unknown = std::all_of(result_.failures.begin(), result_.failures.end(), is_unknown);
+    result_.coverage = !all_unknown  ? Coverage::not_covered
+                       : any_unknown ? Coverage::unknown
+                                     : Coverage::covered;
+    for (auto* names : {&result_.kernels.missing, &result_.kernels.hollow}) {
+      std::sort(names->begin(), names->end());
+      names->erase(std::unique(names->begin(), names->end()), names->end());
+    }
+    if (result_.coverage != Coverage::covered) result_.fix = fix_for(result_, device_, policy_, toolkit);
+    return std::move(result_);
+  }
+
+ private:
+  // With scope library, what does not fit is the library's own affair: it chooses among its containers. Only
+  // a driver that is too old for all of them stays an error.
+  void forgive_containers() {
+    auto& failures = result_.failures;
+    failures.erase(std::remove_if(failures.begin(), failures.end(),
+                                  [](const Failure& failure) { return failure.code != kInsufficientDriver; }),
+                   failures.end());
+    result_.kernels.missing.clear();
+    result_.kernels.hollow.clear();
+  }
+
+  void add_kernels(const DeviceObject& object, const ContainerCode& code, std::size_t taken) {
+    KernelGaps gaps = compare_kernels(code, taken);
+    result_.kernels.covered += code.kernels.size() - gaps.missing.size();
+    const auto waived = [&](const std::string& name) { return waivers_.waive(name, *device_.capability); };
+    for (auto* names : {&gaps.missing, &gaps.hollow})
+      names->erase(std::remove_if(names->begin(), names->end(), waived), names->end());
+    const std::string image = "sm_" + to_string(code.images[taken].entry.arch);
+    if (!gaps.missing.empty()) {
+      fail(object, code, kInvalidDeviceFunction, false,
+           "the " + image +
+               " image that this device takes lacks it; another image of the same container has it",
+           gaps.missing.front());
+      auto& all = result_.kernels.missing;
+      all.insert(all.end(), gaps.missing.begin(), gaps.missing.end());
+    }
+    if (!gaps.hollow.empty() && policy_.hollow != HollowPolicy::off) {
+      if (policy_.hollow == HollowPolicy::error)
+        fail(object, code, 0, false,
+             "it does nothing in the " + image +
+                 " image that this device takes; another image holds real code",
+             gaps.hollow.front());
+      auto& all = result_.kernels.hollow;
+      all.insert(all.end(), gaps.hollow.begin(), gaps.hollow.end());
+    }
+  }
+
+  void fail(const DeviceObject& object, const ContainerCode& code, int number, bool unknown,
+            const std::string& reason, const std::string& kernel) {
+    const auto same = [&](const Failure& failure) {
+      return std::tie(failure.code, failure.unknown, failure.reason) == std::tie(number, unknown, reason);
+    };
+    auto failure = std::find_if(result_.failures.begin(), result_.failures.end(), same);
+    if (failure == result_.failures.end()) {
+      result_.failures.push_back(
+          {number, unknown, reason, {}, describe_images(code), where(object, code.container), kernel});
+      failure = std::prev(result_.failures.end());
+    }
+    failure->places.push_back(place_of(object, code));
+  }
+
+  const Device& device_;
+  const VerifyPolicy& policy_;
+  Waivers& waivers_;
+  DeviceResult result_;
+};
+
+void add_expectation(ExpectResult& result, const DeviceObject& object, const ContainerCode& code,
+                     const std::vector<ExpectedImage>& expected) {
+  Expectation expectation = expect_images(code, expected);
+  if (expectation.verdict == ExpectVerdict::nothing) return;
+  if (expectation.verdict == ExpectVerdict::specific) {
+    ++result.specific;
+    return;
+  }
+  ++result.containers;
+  if (expectation.verdict == ExpectVerdict::lacks)
+    result.failures.push_back({place_of(object, code), where(object, code.container),
+                               std::move(expectation.absent), describe_images(code)});
+}
+
+bool may_hold_kernels(const ContainerCode& code) {
+  return !(code.container.relocatable && code.linked) && (!code.kernels.empty() || !code.errors.empty());
+}
+
+}  // namespace
+
+std::vector<DeviceClass> classes_of(const std::vector<Device>& devices) {
+  std::map<std::tuple<int, int, int, int>, std::size_t> class_of;
+  std::vector<DeviceClass> classes;
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    const Device& device = devices[i];
+    if (!device.capability || !device.visible) continue;
+    const Version driver = device.driver_cuda.value_or(Version{-1, -1});
+    const auto [found, is_new] = class_of.try_emplace(
+        {device.capability->major, device.capability->minor, driver.major, driver.minor}, classes.size());
+    if (is_new) classes.push_back({device, {}});
+    classes[found->second].members.push_back(i);
+  }
+  return classes;
+}
+
+FileResult verify_file(const DeviceCode& code, const ByteSource& file, const std::string& path,
+                       const VerifyRequest& request, Waivers& waivers) {
+  FileResult result;
+  result.path = path;
+  result.errors = code.errors;
+  result.warnings = code.warnings;
+  std::vector<DeviceJudge> judges;
+  judges.reserve(request.classes.size());
+  for (const DeviceClass& each : request.classes) judges.emplace_back(each.device, request.policy, waivers);
+  std::optional<Version> toolkit;
+  for (const DeviceObject& object : code.objects) {
+    if (!object.linked) result.objects = true;
+    for (const Container& container : object.containers) {
+      const ContainerCode contents = read_container_code(object, container, file);
+      result.has_kernels |= may_hold_kernels(contents);
+      result.errors.insert(result.errors.end(), contents.errors.begin(), contents.errors.end());
+      for (const Image& image : contents.images)
+        if (image.code) raise(toolkit, image.code->toolkit);
+      for (DeviceJudge& each : judges) each.add(object, contents);
+      add_expectation(result.expect, object, contents, request.expected);
+    }
+  }
+  for (DeviceJudge& each : judges) result.devices.push_back(each.finish(toolkit));
+  return result;
+}
+
+}  // namespace archguard

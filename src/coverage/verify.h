@@ -1,0 +1,112 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "coverage/expect.h"
+#include "coverage/judge.h"
+#include "coverage/waivers.h"
+
+namespace archguard {
+
+// What is asked of a file: see docs/reference/verdicts.md.
+enum class Scope {
+  container,  // every container that asks for something must run on the device, with all its kernels
+  library,    // some image with kernels fits: for libraries that choose among their images at run time
+};
+enum class HollowPolicy { error, warn, off };
+struct VerifyPolicy {
+  Scope scope = Scope::container;
+  HollowPolicy hollow = HollowPolicy::warn;
+  JudgePolicy judge;
+  std::string target;  // CMake target that the fix names, or empty
+};
+
+enum class Coverage { covered, not_covered, unknown };
+
+struct ContainerPlace {
+  std::uint64_t offset = 0;  // within the member, else the file
+  std::string section;
+  std::string member;
+};
+
+// Containers that fail on one device for the same cause.
+struct Failure {
+  int code = 0;          // 209, 222, 200, 98; 0 where a policy failed
+  bool unknown = false;  // not a failure that is known to happen: it cannot be told
+  std::string reason;
+  std::vector<ContainerPlace> places;
+  std::string found;   // what the first of them holds
+  std::string where;   // the first of them, for a message
+  std::string kernel;  // one kernel of it, mangled; empty where none can be named
+};
+
+struct ContainerCounts {
+  std::uint64_t total = 0;  // that hold kernels; the sum of the others
+  std::uint64_t specific = 0, sass = 0, jit = 0, uncovered = 0, unknown = 0;
+};
+
+struct KernelCounts {
+  std::uint64_t total = 0;  // kernels of the containers that are asked for, by container
+  std::uint64_t covered = 0;
+  std::vector<std::string> missing;  // mangled; waived ones are left out
+  std::vector<std::string> hollow;
+};
+
+struct DeviceResult {
+  Coverage coverage = Coverage::unknown;
+  ContainerCounts containers;
+  KernelCounts kernels;
+  std::vector<Failure> failures;  // in order of appearance
+  std::optional<Version>
+      needs_driver;  // the device tells no driver; the lowest CUDA that its driver must offer
+  std::optional<Version> toolkit_ahead;  // 35: made by this toolkit, which the driver is too old to serve
+  std::string fix;                       // the line to type, empty where covered
+};
+
+// Devices that the rules cannot tell apart are judged once.
+struct DeviceClass {
+  Device device;                     // the first of them
+  std::vector<std::size_t> members;  // indices into the devices of the request
+};
+// Only devices with a capability and visible; the others are judged by nobody and must be reported as
+// unknown.
+std::vector<DeviceClass> classes_of(const std::vector<Device>& devices);
+
+// What the file lacks of the images that the build asked for.
+struct ExpectFailure {
+  ContainerPlace place;
+  std::string where;  // for a message
+  std::vector<ExpectedImage> absent;
+  std::string found;
+};
+struct ExpectResult {
+  std::uint64_t containers = 0;  // that were held against the list
+  std::uint64_t specific = 0;    // exempt, see ExpectVerdict
+  std::vector<ExpectFailure> failures;
+};
+
+struct FileResult {
+  std::string path;
+  bool has_kernels = false;
+  bool objects = false;               // unlinked objects or an archive: judged for linkability
+  std::vector<DeviceResult> devices;  // one for each class
+  ExpectResult expect;
+  std::vector<Error> errors;  // what could not be read
+  std::vector<std::string> warnings;
+};
+
+struct VerifyRequest {
+  std::vector<DeviceClass> classes;
+  std::vector<ExpectedImage> expected;  // empty: nothing is expected
+  VerifyPolicy policy;
+};
+
+// Judges one file for all classes of devices, container by container: memory stays at one image.
+FileResult verify_file(const DeviceCode& code, const ByteSource& file, const std::string& path,
+                       const VerifyRequest& request, Waivers& waivers);
+
+}  // namespace archguard
