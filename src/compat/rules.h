@@ -1,5 +1,8 @@
 #pragma once
 
+#include <optional>
+#include <vector>
+
 #include "base/version.h"
 #include "compat/arch.h"
 
@@ -8,7 +11,8 @@ namespace archguard {
 // What the tables say of an image and a device. `unknown` never counts as yes.
 enum class Fit { no, yes, unknown };
 
-// CUDA's integrated Jetson and DRIVE chips: their SASS and that of desktop GPUs do not mix.
+// CUDA's integrated Jetson and DRIVE chips: their SASS and that of desktop GPUs do not mix. (8.8 is only
+// claimed to be one: not counted here, and its SASS is trusted on an exact match only.)
 bool is_tegra(ComputeCapability device);
 
 // Would the driver load SASS of this arch on this device? Binary compatibility within a major version, exact
@@ -16,8 +20,21 @@ bool is_tegra(ComputeCapability device);
 // docs/reference/compatibility.md.)
 Fit sass_fits(Arch image, ComputeCapability device);
 
-// Could the driver compile PTX of this arch for this device, whatever its ISA version?
+// Could the driver compile PTX of this arch for this device, whatever its ISA version? Plain PTX for every
+// device not below it, `a` for exactly its own, `f` for its family; PTX of 101 also as what it would be for
+// 110.
 Fit ptx_fits(Arch image, ComputeCapability device);
+
+// sass_fits() says yes by the documented rule, and a user's report says otherwise (sm_120 on 12.1).
+bool sass_fit_is_doubted(Arch image, ComputeCapability device);
+
+// The highest plain arch among `archs` whose SASS (whose PTX) fits the device. Never one with a suffix: those
+// are no fallback.
+std::optional<Arch> newest_sass_for(const std::vector<Arch>& archs, ComputeCapability device);
+std::optional<Arch> newest_ptx_for(const std::vector<Arch>& archs, ComputeCapability device);
+
+// What newer toolkits call this arch: 101f → 110f (from CUDA 13.0 on). Nothing where it kept its name.
+std::optional<Arch> later_name(Arch arch);
 
 // Does a driver that offers this CUDA compile PTX of this ISA? `unknown` for a driver and an ISA both above
 // the table.
@@ -27,7 +44,7 @@ Fit driver_takes_ptx(Version ptx_isa, Version driver_cuda);
 inline constexpr Version kFirstZstdDriver{12, 4};
 bool driver_takes_zstd(Version driver_cuda);
 
-// Is this arch known to no release of the table? Then the general rules judge it, and messages say so.
+// Does no release of the table know this device's arch? Then the general rules judge it, and messages say so.
 bool is_beyond_table(ComputeCapability device);
 
 }  // namespace archguard

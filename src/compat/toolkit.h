@@ -30,12 +30,12 @@ std::optional<Version> last_toolkit_for(ComputeCapability device);
 // ---- drivers ----
 
 // The CUDA that a driver of this version offers ("535.104.05" → 12.2): that of the largest known branch not
-// above it. A branch above the table gives the newest row ("at least"); text that is no driver version gives
-// nothing.
+// above it, so the answer is a lower bound (620.1 → at least what 615 offers); on Windows too. Text that is
+// no driver version, and a branch below the table, give nothing.
 std::optional<Version> driver_cuda_of(std::string_view driver_version);
 
-// The newest PTX ISA that a driver offering this CUDA compiles (12.8 → 8.7). Nothing for a driver outside the
-// table.
+// The newest PTX ISA that a driver offering this CUDA compiles (12.8 → 8.7; between two rows, the lower
+// one's). Nothing for a driver outside the table.
 std::optional<Version> newest_ptx_for_driver(Version driver_cuda);
 
 // The lowest CUDA that a driver must offer to compile this PTX ISA (8.7 → 12.8). Nothing for an ISA above the
@@ -45,8 +45,13 @@ std::optional<Version> lowest_driver_cuda_for_ptx(Version ptx_isa);
 // The lowest Linux driver branch that offers this CUDA (12.8 → 570), for messages. Nothing where unknown.
 std::optional<int> driver_branch_of(Version driver_cuda);
 
+// The last driver branch that supports the device (6.1 → 580): no newer driver will help it. Nothing for a
+// device that the newest drivers support.
+std::optional<int> last_driver_branch_for(ComputeCapability device);
+
 // The lowest CUDA that a driver must offer to run programs of this toolkit (minor-version compatibility: 12.4
-// → 12.0).
+// → 12.0). From CUDA 11 on that is X.0 of the major version (NVIDIA's table: branches 450, 525, 580); before
+// it, the toolkit's own version.
 Version lowest_driver_cuda_for_toolkit(Version toolkit);
 
 }  // namespace archguard

@@ -1,0 +1,111 @@
+#include "compat/rules.h"
+
+#include <algorithm>
+
+#include "compat/tables.h"
+#include "compat/toolkit.h"
+
+namespace archguard {
+namespace {
+
+bool lists(const std::vector<ComputeCapability>& devices, ComputeCapability device) {
+  return std::find(devices.begin(), devices.end(), device) != devices.end();
+}
+
+bool same_major_not_older(Arch image, ComputeCapability device) {
+  const ComputeCapability made_for = capability_of(image);
+  return made_for.major == device.major && made_for.minor <= device.minor;
+}
+
+// A family grows with later releases (100f got 10.7 with CUDA 13.4), so a family or a device that the table
+// does not know leaves the question open, unless the major version already settles it.
+Fit family_fits(Arch image, ComputeCapability device) {
+  for (const Family& family : families()) {
+    if (family.arch != image) continue;
+    if (lists(family.members, device)) return Fit::yes;
+    return is_beyond_table(device) && same_major_not_older(image, device) ? Fit::unknown : Fit::no;
+  }
+  return capability_of(image).major == device.major ? Fit::unknown : Fit::no;
+}
+
+Fit ptx_fits_by_name(Arch image, ComputeCapability device) {
+  switch (image.suffix) {
+    case Suffix::a:
+      return capability_of(image) == device ? Fit::yes : Fit::no;
+    case Suffix::f:
+      return family_fits(image, device);
+    case Suffix::none:
+      break;
+  }
+  return device < capability_of(image) ? Fit::no : Fit::yes;
+}
+
+template <class Fits>
+std::optional<Arch> highest_plain(const std::vector<Arch>& archs, ComputeCapability device, Fits fits) {
+  std::optional<Arch> highest;
+  for (const Arch arch : archs)
+    if (arch.suffix == Suffix::none && fits(arch, device) == Fit::yes && (!highest || *highest < arch))
+      highest = arch;
+  return highest;
+}
+
+}  // namespace
+
+bool is_tegra(ComputeCapability device) {
+  return lists(tegra_devices(), device);
+}
+
+Fit sass_fits(Arch image, ComputeCapability device) {
+  if (image.suffix == Suffix::f) return family_fits(image, device);
+  const ComputeCapability made_for = capability_of(image);
+  if (made_for == device) return Fit::yes;
+  if (image.suffix == Suffix::a) return Fit::no;
+  // Tegra chips take no image of a desktop GPU of the same major version, nor the other way round; and no two
+  // Tegra chips share a major version, except with the suspected one. So exact matches are all there is.
+  for (const ComputeCapability side : {made_for, device})
+    if (is_tegra(side) || lists(suspected_tegra_devices(), side)) return Fit::no;
+  return same_major_not_older(image, device) ? Fit::yes : Fit::no;
+}
+
+Fit ptx_fits(Arch image, ComputeCapability device) {
+  const Fit fit = ptx_fits_by_name(image, device);
+  const auto renamed = later_name(image);
+  return fit != Fit::yes && renamed ? ptx_fits_by_name(*renamed, device) : fit;
+}
+
+bool sass_fit_is_doubted(Arch image, ComputeCapability device) {
+  return image == Arch{120, Suffix::none} && device == ComputeCapability{12, 1};
+}
+
+std::optional<Arch> newest_sass_for(const std::vector<Arch>& archs, ComputeCapability device) {
+  return highest_plain(archs, device, sass_fits);
+}
+
+std::optional<Arch> newest_ptx_for(const std::vector<Arch>& archs, ComputeCapability device) {
+  return highest_plain(archs, device, ptx_fits);
+}
+
+std::optional<Arch> later_name(Arch arch) {
+  for (const Renaming& renaming : renamings())
+    if (renaming.from == arch.number) return Arch{renaming.to, arch.suffix};
+  return std::nullopt;
+}
+
+Fit driver_takes_ptx(Version ptx_isa, Version driver_cuda) {
+  if (const auto lowest = lowest_driver_cuda_for_ptx(ptx_isa))
+    return driver_cuda >= *lowest ? Fit::yes : Fit::no;
+  return driver_cuda > cuda_releases().back().cuda ? Fit::unknown : Fit::no;
+}
+
+bool driver_takes_zstd(Version driver_cuda) {
+  return driver_cuda >= Version{12, 4};
+}
+
+bool is_beyond_table(ComputeCapability device) {
+  for (const Toolkit& toolkit : known_toolkits())
+    if (std::find(toolkit.archs.begin(), toolkit.archs.end(), arch_of(device)) != toolkit.archs.end())
+      return false;
+  return true;
+}
+
+}  // namespace archguard

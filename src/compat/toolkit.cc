@@ -1,0 +1,69 @@
+#include "compat/toolkit.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "compat/rules.h"
+#include "compat/tables.h"
+
+namespace archguard {
+namespace {
+
+// "+90a -35" applied to the archs of the release before.
+void apply_changes(std::string_view changes, std::vector<Arch>& archs) {
+  for (const auto change : split(changes, ' ')) {
+    const auto arch = parse_arch(change.substr(std::min<std::size_t>(change.size(), 1)));
+    if (!arch) continue;  // the empty piece of a row without changes
+    if (change[0] == '+')
+      archs.insert(std::upper_bound(archs.begin(), archs.end(), *arch), *arch);
+    else
+      archs.erase(std::remove(archs.begin(), archs.end(), *arch), archs.end());
+  }
+}
+
+std::vector<Toolkit> toolkits_of_table() {
+  std::vector<Toolkit> toolkits;
+  std::vector<Arch> archs;
+  for (const CudaRelease& release : cuda_releases()) {
+    if (release.changes == nullptr) continue;
+    apply_changes(release.changes, archs);
+    toolkits.push_back({release.cuda, release.ptx_isa, archs, release.cuda >= kFirstMeasuredToolkit});
+  }
+  return toolkits;
+}
+
+bool serves(const Toolkit& toolkit, ComputeCapability device) {
+  return newest_sass_for(toolkit.archs, device) || newest_ptx_for(toolkit.archs, device);
+}
+
+}  // namespace
+
+const std::vector<Toolkit>& known_toolkits() {
+  static const std::vector<Toolkit> toolkits = toolkits_of_table();
+  return toolkits;
+}
+
+const Toolkit* find_toolkit(Version version) {
+  for (const Toolkit& toolkit : known_toolkits())
+    if (toolkit.version == version) return &toolkit;
+  return nullptr;
+}
+
+const Toolkit& newest_known_toolkit() {
+  return known_toolkits().back();
+}
+
+std::optional<Version> first_toolkit_for(ComputeCapability device) {
+  for (const Toolkit& toolkit : known_toolkits())
+    if (serves(toolkit, device)) return toolkit.version;
+  return std::nullopt;
+}
+
+std::optional<Version> last_toolkit_for(ComputeCapability device) {
+  std::optional<Version> last;
+  for (const Toolkit& toolkit : known_toolkits())
+    if (serves(toolkit, device)) last = toolkit.version;
+  return last;
+}
+
+}  // namespace archguard
