@@ -1,0 +1,173 @@
+#include <fmt/format.h>
+#include <iterator>
+
+#include "base/text.h"
+#include "report/arch_sizes.h"
+#include "report/inspect.h"
+#include "report/names.h"
+
+namespace archguard {
+namespace {
+
+constexpr std::size_t kFlushAt = std::size_t{1} << 16;
+
+std::string quote_or_null(const std::string& text) {
+  return text.empty() ? "null" : json_quote(text);
+}
+
+// Written as it is read: the document of a large library is larger than what may be kept in memory.
+class JsonWriter final : public InspectWriter {
+ public:
+  explicit JsonWriter(Sink sink) : sink_(std::move(sink)) {
+    put("{{\"schema\":\"archguard.inspect/1\",\"files\":[");
+  }
+
+  void begin_file(const std::string& path, std::uint64_t) override {
+    path_ = path;
+    any_object_ = false;
+  }
+
+  void begin_object(const DeviceObject& object) override {
+    sizes_.clear();
+    open_object(object.member);
+  }
+
+  void container(const DeviceObject&, const Container& container, const ContainerCode* code) override {
+    put("{}\n{{\"offset\":{},\"section\":{},\"size\":{},\"relocatable\":{},\"images\":[",
+        first_container_ ? "" : ",", container.offset, quote_or_null(container.section), container.size,
+        container.relocatable);
+    first_container_ = false;
+    for (std::size_t i = 0; i < container.entries.size(); ++i) {
+      if (i != 0) put(",");
+      image(container.entries[i], code == nullptr ? nullptr : &code->images[i]);
+    }
+    put("]}}");
+    if (code != nullptr) errors_.insert(errors_.end(), code->errors.begin(), code->errors.end());
+    flush_when_full();
+  }
+
+  void end_object(const DeviceObject&) override {
+    put("],\"summary\":{{");
+    const char* comma = "";
+    for (const EntryKind kind :
+         {EntryKind::sass, EntryKind::ptx, EntryKind::ltoir, EntryKind::reloc_ptx, EntryKind::other}) {
+      put("{}\"{}\":{{", comma, name_of(kind));
+      comma = ",";
+      summary(kind, [](const ArchSize& size) { return fmt::format("{}", size.images); });
+      put("}}");
+    }
+    put("}},\"sizes\":{{");
+    comma = "";
+    for (const EntryKind kind :
+         {EntryKind::sass, EntryKind::ptx, EntryKind::ltoir, EntryKind::reloc_ptx, EntryKind::other}) {
+      put("{}\"{}\":{{", comma, name_of(kind));
+      comma = ",";
+      summary(kind, [](const ArchSize& size) {
+        return fmt::format("{{\"size\":{},\"uncompressed_size\":{}}}", size.stored, size.uncompressed);
+      });
+      put("}}");
+    }
+    put("}}}}");
+  }
+
+  void end_file(const std::vector<Error>& errors, const std::vector<std::string>& warnings) override {
+    if (!any_object_) {  // a file that could not be read at all is still listed
+      open_object({});
+      sizes_.clear();
+      end_object({});
+    }
+    errors_.insert(errors_.end(), errors.begin(), errors.end());
+    warnings_.insert(warnings_.end(), warnings.begin(), warnings.end());
+  }
+
+  void finish() override {
+    put("],\"errors\":[");
+    const char* comma = "";
+    for (const Error& error : errors_) {
+      put("{}\n{{\"where\":{},\"what\":{},\"fix\":{}}}", comma, json_quote(error.where),
+          json_quote(error.what), quote_or_null(error.fix));
+      comma = ",";
+    }
+    put("],\"warnings\":[");
+    comma = "";
+    for (const std::string& warning : warnings_) {
+      put("{}{}", comma, json_quote(warning));
+      comma = ",";
+    }
+    put("]}}\n");
+    sink_({buffer_.data(), buffer_.size()});
+    buffer_.clear();
+  }
+
+ private:
+  template <class... Arguments>
+  void put(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+    fmt::format_to(std::back_inserter(buffer_), format, std::forward<Arguments>(arguments)...);
+  }
+
+  void flush_when_full() {
+    if (buffer_.size() < kFlushAt) return;
+    sink_({buffer_.data(), buffer_.size()});
+    buffer_.clear();
+  }
+
+  void open_object(const std::string& member) {
+    put("{}\n{{\"path\":{},\"member\":{},\"containers\":[", first_file_ ? "" : ",", json_quote(path_),
+        quote_or_null(member));
+    first_file_ = false;
+    any_object_ = true;
+    first_container_ = true;
+  }
+
+  void image(const Entry& entry, const Image* contents) {
+    sizes_[{entry.kind, entry.arch}].add(entry);
+    put("\n{{\"kind\":\"{}\",\"kind_code\":{},\"arch\":\"{}\",\"ptx_isa\":{},\"compression\":\"{}\","
+        "\"obfuscated\":{},"
+        "\"size\":{},\"uncompressed_size\":{}",
+        name_of(entry.kind), entry.kind_code, to_string(entry.arch),
+        entry.ptx_isa ? "\"" + to_string(*entry.ptx_isa) + "\"" : "null", name_of(entry.compression),
+        entry.obfuscated, entry.stored_size, entry.uncompressed_size);
+    if (!entry.identifier.empty()) put(",\"identifier\":{}", json_quote(entry.identifier));
+    if (!entry.unknown.empty()) put(",\"unknown\":{}", json_quote(entry.unknown));
+    if (contents != nullptr && contents->code) kernels(*contents->code);
+    put("}}");
+  }
+
+  void kernels(const ImageCode& code) {
+    put(",\"toolkit\":{},\"kernels\":[", code.toolkit ? "\"" + to_string(*code.toolkit) + "\"" : "null");
+    const char* comma = "";
+    for (const Kernel& kernel : code.kernels) {
+      put("{}{{\"name\":{},\"state\":\"{}\"", comma, json_quote(kernel.name), name_of(kernel.state));
+      if (kernel.code_size != 0) put(",\"code_size\":{}", kernel.code_size);
+      put("}}");
+      comma = ",";
+    }
+    put("]");
+  }
+
+  template <class Value>
+  void summary(EntryKind kind, Value value) {
+    const char* comma = "";
+    for (const auto& [key, size] : sizes_) {
+      if (key.first != kind) continue;
+      put("{}\"{}\":{}", comma, to_string(key.second), value(size));
+      comma = ",";
+    }
+  }
+
+  Sink sink_;
+  fmt::memory_buffer buffer_;
+  std::string path_;
+  ArchSizes sizes_;  // of the current object
+  std::vector<Error> errors_;
+  std::vector<std::string> warnings_;
+  bool first_file_ = true, first_container_ = true, any_object_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<InspectWriter> inspect_json(Sink sink) {
+  return std::make_unique<JsonWriter>(std::move(sink));
+}
+
+}  // namespace archguard

@@ -1,0 +1,171 @@
+#include <algorithm>
+#include <fmt/format.h>
+#include <iterator>
+
+#include "base/text.h"
+#include "coverage/judge.h"
+#include "report/arch_sizes.h"
+#include "report/inspect.h"
+#include "report/names.h"
+
+namespace archguard {
+namespace {
+
+constexpr std::size_t kFlushTextAt = std::size_t{1} << 16;
+
+// sm_90a, compute_90, lto_90: what nvcc calls such an image.
+std::string image_name(const Entry& entry) {
+  const std::string arch = to_string(entry.arch);
+  switch (entry.kind) {
+    case EntryKind::sass:
+      return "sm_" + arch;
+    case EntryKind::ptx:
+      return "compute_" + arch;
+    case EntryKind::reloc_ptx:
+      return "compute_" + arch + " (relocatable)";
+    case EntryKind::ltoir:
+      return "lto_" + arch;
+    case EntryKind::other:
+      break;
+  }
+  return "kind " + hex(entry.kind_code) + " of " + arch;
+}
+
+struct KernelRow {
+  std::vector<std::string> real, hollow, unknown;  // images by name
+  std::uint64_t code_size = 0;                     // over all images
+};
+
+void add_once(std::vector<std::string>& names, const std::string& name) {
+  if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+}
+
+class TextWriter final : public InspectWriter {
+ public:
+  TextWriter(Sink sink, InspectBy by, bool kernels, Style style)
+      : sink_(std::move(sink)), by_(by), kernels_(kernels), style_(style) {}
+
+  void begin_file(const std::string& path, std::uint64_t size) override {
+    path_ = path;
+    file_size_ = size;
+    sizes_.clear();
+    rows_.clear();
+    containers_ = 0;
+    device_bytes_ = 0;
+  }
+
+  void begin_object(const DeviceObject&) override {}
+  void end_object(const DeviceObject&) override {}
+
+  void container(const DeviceObject& object, const Container& container, const ContainerCode* code) override {
+    ++containers_;
+    device_bytes_ += container.size;
+    for (const Entry& entry : container.entries) sizes_[{entry.kind, entry.arch}].add(entry);
+    if (by_ == InspectBy::container || (kernels_ && by_ == InspectBy::arch))
+      container_lines(object, container, code);
+    if (by_ == InspectBy::kernel && code != nullptr) collect_kernels(*code);
+    if (code != nullptr) errors_.insert(errors_.end(), code->errors.begin(), code->errors.end());
+    if (buffer_.size() >= kFlushTextAt) flush();
+  }
+
+  void end_file(const std::vector<Error>& errors, const std::vector<std::string>& warnings) override {
+    errors_.insert(errors_.end(), errors.begin(), errors.end());
+    if (by_ == InspectBy::kernel) kernel_table();
+    if (containers_ != 0) {
+      put("{}: {} of device code in {}; the file has {}\n", style_.strong(path_), human_size(device_bytes_),
+          count_of(containers_, "container"), human_size(file_size_));
+      arch_table();
+    } else if (errors_.empty()) {
+      put("{}: no device code\n", style_.strong(path_));
+    }
+    for (const std::string& warning : warnings)
+      put("{}{}\n", style_.warning("archguard: warning: "), warning);
+    for (const Error& error : errors_) {
+      put("{}{}\n", style_.error("archguard: error: "), error.text());
+      if (!error.fix.empty()) put("  fix: {}\n", error.fix);
+    }
+    errors_.clear();
+    flush();
+  }
+
+  void finish() override { flush(); }
+
+ private:
+  template <class... Arguments>
+  void put(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+    fmt::format_to(std::back_inserter(buffer_), format, std::forward<Arguments>(arguments)...);
+  }
+
+  void flush() {
+    sink_({buffer_.data(), buffer_.size()});
+    buffer_.clear();
+  }
+
+  void container_lines(const DeviceObject& object, const Container& container, const ContainerCode* code) {
+    put("{}: {}{}\n", where(object, container), human_size(container.size),
+        container.relocatable ? ", relocatable" : "");
+    for (std::size_t i = 0; i < container.entries.size(); ++i) {
+      const Entry& entry = container.entries[i];
+      put("  {:<16} {:>10}", image_name(entry), human_size(entry.stored_size));
+      if (entry.compression != Compression::none)
+        put("  {} of {}", name_of(entry.compression), human_size(entry.uncompressed_size));
+      if (entry.ptx_isa) put("  PTX ISA {}", to_string(*entry.ptx_isa));
+      if (!entry.identifier.empty()) put("  {}", entry.identifier);
+      if (!entry.unknown.empty()) put("  unknown: {}", entry.unknown);
+      put("\n");
+      if (code == nullptr || !kernels_ || !code->images[i].code) continue;
+      for (const Kernel& kernel : code->images[i].code->kernels)
+        put("    {:<7}  {}\n", name_of(kernel.state), demangle(kernel.name));
+    }
+  }
+
+  void collect_kernels(const ContainerCode& code) {
+    for (const Image& image : code.images) {
+      if (!image.code) continue;
+      const std::string name = image_name(image.entry);
+      for (const Kernel& kernel : image.code->kernels) {
+        KernelRow& row = rows_[kernel.name];
+        row.code_size += kernel.code_size;
+        const bool hollow = kernel.state == KernelState::empty || kernel.state == KernelState::trap;
+        add_once(hollow ? row.hollow : kernel.state == KernelState::real ? row.real : row.unknown, name);
+      }
+    }
+  }
+
+  void kernel_table() {
+    for (const auto& [name, row] : rows_) {
+      put("{}\n  {:<10}", style_.strong(demangle(name)), human_size(row.code_size));
+      if (!row.real.empty()) put("  real: {}", join(row.real, " "));
+      if (!row.hollow.empty()) put("  hollow: {}", join(row.hollow, " "));
+      if (!row.unknown.empty()) put("  unknown: {}", join(row.unknown, " "));
+      put("\n");
+      if (buffer_.size() >= kFlushTextAt) flush();
+    }
+  }
+
+  void arch_table() {
+    put("  {:<6} {:<10} {:>8} {:>10} {:>10}\n", "arch", "kind", "images", "stored", "inflated");
+    for (const auto& [key, size] : sizes_)
+      put("  {:<6} {:<10} {:>8} {:>10} {:>10}\n", to_string(key.second), name_of(key.first), size.images,
+          human_size(size.stored), human_size(size.uncompressed));
+  }
+
+  Sink sink_;
+  InspectBy by_;
+  bool kernels_;
+  Style style_;
+  fmt::memory_buffer buffer_;
+  std::string path_;
+  std::uint64_t file_size_ = 0, containers_ = 0, device_bytes_ = 0;
+  ArchSizes sizes_;
+  std::map<std::string, KernelRow> rows_;
+  std::vector<Error> errors_;
+};
+
+}  // namespace
+
+std::unique_ptr<InspectWriter> inspect_text(Sink sink, InspectBy by, bool kernels, Style style) {
+  return std::make_unique<TextWriter>(std::move(sink), by, kernels, style);
+}
+
+}  // namespace archguard

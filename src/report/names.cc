@@ -1,0 +1,103 @@
+#include "report/names.h"
+
+#include <cstdlib>
+#include <cxxabi.h>
+#include <fmt/format.h>
+#include <memory>
+
+namespace archguard {
+
+std::string_view name_of(EntryKind kind) {
+  switch (kind) {
+    case EntryKind::sass:
+      return "sass";
+    case EntryKind::ptx:
+      return "ptx";
+    case EntryKind::ltoir:
+      return "ltoir";
+    case EntryKind::reloc_ptx:
+      return "reloc-ptx";
+    case EntryKind::other:
+      break;
+  }
+  return "other";
+}
+
+std::string_view name_of(Compression compression) {
+  switch (compression) {
+    case Compression::none:
+      break;
+    case Compression::lz4:
+      return "lz4";
+    case Compression::zstd:
+      return "zstd";
+  }
+  return "none";
+}
+
+std::string_view name_of(KernelState state) {
+  switch (state) {
+    case KernelState::real:
+      return "real";
+    case KernelState::empty:
+      return "empty";
+    case KernelState::trap:
+      return "trap";
+    case KernelState::unknown:
+      break;
+  }
+  return "unknown";
+}
+
+std::string_view name_of(Coverage coverage) {
+  switch (coverage) {
+    case Coverage::covered:
+      return "covered";
+    case Coverage::not_covered:
+      return "not-covered";
+    case Coverage::unknown:
+      break;
+  }
+  return "unknown";
+}
+
+std::string_view name_of(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::covered:
+      return "covered";
+    case Outcome::not_covered:
+      return "not-covered";
+    case Outcome::no_device_code:
+      return "no-device-code";
+    case Outcome::unknown:
+      break;
+  }
+  return "unknown";
+}
+
+std::string demangle(const std::string& name) {
+  if (name.compare(0, 2, "_Z") != 0) return name;
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> text(
+      abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free);
+  return status == 0 && text ? std::string(text.get()) : name;
+}
+
+std::string human_size(std::uint64_t bytes) {
+  if (bytes < 1000) return fmt::format("{} B", bytes);
+  constexpr const char* kUnits[] = {"kB", "MB", "GB", "TB", "PB", "EB"};
+  double value = static_cast<double>(bytes) / 1000;
+  std::size_t unit = 0;
+  while (value >= 999.95 && unit + 1 < std::size(kUnits)) {
+    value /= 1000;
+    ++unit;
+  }
+  return fmt::format("{:.1f} {}", value, kUnits[unit]);
+}
+
+std::string_view file_name(std::string_view path) {
+  const auto slash = path.find_last_of('/');
+  return slash == std::string_view::npos ? path : path.substr(slash + 1);
+}
+
+}  // namespace archguard

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "coverage/outcome.h"
+#include "fatbin/fatbin.h"
+
+namespace archguard {
+
+// The spellings of the JSON documents, which the text shares where it can.
+std::string_view name_of(EntryKind kind);           // sass ptx ltoir reloc-ptx other
+std::string_view name_of(Compression compression);  // none lz4 zstd
+std::string_view name_of(KernelState state);        // real empty trap unknown
+std::string_view name_of(Coverage coverage);        // covered not-covered unknown
+std::string_view name_of(Outcome outcome);          // the same and no-device-code
+
+// "saxpy(int, float, float const*, float*)" for a mangled C++ name; any other text as it is.
+std::string demangle(const std::string& name);
+
+// "541.6 MB": powers of 1000, as disks and packages are measured.
+std::string human_size(std::uint64_t bytes);
+
+// The last part of a path.
+std::string_view file_name(std::string_view path);
+
+}  // namespace archguard

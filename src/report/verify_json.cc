@@ -1,0 +1,140 @@
+#include "report/verify_json.h"
+
+#include <nlohmann/json.hpp>
+
+#include "report/names.h"
+
+namespace archguard {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Bytes that are not UTF-8 (a path, a kernel's name) are replaced when the document is written.
+Json text_or_null(const std::string& text) {
+  return text.empty() ? Json(nullptr) : Json(text);
+}
+
+template <class T>
+Json or_null(const std::optional<T>& value) {
+  return value ? Json(to_string(*value)) : Json(nullptr);
+}
+
+Json to_json(const Device& device) {
+  return {{"name", device.name},
+          {"compute_capability", or_null(device.capability)},
+          {"driver_version", text_or_null(device.driver_version)},
+          {"driver_cuda", or_null(device.driver_cuda)},
+          {"uuid", text_or_null(device.uuid)},
+          {"visible", device.visible},
+          {"count", device.count},
+          {"host", device.host ? Json(*device.host) : Json(nullptr)},
+          {"origin", device.origin}};
+}
+
+Json to_json(const Excluded& excluded) {
+  return {{"name", excluded.name},
+          {"compute_capability", to_string(excluded.capability)},
+          {"reason", excluded.reason},
+          {"first_toolkit", or_null(excluded.first_toolkit)},
+          {"last_toolkit", or_null(excluded.last_toolkit)}};
+}
+
+Json to_json(const ContainerPlace& place) {
+  return {{"offset", place.offset}, {"section", place.section}, {"member", text_or_null(place.member)}};
+}
+
+Json to_json(const Failure& failure) {
+  Json containers = Json::array();
+  for (const ContainerPlace& place : failure.places) containers.push_back(to_json(place));
+  return {{"code", failure.code == 0 ? Json(nullptr) : Json(failure.code)},
+          {"count", failure.places.size()},
+          {"unknown", failure.unknown},
+          {"cause", failure.reason},
+          {"found", failure.found},
+          {"containers", std::move(containers)}};
+}
+
+Json to_json(std::size_t device, const DeviceResult& result) {
+  const ContainerCounts& counts = result.containers;
+  Json errors = Json::array();
+  for (const Failure& failure : result.failures) errors.push_back(to_json(failure));
+  return {{"device", device},
+          {"verdict", name_of(result.coverage)},
+          {"containers",
+           {{"total", counts.total},
+            {"specific", counts.specific},
+            {"sass", counts.sass},
+            {"jit", counts.jit},
+            {"uncovered", counts.uncovered},
+            {"unknown", counts.unknown}}},
+          {"errors", std::move(errors)},
+          {"kernels",
+           {{"total", result.kernels.total},
+            {"covered", result.kernels.covered},
+            {"missing", result.kernels.missing},
+            {"hollow", result.kernels.hollow}}},
+          {"needs_driver_cuda", or_null(result.needs_driver)},
+          {"driver_too_old_for_toolkit", or_null(result.toolkit_ahead)},
+          {"fix", result.fix}};
+}
+
+Json to_json(const ExpectResult& expect) {
+  Json failures = Json::array();
+  for (const ExpectFailure& failure : expect.failures) {
+    Json absent = Json::array();
+    for (const ExpectedImage& image : failure.absent)
+      absent.push_back(to_string(image.arch) + (image.sass ? "-real" : "-virtual"));
+    Json entry = to_json(failure.place);
+    entry["absent"] = std::move(absent);
+    entry["found"] = failure.found;
+    failures.push_back(std::move(entry));
+  }
+  return {
+      {"containers", expect.containers}, {"specific", expect.specific}, {"failures", std::move(failures)}};
+}
+
+Json to_json(const Error& error) {
+  return {{"where", error.where}, {"what", error.what}, {"fix", text_or_null(error.fix)}};
+}
+
+// What a device without a known capability gets: it cannot be told.
+DeviceResult unjudged() {
+  return {};
+}
+
+Json to_json(const Verification& verification, const FileResult& file) {
+  Json results = Json::array();
+  for (std::size_t i = 0; i < verification.devices.size(); ++i) {
+    if (const auto index = class_of(verification, i)) {
+      results.push_back(to_json(i, file.devices[*index]));
+    } else if (is_unjudged(verification.devices[i])) {
+      results.push_back(to_json(i, unjudged()));
+    }
+  }
+  Json errors = Json::array();
+  for (const Error& error : file.errors) errors.push_back(to_json(error));
+  Json json = {{"path", file.path},           {"verdict", name_of(outcome_of(verification, file))},
+               {"objects", file.objects},     {"results", std::move(results)},
+               {"errors", std::move(errors)}, {"warnings", file.warnings}};
+  if (verification.expects) json["expect"] = to_json(file.expect);
+  return json;
+}
+
+}  // namespace
+
+std::string verify_json(const Verification& verification) {
+  Json json = {{"schema", "archguard.verify/1"}, {"verdict", name_of(outcome_of(verification))}};
+  json["devices"] = Json::array();
+  for (const Device& device : verification.devices) json["devices"].push_back(to_json(device));
+  json["excluded"] = Json::array();
+  for (const Excluded& excluded : verification.excluded) json["excluded"].push_back(to_json(excluded));
+  json["files"] = Json::array();
+  for (const FileResult& file : verification.files) json["files"].push_back(to_json(verification, file));
+  json["unused_waivers"] = Json::array();
+  for (const Waiver& waiver : verification.unused_waivers)
+    json["unused_waivers"].push_back(
+        {{"kernel", waiver.kernel}, {"compute_cap", waiver.compute_cap}, {"origin", waiver.origin}});
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace archguard

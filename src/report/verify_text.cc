@@ -1,0 +1,230 @@
+#include "report/verify_text.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <iterator>
+
+#include "base/text.h"
+#include "report/names.h"
+
+namespace archguard {
+namespace {
+
+constexpr std::size_t kNamesShown = 5;
+
+std::string kernel_list(const std::vector<std::string>& names) {
+  std::vector<std::string> shown;
+  for (const auto& name : names) {
+    if (shown.size() == kNamesShown) break;
+    shown.push_back("'" + demangle(name) + "'");
+  }
+  std::string text = join(shown, ", ");
+  if (names.size() > shown.size()) text += fmt::format(" and {} more", names.size() - shown.size());
+  return text;
+}
+
+class Writer {
+ public:
+  Writer(const Verification& verification, const VerifyText& options)
+      : all_(verification), options_(options) {}
+
+  std::string write() {
+    for (const FileResult& file : all_.files) write_file(file);
+    for (const Waiver& waiver : all_.unused_waivers)
+      warn(fmt::format("{}: the waiver for '{}' on {} was not needed", waiver.origin, waiver.kernel,
+                       waiver.compute_cap),
+           "delete the line");
+    for (const Device& device : all_.devices)
+      if (is_unjudged(device))
+        line(options_.style.error("archguard: unknown: ") +
+             fmt::format("{}: a device without a compute capability cannot be judged", describe(device)));
+    return std::move(out_);
+  }
+
+ private:
+  void line(const std::string& text) { out_ += text + "\n"; }
+  void detail(std::string_view label, const std::string& text) {
+    if (!text.empty()) line(fmt::format("  {}: {}", label, text));
+  }
+  void warn(const std::string& text, const std::string& fix) {
+    line(options_.style.warning("archguard: warning: ") + text);
+    detail("fix", fix);
+  }
+
+  std::string devices_of(std::size_t index) const {
+    const auto& members = all_.classes[index].members;
+    std::string text = describe(all_.devices[members.front()]);
+    if (members.size() > 1) text += " and " + count_of(members.size() - 1, "more like it", "more like it");
+    return text;
+  }
+
+  void write_file(const FileResult& file) {
+    for (const Error& error : file.errors) {
+      line(options_.style.error("archguard: error: ") + error.text());
+      detail("fix", error.fix);
+    }
+    for (std::size_t i = 0; i < file.devices.size(); ++i) write_failures(file, i);
+    write_expectation(file);
+    for (const std::string& warning : file.warnings) warn(warning, {});
+    for (std::size_t i = 0; i < file.devices.size(); ++i) write_warnings(file, i);
+    if (!options_.brief) write_table(file);
+    write_summary(file);
+  }
+
+  void write_failures(const FileResult& file, std::size_t index) {
+    const DeviceResult& result = file.devices[index];
+    for (const Failure& failure : result.failures) {
+      const std::string subject =
+          failure.kernel.empty() ? "device code" : "kernel '" + demangle(failure.kernel) + "'";
+      const std::string device = devices_of(index);
+      std::string head, what;
+      if (failure.unknown) {
+        head = "archguard: unknown: ";
+        what = fmt::format("whether {} runs on {} cannot be told", subject, device);
+      } else {
+        head = failure.code != 0 ? fmt::format("archguard: error {}: ", failure.code) : "archguard: error: ";
+        what = failure.code == kInvalidDeviceFunction ? fmt::format("{} is missing on {}", subject, device)
+                                                      : fmt::format("{} cannot run on {}", subject, device);
+      }
+      line(options_.style.error(head) + (failure.where.empty() ? file.path : failure.where) + ": " + what);
+      detail("found", failure.found);
+      detail("cause", failure.reason);
+      if (failure.code == kInvalidDeviceFunction && result.kernels.missing.size() > 1)
+        detail("missing", kernel_list(result.kernels.missing));
+      if (failure.places.size() > 1)
+        detail("also", count_of(failure.places.size() - 1, "more container") + " of this file");
+      detail("fix", result.fix);
+    }
+  }
+
+  void write_warnings(const FileResult& file, std::size_t index) {
+    const DeviceResult& result = file.devices[index];
+    if (!result.kernels.hollow.empty())
+      warn(fmt::format("{}: {} on {}, while another image holds real code: {}", file.path,
+                       count_of(result.kernels.hollow.size(), "kernel does nothing", "kernels do nothing"),
+                       devices_of(index), kernel_list(result.kernels.hollow)),
+           "compile that code for this device too, or waive it: --waivers FILE");
+    if (result.toolkit_ahead)
+      warn(fmt::format("{}: made by CUDA {}, whose runtime fails with error 35 (cudaErrorInsufficientDriver) "
+                       "on the driver of {}",
+                       file.path, to_string(*result.toolkit_ahead), devices_of(index)),
+           "update the driver, or build with an older toolkit");
+  }
+
+  // Containers that lack the same images are one message.
+  void write_expectation(const FileResult& file) {
+    std::vector<std::pair<std::string, std::vector<const ExpectFailure*>>> groups;
+    for (const ExpectFailure& failure : file.expect.failures) {
+      std::vector<std::string> absent;
+      for (const ExpectedImage& image : failure.absent) absent.push_back(to_string(image));
+      const std::string key = join(absent, ", ");
+      auto group =
+          std::find_if(groups.begin(), groups.end(), [&](const auto& each) { return each.first == key; });
+      if (group == groups.end()) group = groups.insert(groups.end(), {key, {}});
+      group->second.push_back(&failure);
+    }
+    for (const auto& [absent, failures] : groups) {
+      const std::string asked = options_.target.empty()
+                                    ? "which was asked for"
+                                    : "which CUDA_ARCHITECTURES of target '" + options_.target + "' asks for";
+      line(options_.style.error("archguard: error: ") +
+           fmt::format("{}: lacks {}, {}", failures.front()->where, absent, asked));
+      detail("found", failures.front()->found);
+      if (failures.size() > 1)
+        detail("also", count_of(failures.size() - 1, "more container") + " of this file");
+      detail("fix",
+             options_.target.empty()
+                 ? "compile this source file for them too"
+                 : "remove -arch and -gencode flags that override CUDA_ARCHITECTURES for this source file");
+    }
+  }
+
+  static std::string row_state(const DeviceResult& result) {
+    if (result.coverage == Coverage::covered) return "covered";
+    for (const Failure& failure : result.failures)
+      if (!failure.unknown) return failure.code != 0 ? fmt::format("error {}", failure.code) : "error";
+    return "unknown";
+  }
+
+  static std::string row_detail(const DeviceResult& result) {
+    const ContainerCounts& counts = result.containers;
+    std::vector<std::string> parts;
+    const auto add = [&](std::uint64_t count, std::string_view what) {
+      if (count != 0) parts.push_back(fmt::format("{} {}", count, what));
+    };
+    add(counts.sass, "SASS");
+    add(counts.jit, "PTX");
+    add(counts.uncovered, "without an image");
+    add(counts.unknown, "unknown");
+    add(counts.specific, "for other devices only");
+    std::string text = fmt::format("{}: {}", count_of(counts.total, "container"), join(parts, ", "));
+    if (result.kernels.total != 0 && result.kernels.covered != result.kernels.total)
+      text += fmt::format("; {} of {} kernels", result.kernels.covered, result.kernels.total);
+    if (result.needs_driver) text += "; needs a driver that offers CUDA " + to_string(*result.needs_driver);
+    return text;
+  }
+
+  void write_table(const FileResult& file) {
+    if (!file.has_kernels) return;
+    std::size_t width = 0;
+    for (std::size_t i = 0; i < file.devices.size(); ++i) width = std::max(width, devices_of(i).size());
+    for (std::size_t i = 0; i < file.devices.size(); ++i) {
+      const DeviceResult& result = file.devices[i];
+      const std::string state = fmt::format("{:<9}", row_state(result));
+      const bool covered = result.coverage == Coverage::covered;
+      line(fmt::format("  {}  {:<{}}  {}", covered ? options_.style.good(state) : options_.style.error(state),
+                       devices_of(i), width, row_detail(result)));
+    }
+  }
+
+  std::string excluded_text() const {
+    if (all_.excluded.empty()) return {};
+    std::vector<std::string> parts;
+    for (const Excluded& excluded : all_.excluded) {
+      std::string text = to_string(excluded.capability);
+      if (excluded.last_toolkit) text += ", last toolkit " + to_string(*excluded.last_toolkit);
+      if (std::find(parts.begin(), parts.end(), text) == parts.end()) parts.push_back(std::move(text));
+    }
+    return fmt::format("; {} excluded at configure: {}", all_.excluded.size(), join(parts, "; "));
+  }
+
+  void write_summary(const FileResult& file) {
+    const Outcome outcome = outcome_of(all_, file);
+    if (outcome == Outcome::no_device_code) {
+      line(fmt::format("{}: no device code", file.path));
+      return;
+    }
+    if (!all_.devices.empty() || !all_.excluded.empty()) {
+      std::size_t covered = 0;
+      for (std::size_t i = 0; i < file.devices.size(); ++i)
+        if (file.devices[i].coverage == Coverage::covered) covered += all_.classes[i].members.size();
+      const auto hidden = static_cast<std::size_t>(std::count_if(
+          all_.devices.begin(), all_.devices.end(), [](const Device& device) { return !device.visible; }));
+      const std::size_t all = all_.devices.size() - hidden + all_.excluded.size();
+      const std::string text = fmt::format("{} of {} covered", covered, all);
+      line(fmt::format("{}: {}{}", file.path,
+                       outcome == Outcome::covered ? options_.style.good(text) : options_.style.error(text),
+                       excluded_text()));
+    }
+    if (file.expect.containers != 0) {
+      const std::size_t lacking = file.expect.failures.size();
+      const std::string exempt =
+          file.expect.specific == 0 ? ""
+                                    : fmt::format(" ({} more with a or f images only)", file.expect.specific);
+      line(fmt::format("{}: {} of {} what was asked for{}", file.path, file.expect.containers - lacking,
+                       count_of(file.expect.containers, "container holds", "containers hold"), exempt));
+    }
+  }
+
+  const Verification& all_;
+  const VerifyText& options_;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string verify_text(const Verification& verification, const VerifyText& options) {
+  return Writer(verification, options).write();
+}
+
+}  // namespace archguard
