@@ -1,0 +1,110 @@
+#include "select/judge.h"
+
+#include "compat/rules.h"
+
+namespace archguard {
+namespace {
+
+// The best answer that one half of the list gives: a `yes` anywhere wins, then `unknown`.
+Fit best_sass_fit(const std::vector<ArchEntry>& list, ComputeCapability device) {
+  Fit best = Fit::no;
+  for (const ArchEntry& entry : list) {
+    if (!entry.real) continue;
+    const Fit fit = sass_fits(entry.arch, device);
+    if (fit == Fit::yes) return fit;
+    if (fit == Fit::unknown) best = fit;
+  }
+  return best;
+}
+
+Fit best_ptx_fit(const std::vector<ArchEntry>& list, ComputeCapability device) {
+  Fit best = Fit::no;
+  for (const ArchEntry& entry : list) {
+    if (!entry.virtual_) continue;
+    const Fit fit = ptx_fits(entry.arch, device);
+    if (fit == Fit::yes) return fit;
+    if (fit == Fit::unknown) best = fit;
+  }
+  return best;
+}
+
+// The driver compiles the PTX of this compiler, or it is not known which driver there is.
+Fit driver_accepts(const Compiler& compiler, const Device& device) {
+  if (!device.driver_cuda) return Fit::yes;
+  if (compiler.ptx_isa == Version{}) return Fit::unknown;
+  return driver_takes_ptx(compiler.ptx_isa, *device.driver_cuda);
+}
+
+// What select would add for this device alone, without a fallback for others.
+std::string entries_for(const Device& device, const Compiler& compiler) {
+  SelectPolicy policy;
+  policy.ptx = PtxPolicy::none;
+  return format_cmake(select_architectures({device}, compiler, policy));
+}
+
+JudgedDevice judge_device(const Device& device, const Compiler& compiler,
+                          const std::vector<ArchEntry>& list) {
+  JudgedDevice judged;
+  if (!device.capability) {
+    judged.reason = "its compute capability is not known";
+    return judged;
+  }
+  const std::string capability = to_string(*device.capability);
+  const Fit sass = best_sass_fit(list, *device.capability);
+  if (sass == Fit::yes) {
+    judged.verdict = ListVerdict::sass;
+    judged.reason = "SASS in the list runs on " + capability;
+    return judged;
+  }
+  const Fit ptx = best_ptx_fit(list, *device.capability);
+  const Fit driver = driver_accepts(compiler, device);
+  if (ptx == Fit::yes && driver == Fit::yes) {
+    judged.verdict = ListVerdict::jit;
+    judged.reason = "the driver compiles PTX in the list for " + capability;
+    return judged;
+  }
+  judged.fix = entries_for(device, compiler);
+  if (sass == Fit::unknown || ptx == Fit::unknown || (ptx == Fit::yes && driver == Fit::unknown)) {
+    judged.reason = "the tables do not tell whether the list runs on " + capability;
+    return judged;
+  }
+  judged.verdict = ListVerdict::uncovered;
+  if (ptx == Fit::no) {
+    judged.code = 209;
+    judged.reason = "nothing in the list runs on " + capability;
+    return judged;
+  }
+  judged.code = 222;
+  judged.reason = "only PTX in the list fits " + capability + ", and its ISA " + to_string(compiler.ptx_isa) +
+                  " is newer than a driver that offers CUDA " + to_string(*device.driver_cuda) + " compiles";
+  return judged;
+}
+
+}  // namespace
+
+std::string to_string(ListVerdict verdict) {
+  switch (verdict) {
+    case ListVerdict::sass:
+      return "sass";
+    case ListVerdict::jit:
+      return "jit";
+    case ListVerdict::uncovered:
+      return "not-covered";
+    case ListVerdict::unknown:
+      break;
+  }
+  return "unknown";
+}
+
+std::vector<JudgedDevice> judge_list(const std::vector<Device>& devices, const Compiler& compiler,
+                                     const std::vector<ArchEntry>& list) {
+  std::vector<JudgedDevice> judged;
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    if (!devices[i].visible) continue;
+    judged.push_back(judge_device(devices[i], compiler, list));
+    judged.back().device = i;
+  }
+  return judged;
+}
+
+}  // namespace archguard
