@@ -1,9 +1,9 @@
-#include "factory/factory.h"
+#include "support/factory/factory.h"
 
 #include <memory>
 
 #include "base/text.h"
-#include "factory/shared_library.h"
+#include "support/factory/shared_library.h"
 
 namespace archguard::factory {
 namespace {

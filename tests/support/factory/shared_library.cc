@@ -1,4 +1,4 @@
-#include "factory/shared_library.h"
+#include "support/factory/shared_library.h"
 
 #include <dlfcn.h>
 
