@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -12,7 +13,7 @@ namespace archguard {
 enum class HostFormat { elf, cubin, fatbin, ptx, other };
 
 struct Section {
-  std::string name;
+  std::string name;          // cut after 255 bytes
   std::uint64_t offset = 0;  // within the object
   std::uint64_t size = 0;
   bool has_bytes =
@@ -28,7 +29,8 @@ struct HostObject {
   std::uint64_t size = 0;
   HostFormat format = HostFormat::other;
   bool linked = true;  // executable or shared library; false for .o: its device code may still be linked
-  std::vector<Section> sections;
+  std::vector<Section>
+      sections;  // those with a size, in the file's order; empty where it has no section table
 };
 
 // What could be read, and what could not: an error loses its own object, not its neighbours.
@@ -36,9 +38,19 @@ struct HostFile {
   std::vector<HostObject> objects;
   std::vector<Error> errors;
   bool archive = false;
+  bool recognized = true;  // false: a file of no known format, which a walk over a folder passes over
 };
 
-// `path` names the file in errors. A file of no known format is one error ("not an ELF file, archive, …").
+// `path` names the file in errors. A file of no known format is one error ("not an ELF file, archive, …"). A
+// damaged object still appears, with what could be read of it, beside its error.
 HostFile read_host_file(const ByteSource& source, const std::string& path);
+
+// The same, object by object: `visit` sees each one and `objects` of the result stays empty, so that an
+// archive of many members does not need their sections in memory at once.
+HostFile visit_host_file(const ByteSource& source, const std::string& path,
+                         const std::function<void(const HostObject&)>& visit);
+
+// "libfoo.so", "libfoo.a(x.o)"
+std::string object_name(const std::string& path, const std::string& member);
 
 }  // namespace archguard

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -46,7 +47,9 @@ struct DeviceObject {
   std::string path;
   std::string member;             // archive member, empty for the file itself
   std::uint64_t file_offset = 0;  // of the object within the file
+  std::uint64_t file_size = 0;    // of the object's bytes
   bool linked = true;
+  bool data_missing = false;  // a section for device code has no bytes (objcopy --only-keep-debug)
   std::vector<Container>
       containers;  // ascending offset; a bare cubin or PTX file is one container of one entry at 0
 };
@@ -55,6 +58,8 @@ struct DeviceCode {
   std::vector<DeviceObject> objects;  // one for each host object, also where it holds no container
   std::vector<Error> errors;  // what could not be read or is not understood; then the file was not read whole
   std::vector<std::string> warnings;  // "-": e.g. sections without bytes
+  bool archive = false;
+  bool recognized = true;  // false: a file of no known format, which a walk over a folder passes over
 };
 
 // Every container of the file: in its sections, and found by signature anywhere else in it.
@@ -66,6 +71,22 @@ PartSource bytes_of(const DeviceObject& object, const ByteSource& file);
 // The image itself. Refuses, before it allocates, a size that the stored bytes cannot hold. `source` is the
 // object's.
 Result<Bytes> inflate(const Entry& entry, const ByteSource& source);
+
+// The same for many images: keeps its buffers, so that only the largest image costs memory. One per thread.
+class Inflater {
+ public:
+  Inflater();
+  ~Inflater();
+  Inflater(const Inflater&) = delete;
+  Inflater& operator=(const Inflater&) = delete;
+
+  // The image, good until the next call.
+  Result<ByteView> inflate(const Entry& entry, const ByteSource& source);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
 
 // Where a message points: "libfoo.so(.nv_fatbin+0x1a40)", "libfoo.a(x.o)(.nv_fatbin+0x40)". The offset is
 // that of interfaces.md.

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,7 +16,6 @@ enum class KernelState { real, empty, trap, unknown };
 struct Kernel {
   std::string name;  // mangled
   KernelState state = KernelState::unknown;
-  std::uint64_t code_size = 0;         // bytes of machine code, of SASS; 0 for PTX
 };
 
 struct ImageCode {
@@ -26,6 +24,8 @@ struct ImageCode {
   std::optional<Version> toolkit;  // that made it, where the image tells
 };
 
+// An error where the image is damaged or of a generation that is not known: never fewer kernels than it
+// holds.
 Result<ImageCode> read_cubin(ByteView cubin);
 Result<ImageCode> read_ptx(ByteView text);
 

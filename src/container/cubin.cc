@@ -1,0 +1,79 @@
+#include "container/cubin.h"
+
+#include "base/text.h"
+
+namespace archguard {
+namespace {
+
+// Two generations. Toolkits up to 12.9, for sm ≤ 90: OS/ABI 0x33, ABI 7; e_version is the toolkit (124
+// is 12.4); e_flags holds sm in bits 0…7 and the marker of `a` at 0x800. Toolkits from 12.8, for sm ≥ 100,
+// and from 13.0 for all: OS/ABI 0x41, ABI 8; e_version 1; sm in bits 8…15. There 12.8 and 12.9 mark `a` in
+// e_flags at 0x8, 13.0 in .nv.compat.
+constexpr unsigned kOsabi7 = 0x33, kOsabi8 = 0x41;
+constexpr std::uint32_t kMarker7 = 0x800, kMarker8 = 0x8;
+
+// The decimal number at the start of `text`, at most four digits, and what follows it.
+std::optional<int> take_number(std::string_view& text) {
+  const auto end = text.find_first_not_of("0123456789");
+  const auto number = parse_number(text.substr(0, end), 9999);
+  if (!number) return std::nullopt;
+  text = end == std::string_view::npos ? std::string_view{} : text.substr(end);
+  return static_cast<int>(*number);
+}
+
+}  // namespace
+
+CubinIdentity identify_cubin(const ElfHeader& header) {
+  CubinIdentity cubin;
+  if (header.osabi == kOsabi7 && header.abi_version == 7) {
+    cubin.abi = 7;
+    cubin.sm = static_cast<int>(header.flags & 0xff);
+    if ((header.flags & kMarker7) != 0) cubin.suffix = 'a';
+    if (header.version >= 10 && header.version <= 999)
+      cubin.toolkit = Version{static_cast<int>(header.version / 10), static_cast<int>(header.version % 10)};
+  } else if (header.osabi == kOsabi8 && header.abi_version == 8) {
+    cubin.abi = 8;
+    cubin.sm = static_cast<int>(header.flags >> 8 & 0xff);
+    if ((header.flags & kMarker8) != 0) cubin.suffix = 'a';
+    cubin.suffix_known = cubin.suffix != 0;
+  }
+  return cubin;
+}
+
+// .nv.compat is a run of records: format u8, kind u8, and two bytes of value, which for format 4 are the
+// length of what follows. Kind 9 is the mark of `a`: 02 09 01 00; plain and `f` images have 02 09 00 00.
+void apply_compat(ByteView section, CubinIdentity& cubin) {
+  const Cursor in(section);
+  for (std::uint64_t at = 0; in.holds(at, 4);) {
+    if (in.u8(at) == 2 && in.u8(at + 1) == 9 && in.u8(at + 2) == 1) {
+      cubin.suffix = 'a';
+      cubin.suffix_known = true;
+    }
+    at += 4 + (in.u8(at) == 4 ? in.u16(at + 2) : 0U);
+  }
+}
+
+// .note.nv.tkinfo is text in an ELF note, first of the tool that wrote the file: "ptxas", "Cuda compilation
+// tools, release 13.0, V13.0.88", "Build cuda_13.0…", "-arch sm_100f -m 64". A linked cubin has the notes of
+// its parts behind.
+void apply_toolkit_info(ByteView section, CubinIdentity& cubin) {
+  constexpr std::string_view kRelease = "Cuda compilation tools, release ", kArch = "-arch sm_";
+  std::string_view text = section.text();
+  if (const auto at = text.find(kRelease); at != std::string_view::npos) {
+    text.remove_prefix(at + kRelease.size());
+    const auto major = take_number(text);
+    if (major && starts_with(text, ".")) {
+      text.remove_prefix(1);
+      if (const auto minor = take_number(text)) cubin.toolkit = Version{*major, *minor};
+    }
+  }
+  if (const auto at = text.find(kArch); at != std::string_view::npos) {
+    text.remove_prefix(at + kArch.size());
+    if (take_number(text) == cubin.sm) {
+      if (starts_with(text, "a") || starts_with(text, "f")) cubin.suffix = text[0];
+      cubin.suffix_known = true;
+    }
+  }
+}
+
+}  // namespace archguard

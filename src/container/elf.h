@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+
+#include "base/bytes.h"
+
+namespace archguard {
+
+// The header of an ELF file, host object or cubin, and where its tables are. Every count and offset below has
+// been checked against the file's size.
+//
+// ELF (System V ABI, "Object Files"): 16 bytes e_ident (magic, class 32/64, byte order, OS/ABI), then type,
+// machine, version, entry, offsets of the program and section tables, flags, sizes and counts. The 64-bit
+// header has 64 bytes, the 32-bit one 52; a section header 64 or 40; a program header 56 or 32; a symbol 24
+// or 16.
+struct ElfHeader {
+  bool is64 = true;
+  std::uint8_t osabi = 0;
+  std::uint8_t abi_version = 0;
+  std::uint16_t type = 0;     // kElfRelocatable, …
+  std::uint16_t machine = 0;  // kElfMachineCuda for a cubin
+  std::uint32_t version = 0;
+  std::uint32_t flags = 0;
+  std::uint64_t segments_offset = 0;
+  std::uint64_t segment_count = 0;
+  std::uint64_t segment_size = 0;  // of one header
+  std::uint64_t sections_offset = 0;
+  std::uint64_t section_count = 0;
+  std::uint64_t section_size = 0;  // of one header
+  std::uint64_t names_index = 0;   // of the section that holds the sections' names
+};
+
+struct ElfSection {
+  std::uint32_t name = 0;  // offset into the names
+  std::uint32_t type = 0;
+  std::uint64_t flags = 0;
+  std::uint64_t offset = 0;
+  std::uint64_t size = 0;
+  std::uint32_t link = 0;
+};
+
+constexpr std::uint16_t kElfRelocatable = 1, kElfExecutable = 2, kElfShared = 3;
+constexpr std::uint16_t kElfMachineCuda = 190;
+constexpr std::uint32_t kElfSymbols = 2, kElfStrings = 3, kElfNote = 7, kElfNoBits = 8;
+constexpr std::uint64_t kElfAllocated = 0x2, kElfCode = 0x4;
+constexpr std::size_t kElfHeaderMost = 64;
+
+bool has_elf_magic(ByteView start);
+
+// From the first bytes of the file (64, or all of a smaller one). Table positions are not checked yet.
+// Errors: cut short, big-endian, unknown class.
+Result<ElfHeader> parse_elf_header(ByteView start);
+
+// The header of section 0 holds the counts that did not fit (more than 65,279 sections).
+void apply_section_zero(ElfHeader& header, ByteView section_zero);
+
+// One section header of `header.section_size` bytes.
+ElfSection parse_elf_section(const ElfHeader& header, ByteView bytes);
+
+// Does the section table lie inside a file of this size, with headers that are large enough?
+Status check_section_table(const ElfHeader& header, std::uint64_t file_size);
+
+}  // namespace archguard

@@ -1,0 +1,145 @@
+#include "container/elf_object.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "container/elf.h"
+#include "container/window.h"
+
+namespace archguard {
+namespace {
+
+constexpr std::size_t kTableWindow = 16 * 1024;
+constexpr std::size_t kNameMost = 255;
+constexpr std::uint64_t kSectionsMost =
+    1'000'000;  // a limit on memory; the largest real objects have some 300,000
+constexpr std::uint64_t kSegmentLoad = 1;
+
+class ElfObjectReader {
+ public:
+  ElfObjectReader(const ByteSource& source, HostObject& object)
+      : source_(source),
+        object_(object),
+        table_(source, kTableWindow, kTableWindow),
+        names_(source, kTableWindow, kTableWindow) {}
+
+  // The first thing that is wrong, after having read what can be read.
+  Status read() {
+    ARCHGUARD_TRY(
+        start,
+        table_.at(0, static_cast<std::size_t>(std::min<std::uint64_t>(kElfHeaderMost, source_.size()))));
+    ARCHGUARD_TRY(header, parse_elf_header(start));
+    header_ = header;
+    object_.format = header_.machine == kElfMachineCuda ? HostFormat::cubin : HostFormat::elf;
+    object_.linked = header_.type != kElfRelocatable;
+    Status sections = read_sections();
+    Status segments = debug_only_ ? Status(Done{}) : check_segments();
+    return sections ? std::move(segments) : std::move(sections);
+  }
+
+ private:
+  Status read_sections() {
+    if (header_.sections_offset == 0) return Done{};  // no section table: sstrip, some packers
+    if (header_.section_count == 0 || header_.names_index == 0xffff) {
+      ElfHeader one = header_;
+      one.section_count = 1;
+      ARCHGUARD_CHECK(check_section_table(one, source_.size()));
+      ARCHGUARD_TRY(zero, table_.at(header_.sections_offset, header_.section_size));
+      apply_section_zero(header_, zero);
+    }
+    ARCHGUARD_CHECK(check_section_table(header_, source_.size()));
+    if (header_.section_count > kSectionsMost)
+      return Error{
+          {}, "has " + std::to_string(header_.section_count) + " sections, at most 1000000 are read", {}};
+    ElfSection names;
+    if (header_.names_index < header_.section_count) {
+      ARCHGUARD_TRY(found, section_at(header_.names_index));
+      names = found;
+    }
+    Status first_error = Done{};
+    for (std::uint64_t i = 1; i < header_.section_count; ++i) {
+      ARCHGUARD_TRY(section, section_at(i));
+      Status status = add_section(section, names);
+      if (!status && first_error) first_error = std::move(status);
+    }
+    return first_error;
+  }
+
+  Result<ElfSection> section_at(std::uint64_t index) {
+    ARCHGUARD_TRY(bytes, table_.at(header_.sections_offset + index * header_.section_size,
+                                   static_cast<std::size_t>(header_.section_size)));
+    return parse_elf_section(header_, bytes);
+  }
+
+  Status add_section(const ElfSection& section, const ElfSection& names) {
+    if (section.type == 0 || section.size == 0) return Done{};
+    Section out;
+    out.offset = section.offset;
+    out.size = section.size;
+    out.has_bytes = section.type != kElfNoBits;
+    out.executable = (section.flags & kElfCode) != 0;
+    if (!out.has_bytes && out.executable) debug_only_ = true;
+    if (section.name < names.size) {
+      const std::uint64_t at = names.offset + section.name;  // text_at refuses what lies outside; a sum that
+      auto name = names_.text_at(at, kNameMost);             // wraps is another place, no danger
+      if (name) out.name = std::move(*name);
+    }
+    const std::uint64_t size = source_.size();
+    if (out.has_bytes && (section.offset > size || section.size > size - section.offset))
+      return Error{{},
+                   "section '" + out.name + "' needs " + count_of(section.size, "byte") + " at " +
+                       hex(section.offset) + ", " +
+                       std::to_string(section.offset < size ? size - section.offset : 0) + " remain",
+                   {}};
+    object_.sections.push_back(std::move(out));
+    return Done{};
+  }
+
+  // A file cut short may have lost its section table, or never had one: the segments tell too. The files that
+  // objcopy --only-keep-debug and eu-strip -f write may keep the sizes of segments whose bytes they left out.
+  Status check_segments() {
+    const std::uint64_t header_size = header_.is64 ? 56 : 32;
+    if (header_.segment_count == 0 || header_.segments_offset == 0) return Done{};
+    if (header_.segment_size != header_size)
+      return Error{{},
+                   "ELF program headers must have " + std::to_string(header_size) + " bytes, found " +
+                       std::to_string(header_.segment_size),
+                   {}};
+    const std::uint64_t size = source_.size();
+    for (std::uint64_t i = 0; i < header_.segment_count; ++i) {
+      ARCHGUARD_TRY(bytes, table_.at(header_.segments_offset + i * header_.segment_size,
+                                     static_cast<std::size_t>(header_.segment_size)));
+      const Cursor in(bytes);
+      if (in.u32(0) != kSegmentLoad) continue;
+      const std::uint64_t offset = header_.is64 ? in.u64(8) : in.u32(4);
+      const std::uint64_t count = header_.is64 ? in.u64(32) : in.u32(16);
+      if (count != 0 && (offset > size || count > size - offset))
+        return Error{{},
+                     "segment " + std::to_string(i) + " needs " + count_of(count, "byte") + " at " +
+                         hex(offset) + ", " + std::to_string(offset < size ? size - offset : 0) + " remain",
+                     {}};
+    }
+    return Done{};
+  }
+
+  const ByteSource& source_;
+  HostObject& object_;
+  Window table_;
+  Window names_;
+  ElfHeader header_;
+  bool debug_only_ = false;  // machine code without bytes
+};
+
+}  // namespace
+
+void read_elf_object(const ByteSource& source, const std::string& where, HostObject& object,
+                     std::vector<Error>& errors) {
+  object.format = HostFormat::elf;
+  Status status = ElfObjectReader(source, object).read();
+  if (status) return;
+  Error error = std::move(status).error();
+  error.where = where;
+  errors.push_back(std::move(error));
+}
+
+}  // namespace archguard

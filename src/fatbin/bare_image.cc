@@ -1,0 +1,76 @@
+#include "fatbin/bare_image.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "container/cubin.h"
+#include "container/ptx_text.h"
+#include "fatbin/format.h"
+
+namespace archguard::fatbin {
+namespace {
+
+constexpr std::uint64_t kNoteMost =
+    64 * 1024;  // bytes of a note that are read; ptxas and nvlink write under 1 KiB
+constexpr std::uint64_t kPtxHeadMost =
+    64 * 1024;  // bytes of PTX in which `.version` and `.target` must stand
+constexpr int kFirstSmWithSuffix = 90;
+
+Container one_entry(Entry entry, std::uint64_t size) {
+  entry.stored_size = entry.uncompressed_size = size;
+  Container container;
+  container.size = size;
+  container.entries.push_back(std::move(entry));
+  return container;
+}
+
+Suffix suffix_of(char letter) {
+  return letter == 'a' ? Suffix::a : letter == 'f' ? Suffix::f : Suffix::none;
+}
+
+}  // namespace
+
+Result<Container> read_bare_cubin(const ByteSource& source, const HostObject& object) {
+  ARCHGUARD_TRY(start, read_bytes(source, 0, std::min<std::uint64_t>(kElfHeaderMost, source.size())));
+  ARCHGUARD_TRY(header, parse_elf_header(start));
+  CubinIdentity cubin = identify_cubin(header);
+  for (const Section& section : object.sections) {
+    const bool compat = section.name == kCompatSection;
+    if (!section.has_bytes || (!compat && section.name != kToolkitInfoSection)) continue;
+    ARCHGUARD_TRY(bytes, read_bytes(source, section.offset, std::min(section.size, kNoteMost)));
+    compat ? apply_compat(bytes, cubin) : apply_toolkit_info(bytes, cubin);
+  }
+  Entry entry;
+  entry.kind = EntryKind::sass;
+  entry.kind_code = kKindElf;
+  entry.arch = {cubin.sm, suffix_of(cubin.suffix)};
+  if (cubin.abi == 0)
+    entry.unknown = "cubin ABI " + hex(header.osabi) + "/" + std::to_string(header.abi_version);
+  else if (cubin.sm < 10)
+    entry.unknown = "arch " + std::to_string(cubin.sm);
+  else if (!cubin.suffix_known && cubin.sm >= kFirstSmWithSuffix)
+    entry.unknown = "suffix of sm_" + std::to_string(cubin.sm) + ", the cubin has no " + kToolkitInfoSection;
+  Container container = one_entry(std::move(entry), source.size());
+  container.relocatable = header.type == kElfRelocatable;
+  return container;
+}
+
+Result<Container> read_bare_ptx(const ByteSource& source) {
+  ARCHGUARD_TRY(bytes, read_bytes(source, 0, std::min(kPtxHeadMost, source.size())));
+  const PtxHead head = read_ptx_head(ByteView(bytes).text());
+  const auto version = parse_version(head.version);
+  if (!version)
+    return Error{{}, "PTX begins without `.version X.Y`, found '" + std::string(head.version) + "'", {}};
+  Entry entry;
+  entry.kind = EntryKind::ptx;
+  entry.kind_code = kKindPtx;
+  entry.ptx_isa = version;
+  const auto arch = starts_with(head.target, "sm_") ? parse_arch(head.target.substr(3)) : std::nullopt;
+  if (arch)
+    entry.arch = *arch;
+  else
+    entry.unknown = "target '" + std::string(head.target) + "'";
+  return one_entry(std::move(entry), source.size());
+}
+
+}  // namespace archguard::fatbin

@@ -1,0 +1,13 @@
+#pragma once
+
+#include "container/host_file.h"
+#include "fatbin/fatbin.h"
+
+namespace archguard::fatbin {
+
+// A file that is one image and no fat binary, as a container of one entry at offset 0: a cubin (its arch from
+// its own header and notes) or PTX (from `.version` and `.target`).
+Result<Container> read_bare_cubin(const ByteSource& source, const HostObject& object);
+Result<Container> read_bare_ptx(const ByteSource& source);
+
+}  // namespace archguard::fatbin

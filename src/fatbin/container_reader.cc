@@ -1,0 +1,176 @@
+#include "fatbin/container_reader.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "fatbin/format.h"
+
+namespace archguard::fatbin {
+namespace {
+
+constexpr std::size_t kIdentifierMost = 512;  // shown in messages; longer ones are cut
+
+Error at(std::uint64_t offset, std::string what) {
+  return Error{hex(offset), std::move(what), {}};
+}
+
+std::string needs(const std::string& subject, std::uint64_t count, std::uint64_t remain) {
+  return subject + " needs " + count_of(count, "byte") + ", " + std::to_string(remain) + " remain";
+}
+
+EntryKind kind_of(std::uint16_t code) {
+  switch (code) {
+    case kKindPtx:
+      return EntryKind::ptx;
+    case kKindElf:
+      return EntryKind::sass;
+    case kKindLtoir:
+      return EntryKind::ltoir;
+    case kKindRelocatablePtx:
+      return EntryKind::reloc_ptx;
+    default:
+      return EntryKind::other;
+  }
+}
+
+void note(Entry& entry, const std::string& what) {
+  entry.unknown += (entry.unknown.empty() ? "" : ", ") + what;
+}
+
+// The fields that say what the image is for. Everything this reader does not know is noted, so that nobody
+// takes the image for coverage.
+void read_meaning(const Cursor& fields, Entry& entry) {
+  entry.kind_code = fields.u16(kKindAt);
+  entry.kind = kind_of(entry.kind_code);
+  entry.flags = fields.u64(kFlagsAt);
+  entry.obfuscated = (entry.flags & kFlagObfuscated) != 0;
+  const std::uint16_t version = fields.u16(kEntryVersionAt);
+  const std::uint16_t major = fields.u16(kCodeMajorAt), minor = fields.u16(kCodeMinorAt);
+  const std::uint32_t arch = fields.u32(kArchAt);
+
+  if (entry.kind == EntryKind::other) note(entry, "kind " + hex(entry.kind_code));
+  if (version != kEntryVersion) note(entry, "entry version " + hex(version));
+  for (std::uint64_t rest = entry.flags & ~kFlagsKnown; rest != 0; rest &= rest - 1)
+    note(entry, "flag " + hex(rest & (~rest + 1)));
+  if (entry.kind == EntryKind::sass && (major != 1 || (minor != 7 && minor != 8)))
+    note(entry, "cubin version " + std::to_string(major) + "." + std::to_string(minor));
+  if (entry.kind == EntryKind::ptx || entry.kind == EntryKind::reloc_ptx)
+    entry.ptx_isa = Version{major, minor};
+
+  if (arch >= 10 && arch <= 999)
+    entry.arch.number = static_cast<int>(arch);
+  else
+    note(entry, "arch " + std::to_string(arch));
+  const bool a = (entry.flags & kFlagA) != 0, f = (entry.flags & kFlagF) != 0;
+  if (a && f) note(entry, "both suffixes a and f");
+  entry.arch.suffix = a ? Suffix::a : f ? Suffix::f : Suffix::none;
+}
+
+}  // namespace
+
+bool ContainerReader::is_container(std::uint64_t offset, std::uint64_t end) {
+  if (end - offset < kHeaderSize + kEntryFieldsSize) return false;
+  const auto bytes = in_.at(offset, kHeaderSize + kEntryFieldsSize);
+  if (!bytes) return false;
+  const Cursor header(*bytes);
+  const Cursor entry(header.part(kHeaderSize, kEntryFieldsSize));
+  const std::uint64_t size = header.u64(kSizeAt);
+  const std::uint64_t entry_header = entry.u32(kEntryHeaderSizeAt), payload = entry.u64(kPayloadSizeAt);
+  return header.u32(0) == kMagic && header.u16(kVersionAt) == 1 && header.u16(kHeaderSizeAt) == kHeaderSize &&
+         size % 8 == 0 && entry_header >= kEntryFieldsSize && entry_header <= kEntryHeaderMost &&
+         entry_header % 8 == 0 && payload % 8 == 0 && entry_header <= size && payload <= size - entry_header;
+}
+
+Result<Container> ContainerReader::read(std::uint64_t offset, std::uint64_t end) {
+  const std::uint64_t remain = end - offset;
+  if (remain < kHeaderSize) return at(offset, needs("container header", kHeaderSize, remain));
+  auto bytes = in_.at(offset, kHeaderSize);
+  if (!bytes) return at(offset, bytes.error().what);
+  const Cursor header(*bytes);
+  if (header.u16(kVersionAt) != 1)
+    return at(offset, "container version must be 1, found " + std::to_string(header.u16(kVersionAt)));
+  if (header.u16(kHeaderSizeAt) != kHeaderSize)
+    return at(offset, "container header size must be 16, found " + std::to_string(header.u16(kHeaderSizeAt)));
+  const std::uint64_t size = header.u64(kSizeAt);
+  if (size % 8 != 0)
+    return at(offset, "container size must be a multiple of 8, found " + std::to_string(size));
+
+  Container container;
+  container.offset = offset;
+  const bool fits = size <= remain - kHeaderSize;
+  const std::uint64_t stop = fits ? offset + kHeaderSize + size : end;
+  std::uint64_t position = offset + kHeaderSize;
+  while (position < stop) {
+    if (container.entries.size() == kEntriesMost)
+      return at(position, "container has more than " + std::to_string(kEntriesMost) + " entries");
+    ARCHGUARD_TRY(entry, read_entry(container.entries.size(), position, stop, position));
+    container.entries.push_back(std::move(entry));
+  }
+  if (!fits) return at(offset, needs("container", size, remain - kHeaderSize));
+  container.size = kHeaderSize + size;
+  return container;
+}
+
+Result<Entry> ContainerReader::read_entry(std::size_t index, std::uint64_t offset, std::uint64_t end,
+                                          std::uint64_t& next) {
+  const std::string name = "entry " + std::to_string(index);
+  const std::uint64_t remain = end - offset;
+  if (remain < kEntryFieldsSize) return at(offset, needs(name + " header", kEntryFieldsSize, remain));
+  auto bytes = in_.at(offset, kEntryFieldsSize);
+  if (!bytes) return at(offset, bytes.error().what);
+  const Cursor fields(*bytes);
+  const std::uint64_t header_size = fields.u32(kEntryHeaderSizeAt), payload = fields.u64(kPayloadSizeAt);
+  if (header_size < kEntryFieldsSize || header_size > kEntryHeaderMost || header_size % 8 != 0)
+    return at(offset, name + " header size must be a multiple of 8 from 64 to 1048576, found " +
+                          std::to_string(header_size));
+  if (header_size > remain) return at(offset, needs(name + " header", header_size, remain));
+  if (payload % 8 != 0)
+    return at(offset, name + " payload size must be a multiple of 8, found " + std::to_string(payload));
+  if (payload > remain - header_size)
+    return at(offset, needs(name + " payload", payload, remain - header_size));
+
+  Entry entry;
+  entry.offset = offset;
+  entry.payload_offset = offset + header_size;
+  read_meaning(fields, entry);
+
+  const std::uint64_t compressed = fields.u32(kCompressedSizeAt);
+  const bool lz4 = (entry.flags & kFlagLz4) != 0, zstd = (entry.flags & kFlagZstd) != 0;
+  if (lz4 && zstd) return at(offset, name + " claims two compressions, LZ4 and zstd");
+  entry.compression = lz4 ? Compression::lz4 : zstd ? Compression::zstd : Compression::none;
+  if (entry.compression == Compression::none) {
+    entry.stored_size = entry.uncompressed_size = payload;
+  } else {
+    if (compressed == 0 || compressed > payload)
+      return at(offset, name + " compressed size must be 1 to " + std::to_string(payload) + ", found " +
+                            std::to_string(compressed));
+    entry.stored_size = compressed;
+    entry.uncompressed_size = fields.u64(kUncompressedSizeAt);
+  }
+
+  const std::uint64_t identifier = fields.u32(kIdentifierAt), length = fields.u32(kIdentifierSizeAt);
+  if (identifier != 0 && length != 0) {
+    if (identifier > header_size || length > header_size - identifier)
+      return at(offset, name + " identifier lies outside the entry's header");
+    auto text = in_.text_at(offset + identifier,
+                            static_cast<std::size_t>(std::min<std::uint64_t>(length, kIdentifierMost)));
+    if (!text) return at(offset, text.error().what);
+    entry.identifier = std::move(*text);
+  }
+  next = offset + header_size + payload;
+  return entry;
+}
+
+std::uint64_t ContainerReader::next_after_damage(std::uint64_t offset, std::uint64_t end) {
+  constexpr std::uint64_t kMagicSize = 4;
+  const std::uint64_t remain = end - offset;
+  const auto bytes = in_.at(offset, static_cast<std::size_t>(std::min<std::uint64_t>(kHeaderSize, remain)));
+  if (!bytes || remain < kHeaderSize) return offset + std::min(kMagicSize, remain);
+  const Cursor header(*bytes);
+  const std::uint64_t size = header.u64(kSizeAt);
+  const bool believable =
+      header.u16(kVersionAt) == 1 && header.u16(kHeaderSizeAt) == kHeaderSize && size % 8 == 0;
+  return believable && size <= remain - kHeaderSize ? offset + kHeaderSize + size : offset + kMagicSize;
+}
+
+}  // namespace archguard::fatbin

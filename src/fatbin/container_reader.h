@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "container/window.h"
+#include "fatbin/fatbin.h"
+
+namespace archguard::fatbin {
+
+// Reads containers of one object. Error::where of what it returns is the offset within the object, in hex,
+// for the caller to place.
+class ContainerReader {
+ public:
+  explicit ContainerReader(Window& in) : in_(in) {}
+
+  // Do the bytes at `offset` begin a container, and no chance sequence? Header and the header of the first
+  // entry must be right; whether the whole fits before `end` is another question.
+  bool is_container(std::uint64_t offset, std::uint64_t end);
+
+  // The container at `offset`, of which everything must stand before `end` and parse.
+  Result<Container> read(std::uint64_t offset, std::uint64_t end);
+
+  // How far to go on after read() has failed: past the container where its size can be believed, else past
+  // its magic.
+  std::uint64_t next_after_damage(std::uint64_t offset, std::uint64_t end);
+
+ private:
+  Result<Entry> read_entry(std::size_t index, std::uint64_t offset, std::uint64_t end, std::uint64_t& next);
+  Window& in_;
+};
+
+}  // namespace archguard::fatbin

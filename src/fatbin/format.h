@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+
+// The fat binary on disk, little-endian; docs/reference/fatbin.md says what was verified on which bytes.
+namespace archguard::fatbin {
+
+// A container: this header, then entries back to back, each a header and its payload.
+constexpr std::uint32_t kMagic = 0xBA55ED50;
+constexpr std::uint32_t kOldMagic = 0x1EE55A01;
+constexpr std::size_t kHeaderSize = 16;
+constexpr std::uint64_t kVersionAt = 4;     // u16, 1
+constexpr std::uint64_t kHeaderSizeAt = 6;  // u16, 16
+constexpr std::uint64_t kSizeAt = 8;        // u64, of the entries, a multiple of 8
+
+// An entry's header: 64 bytes of fields, then the identifier and options that some offsets below point at.
+constexpr std::size_t kEntryFieldsSize = 64;
+constexpr std::uint64_t kKindAt = 0;               // u16
+constexpr std::uint64_t kEntryVersionAt = 2;       // u16, 0x0101
+constexpr std::uint64_t kEntryHeaderSizeAt = 4;    // u32, a multiple of 8
+constexpr std::uint64_t kPayloadSizeAt = 8;        // u64, a multiple of 8
+constexpr std::uint64_t kCompressedSizeAt = 16;    // u32, 0 where raw
+constexpr std::uint64_t kCodeMinorAt = 24;         // u16
+constexpr std::uint64_t kCodeMajorAt = 26;         // u16
+constexpr std::uint64_t kArchAt = 28;              // u32, decimal
+constexpr std::uint64_t kIdentifierAt = 32;        // u32, from the entry's start; 0 for none
+constexpr std::uint64_t kIdentifierSizeAt = 36;    // u32
+constexpr std::uint64_t kFlagsAt = 40;             // u64
+constexpr std::uint64_t kUncompressedSizeAt = 56;  // u64, 0 where raw
+constexpr std::uint16_t kEntryVersion = 0x0101;
+
+constexpr std::uint16_t kKindPtx = 1, kKindElf = 2, kKindLtoir = 8, kKindRelocatablePtx = 0x40;
+
+constexpr std::uint64_t kFlagLz4 = 0x2000, kFlagZstd = 0x8000, kFlagObfuscated = 0x10000;
+constexpr std::uint64_t kFlagA = 0x100000, kFlagF = 0x200000;
+// 64-bit, debug, Linux, Mac, Windows; carries a copy of .nv.compat.
+constexpr std::uint64_t kFlagsOther = 0x1 | 0x2 | 0x10 | 0x20 | 0x40 | 0x1000000;
+constexpr std::uint64_t kFlagsKnown = kFlagsOther | kFlagLz4 | kFlagZstd | kFlagObfuscated | kFlagA | kFlagF;
+
+// No limits of the format: what keeps a hostile file from costing memory. The largest seen: 144 and 23,984.
+constexpr std::uint32_t kEntryHeaderMost = 1 << 20;
+constexpr std::size_t kEntriesMost = 1 << 20;
+
+}  // namespace archguard::fatbin

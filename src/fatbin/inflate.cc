@@ -1,0 +1,100 @@
+#include <algorithm>
+#include <lz4.h>
+#include <zstd.h>
+
+#include "base/text.h"
+#include "fatbin/fatbin.h"
+
+namespace archguard {
+namespace {
+
+// What a stored size can become, by format: an LZ4 block gives at most 255 bytes for one of its own (a run of
+// literals' or match's length bytes); a zstd block of 4 bytes gives at most 128 KiB. The absolute limit
+// bounds what a hostile file costs; the largest image in NVIDIA's libraries has 120 MB.
+constexpr std::uint64_t kLz4RatioMost = 255, kZstdRatioMost = 32 * 1024;
+constexpr std::uint64_t kImageMost = std::uint64_t{1} << 30;
+
+Error cannot(const Entry& entry, std::string why) {
+  return Error{hex(entry.offset), std::move(why), {}};
+}
+
+Error inflated_size(const Entry& entry, const std::string& found) {
+  return cannot(entry,
+                "image must inflate to " + count_of(entry.uncompressed_size, "byte") + ", found " + found);
+}
+
+}  // namespace
+
+struct Inflater::State {
+  Bytes stored;
+  Bytes image;
+  ZSTD_DCtx* zstd = nullptr;  // made at first use
+
+  ~State() { ZSTD_freeDCtx(zstd); }
+  static ByteView first(const Bytes& bytes, std::uint64_t count) {
+    return {bytes.data(), static_cast<std::size_t>(count)};
+  }
+  static void hold(Bytes& bytes, std::uint64_t count) {
+    if (bytes.size() < count) bytes.resize(static_cast<std::size_t>(count));
+  }
+};
+
+Inflater::Inflater() : state_(std::make_unique<State>()) {}
+Inflater::~Inflater() = default;
+
+Result<ByteView> Inflater::inflate(const Entry& entry, const ByteSource& source) {
+  if (entry.obfuscated) return cannot(entry, "image is obfuscated, it cannot be inflated");
+  const std::uint64_t size = entry.uncompressed_size, stored_size = entry.stored_size;
+  if (size > kImageMost || stored_size > kImageMost)
+    return cannot(entry, "image of " + count_of(std::max(size, stored_size), "byte") +
+                             " exceeds the limit of " + std::to_string(kImageMost));
+  const std::uint64_t remain =
+      entry.payload_offset <= source.size() ? source.size() - entry.payload_offset : 0;
+  if (stored_size > remain)
+    return cannot(entry,
+                  "image needs " + count_of(stored_size, "byte") + ", " + std::to_string(remain) + " remain");
+  State::hold(state_->stored, stored_size);
+  if (Status read =
+          source.read(entry.payload_offset, state_->stored.data(), static_cast<std::size_t>(stored_size));
+      !read)
+    return cannot(entry, read.error().what);
+  const ByteView stored = State::first(state_->stored, stored_size);
+  if (entry.compression == Compression::none) return stored;
+
+  const bool lz4 = entry.compression == Compression::lz4;
+  const std::uint64_t ratio = lz4 ? kLz4RatioMost : kZstdRatioMost;
+  if (size == 0 || size / ratio > stored_size)
+    return cannot(entry, count_of(stored_size, "stored byte") + " cannot inflate to " + std::to_string(size));
+  if (!lz4) {
+    const unsigned long long frame = ZSTD_getFrameContentSize(stored.data, stored.size);
+    if (frame == ZSTD_CONTENTSIZE_ERROR) return cannot(entry, "image is no zstd frame");
+    if (frame == ZSTD_CONTENTSIZE_UNKNOWN) return inflated_size(entry, "no size in its zstd frame");
+    if (frame != size) return inflated_size(entry, std::to_string(frame) + " in its zstd frame");
+  }
+  State::hold(state_->image, size);
+  if (lz4) {
+    const int got = LZ4_decompress_safe(reinterpret_cast<const char*>(stored.data),
+                                        reinterpret_cast<char*>(state_->image.data()),
+                                        static_cast<int>(stored.size), static_cast<int>(size));
+    if (got < 0) return cannot(entry, "image is damaged: LZ4 stops at byte " + std::to_string(-(got + 1)));
+    if (static_cast<std::uint64_t>(got) != size) return inflated_size(entry, std::to_string(got));
+    return State::first(state_->image, size);
+  }
+  if (state_->zstd == nullptr) state_->zstd = ZSTD_createDCtx();
+  if (state_->zstd == nullptr) return cannot(entry, "no memory for zstd");
+  // One call into a buffer of the whole image: no window is allocated, whatever size the frame asks for.
+  const std::size_t got = ZSTD_decompressDCtx(state_->zstd, state_->image.data(),
+                                              static_cast<std::size_t>(size), stored.data, stored.size);
+  if (ZSTD_isError(got) != 0)
+    return cannot(entry, std::string("image is damaged: zstd: ") + ZSTD_getErrorName(got));
+  if (got != size) return inflated_size(entry, std::to_string(got));
+  return State::first(state_->image, size);
+}
+
+Result<Bytes> inflate(const Entry& entry, const ByteSource& source) {
+  Inflater inflater;
+  ARCHGUARD_TRY(image, inflater.inflate(entry, source));
+  return Bytes(image.data, image.data + image.size);
+}
+
+}  // namespace archguard

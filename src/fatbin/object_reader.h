@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "container/host_file.h"
+#include "fatbin/fatbin.h"
+
+namespace archguard::fatbin {
+
+// Finds and reads the containers of one host object into `out.containers`. `source` is the object's bytes.
+void read_object(const ByteSource& source, const HostObject& host, DeviceObject& out, DeviceCode& code);
+
+}  // namespace archguard::fatbin
