@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,6 +17,7 @@ enum class KernelState { real, empty, trap, unknown };
 struct Kernel {
   std::string name;  // mangled
   KernelState state = KernelState::unknown;
+  std::uint64_t code_size = 0;  // bytes of machine code (the symbol's size); 0 for PTX
 };
 
 struct ImageCode {
