@@ -1,0 +1,139 @@
+"""What the real tests share: running tools, reading what cuobjdump prints, and skipping with a reason.
+
+A test program is a unittest module that ends in `common.main()`. CMake passes the tools as --archguard, --cache,
+--nvcc and --toolkit; exit code 77 means that everything in it was skipped.
+"""
+import argparse
+import collections
+import json
+import os
+import re
+import struct
+import subprocess
+import sys
+import unittest
+
+options = argparse.Namespace(archguard="archguard", cache=".cache", nvcc="", toolkit="", full=False)
+
+# One entry of a fat binary, as far as cuobjdump and archguard both tell. `ptx_isa` is None but for PTX.
+Image = collections.namedtuple("Image", "kind arch ptx_isa compressed")
+
+
+def run(command, **keywords):
+    """The process's output; an exit code other than `expect` (0) is a failure that shows everything it printed."""
+    expect = keywords.pop("expect", 0)
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=500, **keywords)
+    if done.returncode != expect:
+        raise AssertionError("%s: exit %d, expected %s\n%s%s"
+                             % (" ".join(command), done.returncode, expect, done.stdout, done.stderr))
+    return done.stdout
+
+
+def cuobjdump():
+    path = os.path.join(options.cache, "cuobjdump-13.5/nvidia/cu13/bin/cuobjdump")
+    if not os.path.exists(path):
+        raise unittest.SkipTest("no cuobjdump; run tests/support/fetch cuobjdump-13.5")
+    return path
+
+
+def nvcc():
+    if not options.nvcc or not os.path.exists(options.nvcc):
+        raise unittest.SkipTest("no nvcc on PATH")
+    return options.nvcc
+
+
+def inspect(path, kernels=False, expect=0):
+    """The containers of one file, in order, each as inspect's JSON has it plus `member`."""
+    command = [options.archguard, "inspect", path, "--format", "json"] + (["--kernels"] if kernels else [])
+    document = json.loads(run(command, expect=expect))
+    if document["schema"] != "archguard.inspect/1":
+        raise AssertionError("unexpected schema " + document["schema"])
+    return [dict(container, member=file["member"]) for file in document["files"] for container in file["containers"]]
+
+
+def images(containers):
+    """What archguard says of these containers, in cuobjdump's terms."""
+    return [Image(image["kind"], image["arch"], image["ptx_isa"] if "ptx" in image["kind"] else None,
+                  image["compression"] != "none")
+            for container in containers for image in container["images"]]
+
+
+KINDS = {"elf": "sass", "ptx": "ptx", "relocatable ptx": "reloc-ptx", "nvvm": "ltoir"}
+
+
+def dumped_images(path, *flags):
+    """Every entry that cuobjdump sees, in its order. Without options it prints one block for each:
+
+        Fatbin elf code:
+        ================
+        arch = sm_90a
+        code version = [1,8]
+        host = linux
+        compile_size = 64bit
+        compressed
+    """
+    found = []
+    for block in re.split(r"^Fatbin (?=.* code:$)", run([cuobjdump(), *flags, path]), flags=re.MULTILINE)[1:]:
+        kind = KINDS[block[:block.index(" code:")]]
+        arch = re.search(r"^arch = sm_(\S+)$", block, re.MULTILINE).group(1)
+        major, minor = re.search(r"^code version = \[(\d+),(\d+)\]$", block, re.MULTILINE).groups()
+        compressed = re.search(r"^compressed$", block, re.MULTILINE) is not None
+        found.append(Image(kind, arch, "%s.%s" % (major, minor) if "ptx" in kind else None, compressed))
+    return found
+
+
+def dumped_kernels(path):
+    """The kernels of every cubin that cuobjdump sees, in its order, sorted in each. A line names one symbol:
+
+        FUNC          GLOBAL  DEFAULT    ENTRY                                _Z6kernelPf
+    """
+    blocks = re.split(r"^Fatbin (?=.* code:$)", run([cuobjdump(), "-symbols", path]), flags=re.MULTILINE)[1:]
+    return [sorted(re.findall(r"^FUNC\s+\S+\s+\S+\s+ENTRY\s+(?!U )(\S+)$", block, re.MULTILINE))
+            for block in blocks if block.startswith("elf ")]
+
+
+MAGIC = struct.pack("<IHH", 0xBA55ED50, 1, 16)
+
+
+def scan(data, step):
+    """Where containers begin in these bytes, by the published layout alone: magic, version 1, header of 16 bytes,
+    then entries whose strides end exactly at the container's end."""
+    at, found = data.find(MAGIC), []
+    while at >= 0:
+        if at % step == 0 and whole(data, at):
+            found.append(at)
+        at = data.find(MAGIC, at + 1)
+    return found
+
+
+def whole(data, start):
+    at = start + 16
+    if at > len(data):
+        return False
+    end = at + struct.unpack_from("<Q", data, start + 8)[0]
+    if end > len(data) or end == at:
+        return False
+    while at < end:
+        if at + 16 > end:
+            return False
+        header, payload = struct.unpack_from("<IQ", data, at + 4)
+        if header < 64:
+            return False
+        at += header + payload
+    return at == end
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    for name in ("archguard", "cache", "nvcc", "toolkit"):
+        parser.add_argument("--" + name, default=getattr(options, name))
+    parser.add_argument("--full", action="store_true", help="every library instead of the quick ones")
+    parser.add_argument("tests", nargs="*", help="names of unittest tests, all without")
+    parser.parse_args(namespace=options)
+    program = unittest.main(module="__main__", argv=sys.argv[:1] + options.tests, exit=False, verbosity=2)
+    result = program.result
+    for test, reason in result.skipped:
+        print("SKIPPED: %s: %s" % (test.id(), reason))
+    if not result.wasSuccessful() or result.testsRun == 0:
+        sys.exit(1)
+    sys.exit(77 if len(result.skipped) == result.testsRun else 0)

@@ -1,0 +1,241 @@
+"""What nvcc was asked for, against what archguard reads from its output, and the verdicts that follow.
+
+Everything here is built by the nvcc on PATH. Expectations are written for CUDA 13.0 and later (the default
+compression is zstd; sm_75 is the default arch).
+"""
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+import common
+
+ONE = """
+__global__ void scale(float* x) { x[threadIdx.x] *= 2.0f; }
+int main() { scale<<<1, 1>>>(nullptr); }
+"""
+UNUSED = """
+__global__ void unused(int* x) { *x = 4; }
+"""
+HOLLOW = """
+__global__ void needs_90(float* x) {
+#if __CUDA_ARCH__ >= 900
+  x[threadIdx.x] *= 2.0f;
+#endif
+}
+int main() { needs_90<<<1, 1>>>(nullptr); }
+"""
+SOURCES = {"one.cu": ONE, "unused.cu": UNUSED, "hollow.cu": HOLLOW, "plain.cc": "int main() {}\n"}
+
+
+def gencode(*codes):
+    """gencode("sm_80", "compute_90"): one -gencode for each, of the virtual arch of the same number."""
+    flags = []
+    for code in codes:
+        flags += ["-gencode", "arch=compute_%s,code=%s" % (code.split("_")[1], code)]
+    return flags
+
+
+class NvccTest(unittest.TestCase):
+    maxDiff = 4000
+
+    @classmethod
+    def setUpClass(cls):
+        release = re.search(r"release (\d+)\.(\d+)", common.run([common.nvcc(), "--version"]))
+        if int(release.group(1)) < 13:
+            raise unittest.SkipTest("nvcc %s.%s; these tests are written for 13.0 and later" % release.groups())
+        cls.isa = "9." + release.group(2)  # CUDA 13.x writes PTX 9.x
+        cls.folder = tempfile.mkdtemp()
+        for name, text in SOURCES.items():
+            with open(os.path.join(cls.folder, name), "w") as file:
+                file.write(text)
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.folder, ignore_errors=True)
+
+    def nvcc(self, output, *arguments):
+        """Runs nvcc in the folder of the sources, unless an earlier test made this very output."""
+        path = os.path.join(self.folder, output)
+        if not os.path.exists(path):
+            common.run([common.nvcc(), "-o", output, *arguments], cwd=self.folder)
+        return path
+
+    def holds(self, path, *expected, section=None):
+        """`expected`: texts like "sass 90a none" or "ptx 90 zstd 9.0", of all images in order."""
+        containers = [each for each in common.inspect(path) if section in (None, each["section"])]
+        found = []
+        for image in (image for container in containers for image in container["images"]):
+            isa = [image["ptx_isa"]] if image["ptx_isa"] else []
+            found.append(" ".join([image["kind"], image["arch"], image["compression"]] + isa))
+        self.assertEqual(found, list(expected))
+
+    def verify(self, path, *arguments, expect):
+        command = [common.options.archguard, "verify", path, "--format", "json", *arguments]
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60)
+        self.assertEqual(done.returncode, expect, " ".join(command) + "\n" + done.stdout + done.stderr)
+        return json.loads(done.stdout)
+
+    def result(self, path, device, expect, *arguments):
+        """The one result of one device."""
+        document = self.verify(path, "--device", device, *arguments, expect=expect)
+        (file,) = document["files"]
+        (result,) = file["results"]
+        self.assertEqual(result["verdict"], document["verdict"])
+        return result
+
+    def covered(self, path, device, how):
+        result = self.result(path, device, 0)
+        self.assertEqual(result["verdict"], "covered")
+        self.assertGreater(result["containers"][how], 0)
+        self.assertEqual(result["containers"]["uncovered"], 0)
+        self.assertEqual(result["errors"], [])
+        return result
+
+    def fails(self, path, device, code, *arguments):
+        result = self.result(path, device, 1, *arguments)
+        self.assertEqual(result["verdict"], "not-covered")
+        self.assertEqual([error["code"] for error in result["errors"]], [code])
+        self.assertTrue(result["fix"])
+        return result
+
+
+class InspectTest(NvccTest):
+    def test_every_linked_and_unlinked_form(self):
+        wanted = gencode("sm_80", "sm_90", "compute_90")
+        images = ["sass 80 none", "ptx 90 zstd " + self.isa, "sass 90 none"]
+        for output, form in (("one", []), ("one.o", ["-c"]), ("libone.so", ["-shared", "-Xcompiler", "-fPIC"]),
+                             ("libone.a", ["-lib"])):
+            with self.subTest(output):
+                path = self.nvcc(output, *wanted, *form, "one.cu")
+                found = common.images(common.inspect(path))
+                self.assertEqual(sorted(found, key=str), sorted(
+                    [common.Image("sass", "80", None, False), common.Image("sass", "90", None, False),
+                     common.Image("ptx", "90", self.isa, True)], key=str), images)
+        self.assertEqual([each["member"] for each in common.inspect(os.path.join(self.folder, "libone.a"))],
+                         ["one.o"])
+
+    def test_device_files(self):
+        self.holds(self.nvcc("one.fatbin", "-fatbin", *gencode("sm_80", "compute_80"), "one.cu"),
+                   "ptx 80 zstd " + self.isa, "sass 80 none")
+        self.holds(self.nvcc("one.cubin", "-cubin", "-arch=sm_90a", "one.cu"), "sass 90a none")
+        self.holds(self.nvcc("one.ptx", "-ptx", "-arch=compute_90a", "one.cu"), "ptx 90a none " + self.isa)
+
+    def test_suffixes(self):
+        path = self.nvcc("suffix.fatbin", "-fatbin",
+                         *gencode("sm_90", "sm_90a", "sm_100f", "sm_120a", "compute_100f"), "one.cu")
+        self.assertEqual(sorted((image.kind, image.arch) for image in common.images(common.inspect(path))),
+                         [("ptx", "100f"), ("sass", "100f"), ("sass", "120a"), ("sass", "90"), ("sass", "90a")])
+
+    def test_compression(self):
+        wanted = gencode("sm_80", "compute_80")
+        for mode, sass, ptx in (("none", "none", "none"), ("speed", "none", "lz4"), ("balance", "none", "zstd"),
+                                ("default", "none", "zstd"), ("size", "zstd", "zstd")):
+            with self.subTest(mode):
+                path = self.nvcc("mode-%s.fatbin" % mode, "-fatbin", "--compress-mode=" + mode, *wanted, "one.cu")
+                self.holds(path, "ptx 80 %s %s" % (ptx, self.isa), "sass 80 " + sass)
+
+    def test_separate_compilation(self):
+        path = self.nvcc("rdc.o", "-dc", *gencode("sm_80", "compute_80"), "one.cu")
+        (container,) = common.inspect(path)
+        self.assertTrue(container["relocatable"])
+        self.assertEqual(container["section"], "__nv_relfatbin")
+        self.holds(path, "ptx 80 zstd " + self.isa, "sass 80 zstd")
+        linked = self.nvcc("rdc", *gencode("sm_80", "compute_80"), "rdc.o")
+        self.holds(linked, "sass 80 none", section=".nv_fatbin")
+
+    def test_lto(self):
+        path = self.nvcc("lto.o", "-dc", *gencode("lto_90"), "one.cu")
+        self.holds(path, "ltoir 90 zstd")
+        (container,) = common.inspect(path)
+        self.assertTrue(container["images"][0]["obfuscated"])
+        self.holds(self.nvcc("lto", "-dlto", "-arch=sm_90", "lto.o"), "sass 90 none", section=".nv_fatbin")
+
+    def test_kernels(self):
+        path = self.nvcc("hollow.fatbin", "-fatbin", *gencode("sm_80", "sm_90"), "hollow.cu")
+        (container,) = common.inspect(path, kernels=True)
+        self.assertEqual([(image["arch"], image["kernels"]) for image in container["images"]],
+                         [("80", [{"name": "_Z8needs_90Pf", "state": "empty"}]),
+                          ("90", [{"name": "_Z8needs_90Pf", "state": "real"}])])
+
+
+class VerifyTest(NvccTest):
+    def test_sass(self):
+        path = self.nvcc("sass80", *gencode("sm_80"), "one.cu")
+        self.covered(path, "8.0", "sass")
+        self.covered(path, "8.6", "sass")
+        self.fails(path, "7.5", 209)
+        self.fails(path, "9.0", 209)
+        self.fails(path, "8.7", 209)  # Orin: an integrated chip takes no desktop SASS
+
+    def test_suffixes_reach_no_further(self):
+        path = self.nvcc("sass90a", *gencode("sm_90a"), "one.cu")
+        self.covered(path, "9.0", "sass")
+        self.fails(path, "10.0", 209)
+        path = self.nvcc("sass100f", *gencode("sm_100f"), "one.cu")
+        self.covered(path, "10.3", "sass")
+        self.fails(path, "11.0", 209)
+
+    def test_ptx(self):
+        path = self.nvcc("ptx90", *gencode("compute_90"), "one.cu")
+        self.covered(path, "9.0@13.9", "jit")
+        self.covered(path, "12.0@13.9", "jit")
+        self.covered(path, "9.0", "jit")
+        self.fails(path, "9.0@12.8", 222)
+        self.fails(path, "8.0@13.9", 209)
+        self.assertEqual(self.result(path, "9.0", 2, "--require-driver")["verdict"], "unknown")
+
+    def test_zstd_needs_a_driver_that_inflates_it(self):
+        path = self.nvcc("zstd", "--compress-mode=size", *gencode("sm_90"), "one.cu")
+        self.covered(path, "9.0@12.4", "sass")
+        self.fails(path, "9.0@12.2", 200)
+
+    def test_a_stub_of_the_link_covers_nothing(self):
+        """Linking without -arch adds a container with an sm_75 cubin that has no kernel."""
+        self.nvcc("stub.o", "-c", *gencode("sm_90"), "one.cu")
+        path = self.nvcc("stub", "-rdc=true", "stub.o")
+        archs = {image.arch for image in common.images(common.inspect(path))}
+        self.assertIn("75", archs, "this nvcc adds no stub: the trap is not there")
+        self.covered(path, "9.0", "sass")
+        self.fails(path, "7.5", 209)
+
+    def test_separate_compilation_drops_kernels(self):
+        """unused.cu lacks sm_90 and nothing refers to it: nvlink drops its kernel there and exits with 0."""
+        self.nvcc("both.o", "-dc", *gencode("sm_80", "sm_90"), "one.cu")
+        self.nvcc("unused.o", "-dc", *gencode("sm_80"), "unused.cu")
+        path = self.nvcc("dropped", *gencode("sm_80", "sm_90"), "both.o", "unused.o")
+        self.assertEqual(self.covered(path, "8.0", "sass")["kernels"]["missing"], [])
+        result = self.result(path, "9.0", 1)
+        self.assertEqual(result["verdict"], "not-covered")
+        self.assertEqual(result["kernels"]["missing"], ["_Z6unusedPi"])
+
+    def test_relocatable_ptx_covers_nothing(self):
+        self.nvcc("rdc.o", "-dc", *gencode("sm_80", "compute_80"), "one.cu")
+        path = self.nvcc("rdc", *gencode("sm_80", "compute_80"), "rdc.o")
+        self.covered(path, "8.6", "sass")
+        self.fails(path, "9.0@13.9", 209)
+
+    def test_hollow(self):
+        path = self.nvcc("hollow", *gencode("sm_80", "sm_90"), "hollow.cu")
+        self.assertEqual(self.covered(path, "9.0", "sass")["kernels"]["hollow"], [])
+        self.assertEqual(self.covered(path, "8.0", "sass")["kernels"]["hollow"], ["_Z8needs_90Pf"])
+        self.assertEqual(self.result(path, "8.0", 1, "--hollow", "error")["kernels"]["hollow"], ["_Z8needs_90Pf"])
+
+    def test_expect(self):
+        path = self.nvcc("one", *gencode("sm_80", "sm_90", "compute_90"), "one.cu")
+        for asked in ("80-real;90", "90-virtual", "8.0;9.0+PTX"):
+            self.verify(path, "--expect", asked, expect=0)
+        for asked in ("80", "86-real", "80-real;90a-real"):
+            self.verify(path, "--expect", asked, expect=1)
+
+    def test_no_device_code(self):
+        path = os.path.join(self.folder, "plain")
+        common.run([common.nvcc(), "-o", path, "-cudart=none", "plain.cc"], cwd=self.folder)
+        self.assertEqual(self.verify(path, "--device", "9.0", expect=3)["verdict"], "no-device-code")
+
+
+if __name__ == "__main__":
+    common.main()
