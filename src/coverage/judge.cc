@@ -157,6 +157,15 @@ Judgement load(const Image& image, std::size_t index, const Device& device) {
   return judgement;
 }
 
+// What would have served this device.
+std::string needed_for(ComputeCapability device) {
+  const std::string own = to_string(arch_of(device));
+  const bool any_older = device.minor != 0 && !is_tegra(device);
+  return "it needs SASS of sm_" + own +
+         (any_older ? " or of an older " + std::to_string(device.major) + ".x" : "") +
+         ", or PTX of compute_" + own + " or older";
+}
+
 Judgement judge_choice(const ContainerCode& code, const Device& device, bool linking) {
   const ComputeCapability capability = *device.capability;
   const Choice choice = choose(code, capability, linking);
@@ -169,7 +178,7 @@ Judgement judge_choice(const ContainerCode& code, const Device& device, bool lin
     judgement.verdict = Verdict::specific;
     return judgement;
   }
-  return failed(kNoKernelImage, "no image fits");
+  return failed(kNoKernelImage, needed_for(capability));
 }
 
 }  // namespace

@@ -23,6 +23,24 @@ std::string kernel_list(const std::vector<std::string>& names) {
   return text;
 }
 
+// What a program prints at run time, as users paste it (cudaGetErrorString).
+std::string_view seen_as(int code) {
+  switch (code) {
+    case kNoKernelImage:
+      return "no kernel image is available for execution on the device";
+    case kUnsupportedPtxVersion:
+      return "the provided PTX was compiled with an unsupported toolchain";
+    case kInvalidKernelImage:
+      return "device kernel image is invalid";
+    case kInvalidDeviceFunction:
+      return "invalid device function";
+    case kInsufficientDriver:
+      return "CUDA driver version is insufficient for CUDA runtime version";
+    default:
+      return {};
+  }
+}
+
 class Writer {
  public:
   Writer(const Verification& verification, const VerifyText& options)
@@ -87,6 +105,7 @@ class Writer {
                                                       : fmt::format("{} cannot run on {}", subject, device);
       }
       line(options_.style.error(head) + (failure.where.empty() ? file.path : failure.where) + ": " + what);
+      detail("seen as", std::string(seen_as(failure.code)));
       detail("found", failure.found);
       detail("cause", failure.reason);
       if (failure.code == kInvalidDeviceFunction && result.kernels.missing.size() > 1)
@@ -158,7 +177,7 @@ class Writer {
     add(counts.unknown, "unknown");
     add(counts.specific, "for other devices only");
     std::string text = fmt::format("{}: {}", count_of(counts.total, "container"), join(parts, ", "));
-    if (result.kernels.total != 0 && result.kernels.covered != result.kernels.total)
+    if (result.kernels.covered != 0 && result.kernels.covered != result.kernels.total)
       text += fmt::format("; {} of {} kernels", result.kernels.covered, result.kernels.total);
     if (result.needs_driver) text += "; needs a driver that offers CUDA " + to_string(*result.needs_driver);
     return text;

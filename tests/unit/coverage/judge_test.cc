@@ -1,0 +1,142 @@
+#include "coverage/judge.h"
+
+#include <doctest/doctest.h>
+
+#include "containers.h"
+
+using namespace archguard;
+using namespace archguard::test;
+
+namespace {
+
+Judgement judge_on(const Device& on, std::vector<Image> images, const JudgePolicy& policy = {}) {
+  return judge(container(std::move(images)), on, policy);
+}
+
+}  // namespace
+
+TEST_CASE("SASS of the device's own arch covers it, whatever else is there") {
+  const Judgement judgement = judge_on(device("8.0"), {sass("75"), sass("80"), ptx("80", "9.0")});
+  CHECK(judgement.verdict == Verdict::sass);
+  CHECK(judgement.image == 1);
+  CHECK(judge_on(device("8.0"), {unknown_kind("80"), sass("80")}).verdict == Verdict::sass);
+}
+
+TEST_CASE("SASS serves later minor versions of its major version, and no earlier ones") {
+  CHECK(judge_on(device("8.9"), {sass("80")}).verdict == Verdict::sass);
+  CHECK(judge_on(device("8.0"), {sass("86")}).code == kNoKernelImage);
+  CHECK(judge_on(device("9.0"), {sass("80")}).code == kNoKernelImage);
+  CHECK(judge_on(device("8.7"), {sass("80")}).code == kNoKernelImage);  // Jetson Orin
+  CHECK(judge_on(device("9.0"), {sass("90a")}).verdict == Verdict::sass);
+}
+
+TEST_CASE("the nearest SASS is taken, the first among equals") {
+  CHECK(judge_on(device("8.9"), {sass("80"), sass("86"), sass("75")}).image == 1);
+  CHECK(judge_on(device("9.0"), {sass("90"), sass("90a")}).image == 0);
+}
+
+TEST_CASE("without SASS the nearest PTX is compiled, the last among equals") {
+  const Judgement judgement =
+      judge_on(device("9.0", "13.0"), {sass("80"), ptx("70", "9.0"), ptx("80", "9.0"), ptx("80", "8.0")});
+  CHECK(judgement.verdict == Verdict::jit);
+  CHECK(judgement.image == 3);
+}
+
+TEST_CASE("PTX that is newer than the driver's compiler is error 222, and older PTX beside it is no rescue") {
+  const Judgement judgement = judge_on(device("9.0", "12.4"), {ptx("70", "8.0"), ptx("90", "9.0")});
+  CHECK(judgement.code == kUnsupportedPtxVersion);
+  CHECK(judgement.reason == "its PTX has ISA 9.0; the driver offers CUDA 12.4 and takes PTX up to ISA 8.4");
+  CHECK(judge_on(device("9.0", "12.4"), {ptx("90", "8.4")}).verdict == Verdict::jit);
+}
+
+TEST_CASE("an old driver does no harm where SASS is taken") {
+  CHECK(judge_on(device("8.0", "12.4"), {sass("80"), ptx("80", "9.0")}).verdict == Verdict::sass);
+}
+
+TEST_CASE(
+    "a driver that is not known: PTX counts, and the lowest driver is told; or it is unknown on request") {
+  const Judgement judgement = judge_on(device("9.0"), {ptx("90", "9.0")});
+  CHECK(judgement.verdict == Verdict::jit);
+  CHECK(judgement.needs_driver == Version{13, 0});
+  const Judgement strict = judge_on(device("9.0"), {ptx("90", "9.0")}, {false, false, true});
+  CHECK(strict.verdict == Verdict::unknown);
+  CHECK(strict.reason == "the driver of this device is not given; it must offer CUDA 13.0 or newer");
+}
+
+TEST_CASE("zstd needs a driver of CUDA 12.4: else error 200") {
+  CHECK(judge_on(device("8.0", "12.2"), {zstd(sass("80"))}).code == kInvalidKernelImage);
+  CHECK(judge_on(device("8.0", "12.4"), {zstd(sass("80"))}).verdict == Verdict::sass);
+  CHECK(judge_on(device("8.0"), {zstd(sass("80"))}).needs_driver == Version{12, 4});
+  CHECK(judge_on(device("8.0", "12.2"), {sass("80"), zstd(ptx("80", "8.2"))}).verdict == Verdict::sass);
+}
+
+TEST_CASE("what is not understood never covers") {
+  CHECK(judge_on(device("8.6"), {sass("80"), unknown_kind("86")}).verdict == Verdict::unknown);
+  CHECK(judge_on(device("9.0"), {unknown_kind("90")}).reason == "image of unknown kind 0x55");
+  CHECK(judge_on(device("13.1"), {sass("130f")}).verdict == Verdict::unknown);
+  CHECK(judge_on(device("9.0", "99.0"), {ptx("90", "99.0")}).verdict == Verdict::unknown);
+}
+
+TEST_CASE("an image without kernels covers nothing and asks for nothing") {
+  CHECK(judge_on(device("9.0"), {sass("75", {})}).verdict == Verdict::nothing);
+  CHECK(judge_on(device("9.0"), {sass("90", {}), sass("80")}).code == kNoKernelImage);
+}
+
+TEST_CASE("LTO-IR is nothing that a driver loads") {
+  CHECK(judge_on(device("8.0"), {ltoir("80")}).code == kNoKernelImage);
+  CHECK(judge(container({ltoir("80")}, false, true), device("8.0"), {}).verdict == Verdict::sass);
+}
+
+TEST_CASE("containers of a and f images only are asked of the devices they fit") {
+  CHECK(judge_on(device("9.0"), {sass("90a")}).verdict == Verdict::sass);
+  CHECK(judge_on(device("8.0"), {sass("90a"), sass("120a")}).verdict == Verdict::specific);
+  CHECK(judge_on(device("8.0"), {sass("90a"), sass("75", {})}).verdict == Verdict::specific);
+  CHECK(judge_on(device("8.0"), {sass("90a"), sass("90")}).code == kNoKernelImage);
+  CHECK(judge_on(device("10.3"), {sass("100f")}).verdict == Verdict::sass);
+}
+
+TEST_CASE("relocatable containers: nothing in a linked file, SASS before the link") {
+  CHECK(judge(container({sass("80")}, true, true), device("9.0"), {}).verdict == Verdict::nothing);
+  CHECK(judge(container({sass("80"), ptx("80", "9.0")}, false, true), device("8.0"), {}).verdict ==
+        Verdict::sass);
+  CHECK(judge(container({sass("80"), ptx("80", "9.0")}, false, true), device("9.0"), {}).code ==
+        kNoKernelImage);
+}
+
+TEST_CASE("a driver below the floor of the image's toolkit is told") {
+  Image image = sass("80");
+  image.code->toolkit = Version{13, 0};
+  CHECK(judge_on(device("8.0", "12.8"), {image}).toolkit_ahead == Version{13, 0});
+  CHECK_FALSE(judge_on(device("8.0", "13.0"), {image}).toolkit_ahead);
+  image.code->toolkit = Version{12, 9};
+  CHECK_FALSE(judge_on(device("8.0", "12.0"), {image}).toolkit_ahead);
+}
+
+TEST_CASE("policies of the caller fail without a CUDA error") {
+  const Judgement only_ptx = judge_on(device("9.0"), {ptx("90", "9.0")}, {true, false, false});
+  CHECK(only_ptx.verdict == Verdict::uncovered);
+  CHECK(only_ptx.code == 0);
+  CHECK(judge_on(device("9.0"), {sass("90")}, {false, true, false}).verdict == Verdict::uncovered);
+  CHECK(judge_on(device("9.0"), {sass("90"), ptx("90a", "9.0")}, {false, true, false}).verdict ==
+        Verdict::uncovered);
+  CHECK(judge_on(device("9.0"), {sass("90"), ptx("80", "9.0")}, {false, true, false}).verdict ==
+        Verdict::sass);
+}
+
+TEST_CASE("kernels that the taken image lacks are missing; those that do nothing there are hollow") {
+  const Kernels all{{"a", KernelState::real},
+                    {"b", KernelState::real},
+                    {"c", KernelState::real},
+                    {"d", KernelState::empty}};
+  const Kernels some{{"a", KernelState::trap}, {"c", KernelState::real}, {"d", KernelState::empty}};
+  const KernelGaps gaps = compare_kernels(container({sass("80", all), sass("90", some)}), 1);
+  CHECK(gaps.missing == std::vector<std::string>{"b"});
+  CHECK(gaps.hollow == std::vector<std::string>{"a"});  // d is empty everywhere: meant so
+}
+
+TEST_CASE("messages say what a container holds") {
+  CHECK(describe_images(container({sass("80"), sass("90a"), sass("75", {})})) ==
+        "sm_80 cubin, sm_90a cubin, sm_75 cubin without kernels, no PTX");
+  CHECK(describe_images(container({ptx("90", "9.0"), ltoir("80"), unknown_kind("30")})) ==
+        "PTX compute_90 (ISA 9.0), LTO-IR lto_80, unknown kind 0x55");
+}

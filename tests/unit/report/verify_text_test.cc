@@ -1,0 +1,185 @@
+#include "report/verify_text.h"
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include "report/names.h"
+#include "report/verify_json.h"
+
+using namespace archguard;
+
+namespace {
+
+Device gpu(const char* name, const char* capability, const char* origin) {
+  Device device;
+  device.name = name;
+  device.capability = parse_capability(capability);
+  device.origin = origin;
+  return device;
+}
+
+DeviceResult covered() {
+  DeviceResult result;
+  result.coverage = Coverage::covered;
+  result.containers.total = result.containers.sass = 2;
+  result.kernels.total = result.kernels.covered = 5;
+  return result;
+}
+
+DeviceResult uncovered() {
+  DeviceResult result;
+  result.coverage = Coverage::not_covered;
+  result.containers.total = result.containers.uncovered = 2;
+  result.kernels.total = 5;
+  result.failures.push_back({209,
+                             false,
+                             "no image fits",
+                             {{0x40, ".nv_fatbin", ""}, {0x99, ".nv_fatbin", ""}},
+                             "sm_80 cubin, no PTX",
+                             "libfoo.so(.nv_fatbin+0x40)",
+                             "_Z4gemmPf"});
+  result.fix = "add 75-real to CUDA_ARCHITECTURES of target 'foo'";
+  return result;
+}
+
+// A fleet of three, the last of them twice; the first is not covered.
+Verification example() {
+  Verification all;
+  all.devices = {gpu("NVIDIA T4", "7.5", "fleet.csv:4"), gpu("NVIDIA A100", "8.0", "fleet.csv:5"),
+                 gpu("NVIDIA A100", "8.0", "fleet.csv:6")};
+  all.classes = classes_of(all.devices);
+  FileResult file;
+  file.path = "libfoo.so";
+  file.has_kernels = true;
+  file.devices = {uncovered(), covered()};
+  all.files.push_back(std::move(file));
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("devices of one capability and driver are one class") {
+  auto devices = example().devices;
+  CHECK(classes_of(devices).size() == 2);
+  devices[2].driver_cuda = Version{12, 4};
+  CHECK(classes_of(devices).size() == 3);
+  devices[1].visible = false;
+  devices[0].capability.reset();
+  CHECK(classes_of(devices).size() == 1);
+}
+
+TEST_CASE("a failure names error, place, kernel, device and fix; the table and the summary follow") {
+  CHECK(
+      verify_text(example(), {}) ==
+      "archguard: error 209: libfoo.so(.nv_fatbin+0x40): kernel 'gemm(float*)' cannot run on NVIDIA T4 (7.5, "
+      "fleet.csv:4)\n"
+      "  found: sm_80 cubin, no PTX\n"
+      "  cause: no image fits\n"
+      "  also: 1 more container of this file\n"
+      "  fix: add 75-real to CUDA_ARCHITECTURES of target 'foo'\n"
+      "  error 209  NVIDIA T4 (7.5, fleet.csv:4)                         2 containers: 2 without an image; 0 "
+      "of 5 "
+      "kernels\n"
+      "  covered    NVIDIA A100 (8.0, fleet.csv:5) and 1 more like it  2 containers: 2 SASS\n"
+      "libfoo.so: 2 of 3 covered\n");
+}
+
+TEST_CASE("exclusions at configure time are counted and named in the summary") {
+  Verification all = example();
+  all.files[0].devices[0] = covered();
+  all.excluded.push_back({"GeForce MX330", {6, 1}, "too old", Version{8, 0}, Version{12, 9}});
+  CHECK(verify_text(all, {{}, true, {}}) ==
+        "libfoo.so: 3 of 4 covered; 1 excluded at configure: 6.1, last toolkit 12.9\n");
+}
+
+TEST_CASE("a file that cannot be read is unknown, and its neighbours are still judged") {
+  Verification all = example();
+  all.files[0].devices[0] = covered();
+  FileResult broken;
+  broken.path = "broken.so";
+  broken.errors.push_back({"broken.so", "is cut short", "build it again"});
+  broken.devices.resize(2);
+  all.files.push_back(broken);
+  CHECK(outcome_of(all) == Outcome::unknown);
+  CHECK(verify_text(all, {{}, true, {}}) ==
+        "libfoo.so: 3 of 3 covered\n"
+        "archguard: error: broken.so: is cut short\n"
+        "  fix: build it again\n"
+        "broken.so: 0 of 3 covered\n");
+}
+
+TEST_CASE("a device without a capability makes the outcome unknown") {
+  Verification all = example();
+  all.files[0].devices[0] = covered();
+  all.devices.push_back(gpu("NVIDIA X", "", "fleet.csv:7"));
+  CHECK(outcome_of(all) == Outcome::unknown);
+  const std::string text = verify_text(all, {{}, true, {}});
+  CHECK(text.find("archguard: unknown: NVIDIA X (compute capability unknown, fleet.csv:7): a device without "
+                  "a compute "
+                  "capability cannot be judged\n") != std::string::npos);
+}
+
+TEST_CASE("images that were asked for and are not there") {
+  Verification all;
+  all.expects = true;
+  FileResult file;
+  file.path = "t.o";
+  file.expect.containers = 2;
+  for (const std::uint64_t offset : {0x40U, 0x80U})
+    file.expect.failures.push_back({{offset, ".nv_fatbin", ""},
+                                    "t.o(.nv_fatbin+" + std::string(offset == 0x40 ? "0x40" : "0x80") + ")",
+                                    {{{90, Suffix::none}, true}},
+                                    "sm_80 cubin, no PTX"});
+  all.files.push_back(file);
+  CHECK(outcome_of(all) == Outcome::not_covered);
+  CHECK(verify_text(all, {{}, false, "foo"}) ==
+        "archguard: error: t.o(.nv_fatbin+0x40): lacks SASS of sm_90, which CUDA_ARCHITECTURES of target "
+        "'foo' asks for\n"
+        "  found: sm_80 cubin, no PTX\n"
+        "  also: 1 more container of this file\n"
+        "  fix: remove -arch and -gencode flags that override CUDA_ARCHITECTURES for this source file\n"
+        "t.o: 0 of 2 containers hold what was asked for\n");
+}
+
+TEST_CASE("no device code is the answer only where no file holds any") {
+  Verification all = example();
+  all.files[0].devices[0] = covered();
+  FileResult host;
+  host.path = "host.o";
+  host.devices.resize(2);
+  all.files.push_back(host);
+  CHECK(outcome_of(all) == Outcome::covered);
+  all.files.erase(all.files.begin());
+  CHECK(outcome_of(all) == Outcome::no_device_code);
+  CHECK(verify_text(all, {}) == "host.o: no device code\n");
+}
+
+TEST_CASE("the JSON document has the keys of the contract, and survives names that are no UTF-8") {
+  Verification all = example();
+  all.files[0].path = "lib\xff.so";
+  const auto json = nlohmann::json::parse(verify_json(all));
+  CHECK(json["schema"] == "archguard.verify/1");
+  CHECK(json["verdict"] == "not-covered");
+  CHECK(json["devices"][0]["compute_capability"] == "7.5");
+  const auto& results = json["files"][0]["results"];
+  REQUIRE(results.size() == 3);
+  CHECK(results[0]["device"] == 0);
+  CHECK(results[0]["verdict"] == "not-covered");
+  CHECK(results[0]["errors"][0]["code"] == 209);
+  CHECK(results[0]["errors"][0]["count"] == 2);
+  CHECK(results[0]["errors"][0]["containers"][0]["offset"] == 0x40);
+  CHECK(results[0]["errors"][0]["containers"][0]["section"] == ".nv_fatbin");
+  CHECK(results[0]["errors"][0]["containers"][0]["member"].is_null());
+  CHECK(results[2]["verdict"] == "covered");
+  CHECK(results[2]["containers"]["sass"] == 2);
+  CHECK(results[2]["kernels"]["total"] == 5);
+}
+
+TEST_CASE("sizes and names read well") {
+  CHECK(human_size(999) == "999 B");
+  CHECK(human_size(541'595'600) == "541.6 MB");
+  CHECK(human_size(999'960) == "1.0 MB");
+  CHECK(demangle("_Z5saxpyifPKfPf") == "saxpy(int, float, float const*, float*)");
+  CHECK(demangle("plain") == "plain");
+  CHECK(file_name("/a/b.so") == "b.so");
+}

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace archguard {
+
+// Exit codes of both commands (docs/reference/archguard.md).
+inline constexpr int kExitCovered = 0;
+inline constexpr int kExitNotCovered = 1;
+inline constexpr int kExitUnreadable = 2;  // and usage, and anything unknown
+inline constexpr int kExitNoDeviceCode = 3;
+
+struct InspectOptions {
+  std::vector<std::string> paths;
+  bool kernels = false;
+  std::string by = "arch";
+  std::string format = "text";
+};
+
+struct VerifyOptions {
+  std::vector<std::string> paths;
+  std::vector<std::string> fleets;
+  std::vector<std::string> devices;
+  bool this_machine = false;
+  std::string expect;
+  std::string excluded;
+  std::string scope = "container";
+  std::string require = "any";
+  bool require_ptx = false;
+  bool require_driver = false;
+  std::string hollow = "warn";
+  std::string waivers;
+  std::string target;
+  std::string format = "text";
+  std::string output;
+  bool brief = false;
+};
+
+// The exit code, or the error that kept the command from answering (exit 2).
+Result<int> run_inspect(const InspectOptions& options);
+Result<int> run_verify(const VerifyOptions& options);
+
+}  // namespace archguard

@@ -1,0 +1,68 @@
+#include "excluded.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "files.h"
+
+namespace archguard {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr const char* kSchema = "archguard.select/1";
+
+std::string text_of(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+std::optional<Excluded> parse_one(const Json& entry) {
+  if (!entry.is_object()) return std::nullopt;
+  const auto device = entry.find("device");
+  if (device == entry.end() || !device->is_object()) return std::nullopt;
+  Excluded excluded;
+  excluded.name = text_of(*device, "name");
+  excluded.reason = text_of(entry, "reason");
+  excluded.first_toolkit = parse_version(text_of(entry, "first_toolkit"));
+  excluded.last_toolkit = parse_version(text_of(entry, "last_toolkit"));
+  const auto capability = parse_capability(text_of(*device, "compute_capability"));
+  if (!capability) return std::nullopt;
+  excluded.capability = *capability;
+  return excluded;
+}
+
+}  // namespace
+
+Result<std::vector<Excluded>> read_excluded(const std::string& path) {
+  ARCHGUARD_TRY(text, read_text_file(path));
+  const Json document = Json::parse(text, nullptr, false);
+  const Error not_a_selection{path, "is not the JSON of a selection",
+                              "write it with: arch_probe select --format json … > " + path};
+  if (!document.is_object() || text_of(document, "schema") != kSchema) return not_a_selection;
+  const auto list = document.find("excluded");
+  if (list == document.end() || !list->is_array()) return not_a_selection;
+  std::vector<Excluded> all;
+  for (const Json& entry : *list) {
+    auto excluded = parse_one(entry);
+    // A device without a capability was never a candidate; it stays in the fleet, and is unknown there.
+    if (excluded) all.push_back(std::move(*excluded));
+  }
+  return all;
+}
+
+std::vector<Excluded> take_excluded(std::vector<Device>& devices, const std::vector<Excluded>& excluded) {
+  std::vector<Excluded> taken;
+  const auto match = [&](const Device& device) {
+    return std::find_if(excluded.begin(), excluded.end(), [&](const Excluded& each) {
+      return device.capability == each.capability && device.name == each.name;
+    });
+  };
+  const auto kept_end = std::stable_partition(
+      devices.begin(), devices.end(), [&](const Device& device) { return match(device) == excluded.end(); });
+  for (auto device = kept_end; device != devices.end(); ++device) taken.push_back(*match(*device));
+  devices.erase(kept_end, devices.end());
+  return taken;
+}
+
+}  // namespace archguard

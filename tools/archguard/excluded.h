@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "coverage/outcome.h"
+#include "device/device.h"
+
+namespace archguard {
+
+// The devices that `arch_probe select --format json` left out.
+Result<std::vector<Excluded>> read_excluded(const std::string& path);
+
+// Removes from `devices` those that were left out, and returns what was left out of them: an exclusion that
+// matches no device of the fleet has nothing to say. A device matches by name and compute capability.
+std::vector<Excluded> take_excluded(std::vector<Device>& devices, const std::vector<Excluded>& excluded);
+
+}  // namespace archguard

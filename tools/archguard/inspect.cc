@@ -1,0 +1,53 @@
+#include "report/inspect.h"
+
+#include "commands.h"
+#include "files.h"
+#include "terminal.h"
+
+namespace archguard {
+namespace {
+
+InspectBy by_of(const std::string& name) {
+  if (name == "kernel") return InspectBy::kernel;
+  return name == "container" ? InspectBy::container : InspectBy::arch;
+}
+
+}  // namespace
+
+Result<int> run_inspect(const InspectOptions& options) {
+  ARCHGUARD_TRY(files, list_files(options.paths));
+  const InspectBy by = by_of(options.by);
+  const bool kernels = options.kernels || by == InspectBy::kernel;
+  const auto writer =
+      options.format == "json" ? inspect_json(print) : inspect_text(print, by, kernels, style_of_stdout());
+  bool all_read = true;
+  for (const InputFile& input : files) {
+    visit_file(input, [&](const DeviceCode& code, const ByteSource& source) {
+      all_read &= code.errors.empty();
+      writer->begin_file(input.path, source.size());
+      for (const DeviceObject& object : code.objects) {
+        const bool is_member = !object.member.empty();
+        if (is_member && object.containers.empty())
+          continue;  // members without device code are most of an archive
+        writer->begin_object(object);
+        for (const Container& container : object.containers) {
+          if (kernels) {
+            const ContainerCode contents = read_container_code(object, container, source);
+            all_read &= contents.errors.empty();
+            writer->container(object, container, &contents);
+          } else {
+            for (const Entry& entry : container.entries) all_read &= entry.unknown.empty();
+            writer->container(object, container, nullptr);
+          }
+        }
+        writer->end_object(object);
+      }
+      writer->end_file(code.errors, code.warnings);
+    });
+  }
+  writer->finish();
+  ARCHGUARD_CHECK(finish_printing());
+  return all_read ? kExitCovered : kExitUnreadable;
+}
+
+}  // namespace archguard

@@ -1,0 +1,135 @@
+#include <algorithm>
+
+#include "base/text.h"
+#include "commands.h"
+#include "coverage/outcome.h"
+#include "device/fleet.h"
+#include "device/probe.h"
+#include "excluded.h"
+#include "files.h"
+#include "report/verify_json.h"
+#include "report/verify_text.h"
+#include "select/select.h"
+#include "terminal.h"
+
+namespace archguard {
+namespace {
+
+constexpr std::chrono::seconds kProbeTimeout{15};
+
+Result<std::vector<Device>> devices_of_this_machine() {
+  ProbeResult probe = probe_this_machine(kProbeTimeout);
+  if (probe.status == ProbeStatus::ok) return std::move(probe.devices);
+  Error error{"--this-machine", "no device to judge", "name the devices: --fleet FILE or --device CC"};
+  for (const Diagnostic& diagnostic : probe.diagnostics) error.what += "; " + diagnostic.cause;
+  return error;
+}
+
+Result<std::vector<Device>> collect_devices(const VerifyOptions& options) {
+  std::vector<Device> devices;
+  for (const std::string& path : options.fleets) {
+    ARCHGUARD_TRY(fleet, read_fleet(path));
+    if (fleet.empty()) return Error{path, "names no device", "add a line such as: NVIDIA A100, 8.0"};
+    devices.insert(devices.end(), fleet.begin(), fleet.end());
+  }
+  for (const std::string& text : options.devices) {
+    ARCHGUARD_TRY(device, parse_device_option(text));
+    devices.push_back(device);
+  }
+  if (options.this_machine) {
+    ARCHGUARD_TRY(found, devices_of_this_machine());
+    devices.insert(devices.end(), found.begin(), found.end());
+  }
+  return devices;
+}
+
+Result<std::vector<ExpectedImage>> collect_expected(const std::string& list) {
+  std::vector<ExpectedImage> expected;
+  if (list.empty()) return expected;
+  auto entries = parse_arch_list(list);
+  if (!entries) return Error{"--expect", entries.error().text(), entries.error().fix};
+  for (const ArchEntry& entry : *entries) {
+    if (entry.real) expected.push_back({entry.arch, true});
+    if (entry.virtual_) expected.push_back({entry.arch, false});
+  }
+  return expected;
+}
+
+VerifyPolicy policy_of(const VerifyOptions& options) {
+  VerifyPolicy policy;
+  policy.scope = options.scope == "library" ? Scope::library : Scope::container;
+  policy.hollow = options.hollow == "error" ? HollowPolicy::error
+                  : options.hollow == "off" ? HollowPolicy::off
+                                            : HollowPolicy::warn;
+  policy.judge.require_sass = options.require == "sass";
+  policy.judge.require_ptx = options.require_ptx;
+  policy.judge.require_driver = options.require_driver;
+  policy.target = options.target;
+  return policy;
+}
+
+Result<Waivers> read_waivers(const std::string& path) {
+  if (path.empty()) return Waivers{};
+  ARCHGUARD_TRY(text, read_text_file(path));
+  return Waivers::parse(text, path);
+}
+
+int exit_code(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::covered:
+      return kExitCovered;
+    case Outcome::not_covered:
+      return kExitNotCovered;
+    case Outcome::no_device_code:
+      return kExitNoDeviceCode;
+    case Outcome::unknown:
+      break;
+  }
+  return kExitUnreadable;
+}
+
+}  // namespace
+
+Result<int> run_verify(const VerifyOptions& options) {
+  Verification verification;
+  VerifyRequest request;
+  ARCHGUARD_TRY(devices, collect_devices(options));
+  ARCHGUARD_TRY(expected, collect_expected(options.expect));
+  if (!options.excluded.empty()) {
+    ARCHGUARD_TRY(excluded, read_excluded(options.excluded));
+    verification.excluded = take_excluded(devices, excluded);
+  }
+  const bool any_device =
+      std::any_of(devices.begin(), devices.end(), [](const Device& device) { return device.visible; });
+  if (!any_device && expected.empty())
+    return Error{{}, "no device to judge", "give --fleet FILE, --device CC, --this-machine or --expect LIST"};
+  ARCHGUARD_TRY(waivers, read_waivers(options.waivers));
+  ARCHGUARD_TRY(files, list_files(options.paths));
+
+  verification.expects = !expected.empty();
+  request.classes = classes_of(devices);
+  request.expected = std::move(expected);
+  request.policy = policy_of(options);
+  verification.devices = std::move(devices);
+  verification.classes = request.classes;
+  for (const InputFile& input : files)
+    visit_file(input, [&](const DeviceCode& code, const ByteSource& source) {
+      verification.files.push_back(verify_file(code, source, input.path, request, waivers));
+    });
+  verification.unused_waivers = waivers.unused();
+
+  const bool to_file = !options.output.empty();
+  const std::string report =
+      options.format == "json"
+          ? verify_json(verification)
+          : verify_text(verification, {to_file ? Style{} : style_of_stdout(), options.brief, options.target});
+  if (to_file) {
+    ARCHGUARD_CHECK(write_text_file(options.output, report));
+  } else {
+    print(report);
+  }
+  ARCHGUARD_CHECK(finish_printing());
+  return exit_code(outcome_of(verification));
+}
+
+}  // namespace archguard
