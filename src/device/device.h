@@ -28,8 +28,8 @@ struct Device {
   std::string origin;                         // for messages: "fleet.csv:4", "--device 8.6", "this machine"
 };
 
-// "NVIDIA T4 (7.5, fleet.csv:4)" — how every message names a device; "device 8.6 (--device 8.6)"-like where
-// it has no name.
+// "NVIDIA T4 (7.5, fleet.csv:4)": how every message names a device. Without a name "7.5 (--device 7.5)";
+// without a capability "NVIDIA T4 (compute capability unknown, fleet.csv:4)".
 std::string describe(const Device& device);
 
 }  // namespace archguard

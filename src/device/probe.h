@@ -26,13 +26,17 @@ struct ProbeResult {
   std::string driver_version;          // of the kernel driver: "580.95.05", empty where unknown
   std::optional<Version> driver_cuda;  // cuDriverGetVersion
   std::string library;                 // path of the libcuda that answered
+  std::string library_version;         // in its file name, empty where it tells none: "580.95.05"
   std::vector<Device> devices;
   std::vector<Diagnostic> diagnostics;
 };
 
-// Asks the driver of this machine, in a child process with a deadline: a driver that crashes, prints or hangs
-// cannot take the caller along. Never fails: what goes wrong is in the result. POSIX; no CUDA context is
-// created.
+// Asks the driver of this machine (libcuda and NVML, merged by UUID or PCI bus id), each in a child process
+// with a deadline: a driver that crashes, prints or hangs cannot take the caller along. Never fails: what
+// goes wrong is in the result. Devices come in CUDA's order, then those that only NVML shows; unless the
+// status is `ok` none is visible. The first diagnostic names the cause of a status that is not `ok`. No CUDA
+// context is created. POSIX; the children come from fork(), so no other thread of the caller should hold a
+// lock that the loader needs.
 ProbeResult probe_this_machine(std::chrono::milliseconds timeout);
 
 }  // namespace archguard

@@ -1,0 +1,291 @@
+#include <map>
+
+#include "base/text.h"
+#include "device/judge.h"
+
+// The cause and the fix for each way in which a driver fails. docs/reference/detection.md lists them.
+
+namespace archguard {
+namespace {
+
+std::string in_file(const std::string& path) {
+  return path.empty() ? std::string() : " (" + path + ")";
+}
+
+std::string folder_of(const std::string& path) {
+  const auto slash = path.rfind('/');
+  return slash == std::string::npos ? std::string(".") : path.substr(0, slash);
+}
+
+std::string or_unknown(const std::string& version) {
+  return version.empty() ? std::string("of unknown version") : version;
+}
+
+std::string seen_by_nvml(const FailureFacts& facts) {
+  const auto count = facts.nvml.devices.size();
+  return count == 0 ? std::string() : "; NVML sees " + count_of(count, "GPU");
+}
+
+// CUDA takes the entries up to the first that names no device, so an empty value or a leading -1 hides all
+// (CUDA Programming Guide, "CUDA Environment Variables").
+bool hides_all(const std::string& cuda_visible_devices) {
+  const auto first = trim(split(cuda_visible_devices, ',').front());
+  return first.empty() || first[0] == '-' || first == "NoDevFiles";
+}
+
+std::string value_text(const std::string& value) {
+  return value.empty() ? std::string("empty") : "'" + printable(value) + "'";
+}
+
+Diagnostic no_device(Diagnostic diagnostic, const FailureFacts& facts) {
+  const auto& visible = facts.around.cuda_visible_devices;
+  const auto& runtime = facts.around.nvidia_visible_devices;
+  const bool nvml_sees = !facts.nvml.devices.empty();
+  if (visible && (nvml_sees || hides_all(*visible))) {
+    diagnostic.stage = "environment";
+    diagnostic.cause =
+        "CUDA_VISIBLE_DEVICES is " + value_text(*visible) + " and hides every GPU" + seen_by_nvml(facts);
+    diagnostic.fix = "unset CUDA_VISIBLE_DEVICES";
+  } else if (facts.around.wsl && facts.cuda.path.find("/wsl/") == std::string::npos) {
+    diagnostic.cause =
+        "a Linux libcuda" + in_file(facts.cuda.path) + " shadows the one of Windows in /usr/lib/wsl/lib";
+    diagnostic.fix = "remove the Linux driver package from this WSL distribution";
+  } else if (nvml_sees) {
+    diagnostic.cause = "the CUDA driver finds no GPU" + seen_by_nvml(facts);
+    diagnostic.fix = "give this process access to /dev/nvidia* (container or job scheduler settings)";
+  } else if (runtime && (runtime->empty() || *runtime == "none" || *runtime == "void")) {
+    diagnostic.stage = "environment";
+    diagnostic.cause =
+        "NVIDIA_VISIBLE_DEVICES is " + value_text(*runtime) + ": the container was given no GPU";
+    diagnostic.fix = "start the container with NVIDIA_VISIBLE_DEVICES=all (docker run --gpus all)";
+  } else if (facts.driver_version.empty() && !facts.cuda.control_opens && !facts.around.wsl) {
+    diagnostic.cause = "libcuda" + in_file(facts.cuda.path) +
+                       " is installed, but no NVIDIA GPU has its kernel driver loaded";
+    diagnostic.fix = "load the nvidia kernel module, or give a fleet file on a machine without a GPU";
+  } else {
+    diagnostic.cause = "the driver finds no CUDA device in this machine";
+    diagnostic.fix = "check that the GPU is listed by lspci, or give a fleet file";
+  }
+  return diagnostic;
+}
+
+Diagnostic compat_not_supported(Diagnostic diagnostic, const FailureFacts& facts) {
+  if (facts.around.forward_compatible) {
+    diagnostic.cause =
+        "the forward-compatibility libcuda" + in_file(facts.cuda.path) + " does not support this GPU";
+    diagnostic.fix = "remove " + folder_of(facts.cuda.path) +
+                     " from LD_LIBRARY_PATH, or update the kernel driver (" +
+                     or_unknown(facts.driver_version) + ")";
+  } else {
+    diagnostic.cause = "libcuda" + in_file(facts.cuda.path) + " " + or_unknown(facts.around.library_version) +
+                       " is newer than the loaded kernel driver " + or_unknown(facts.driver_version);
+    diagnostic.fix = "reboot, so that the kernel driver of the installed version is loaded";
+  }
+  return diagnostic;
+}
+
+Diagnostic unknown_failure(Diagnostic diagnostic, const FailureFacts& facts) {
+  if (!facts.around.uvm_node && !facts.around.wsl) {
+    diagnostic.cause = "the driver fails without a reason; /dev/nvidia-uvm is missing";
+    diagnostic.fix = facts.around.build_kind.empty() ? "run nvidia-modprobe -u as root"
+                                                     : "pass /dev/nvidia-uvm into the container";
+  } else {
+    diagnostic.cause = "the driver fails without a reason, as it does after the machine was suspended";
+    diagnostic.fix = "reload the module: rmmod nvidia_uvm && modprobe nvidia_uvm";
+  }
+  return diagnostic;
+}
+
+}  // namespace
+
+std::string cuda_error_name(int code) {
+  // cuda.h, enum cudaError_enum.
+  static const std::map<int, const char*> names = {
+      {1, "CUDA_ERROR_INVALID_VALUE"},
+      {2, "CUDA_ERROR_OUT_OF_MEMORY"},
+      {3, "CUDA_ERROR_NOT_INITIALIZED"},
+      {4, "CUDA_ERROR_DEINITIALIZED"},
+      {34, "CUDA_ERROR_STUB_LIBRARY"},
+      {36, "CUDA_ERROR_CALL_REQUIRES_NEWER_DRIVER"},
+      {46, "CUDA_ERROR_DEVICE_UNAVAILABLE"},
+      {100, "CUDA_ERROR_NO_DEVICE"},
+      {101, "CUDA_ERROR_INVALID_DEVICE"},
+      {102, "CUDA_ERROR_DEVICE_NOT_LICENSED"},
+      {214, "CUDA_ERROR_ECC_UNCORRECTABLE"},
+      {304, "CUDA_ERROR_OPERATING_SYSTEM"},
+      {800, "CUDA_ERROR_NOT_PERMITTED"},
+      {801, "CUDA_ERROR_NOT_SUPPORTED"},
+      {802, "CUDA_ERROR_SYSTEM_NOT_READY"},
+      {803, "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH"},
+      {804, "CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE"},
+      {805, "CUDA_ERROR_MPS_CONNECTION_FAILED"},
+      {806, "CUDA_ERROR_MPS_RPC_FAILURE"},
+      {807, "CUDA_ERROR_MPS_SERVER_NOT_READY"},
+      {808, "CUDA_ERROR_MPS_MAX_CLIENTS_REACHED"},
+      {999, "CUDA_ERROR_UNKNOWN"},
+  };
+  const auto found = names.find(code);
+  return found == names.end() ? std::string() : found->second;
+}
+
+std::string nvml_error_name(int code) {
+  // nvml.h, enum nvmlReturn_t.
+  static const std::map<int, const char*> names = {
+      {1, "NVML_ERROR_UNINITIALIZED"},
+      {2, "NVML_ERROR_INVALID_ARGUMENT"},
+      {3, "NVML_ERROR_NOT_SUPPORTED"},
+      {4, "NVML_ERROR_NO_PERMISSION"},
+      {6, "NVML_ERROR_NOT_FOUND"},
+      {8, "NVML_ERROR_INSUFFICIENT_POWER"},
+      {9, "NVML_ERROR_DRIVER_NOT_LOADED"},
+      {10, "NVML_ERROR_TIMEOUT"},
+      {11, "NVML_ERROR_IRQ_ISSUE"},
+      {12, "NVML_ERROR_LIBRARY_NOT_FOUND"},
+      {13, "NVML_ERROR_FUNCTION_NOT_FOUND"},
+      {14, "NVML_ERROR_CORRUPTED_INFOROM"},
+      {15, "NVML_ERROR_GPU_IS_LOST"},
+      {16, "NVML_ERROR_RESET_REQUIRED"},
+      {17, "NVML_ERROR_OPERATING_SYSTEM"},
+      {18, "NVML_ERROR_LIB_RM_VERSION_MISMATCH"},
+      {19, "NVML_ERROR_IN_USE"},
+      {20, "NVML_ERROR_MEMORY"},
+      {999, "NVML_ERROR_UNKNOWN"},
+  };
+  const auto found = names.find(code);
+  return found == names.end() ? std::string() : found->second;
+}
+
+bool kernel_driver_present(const FailureFacts& facts) {
+  return !facts.cuda.kernel_version.empty() || facts.cuda.control_opens || !facts.nvml.devices.empty();
+}
+
+Diagnostic explain_load(const FailureFacts& facts) {
+  Diagnostic diagnostic;
+  diagnostic.stage = "load";
+  if (facts.cuda.state == DynamicLibrary::State::broken) {
+    diagnostic.cause = "libcuda.so.1 cannot be loaded: " + printable(facts.cuda.load_error);
+    diagnostic.fix = "reinstall the NVIDIA driver's libraries, or correct LD_LIBRARY_PATH";
+  } else if (facts.cuda.state == DynamicLibrary::State::loaded) {
+    diagnostic.cause =
+        "libcuda.so.1" + in_file(facts.cuda.path) + " lacks the functions of the CUDA driver API";
+    diagnostic.fix = "correct LD_LIBRARY_PATH: this file is no NVIDIA driver library";
+  } else if (kernel_driver_present(facts)) {
+    const std::string version = facts.driver_version.empty() ? std::string() : " " + facts.driver_version;
+    diagnostic.cause = "the NVIDIA kernel driver" + version + " is loaded, but libcuda.so.1 was not found";
+    diagnostic.fix =
+        "in a container: set NVIDIA_DRIVER_CAPABILITIES to compute,utility; else install the driver's CUDA "
+        "library "
+        "(libcuda1, nvidia-driver-cuda)";
+  } else if (facts.around.wsl) {
+    diagnostic.cause = "libcuda.so.1 was not found in WSL: Windows has no NVIDIA driver, or hides its GPU";
+    diagnostic.fix = "install the NVIDIA driver for Windows, or give a fleet file";
+  } else if (!facts.around.build_kind.empty()) {
+    diagnostic.cause = "no NVIDIA driver in " + facts.around.build_kind + " (libcuda.so.1 was not found)";
+    diagnostic.fix = "give a fleet file that names the GPUs to build for";
+  } else {
+    diagnostic.cause = "no NVIDIA driver on this machine (libcuda.so.1 was not found)";
+    diagnostic.fix = "install the NVIDIA driver, or give a fleet file that names the GPUs to build for";
+  }
+  return diagnostic;
+}
+
+Diagnostic explain_cuda_code(const CallFailure& failure, const FailureFacts& facts) {
+  Diagnostic diagnostic{failure.call, failure.code, cuda_error_name(failure.code), {}, {}};
+  const auto& visible = facts.around.cuda_visible_devices;
+  switch (failure.code) {
+    case 34:
+      diagnostic.cause =
+          "the toolkit's stub library was loaded instead of the driver" + in_file(facts.cuda.path);
+      diagnostic.fix = "remove " + folder_of(facts.cuda.path) + " from LD_LIBRARY_PATH (or from the RPATH)";
+      return diagnostic;
+    case 100:
+      return no_device(diagnostic, facts);
+    case 101:
+      diagnostic.cause =
+          visible ? "CUDA_VISIBLE_DEVICES is " + value_text(*visible) + ": a device is invalid or named twice"
+                  : "the driver calls a device ordinal invalid";
+      diagnostic.fix =
+          visible ? "unset CUDA_VISIBLE_DEVICES, or name each device once" : "restart the driver";
+      return diagnostic;
+    case 802:
+      diagnostic.cause =
+          "the NVSwitch fabric is not ready: nvidia-fabricmanager does not run, or is not of the driver's "
+          "version " +
+          facts.driver_version;
+      diagnostic.cause = std::string(trim(diagnostic.cause));
+      diagnostic.fix = "systemctl start nvidia-fabricmanager, of exactly the driver's version";
+      return diagnostic;
+    case 803:
+      diagnostic.cause = "libcuda" + in_file(facts.cuda.path) + " " +
+                         or_unknown(facts.around.library_version) + " and the loaded kernel driver " +
+                         or_unknown(facts.driver_version) + " do not match";
+      diagnostic.fix = "reboot, or reload the nvidia kernel modules";
+      return diagnostic;
+    case 804:
+      return compat_not_supported(diagnostic, facts);
+    case 999:
+      return unknown_failure(diagnostic, facts);
+    default:
+      diagnostic.cause =
+          "the CUDA driver" + in_file(facts.cuda.path) + " failed with error " + std::to_string(failure.code);
+      diagnostic.fix = "see what the kernel log says of the GPU: dmesg | grep -i -e nvrm -e xid";
+      return diagnostic;
+  }
+}
+
+Diagnostic explain_end(const std::string& library, const LibraryAnswers& answers,
+                       std::chrono::milliseconds timeout) {
+  Diagnostic diagnostic;
+  diagnostic.stage = answers.stage.empty() ? "load" : answers.stage;
+  const std::string who = library + in_file(answers.path);
+  const std::string seconds =
+      std::to_string(timeout.count() / 1000) +
+      (timeout.count() % 1000 == 0 ? "" : "." + std::to_string(timeout.count() % 1000 / 100));
+  switch (answers.end) {
+    case ChildOutcome::End::late:
+      diagnostic.name = "timeout";
+      diagnostic.cause = who + " did not answer within " + seconds + " s";
+      diagnostic.fix = "the driver hangs: see dmesg, restart the machine; or allow more time with --timeout";
+      break;
+    case ChildOutcome::End::crashed:
+      diagnostic.name = "crash";
+      diagnostic.cause = who + " crashed: " + signal_text(answers.end_detail);
+      diagnostic.fix = "reinstall the NVIDIA driver";
+      break;
+    case ChildOutcome::End::not_started:
+      diagnostic.name = "fork";
+      diagnostic.cause =
+          "the process that asks " + library + " cannot be started: " + errno_text(answers.end_detail);
+      diagnostic.fix = "raise the limit of processes or memory";
+      break;
+    default:
+      diagnostic.name = "exit";
+      diagnostic.cause = who + " ended the process with exit code " + std::to_string(answers.end_detail);
+      diagnostic.fix = "reinstall the NVIDIA driver";
+      break;
+  }
+  return diagnostic;
+}
+
+Diagnostic explain_nvml_code(const CallFailure& failure, const FailureFacts& facts) {
+  Diagnostic diagnostic{"nvml", failure.code, nvml_error_name(failure.code), {}, {}};
+  const std::string call = failure.call + " failed";
+  switch (failure.code) {
+    case 9:
+      diagnostic.cause = call + ": the nvidia kernel module is not loaded";
+      diagnostic.fix = "load the nvidia kernel module";
+      break;
+    case 18:
+      diagnostic.cause = call + ": NVML" + in_file(facts.nvml.path) + " and the loaded kernel driver " +
+                         or_unknown(facts.driver_version) + " differ, as after an unattended upgrade";
+      diagnostic.fix = "reboot, or reload the nvidia kernel modules";
+      break;
+    default:
+      diagnostic.cause = call + " with error " + std::to_string(failure.code) + in_file(facts.nvml.path);
+      diagnostic.fix = "compare with nvidia-smi";
+      break;
+  }
+  return diagnostic;
+}
+
+}  // namespace archguard

@@ -1,0 +1,18 @@
+#include "device/device.h"
+
+#include "device/answers.h"
+
+namespace archguard {
+
+std::string describe(const Device& device) {
+  const std::string capability =
+      device.capability ? to_string(*device.capability) : "compute capability unknown";
+  std::string name = printable(device.name);
+  if (name.empty() && device.capability) {
+    return device.origin.empty() ? capability : capability + " (" + device.origin + ")";
+  }
+  if (name.empty()) name = "device";
+  return name + " (" + capability + (device.origin.empty() ? "" : ", " + device.origin) + ")";
+}
+
+}  // namespace archguard

@@ -1,0 +1,268 @@
+#include "device/fleet.h"
+
+#include <algorithm>
+#include <set>
+
+#include "base/bytes.h"
+#include "base/text.h"
+#include "compat/toolkit.h"
+#include "device/answers.h"
+#include "device/csv.h"
+
+namespace archguard {
+namespace {
+
+constexpr std::uint64_t kMostFleetBytes = 64 << 20;
+constexpr std::size_t kMostFleetDevices = 1'000'000;
+constexpr int kMostEqualDevices = 1'000'000;
+
+const std::vector<std::string>& fleet_columns() {
+  static const std::vector<std::string> columns = {
+      "name",       "compute_cap", "driver_version",   "driver_cuda", "uuid",
+      "pci.bus_id", "count",       "mig.mode.current", "host",        "visible"};
+  return columns;
+}
+
+// The line that nvidia-smi prints instead of a table begins so where the driver (R470 and older) does not
+// know the column.
+constexpr char kUnknownColumnText[] = "Field \"compute_cap\" is not a valid field";
+
+// nvidia-smi's ways to say that it does not know: "[N/A]", "[Not Supported]", "[Unknown Error]", "N/A".
+bool says_unknown(std::string_view value) {
+  return value == "N/A" || (value.size() >= 2 && value.front() == '[' && value.back() == ']');
+}
+
+struct FleetHeader {
+  std::size_t line = 0;
+  std::vector<std::string> columns;
+};
+
+bool is_fleet_header(const CsvRow& row) {
+  return std::any_of(row.fields.begin(), row.fields.end(),
+                     [](const std::string& field) { return to_lower(field) == "compute_cap"; });
+}
+
+// Would this row be a header, had it the column compute_cap?
+bool names_columns_only(const CsvRow& row) {
+  const auto& known = fleet_columns();
+  return std::all_of(row.fields.begin(), row.fields.end(), [&](const std::string& field) {
+    return std::find(known.begin(), known.end(), to_lower(field)) != known.end();
+  });
+}
+
+class FleetParser {
+ public:
+  explicit FleetParser(const std::string& path) : path_(path) {}
+
+  Result<std::vector<Device>> parse(std::string_view text) {
+    CsvReader reader(text, path_);
+    CsvRow row;
+    for (;;) {
+      ARCHGUARD_TRY(more, reader.next(row));
+      if (!more) return std::move(devices_);
+      if (is_fleet_header(row)) {
+        ARCHGUARD_CHECK(take_header(row));
+      } else {
+        ARCHGUARD_CHECK(take_device(row));
+      }
+    }
+  }
+
+ private:
+  Error error(std::size_t line, std::string what, std::string fix) const {
+    return {path_ + ":" + std::to_string(line), std::move(what), std::move(fix)};
+  }
+
+  Status take_header(const CsvRow& row) {
+    header_ = {row.line, {}};
+    std::set<std::string> seen;
+    for (const auto& field : row.fields) {
+      const std::string column = to_lower(field);
+      if (column.empty() && row.fields.size() > 1)
+        return error(row.line, "the header has a column without a name", "remove the stray comma");
+      const bool known =
+          std::find(fleet_columns().begin(), fleet_columns().end(), column) != fleet_columns().end();
+      if (!seen.insert(known ? column : field).second)
+        return error(row.line, "the header names the column '" + printable(column) + "' twice",
+                     "remove one of them");
+      header_.columns.push_back(known ? column : field);
+    }
+    return Done{};
+  }
+
+  Error no_header(const CsvRow& row) const {
+    if (starts_with(row.fields[0], kUnknownColumnText))
+      return error(row.line, "the driver that wrote this is too old to tell compute_cap",
+                   "write the file by hand: name, compute_cap, driver_version");
+    const std::string fix = "begin with a header line such as: name, compute_cap, driver_version";
+    for (const auto& field : row.fields) {
+      const std::string_view start = std::string_view(field).substr(0, 40);
+      if (did_you_mean(to_lower(start), {"compute_cap", "compute_capability", "computecap"}))
+        return error(row.line, "the header has no column compute_cap, but '" + printable(field) + "'",
+                     "rename it to compute_cap");
+    }
+    if (names_columns_only(row)) return error(row.line, "the header has no column compute_cap", fix);
+    return error(
+        row.line,
+        "expected a header line that names the column compute_cap, found '" + printable(row.fields[0]) + "'",
+        fix);
+  }
+
+  Status take_device(const CsvRow& row) {
+    if (header_.columns.empty() || names_columns_only(row)) return no_header(row);
+    if (row.fields.size() != header_.columns.size())
+      return error(row.line,
+                   "the line has " + count_of(row.fields.size(), "field") + ", the header in line " +
+                       std::to_string(header_.line) + " names " + std::to_string(header_.columns.size()),
+                   row.fields.size() > header_.columns.size()
+                       ? "put a field that holds a comma in double quotes"
+                       : "");
+    if (devices_.size() == kMostFleetDevices)
+      return error(row.line, "more than " + std::to_string(kMostFleetDevices) + " devices",
+                   "list equal devices once, with a count");
+    Device device;
+    device.origin = path_ + ":" + std::to_string(row.line);
+    for (std::size_t i = 0; i < row.fields.size(); ++i)
+      ARCHGUARD_CHECK(take_field(header_.columns[i], row.fields[i], row.line, device));
+    // nvidia-smi's column `count` is the number of GPUs in the system; a line with an identity is one of
+    // them.
+    if (!device.uuid.empty() || !device.pci_bus_id.empty()) device.count = 1;
+    if (!device.driver_cuda && !device.driver_version.empty()) {
+      device.driver_cuda = driver_cuda_of(device.driver_version);
+      if (device.driver_cuda) device.source["driver_cuda"] = "fleet";
+    }
+    devices_.push_back(std::move(device));
+    return Done{};
+  }
+
+  Error bad_value(std::size_t line, const std::string& column, const std::string& value,
+                  const char* expected) const {
+    const std::string found = value.empty() ? "empty" : "'" + printable(value) + "'";
+    return error(line, column + " is " + found + ", expected " + expected, "");
+  }
+
+  Status take_field(const std::string& column, const std::string& value, std::size_t line, Device& device) {
+    if (column == "compute_cap") {
+      if (says_unknown(value)) return Done{};
+      device.capability = parse_capability(value);
+      if (!device.capability) return bad_value(line, column, value, "X.Y such as 8.6, or [N/A]");
+      device.source["compute_capability"] = "fleet";
+      return Done{};
+    }
+    if (value.empty() || says_unknown(value)) return Done{};
+    if (column == "driver_cuda") {
+      device.driver_cuda = parse_version(value);
+      if (!device.driver_cuda) return bad_value(line, column, value, "X.Y such as 12.4");
+    } else if (column == "driver_version") {
+      if (value.find_first_not_of("0123456789.") != std::string::npos)
+        return bad_value(line, column, value, "digits and dots such as 580.95.05");
+      device.driver_version = value;
+    } else if (column == "count") {
+      const auto count = parse_number(value, kMostEqualDevices);
+      if (!count || *count == 0) return bad_value(line, column, value, "a number from 1 to 1000000");
+      device.count = static_cast<int>(*count);
+    } else if (column == "mig.mode.current") {
+      device.mig = to_lower(value) == "enabled";
+    } else if (column == "visible") {
+      const std::string lower = to_lower(value);
+      if (lower != "true" && lower != "false") return bad_value(line, column, value, "true or false");
+      device.visible = lower == "true";
+    } else if (column == "name") {
+      device.name = value;
+    } else if (column == "uuid") {
+      device.uuid = value;
+    } else if (column == "pci.bus_id") {
+      device.pci_bus_id = value;
+    } else if (column == "host") {
+      device.host = value;
+    } else {
+      device.extra[column] = value;
+      return Done{};
+    }
+    device.source[column == "pci.bus_id"         ? "pci_bus_id"
+                  : column == "mig.mode.current" ? "mig"
+                                                 : column] = "fleet";
+    return Done{};
+  }
+
+  const std::string& path_;
+  FleetHeader header_;
+  std::vector<Device> devices_;
+};
+
+std::string fleet_value(const Device& device, const std::string& column) {
+  if (column == "name") return device.name;
+  if (column == "compute_cap") return device.capability ? to_string(*device.capability) : "[N/A]";
+  if (column == "driver_version") return device.driver_version;
+  if (column == "driver_cuda") return device.driver_cuda ? to_string(*device.driver_cuda) : "";
+  if (column == "uuid") return device.uuid;
+  if (column == "pci.bus_id") return device.pci_bus_id;
+  if (column == "count") return std::to_string(device.count);
+  if (column == "host") return device.host.value_or("");
+  if (column == "mig.mode.current") return device.mig ? "Enabled" : "Disabled";
+  if (column == "visible") return device.visible ? "true" : "false";
+  const auto found = device.extra.find(column);
+  return found == device.extra.end() ? std::string() : found->second;
+}
+
+}  // namespace
+
+Result<std::vector<Device>> parse_fleet(std::string_view text, const std::string& path) {
+  return FleetParser(path).parse(text);
+}
+
+Result<std::vector<Device>> read_fleet(const std::string& path) {
+  ARCHGUARD_TRY(file, FileSource::open(path));
+  if (file.size() > kMostFleetBytes)
+    return Error{path, "a fleet file has at most 64 MiB, this one " + std::to_string(file.size()) + " bytes",
+                 ""};
+  ARCHGUARD_TRY(bytes, read_bytes(file, 0, file.size()));
+  return parse_fleet(ByteView(bytes).text(), path);
+}
+
+std::string write_fleet(const std::vector<Device>& devices) {
+  std::vector<std::string> columns = {"name", "compute_cap", "driver_version", "driver_cuda",
+                                      "uuid", "pci.bus_id",  "count",          "host"};
+  const auto any = [&](auto&& predicate) { return std::any_of(devices.begin(), devices.end(), predicate); };
+  if (any([](const Device& device) { return device.mig; })) columns.push_back("mig.mode.current");
+  if (any([](const Device& device) { return !device.visible; })) columns.push_back("visible");
+  std::set<std::string> unknown_columns;
+  for (const auto& device : devices)
+    for (const auto& [column, value] : device.extra) unknown_columns.insert(column);
+  columns.insert(columns.end(), unknown_columns.begin(), unknown_columns.end());
+
+  std::string text;
+  for (const auto& column : columns) text += (text.empty() ? "" : ", ") + csv_field(column);
+  text += '\n';
+  for (const auto& device : devices) {
+    std::string line;
+    for (const auto& column : columns)
+      line += (&column == &columns.front() ? "" : ", ") + csv_field(fleet_value(device, column));
+    text += line + '\n';
+  }
+  return text;
+}
+
+Result<Device> parse_device_option(std::string_view text) {
+  const auto at = text.find('@');
+  const std::string option = "--device " + printable(text);
+  Device device;
+  device.origin = option;
+  device.capability = parse_capability(text.substr(0, at));
+  if (!device.capability)
+    return Error{option,
+                 "'" + printable(text.substr(0, at)) + "' is no compute capability, expected X.Y such as 8.6",
+                 ""};
+  device.source["compute_capability"] = "option";
+  if (at == std::string_view::npos) return device;
+  device.driver_cuda = parse_version(text.substr(at + 1));
+  if (!device.driver_cuda)
+    return Error{
+        option,
+        "'" + printable(text.substr(at + 1)) + "' is no CUDA version of a driver, expected X.Y such as 12.4",
+        ""};
+  device.source["driver_cuda"] = "option";
+  return device;
+}
+
+}  // namespace archguard

@@ -1,0 +1,206 @@
+#include "device/judge.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "compat/toolkit.h"
+
+namespace archguard {
+namespace {
+
+// Compute capabilities are X.Y with one digit behind the dot; what a driver answers beyond that is nonsense.
+std::optional<ComputeCapability> sane_capability(const DeviceAnswer& answer) {
+  if (!answer.major || !answer.minor) return std::nullopt;
+  if (*answer.major < 1 || *answer.major > 99 || *answer.minor < 0 || *answer.minor > 9) return std::nullopt;
+  return ComputeCapability{*answer.major, *answer.minor};
+}
+
+bool same_gpu(const DeviceAnswer& a, const DeviceAnswer& b) {
+  if (!a.uuid.empty() && !b.uuid.empty()) return a.uuid == b.uuid;
+  return !a.pci_bus_id.empty() && a.pci_bus_id == b.pci_bus_id;
+}
+
+bool has_identity(const DeviceAnswer& answer) {
+  return !answer.uuid.empty() || !answer.pci_bus_id.empty();
+}
+
+// What both libraries say of the driver; the better source first.
+struct DriverFacts {
+  std::string version, version_source;
+  std::optional<Version> cuda;
+  std::string cuda_source;
+};
+
+DriverFacts driver_facts(const LibraryAnswers& cuda, const LibraryAnswers& nvml) {
+  DriverFacts facts;
+  facts.version = nvml.driver_version.empty() ? cuda.kernel_version : nvml.driver_version;
+  if (!facts.version.empty()) facts.version_source = nvml.driver_version.empty() ? "proc" : "nvml";
+  if (cuda.cuda_number) facts.cuda = version_from_cuda_number(*cuda.cuda_number);
+  if (facts.cuda) {
+    facts.cuda_source = "cuda";
+    return facts;
+  }
+  if (nvml.cuda_number) facts.cuda = version_from_cuda_number(*nvml.cuda_number);
+  if (facts.cuda) {
+    facts.cuda_source = "nvml";
+  } else if (!facts.version.empty()) {
+    facts.cuda = driver_cuda_of(facts.version);
+    if (facts.cuda) facts.cuda_source = facts.version_source;
+  }
+  return facts;
+}
+
+// The fields of one GPU, from the driver API where it shows the GPU, else from NVML.
+Device make_device(const DeviceAnswer* cuda, const DeviceAnswer* nvml, const DriverFacts& driver) {
+  Device device;
+  device.origin = "this machine";
+  device.driver_version = driver.version;
+  device.driver_cuda = driver.cuda;
+  if (!driver.version.empty()) device.source["driver_version"] = driver.version_source;
+  if (driver.cuda) device.source["driver_cuda"] = driver.cuda_source;
+  const auto take = [&](const DeviceAnswer* answer, const char* source) {
+    if (answer == nullptr) return;
+    const auto text = [&](const char* field, std::string& target, const std::string& value) {
+      if (!target.empty() || value.empty()) return;
+      target = printable(value);
+      device.source[field] = source;
+    };
+    text("name", device.name, answer->name);
+    text("uuid", device.uuid, answer->uuid);
+    text("pci_bus_id", device.pci_bus_id, answer->pci_bus_id);
+    if (const auto capability = sane_capability(*answer); capability && !device.capability) {
+      device.capability = capability;
+      device.source["compute_capability"] = source;
+    }
+    if (answer->mig && !device.mig) {
+      device.mig = true;
+      device.source["mig"] = source;
+    }
+  };
+  // Of a partitioned GPU the driver API shows an instance; NVML speaks of the GPU itself.
+  const bool partitioned = (cuda != nullptr && cuda->mig) || (nvml != nullptr && nvml->mig);
+  if (partitioned) take(nvml, "nvml");
+  take(cuda, "cuda");
+  take(nvml, "nvml");
+  return device;
+}
+
+// Devices in CUDA's order, then those that only NVML shows. Numbers never match the two: they count
+// differently.
+void merge_devices(const LibraryAnswers& cuda, const LibraryAnswers& nvml, const Surroundings& around,
+                   const DriverFacts& driver, ProbeResult& result) {
+  std::vector<bool> matched(nvml.devices.size(), false);
+  bool all_identified = true;
+  for (const auto& shown : cuda.devices) {
+    const DeviceAnswer* same = nullptr;
+    for (std::size_t i = 0; i < nvml.devices.size() && same == nullptr; ++i) {
+      if (!same_gpu(shown, nvml.devices[i])) continue;
+      matched[i] = true;
+      same = &nvml.devices[i];
+    }
+    all_identified = all_identified && has_identity(shown);
+    result.devices.push_back(make_device(&shown, same, driver));
+  }
+  std::size_t hidden = 0;
+  for (std::size_t i = 0; i < nvml.devices.size(); ++i) {
+    if (matched[i] || !all_identified) continue;
+    Device device = make_device(nullptr, &nvml.devices[i], driver);
+    // CUDA enumerates one MIG instance a process: its neighbours are there for other processes.
+    device.visible = cuda.initialised && !cuda.devices.empty() && device.mig && !around.cuda_visible_devices;
+    if (!device.visible) ++hidden;
+    result.devices.push_back(device);
+  }
+  if (!all_identified && !nvml.devices.empty()) {
+    result.diagnostics.push_back({"enumerate", std::nullopt, "",
+                                  "the CUDA driver tells neither UUID nor PCI bus id, so what NVML says of " +
+                                      count_of(nvml.devices.size(), "GPU") + " cannot be matched",
+                                  ""});
+  }
+  if (hidden == 0 || cuda.devices.empty()) return;
+  const std::string who =
+      around.cuda_visible_devices
+          ? "CUDA_VISIBLE_DEVICES is '" + printable(*around.cuda_visible_devices) + "' and hides "
+          : "the CUDA driver does not show ";
+  result.diagnostics.push_back(
+      {"environment", std::nullopt, "",
+       who + std::to_string(hidden) + " of " + count_of(result.devices.size(), "GPU"),
+       around.cuda_visible_devices ? "unset CUDA_VISIBLE_DEVICES to select for all of them"
+                                   : "name every GPU in a fleet file"});
+}
+
+void add_noise(const char* library, const LibraryAnswers& answers, ProbeResult& result) {
+  const std::string_view noise = trim(answers.noise);
+  if (noise.empty()) return;
+  std::string shown = printable(noise.substr(0, 400));
+  if (noise.size() > 400) shown += "…";
+  result.diagnostics.push_back({"output", std::nullopt, "", std::string(library) + " printed: " + shown, ""});
+}
+
+// 34 and 100 say that there is nothing to use; every other failure is one of a driver that is there.
+bool means_none(int code) {
+  return code == 34 || code == 100;
+}
+
+void judge_cuda(const FailureFacts& facts, ProbeResult& result) {
+  const LibraryAnswers& cuda = facts.cuda;
+  const bool ended_early = cuda.end != ChildOutcome::End::finished;
+  if (ended_early) {
+    result.status = ProbeStatus::failed;
+    result.diagnostics.push_back(explain_end("libcuda", cuda, facts.around.timeout));
+  } else if (!cuda.initialised && cuda.failures.empty()) {
+    const bool missing = cuda.state == DynamicLibrary::State::missing;
+    result.status = missing && !kernel_driver_present(facts) ? ProbeStatus::none : ProbeStatus::failed;
+    result.diagnostics.push_back(explain_load(facts));
+  } else if (!cuda.initialised) {
+    result.status = means_none(cuda.failures.front().code) ? ProbeStatus::none : ProbeStatus::failed;
+    result.diagnostics.push_back(explain_cuda_code(cuda.failures.front(), facts));
+  } else if (cuda.devices.empty() && cuda.failures.empty()) {
+    result.status = ProbeStatus::none;
+    result.diagnostics.push_back(explain_cuda_code({"cuDeviceGetCount", 100}, facts));
+    result.diagnostics.back().code.reset();  // the call succeeded, with no device to show
+    result.diagnostics.back().name.clear();
+  } else {
+    result.status = cuda.devices.empty() ? ProbeStatus::failed : ProbeStatus::ok;
+    for (const auto& failure : cuda.failures) result.diagnostics.push_back(explain_cuda_code(failure, facts));
+  }
+  if (cuda.cuda_number && !version_from_cuda_number(*cuda.cuda_number)) {
+    result.diagnostics.push_back({"cuDriverGetVersion", std::nullopt, "",
+                                  "the driver gives " + std::to_string(*cuda.cuda_number) +
+                                      " as its CUDA version, which is none (1000…99990)",
+                                  "reinstall the NVIDIA driver"});
+  }
+}
+
+void judge_nvml(const FailureFacts& facts, ProbeResult& result) {
+  const LibraryAnswers& nvml = facts.nvml;
+  // Without a libcuda there is nothing that NVML's failure could add; a missing NVML is ordinary (Tegra).
+  if (facts.cuda.state == DynamicLibrary::State::missing && facts.cuda.end == ChildOutcome::End::finished &&
+      result.status == ProbeStatus::none)
+    return;
+  if (nvml.end != ChildOutcome::End::finished)
+    result.diagnostics.push_back(explain_end("NVML", nvml, facts.around.timeout));
+  for (const auto& failure : nvml.failures) result.diagnostics.push_back(explain_nvml_code(failure, facts));
+}
+
+}  // namespace
+
+ProbeResult judge_answers(const LibraryAnswers& cuda, const LibraryAnswers& nvml,
+                          const Surroundings& around) {
+  ProbeResult result;
+  const DriverFacts driver = driver_facts(cuda, nvml);
+  const FailureFacts facts{cuda, nvml, around, driver.version};
+  result.driver_version = driver.version;
+  result.driver_cuda = driver.cuda;
+  result.library = cuda.path;
+  result.library_version = around.library_version;
+  judge_cuda(facts, result);
+  judge_nvml(facts, result);
+  merge_devices(cuda, nvml, around, driver, result);
+  if (result.status != ProbeStatus::ok)
+    for (auto& device : result.devices) device.visible = false;
+  add_noise("libcuda", cuda, result);
+  add_noise("NVML", nvml, result);
+  return result;
+}
+
+}  // namespace archguard

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "device/answers.h"
+#include "device/probe.h"
+
+namespace archguard {
+
+// What the probe knows beside the libraries' answers; filled from the machine in probe.cc, by hand in tests.
+struct Surroundings {
+  std::optional<std::string> cuda_visible_devices;    // the environment variable; set and empty hides all
+  std::optional<std::string> nvidia_visible_devices;  // what the container runtime was asked to show
+  bool wsl = false;                                   // Windows Subsystem for Linux
+  std::string build_kind;           // "a container", "a Nix build", "a conda build", or empty
+  bool uvm_node = true;             // /dev/nvidia-uvm exists
+  bool forward_compatible = false;  // the libcuda that answered is NVIDIA's compat package
+  std::string library_version;      // in its file name: libcuda.so.580.95.05
+  std::chrono::milliseconds timeout{0};
+};
+
+// Joins what the two libraries said into devices, a status and causes. Pure.
+ProbeResult judge_answers(const LibraryAnswers& cuda, const LibraryAnswers& nvml, const Surroundings& around);
+
+// ---- parts of it, in causes.cc: the cause and the fix of each way to fail ----
+
+struct FailureFacts {
+  const LibraryAnswers& cuda;
+  const LibraryAnswers& nvml;
+  const Surroundings& around;
+  std::string driver_version;  // of the kernel driver
+};
+
+std::string cuda_error_name(int code);
+std::string nvml_error_name(int code);
+
+// No libcuda, or one that cannot be loaded. Is there a driver nevertheless?
+Diagnostic explain_load(const FailureFacts& facts);
+bool kernel_driver_present(const FailureFacts& facts);
+
+// A code that cuInit or a later call of the driver API returned.
+Diagnostic explain_cuda_code(const CallFailure& failure, const FailureFacts& facts);
+
+// A child that did not finish.
+Diagnostic explain_end(const std::string& library, const LibraryAnswers& answers,
+                       std::chrono::milliseconds timeout);
+
+// NVML failed where the driver API did not.
+Diagnostic explain_nvml_code(const CallFailure& failure, const FailureFacts& facts);
+
+}  // namespace archguard

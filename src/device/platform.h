@@ -1,0 +1,76 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace archguard {
+
+// All that the probe needs from the operating system. platform_posix.cc is the only file behind it.
+
+// ---- shared libraries ----
+
+class DynamicLibrary {
+ public:
+  enum class State { loaded, missing, broken };
+
+  // Opens the first of `names` that exists. `broken` (and no further name is tried): a file is there, and the
+  // loader refuses it. The library is never closed: drivers do not survive that.
+  static DynamicLibrary open(const std::vector<std::string>& names);
+
+  State state() const { return state_; }
+  const std::string& error() const { return error_; }  // the loader's own words, unless loaded
+  void* symbol(const char* name) const;                // nullptr where the library has none
+  // The file that the symbol comes from, as the loader found it: that folder is what a user has to change.
+  // Empty where unknown.
+  static std::string file_of(void* symbol);
+
+ private:
+  State state_ = State::missing;
+  void* handle_ = nullptr;
+  std::string error_;
+};
+
+// ---- isolated children ----
+
+using Record = std::vector<std::string>;
+using RecordSink = std::function<void(const Record&)>;
+using IsolatedBody = std::function<void(const RecordSink&)>;
+
+struct ChildOutcome {
+  enum class End {
+    finished,     // the body returned
+    crashed,      // `detail` is the signal
+    exited,       // something in the body ended the process; `detail` is the exit code
+    late,         // killed at the deadline
+    not_started,  // `detail` is errno
+  };
+  End end = End::not_started;
+  int detail = 0;
+  std::vector<Record> records;  // whole ones, in order; those of a crashed or late child too
+  std::string noise;            // the first 16 KiB of what the child printed on stdout and stderr
+};
+
+// Runs each body in a child process of its own, all at once, and collects what they put into their sinks.
+// Returns at the deadline at the latest (plus 0.1 s): a child is then killed, and one that the kernel cannot
+// kill is abandoned. A crash leaves no core file.
+std::vector<ChildOutcome> run_isolated(const std::vector<IsolatedBody>& bodies,
+                                       std::chrono::milliseconds timeout);
+
+// "segmentation fault"
+std::string signal_text(int signal);
+std::string errno_text(int code);
+
+// ---- files and environment ----
+
+std::optional<std::string> environment(const char* name);
+bool path_exists(const std::string& path);
+bool opens_for_reading(const std::string& path);
+// The first 64 KiB of a file; empty where it cannot be read.
+std::string read_small_file(const std::string& path);
+// With all symbolic links resolved; the path itself where that fails.
+std::string real_path(const std::string& path);
+
+}  // namespace archguard

@@ -1,0 +1,318 @@
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+
+#include "base/text.h"
+#include "device/platform.h"
+
+namespace archguard {
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+
+constexpr std::size_t kMostRecordBytes = 4 << 20;
+constexpr std::size_t kMostNoiseBytes = 16 << 10;
+constexpr auto kReapPatience = std::chrono::milliseconds(100);
+
+// A record travels as one line, its fields between tabs. The last line of a body that returned is kEndLine,
+// which no record can spell.
+constexpr char kEndLine[] = "\\.";
+
+std::string encode_record(const Record& record) {
+  std::string line;
+  for (const auto& field : record) {
+    if (&field != &record.front()) line += '\t';
+    for (const char c : field) {
+      if (c == '\\') {
+        line += "\\\\";
+      } else if (c == '\t') {
+        line += "\\t";
+      } else if (c == '\n') {
+        line += "\\n";
+      } else {
+        line += c;
+      }
+    }
+  }
+  return line + '\n';
+}
+
+Record decode_record(std::string_view line) {
+  Record record;
+  for (const auto field : split(line, '\t')) {
+    std::string text;
+    for (std::size_t i = 0; i < field.size(); ++i) {
+      if (field[i] == '\\' && i + 1 < field.size()) {
+        ++i;
+        text += field[i] == 't' ? '\t' : field[i] == 'n' ? '\n' : field[i];
+      } else {
+        text += field[i];
+      }
+    }
+    record.push_back(text);
+  }
+  return record;
+}
+
+void write_whole(int descriptor, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t count = write(descriptor, text.data(), text.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return;
+    text.remove_prefix(static_cast<std::size_t>(count));
+  }
+}
+
+struct RunningChild {
+  pid_t pid = -1;
+  int records_fd = -1, noise_fd = -1;
+  std::string records, noise;
+  bool done = false;
+  ChildOutcome outcome;
+};
+
+// Two descriptors above the standard ones, closed by exec. False with errno where there are none left.
+bool open_pipe(int ends[2]) {
+  int low[2];
+  if (pipe(low) != 0) return false;
+  for (int i = 0; i < 2; ++i) {
+    ends[i] = fcntl(low[i], F_DUPFD_CLOEXEC, 3);
+    close(low[i]);
+  }
+  return ends[0] >= 0 && ends[1] >= 0;
+}
+
+// The child's side. The driver's own printing goes to the noise pipe; signal handlers of the host program,
+// core files and the terminal's stdin are none of the driver's business.
+[[noreturn]] void run_child(const IsolatedBody& body, int records_fd, int noise_fd) {
+#ifdef __linux__
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+#endif
+  for (const int signal_number : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTERM, SIGPIPE})
+    signal(signal_number, SIG_DFL);
+  const rlimit no_core{0, 0};
+  setrlimit(RLIMIT_CORE, &no_core);
+  const int nothing = ::open("/dev/null", O_RDONLY);
+  if (nothing >= 0) dup2(nothing, STDIN_FILENO);
+  dup2(noise_fd, STDOUT_FILENO);
+  dup2(noise_fd, STDERR_FILENO);
+  body([records_fd](const Record& record) { write_whole(records_fd, encode_record(record)); });
+  fflush(nullptr);
+  write_whole(records_fd, std::string(kEndLine) + "\n");
+  _exit(0);
+}
+
+void start_child(RunningChild& child, const IsolatedBody& body) {
+  int records[2] = {-1, -1}, noise[2] = {-1, -1};
+  const bool piped = open_pipe(records) && open_pipe(noise);
+  if (piped) child.pid = fork();
+  if (child.pid == 0) run_child(body, records[1], noise[1]);
+  const int cause = errno;
+  for (const int end : {records[1], noise[1]})
+    if (end >= 0) close(end);
+  if (child.pid < 0) {
+    for (const int end : {records[0], noise[0]})
+      if (end >= 0) close(end);
+    child.done = true;
+    child.outcome.detail = cause;
+    return;
+  }
+  for (const int end : {records[0], noise[0]}) fcntl(end, F_SETFL, O_NONBLOCK);
+  child.records_fd = records[0];
+  child.noise_fd = noise[0];
+}
+
+// Takes what is in the pipe, at most `most` bytes of it into `text`; closes the pipe at its end.
+void drain_pipe(int& descriptor, std::string& text, std::size_t most) {
+  char buffer[8192];
+  while (descriptor >= 0) {
+    const ssize_t count = read(descriptor, buffer, sizeof buffer);
+    if (count > 0) {
+      const std::size_t room = most > text.size() ? most - text.size() : 0;
+      text.append(buffer, std::min(static_cast<std::size_t>(count), room));
+    } else if (count < 0 && errno == EINTR) {
+      continue;
+    } else if (count < 0 && errno == EAGAIN) {
+      return;
+    } else {
+      close(descriptor);
+      descriptor = -1;
+    }
+  }
+}
+
+void drain_child(RunningChild& child) {
+  drain_pipe(child.records_fd, child.records, kMostRecordBytes);
+  drain_pipe(child.noise_fd, child.noise, kMostNoiseBytes);
+}
+
+// Kills the child and waits for its end no longer than kReapPatience: one in uninterruptible sleep does not
+// end.
+void kill_and_reap(RunningChild& child) {
+  kill(child.pid, SIGKILL);
+  const auto deadline = SteadyClock::now() + kReapPatience;
+  while (waitpid(child.pid, nullptr, WNOHANG) == 0 && SteadyClock::now() < deadline) usleep(1000);
+}
+
+// Has the child said its last line, or ended?
+void look_after(RunningChild& child) {
+  drain_child(child);
+  const std::string last_line = "\n" + std::string(kEndLine) + "\n";
+  if (child.records == last_line.substr(1) || ends_with(child.records, last_line)) {
+    child.outcome.end = ChildOutcome::End::finished;
+    child.done = true;
+    kill_and_reap(child);
+  } else if (int status = 0; waitpid(child.pid, &status, WNOHANG) == child.pid) {
+    drain_child(child);
+    const bool crashed = WIFSIGNALED(status);
+    child.outcome.end = crashed ? ChildOutcome::End::crashed : ChildOutcome::End::exited;
+    child.outcome.detail = crashed ? WTERMSIG(status) : WEXITSTATUS(status);
+    child.done = true;
+  }
+}
+
+ChildOutcome outcome_of(RunningChild& child) {
+  for (const int end : {child.records_fd, child.noise_fd})
+    if (end >= 0) close(end);
+  auto lines = split(child.records, '\n');
+  lines.pop_back();  // what follows the last line end: nothing, or a line cut off
+  for (const auto line : lines)
+    if (line != kEndLine) child.outcome.records.push_back(decode_record(line));
+  child.outcome.noise = std::move(child.noise);
+  return std::move(child.outcome);
+}
+
+}  // namespace
+
+DynamicLibrary DynamicLibrary::open(const std::vector<std::string>& names) {
+  DynamicLibrary library;
+  for (const auto& name : names) {
+    library.handle_ = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (library.handle_ != nullptr) {
+      library.state_ = State::loaded;
+      return library;
+    }
+    const char* text = dlerror();
+    const std::string error = text != nullptr ? text : "no reason given";
+    // A dependency that is missing has its own name in front, and means a broken installation.
+    const bool missing = error.find(name + ": ") != std::string::npos &&
+                         error.find("No such file or directory") != std::string::npos;
+    if (library.error_.empty() || !missing) library.error_ = error;
+    if (!missing) {
+      library.state_ = State::broken;
+      return library;
+    }
+  }
+  return library;
+}
+
+void* DynamicLibrary::symbol(const char* name) const {
+  return handle_ != nullptr ? dlsym(handle_, name) : nullptr;
+}
+
+std::string DynamicLibrary::file_of(void* symbol) {
+  Dl_info info{};
+  if (symbol == nullptr || dladdr(symbol, &info) == 0 || info.dli_fname == nullptr) return {};
+  return info.dli_fname;
+}
+
+std::vector<ChildOutcome> run_isolated(const std::vector<IsolatedBody>& bodies,
+                                       std::chrono::milliseconds timeout) {
+  const auto deadline = SteadyClock::now() + timeout;
+  fflush(nullptr);  // else the children would flush what this process has not printed yet
+  std::vector<RunningChild> children(bodies.size());
+  for (std::size_t i = 0; i < bodies.size(); ++i) start_child(children[i], bodies[i]);
+
+  const auto is_done = [](const RunningChild& child) { return child.done; };
+  while (!std::all_of(children.begin(), children.end(), is_done)) {
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - SteadyClock::now()).count();
+    if (left <= 0) break;
+    std::vector<pollfd> pipes;
+    int patience = 100;
+    for (const auto& child : children) {
+      if (child.done) continue;
+      if (child.records_fd < 0) patience = 2;  // it is ending; poll tells nothing more
+      for (const int end : {child.records_fd, child.noise_fd})
+        if (end >= 0) pipes.push_back({end, POLLIN, 0});
+    }
+    poll(pipes.data(), static_cast<nfds_t>(pipes.size()),
+         static_cast<int>(std::min<long long>(left, patience)));
+    for (auto& child : children)
+      if (!child.done) look_after(child);
+  }
+
+  std::vector<ChildOutcome> outcomes;
+  for (auto& child : children) {
+    if (!child.done) {
+      drain_child(child);
+      child.outcome.end = ChildOutcome::End::late;
+      kill_and_reap(child);
+    }
+    outcomes.push_back(outcome_of(child));
+  }
+  return outcomes;
+}
+
+std::string signal_text(int signal) {
+  const char* text = strsignal(signal);
+  return text != nullptr ? to_lower(text) : "signal " + std::to_string(signal);
+}
+
+std::string errno_text(int code) {
+  return to_lower(strerror(code));
+}
+
+std::optional<std::string> environment(const char* name) {
+  const char* value = getenv(name);
+  if (value == nullptr) return std::nullopt;
+  return value;
+}
+
+bool path_exists(const std::string& path) {
+  return access(path.c_str(), F_OK) == 0;
+}
+
+bool opens_for_reading(const std::string& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  if (descriptor < 0) return false;
+  close(descriptor);
+  return true;
+}
+
+std::string read_small_file(const std::string& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  std::string text(64 << 10, '\0');
+  std::size_t size = 0;
+  while (descriptor >= 0 && size < text.size()) {
+    const ssize_t count = read(descriptor, text.data() + size, text.size() - size);
+    if (count <= 0) break;
+    size += static_cast<std::size_t>(count);
+  }
+  if (descriptor >= 0) close(descriptor);
+  text.resize(size);
+  return text;
+}
+
+std::string real_path(const std::string& path) {
+  char* resolved = realpath(path.c_str(), nullptr);
+  if (resolved == nullptr) return path;
+  std::string text = resolved;
+  free(resolved);
+  return text;
+}
+
+}  // namespace archguard

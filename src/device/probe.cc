@@ -1,0 +1,62 @@
+#include "device/probe.h"
+
+#include "base/bytes.h"
+#include "base/text.h"
+#include "device/answers.h"
+#include "device/drivers.h"
+#include "device/elf_section.h"
+#include "device/judge.h"
+#include "device/platform.h"
+
+namespace archguard {
+namespace {
+
+std::string kind_of_build() {
+  if (environment("NIX_BUILD_TOP")) return "a Nix build";
+  if (environment("CONDA_BUILD").value_or("") == "1") return "a conda build";
+  if (path_exists("/.dockerenv") || path_exists("/run/.containerenv")) return "a container";
+  return {};
+}
+
+bool is_wsl() {
+  const std::string release = to_lower(read_small_file("/proc/sys/kernel/osrelease"));
+  return release.find("microsoft") != std::string::npos;
+}
+
+// NVIDIA's package of a newer libcuda for an older kernel driver: told by its note, or by its folder.
+bool is_forward_compatible(const std::string& library) {
+  if (library.empty()) return false;
+  const std::string path = real_path(library);
+  const auto file = FileSource::open(path);
+  return (file && names_elf_section(*file, ".note.cuda.fwd_compatibility")) ||
+         path.find("/compat/") != std::string::npos || path.find("/cuda-compat") != std::string::npos;
+}
+
+// libcuda.so.580.95.05 → 580.95.05; one number alone is that of the interface, not a version.
+std::string version_in_name(const std::string& library) {
+  const std::string path = real_path(library);
+  const auto at = path.rfind(".so.");
+  if (library.empty() || at == std::string::npos) return {};
+  const std::string version = path.substr(at + 4);
+  const bool digits = version.find_first_not_of("0123456789.") == std::string::npos;
+  return digits && version.find('.') >= 3 && version.find('.') != std::string::npos ? version : std::string();
+}
+
+}  // namespace
+
+ProbeResult probe_this_machine(std::chrono::milliseconds timeout) {
+  const auto outcomes = run_isolated({ask_cuda_driver, ask_nvml}, timeout);
+  const LibraryAnswers cuda = read_answers(outcomes[0]), nvml = read_answers(outcomes[1]);
+  Surroundings around;
+  around.cuda_visible_devices = environment("CUDA_VISIBLE_DEVICES");
+  around.nvidia_visible_devices = environment("NVIDIA_VISIBLE_DEVICES");
+  around.wsl = is_wsl();
+  around.build_kind = kind_of_build();
+  around.uvm_node = path_exists("/dev/nvidia-uvm");
+  around.forward_compatible = is_forward_compatible(cuda.path);
+  around.library_version = version_in_name(cuda.path);
+  around.timeout = timeout;
+  return judge_answers(cuda, nvml, around);
+}
+
+}  // namespace archguard
