@@ -33,7 +33,7 @@ DeviceResult uncovered() {
   result.kernels.total = 5;
   result.failures.push_back({209,
                              false,
-                             "no image fits",
+                             "it needs SASS of sm_75",
                              {{0x40, ".nv_fatbin", ""}, {0x99, ".nv_fatbin", ""}},
                              "sm_80 cubin, no PTX",
                              "libfoo.so(.nv_fatbin+0x40)",
@@ -77,9 +77,7 @@ TEST_CASE("a failure names error, place, kernel, device and fix; the table and t
       "  cause: no image fits\n"
       "  also: 1 more container of this file\n"
       "  fix: add 75-real to CUDA_ARCHITECTURES of target 'foo'\n"
-      "  error 209  NVIDIA T4 (7.5, fleet.csv:4)                         2 containers: 2 without an image; 0 "
-      "of 5 "
-      "kernels\n"
+      "  error 209  NVIDIA T4 (7.5, fleet.csv:4)                       2 containers: 2 without an image\n"
       "  covered    NVIDIA A100 (8.0, fleet.csv:5) and 1 more like it  2 containers: 2 SASS\n"
       "libfoo.so: 2 of 3 covered\n");
 }
