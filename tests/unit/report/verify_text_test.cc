@@ -73,8 +73,9 @@ TEST_CASE("a failure names error, place, kernel, device and fix; the table and t
       verify_text(example(), {}) ==
       "archguard: error 209: libfoo.so(.nv_fatbin+0x40): kernel 'gemm(float*)' cannot run on NVIDIA T4 (7.5, "
       "fleet.csv:4)\n"
+      "  seen as: no kernel image is available for execution on the device\n"
       "  found: sm_80 cubin, no PTX\n"
-      "  cause: no image fits\n"
+      "  cause: it needs SASS of sm_75\n"
       "  also: 1 more container of this file\n"
       "  fix: add 75-real to CUDA_ARCHITECTURES of target 'foo'\n"
       "  error 209  NVIDIA T4 (7.5, fleet.csv:4)                       2 containers: 2 without an image\n"
