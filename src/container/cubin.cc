@@ -23,6 +23,19 @@ std::optional<int> take_number(std::string_view& text) {
 
 }  // namespace
 
+std::optional<Version> find_toolkit_release(std::string_view text) {
+  constexpr std::string_view kRelease = "Cuda compilation tools, release ";
+  const auto at = text.find(kRelease);
+  if (at == std::string_view::npos) return std::nullopt;
+  text.remove_prefix(at + kRelease.size());
+  const auto major = take_number(text);
+  if (!major || !starts_with(text, ".")) return std::nullopt;
+  text.remove_prefix(1);
+  const auto minor = take_number(text);
+  if (!minor) return std::nullopt;
+  return Version{*major, *minor};
+}
+
 CubinIdentity identify_cubin(const ElfHeader& header) {
   CubinIdentity cubin;
   if (header.osabi == kOsabi7 && header.abi_version == 7) {
@@ -57,16 +70,9 @@ void apply_compat(ByteView section, CubinIdentity& cubin) {
 // tools, release 13.0, V13.0.88", "Build cuda_13.0…", "-arch sm_100f -m 64". A linked cubin has the notes of
 // its parts behind.
 void apply_toolkit_info(ByteView section, CubinIdentity& cubin) {
-  constexpr std::string_view kRelease = "Cuda compilation tools, release ", kArch = "-arch sm_";
+  constexpr std::string_view kArch = "-arch sm_";
   std::string_view text = section.text();
-  if (const auto at = text.find(kRelease); at != std::string_view::npos) {
-    text.remove_prefix(at + kRelease.size());
-    const auto major = take_number(text);
-    if (major && starts_with(text, ".")) {
-      text.remove_prefix(1);
-      if (const auto minor = take_number(text)) cubin.toolkit = Version{*major, *minor};
-    }
-  }
+  if (const auto toolkit = find_toolkit_release(text)) cubin.toolkit = toolkit;
   if (const auto at = text.find(kArch); at != std::string_view::npos) {
     text.remove_prefix(at + kArch.size());
     if (take_number(text) == cubin.sm) {

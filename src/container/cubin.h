@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 
 #include "base/version.h"
 #include "container/elf.h"
@@ -23,6 +24,9 @@ CubinIdentity identify_cubin(const ElfHeader& header);
 void apply_compat(ByteView section, CubinIdentity& cubin);
 // Adds what the section `.note.nv.tkinfo` says: the toolkit, and the suffix of `-arch sm_…` in the command.
 void apply_toolkit_info(ByteView section, CubinIdentity& cubin);
+
+// X.Y of the first "Cuda compilation tools, release X.Y" in a text: notes of a cubin, comments of PTX.
+std::optional<Version> find_toolkit_release(std::string_view text);
 
 constexpr const char* kCompatSection = ".nv.compat";
 constexpr const char* kToolkitInfoSection = ".note.nv.tkinfo";

@@ -1,0 +1,142 @@
+#include <algorithm>
+
+#include "base/text.h"
+#include "container/cubin.h"
+#include "container/elf.h"
+#include "image/image.h"
+#include "image/sass.h"
+
+namespace archguard {
+namespace {
+
+constexpr unsigned kFunction = 2;       // STT_FUNC, in the low half of st_info
+constexpr unsigned kKernelMark = 0x10;  // in st_other: STO_CUDA_ENTRY
+constexpr std::uint16_t kManySections = 0xffff;
+
+struct Symbol {
+  std::uint32_t name = 0;
+  std::uint8_t info = 0;
+  std::uint8_t other = 0;
+  std::uint16_t section = 0;
+  std::uint64_t value = 0;  // within the section
+  std::uint64_t size = 0;
+
+  bool is_kernel() const { return (info & 0xf) == kFunction && (other & kKernelMark) != 0 && section != 0; }
+};
+
+Symbol parse_symbol(const Cursor& in, std::uint64_t at, bool is64) {
+  if (is64)
+    return {in.u32(at), in.u8(at + 4), in.u8(at + 5), in.u16(at + 6), in.u64(at + 8), in.u64(at + 16)};
+  return {in.u32(at), in.u8(at + 12), in.u8(at + 13), in.u16(at + 14), in.u32(at + 4), in.u32(at + 8)};
+}
+
+// The sections of a cubin in memory. Reads of headers are checked once, in open().
+class CubinReader {
+ public:
+  explicit CubinReader(ByteView cubin) : in_(cubin) {}
+
+  Result<ImageCode> read() {
+    ARCHGUARD_CHECK(open());
+    ImageCode code;
+    code.relocatable = header_.type == kElfRelocatable;
+    for (std::uint64_t i = 1; i < header_.section_count; ++i) {
+      const ElfSection section = section_at(i);
+      if (section.type == 0 || section.type == kElfNoBits) continue;
+      if (!in_.holds(section.offset, section.size))
+        return Error{{},
+                     "section " + std::to_string(i) + " of the cubin needs " +
+                         count_of(section.size, "byte") + " at " + hex(section.offset) + ", " +
+                         std::to_string(in_.size() - std::min<std::uint64_t>(in_.size(), section.offset)) +
+                         " remain",
+                     {}};
+      if (section.type == kElfSymbols) ARCHGUARD_CHECK(add_kernels(section, code));
+      if (section.type == kElfNote && name_of(section) == kToolkitInfoSection)
+        apply_toolkit_info(in_.part(section.offset, section.size), cubin_);
+    }
+    code.toolkit = cubin_.toolkit;
+    std::sort(code.kernels.begin(), code.kernels.end(),
+              [](const Kernel& a, const Kernel& b) { return a.name < b.name; });
+    return code;
+  }
+
+ private:
+  Status open() {
+    const ByteView start = in_.part(0, std::min(in_.size(), kElfHeaderMost));
+    if (!has_elf_magic(start)) return Error{{}, "cubin has no ELF magic", {}};
+    ARCHGUARD_TRY(header, parse_elf_header(start));
+    header_ = header;
+    if (header_.machine != kElfMachineCuda)
+      return Error{{}, "cubin must be for ELF machine 190, found " + std::to_string(header_.machine), {}};
+    cubin_ = identify_cubin(header_);
+    if (cubin_.abi == 0)
+      return Error{{},
+                   "cubin of OS/ABI " + hex(header_.osabi) + ", ABI " + std::to_string(header_.abi_version) +
+                       " is of an unknown generation",
+                   {}};
+    if (header_.sections_offset == 0) return Error{{}, "cubin has no section table", {}};
+    if (header_.section_count == 0 || header_.names_index == kManySections) {
+      ElfHeader one = header_;
+      one.section_count = 1;
+      ARCHGUARD_CHECK(check_section_table(one, in_.size()));
+      apply_section_zero(header_, in_.part(header_.sections_offset, header_.section_size));
+    }
+    return check_section_table(header_, in_.size());
+  }
+
+  ElfSection section_at(std::uint64_t index) const {
+    return parse_elf_section(
+        header_, in_.part(header_.sections_offset + index * header_.section_size, header_.section_size));
+  }
+
+  std::string_view name_of(const ElfSection& section) const {
+    if (header_.names_index >= header_.section_count) return {};
+    const ElfSection names = section_at(header_.names_index);
+    return Cursor(in_.part(names.offset, names.size)).c_string(section.name);
+  }
+
+  Status add_kernels(const ElfSection& table, ImageCode& code) {
+    const std::uint64_t stride = header_.is64 ? 24 : 16;
+    if (table.size % stride != 0)
+      return Error{{},
+                   "symbol table of the cubin must be a multiple of " + std::to_string(stride) +
+                       " bytes, found " + std::to_string(table.size),
+                   {}};
+    if (table.link >= header_.section_count)
+      return Error{{}, "symbol table of the cubin names no string table", {}};
+    const ElfSection strings = section_at(table.link);
+    const Cursor symbols(in_.part(table.offset, table.size)), names(in_.part(strings.offset, strings.size));
+    std::uint64_t names_size = 0;
+    for (std::uint64_t at = 0; at < table.size; at += stride) {
+      const Symbol symbol = parse_symbol(symbols, at, header_.is64);
+      if (!symbol.is_kernel()) continue;
+      const std::string_view name = names.c_string(symbol.name);
+      if (name.empty())
+        return Error{{}, "kernel symbol " + std::to_string(at / stride) + " of the cubin has no name", {}};
+      names_size += name.size();
+      if (names_size > in_.size())  // in a sound file each name has its own bytes
+        return Error{{}, "kernel names of the cubin overlap", {}};
+      code.kernels.push_back({std::string(name), state_of_sass(code_of(symbol), cubin_.sm)});
+    }
+    return Done{};
+  }
+
+  // The machine code of a kernel; empty where the symbol points outside of its section.
+  ByteView code_of(const Symbol& symbol) const {
+    if (symbol.section >= header_.section_count) return {};
+    const ElfSection section = section_at(symbol.section);
+    if (section.type == kElfNoBits) return {};
+    return Cursor(in_.part(section.offset, section.size)).part(symbol.value, symbol.size);
+  }
+
+  Cursor in_;
+  ElfHeader header_;
+  CubinIdentity cubin_;
+};
+
+}  // namespace
+
+Result<ImageCode> read_cubin(ByteView cubin) {
+  return CubinReader(cubin).read();
+}
+
+}  // namespace archguard

@@ -1,0 +1,141 @@
+#include <algorithm>
+
+#include "base/text.h"
+#include "container/cubin.h"
+#include "container/ptx_text.h"
+#include "image/image.h"
+#include "image/ptx_lexer.h"
+
+namespace archguard {
+namespace {
+
+constexpr std::size_t kHollowMost = 256;  // statements; a kernel with more is no hollow one
+
+bool has_part(std::string_view opcode, std::string_view part) {
+  return opcode.find(part) != std::string_view::npos;
+}
+
+// Writes that others can see (PTX ISA, "Data Movement", "Surface", "Parallel Synchronization").
+bool has_effect(std::string_view opcode) {
+  const std::string_view base = opcode.substr(0, opcode.find('.'));
+  if (base == "st" || base == "atom" || base == "red")
+    return !has_part(opcode, ".local") && !has_part(opcode, ".shared") && !has_part(opcode, ".param");
+  return base == "sust" || base == "sured" || base == "multimem" || starts_with(opcode, "cp.async.bulk") ||
+         starts_with(opcode, "cp.reduce");
+}
+
+// Reads kernels, `.entry name(…) … { … }`. What stands between the name and the body are parameters and
+// limits
+// (`.maxntid`); a declaration ends in `;` and is no kernel.
+class PtxReader {
+ public:
+  explicit PtxReader(std::string_view text) : lexer_(text) {}
+
+  Status read(std::vector<Kernel>& kernels) {
+    for (std::string_view token = lexer_.next(); !token.empty(); token = lexer_.next()) {
+      if (token == "{" && !lexer_.skip_block()) return Error{{}, "PTX ends inside a block", {}};
+      if (token != ".entry") continue;
+      const std::string name(lexer_.next());
+      std::size_t parentheses = 0;
+      do {
+        token = lexer_.next();
+        if (token == "(") ++parentheses;
+        if (token == ")" && parentheses != 0) --parentheses;
+      } while (!token.empty() && (parentheses != 0 || (token != "{" && token != ";")));
+      if (token == ";") continue;
+      const auto state = token == "{" ? read_body() : std::nullopt;
+      if (!state) return Error{{}, "PTX ends inside the kernel '" + name + "'", {}};
+      kernels.push_back({name, *state});
+    }
+    if (lexer_.broken()) return Error{{}, "PTX ends inside a comment or string", {}};
+    return Done{};
+  }
+
+ private:
+  // Behind the body's `{` to behind its `}`; nothing where the text ends first. Inner blocks only delimit
+  // names.
+  std::optional<KernelState> read_body() {
+    bool straight = true, empty = true;
+    std::size_t statements = 0, depth = 1;
+    std::string_view token = lexer_.next();
+    while (depth != 0) {
+      if (token.empty()) return std::nullopt;
+      if (token == "{" || token == "}" || token == ";") {
+        if (token != ";") depth += token == "{" ? 1 : std::size_t(-1);
+        if (depth != 0) token = lexer_.next();
+        continue;
+      }
+      if (token == ".loc" || token == ".file") {  // end with their line
+        lexer_.skip_line();
+        token = lexer_.next();
+        continue;
+      }
+      if (token[0] == '.') {
+        token = end_of_statement();
+        continue;
+      }
+      bool always = true;
+      if (token == "@") {
+        always = false;
+        if (lexer_.next() == "!") lexer_.next();
+        token = lexer_.next();
+      }
+      const std::string_view opcode = token;
+      token = lexer_.next();
+      if (token == ":") {  // a label
+        token = lexer_.next();
+        continue;
+      }
+      if (has_effect(opcode)) return close(depth, KernelState::real);
+      const bool leaves = opcode == "exit" || starts_with(opcode, "ret");
+      if (straight) {
+        if (opcode == "trap" && always) return close(depth, KernelState::trap);
+        if (leaves && always && empty) return close(depth, KernelState::empty);
+        if (leaves || !always || starts_with(opcode, "br")) straight = false;
+      }
+      empty = false;
+      ++statements;
+      if (token != ";") token = end_of_statement();
+    }
+    if (straight && empty) return KernelState::empty;  // the end of the body returns
+    return statements > kHollowMost ? KernelState::real : KernelState::unknown;
+  }
+
+  std::string_view end_of_statement() {
+    std::string_view token = lexer_.next();
+    for (std::size_t braces = 0; !token.empty(); token = lexer_.next()) {  // operands hold `{%r1, %r2}`
+      if (token == "{") ++braces;
+      if (token == "}" && braces-- == 0) break;
+      if (token == ";" && braces == 0) break;
+    }
+    return token;
+  }
+
+  // The state is clear: only the end of the body is left to find. An open operand list counts as closed by
+  // its own `}`.
+  std::optional<KernelState> close(std::size_t depth, KernelState state) {
+    for (; depth != 0; --depth)
+      if (!lexer_.skip_block()) return std::nullopt;
+    return state;
+  }
+
+  PtxLexer lexer_;
+};
+
+}  // namespace
+
+Result<ImageCode> read_ptx(ByteView bytes) {
+  // Compressed PTX ends in a NUL, raw PTX is padded with them.
+  std::string_view text = bytes.text();
+  text = text.substr(0, text.find('\0'));
+  const std::string_view module = skip_ptx_blanks(text);
+  if (!starts_with(module, ".version")) return Error{{}, "PTX begins without `.version`", {}};
+  ImageCode code;
+  code.toolkit = find_toolkit_release(text.substr(0, text.size() - module.size()));
+  ARCHGUARD_CHECK(PtxReader(module).read(code.kernels));
+  std::sort(code.kernels.begin(), code.kernels.end(),
+            [](const Kernel& a, const Kernel& b) { return a.name < b.name; });
+  return code;
+}
+
+}  // namespace archguard

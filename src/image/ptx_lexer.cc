@@ -1,0 +1,77 @@
+#include "image/ptx_lexer.h"
+
+namespace archguard {
+namespace {
+
+bool is_blank(char c) {
+  return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+bool is_word(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$' ||
+         c == '%' || c == '.';
+}
+
+}  // namespace
+
+void PtxLexer::skip_blanks() {
+  while (at_ < text_.size()) {
+    const char c = text_[at_];
+    if (is_blank(c)) {
+      ++at_;
+      continue;
+    }
+    const char following = at_ + 1 < text_.size() ? text_[at_ + 1] : '\0';
+    std::size_t end = 0;
+    if (c == '/' && following == '/') {
+      end = text_.find('\n', at_);
+      if (end == std::string_view::npos) end = text_.size() - 1;  // the last line needs no end
+    } else if (c == '/' && following == '*') {
+      end = text_.find("*/", at_ + 2);
+      if (end != std::string_view::npos) ++end;
+    } else if (c == '"') {
+      end = text_.find('"', at_ + 1);
+    } else {
+      return;
+    }
+    broken_ = end == std::string_view::npos;
+    at_ = broken_ ? text_.size() : end + 1;
+  }
+}
+
+std::string_view PtxLexer::next() {
+  skip_blanks();
+  if (at_ == text_.size()) return {};
+  const std::size_t begin = at_++;
+  if (is_word(text_[begin]))
+    while (at_ < text_.size() && is_word(text_[at_])) ++at_;
+  return text_.substr(begin, at_ - begin);
+}
+
+void PtxLexer::skip_line() {
+  const auto end = text_.find('\n', at_);
+  at_ = end == std::string_view::npos ? text_.size() : end;
+}
+
+bool PtxLexer::skip_block() {
+  std::size_t depth = 1;
+  while (depth != 0) {
+    const auto stop = text_.find_first_of("{}/\"", at_);
+    if (stop == std::string_view::npos) {
+      at_ = text_.size();
+      return false;
+    }
+    at_ = stop;
+    const char c = text_[at_];
+    if (c == '{' || c == '}') {
+      depth += c == '{' ? 1 : std::size_t(-1);
+      ++at_;
+    } else {
+      skip_blanks();
+      if (at_ == stop) ++at_;  // a lone slash
+    }
+  }
+  return true;
+}
+
+}  // namespace archguard

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+namespace archguard {
+
+// Splits PTX into words (names, numbers, directives, opcodes with their suffixes) and single characters of
+// punctuation. Comments and strings are skipped. (PTX ISA, "Syntax".)
+class PtxLexer {
+ public:
+  explicit PtxLexer(std::string_view text) : text_(text) {}
+
+  // The next token; empty at the end of the text.
+  std::string_view next();
+  std::size_t position() const { return at_; }
+
+  void skip_line();
+  // Moves behind the `}` that closes a `{` already taken; false where the text ends first.
+  bool skip_block();
+  // A comment or string that is not closed.
+  bool broken() const { return broken_; }
+
+ private:
+  void skip_blanks();
+  std::string_view text_;
+  std::size_t at_ = 0;
+  bool broken_ = false;
+};
+
+}  // namespace archguard

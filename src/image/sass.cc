@@ -1,0 +1,123 @@
+#include "image/sass.h"
+
+namespace archguard {
+namespace {
+
+// From sm_70 on an instruction has 16 bytes, two little-endian words. Low word: bits 0…8 the operation, 9…11
+// the form of its operands, 12…15 the predicate (7: always), 16…23 the destination register. Read off
+// nvdisasm's output for sm_75, 80, 90a, 100a, 103, 110, 120a and 121.
+constexpr int kFirstSm = 70, kLastSm = 129;
+constexpr std::size_t kInstructionSize = 16;
+
+struct Instruction {
+  std::uint64_t low = 0;
+  std::uint64_t high = 0;
+
+  unsigned operation() const { return static_cast<unsigned>(low & 0x1ff); }
+  unsigned opcode() const { return static_cast<unsigned>(low & 0xfff); }
+  bool always() const { return (low >> 12 & 0xf) == 7; }
+  unsigned destination() const { return static_cast<unsigned>(low >> 16 & 0xff); }
+};
+
+bool is_nop(Instruction i) {
+  return i.opcode() == 0x918;
+}
+
+// The stack pointer's set-up, which the compiler emits whether or not there is a stack: MOV, IMAD.MOV or LDC
+// of a constant into R1.
+bool is_prologue(Instruction i) {
+  const unsigned opcode = i.opcode();
+  return i.destination() == 1 && i.always() && (opcode == 0xa02 || opcode == 0x624 || opcode == 0xb82);
+}
+
+// Bits 87…90 are a predicate of EXIT's own; 7 is always.
+bool is_exit(Instruction i) {
+  return i.opcode() == 0x94d && i.always() && (i.high >> 23 & 0xf) == 7;
+}
+
+// BPT has several kinds in bits 84…86; 3 is TRAP, as __trap() makes.
+bool is_trap(Instruction i) {
+  return i.opcode() == 0x95c && i.always() && (i.high >> 20 & 7) == 3;
+}
+
+// Writes that others can see for sure: to global memory, atomics, surfaces, bulk copies.
+bool has_effect(Instruction i) {
+  switch (i.operation()) {
+    case 0x186:  // STG
+    case 0x18a:
+    case 0x18b:  // ATOM
+    case 0x18e:
+    case 0x1a6:  // RED, REDG
+    case 0x19d:
+    case 0x19f:  // SUST, SURED
+    case 0x1a2:  // ATOM of multimem
+    case 0x1a8:
+    case 0x1a9:  // ATOMG
+    case 0x1b5:
+    case 0x1b6:  // UTMASTG, UTMAREDG
+    case 0x1ba:
+    case 0x1bb:  // UBLKCP, UBLKRED
+      return true;
+    default:
+      return false;
+  }
+}
+
+// ST writes through a generic address: perhaps to global memory, and under -G to the stack, for a printf
+// before a trap.
+bool is_generic_store(Instruction i) {
+  return i.operation() == 0x185;
+}
+
+bool is_call(Instruction i) {
+  return i.operation() == 0x143 || i.operation() == 0x144;
+}
+
+// Does what follows perhaps not run, or not next? Calls return; these do not, or not always. 0x140…0x15f are
+// the operations on control flow.
+bool leaves_straight_line(Instruction i) {
+  const unsigned operation = i.operation();
+  if (operation < 0x140 || operation > 0x15f) return false;
+  switch (operation) {
+    case 0x143:
+    case 0x144:  // CALL
+    case 0x145:  // BSSY
+    case 0x14e:  // LEPC
+    case 0x146:
+    case 0x15d:  // YIELD, NANOSLEEP
+    case 0x155:
+    case 0x156:
+    case 0x157:  // BMOV
+      return !i.always();
+    default:
+      return true;
+  }
+}
+
+// A kernel without any effect known here, larger than this, is no hollow one: some generation's new stores.
+// The largest hollow ones seen hold a printf before the trap, in 0x380 bytes.
+constexpr std::size_t kHollowMost = 4096;
+
+}  // namespace
+
+KernelState state_of_sass(ByteView code, int sm) {
+  if (sm < kFirstSm || sm > kLastSm || code.size == 0 || code.size % kInstructionSize != 0)
+    return KernelState::unknown;
+  const Cursor in(code);
+  bool straight = true, only_prologue = true, called = false, stored = false;
+  for (std::uint64_t at = 0; at < code.size; at += kInstructionSize) {
+    const Instruction i{in.u64(at), in.u64(at + 8)};
+    if (has_effect(i)) return KernelState::real;
+    stored = stored || is_generic_store(i);
+    if (!straight) continue;
+    if (is_trap(i)) return stored ? KernelState::unknown : KernelState::trap;
+    if (is_exit(i) && only_prologue) return KernelState::empty;
+    if (!is_nop(i) && !is_prologue(i)) only_prologue = false;
+    called = called || is_call(i);
+    straight = !leaves_straight_line(i);
+  }
+  if (stored && !called) return KernelState::real;
+  return code.size > kHollowMost ? KernelState::real : KernelState::unknown;
+}
+
+}  // namespace archguard
