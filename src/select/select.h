@@ -20,9 +20,16 @@ struct Compiler {
   std::string path;  // of the nvcc, empty for --toolkit
 };
 
-Result<Compiler> compiler_of_toolkit(Version version);  // error: "newest known is 13.5; pass --nvcc"
-Result<Compiler> compiler_of_nvcc(
-    const std::string& command);  // runs it with --version, --list-gpu-code, --list-gpu-arch
+// What that release makes, by the table. 8.0's sm_21 is left out: it has no compute_21, so no list of
+// architectures can name it, and sm_20 runs on its devices. Error: "… newest known is 13.5; pass --nvcc".
+Result<Compiler> compiler_of_toolkit(Version version);
+
+// What this very nvcc makes: runs it with --version, --list-gpu-code and --list-gpu-arch, at most half a
+// minute each. `command` is a path, a name that is looked up in PATH, or one of these followed by arguments
+// ("nvcc -ccbin g++", as CUDACXX may hold). Neither listing prints the `a` and `f` names: they come from the
+// table, for an nvcc newer than it from its newest release. An nvcc that does not know these options (CUDA 10
+// and older) is judged by the table.
+Result<Compiler> compiler_of_nvcc(const std::string& command);
 
 // One element of an architecture list, in CMake's spelling: "80-real", "90a-real", "86-virtual", "75" (both).
 struct ArchEntry {
@@ -31,8 +38,9 @@ struct ArchEntry {
   bool virtual_ = true;
 };
 std::string to_string(const ArchEntry& entry);
-// CMake's spelling ("80-real;90-virtual") or torch's ("8.0;9.0a;12.0+PTX"), `;` or `,` between; also tells
-// which token is wrong.
+// CMake's spelling ("80-real;90-virtual", `80` is both) or torch's ("8.0;9.0a;12.0+PTX", `8.0` is SASS
+// alone), with
+// `;`, `,` or blanks between; in the order of the text, each once. The error names the first wrong token.
 Result<std::vector<ArchEntry>> parse_arch_list(std::string_view text);
 
 enum class SassPolicy { exact, minimal };
@@ -41,13 +49,20 @@ struct SelectPolicy {
   SassPolicy sass = SassPolicy::exact;
   PtxPolicy ptx = PtxPolicy::newest;
   Arch given_ptx;                   // with PtxPolicy::given
-  std::vector<ArchEntry> baseline;  // empty: all-major of the compiler, without Tegra
+  std::vector<ArchEntry> baseline;  // empty: all-major of the compiler, without Tegra, PTX as `ptx` says
+  bool tegra_in_baseline =
+      false;  // for an aarch64 target: all of the compiler's Tegra archs beside all-major
 };
+
+// Can this compiler make what the policy asks for by name (given_ptx, baseline)? Error: "CUDA 13.0 makes no
+// PTX of compute_60". Ask before select_architectures(), which leaves such an entry out and warns.
+Status check_policy(const SelectPolicy& policy, const Compiler& compiler);
 
 struct ChosenEntry {
   ArchEntry entry;
   std::string reason;  // "NVIDIA A100 (8.0, fleet.csv:3)"; "PTX fallback for GPUs newer than 9.0"
-  std::vector<std::size_t> devices;  // indices into the request's devices
+  std::vector<std::size_t> devices;  // those that the entry is there for, as indices into the request's
+                                     // devices; each device that is not excluded stands in one entry
 };
 
 struct ExcludedDevice {
@@ -57,11 +72,14 @@ struct ExcludedDevice {
 };
 
 struct Selection {
-  std::vector<ChosenEntry> entries;  // SASS ascending, then PTX
+  std::vector<ChosenEntry> entries;  // SASS ascending, then PTX ascending; no entry is both
   std::vector<ExcludedDevice> excluded;
-  std::vector<Version> toolkits_for_all;  // known toolkits that serve every device with a capability
+  // The known toolkits that serve every visible device with a capability, under this policy: an image that
+  // fits, and a driver, where it is known, that runs programs of that toolkit (35) and, for PTX, compiles it
+  // (222).
+  std::vector<Version> toolkits_for_all;
   std::vector<std::string> warnings;
-  bool baseline = false;  // chosen without any device
+  bool baseline = false;  // chosen without any device; why there is none, the caller says
 };
 
 // Devices + compiler + policy → list, with a reason for each entry and each device left out. Pure.
@@ -72,7 +90,11 @@ Selection select_architectures(const std::vector<Device>& devices, const Compile
 
 // One line each, no line end.
 std::string format_cmake(const Selection& selection);    // 80-real;86-real;86-virtual
-std::string format_torch(const Selection& selection);    // 8.0;8.6+PTX
+std::string format_torch(const Selection& selection);    // 8.0;8.6+PTX; see torch_notes()
 std::string format_gencode(const Selection& selection);  // -gencode=arch=compute_80,code=sm_80 …
+
+// What format_torch() could not say: torch has no spelling for PTX without SASS of the same architecture, so
+// that PTX brings SASS along. One line for each such entry.
+std::vector<std::string> torch_notes(const Selection& selection);
 
 }  // namespace archguard

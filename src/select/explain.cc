@@ -1,0 +1,154 @@
+#include <algorithm>
+#include <map>
+
+#include "base/text.h"
+#include "select/parts.h"
+
+namespace archguard {
+namespace {
+
+// Devices that one warning speaks of, and the capabilities among them.
+struct Concerned {
+  std::vector<std::size_t> devices;
+  std::vector<ComputeCapability> capabilities;
+
+  void add(const DeviceGroup& group) {
+    devices.insert(devices.end(), group.devices.begin(), group.devices.end());
+    std::sort(devices.begin(), devices.end());
+    capabilities.push_back(group.capability);
+  }
+};
+
+// The newest known toolkit whose programs a driver of this CUDA runs.
+std::optional<Version> newest_toolkit_on(Version driver_cuda) {
+  std::optional<Version> newest;
+  for (const Toolkit& toolkit : known_toolkits())
+    if (lowest_driver_cuda_for_toolkit(toolkit.version) <= driver_cuda) newest = toolkit.version;
+  return newest;
+}
+
+std::string too_old_for_programs(const std::string& names, Version driver, Version toolkit) {
+  std::string text = "the driver of " + names + " offers " + cuda_text(driver) +
+                     ", too old for programs of " + cuda_text(toolkit) +
+                     " (error 35, cudaErrorInsufficientDriver): update it to " +
+                     driver_text(lowest_driver_cuda_for_toolkit(toolkit)) + " or newer";
+  if (const auto other = newest_toolkit_on(driver)) text += ", or build with " + cuda_text(*other);
+  return text;
+}
+
+// NVIDIA ends the support of old devices with a driver branch: no update then brings the JIT up to date.
+std::string jit_advice(const std::vector<ComputeCapability>& capabilities, Version needed) {
+  const auto branch = driver_branch_of(needed);
+  for (const ComputeCapability capability : capabilities) {
+    const auto last = last_driver_branch_for(capability);
+    if (branch && last && *last < *branch)
+      return "no driver for " + to_string(capability) + " does, " + std::to_string(*last) +
+             " is the last branch";
+  }
+  return "for JIT update it to " + driver_text(needed) + " or newer";
+}
+
+std::string too_old_for_jit(const std::string& names, const Concerned& concerned, Version driver,
+                            const Compiler& compiler) {
+  const bool known = compiler.ptx_isa != Version{};
+  const Version needed =
+      known ? lowest_driver_cuda_for_ptx(compiler.ptx_isa).value_or(compiler.version) : compiler.version;
+  return "the driver of " + names + " offers " + cuda_text(driver) + ", too old to compile " +
+         (known ? "PTX " + to_string(compiler.ptx_isa) : std::string("the PTX")) + " of " +
+         cuda_text(compiler.version) +
+         " (error 222, cudaErrorUnsupportedPtxVersion): SASS alone serves it; " +
+         jit_advice(concerned.capabilities, needed);
+}
+
+void add_driver_warnings(const std::vector<Device>& devices, const std::vector<DeviceGroup>& groups,
+                         const Compiler& compiler, const SelectPolicy& policy,
+                         std::vector<std::string>& warnings) {
+  std::map<Version, Concerned> programs, jit;
+  for (const DeviceGroup& group : groups) {
+    if (!group.served || !group.driver) continue;
+    if (*group.driver < lowest_driver_cuda_for_toolkit(compiler.version))
+      programs[*group.driver].add(group);
+    else if (policy.ptx != PtxPolicy::none && driver_takes_ptx_of(compiler, *group.driver) != Fit::yes)
+      jit[*group.driver].add(group);
+  }
+  for (const auto& [driver, concerned] : programs)
+    warnings.push_back(too_old_for_programs(names_of(devices, concerned.devices), driver, compiler.version));
+  for (const auto& [driver, concerned] : jit)
+    warnings.push_back(too_old_for_jit(names_of(devices, concerned.devices), concerned, driver, compiler));
+}
+
+void add_capability_warnings(const std::vector<Device>& devices, const std::vector<DeviceGroup>& groups,
+                             const Compiler& compiler, std::vector<std::string>& warnings) {
+  std::map<ComputeCapability, Concerned> by_capability;
+  for (const DeviceGroup& group : groups) by_capability[group.capability].add(group);
+  for (const auto& [capability, concerned] : by_capability) {
+    const std::string names = names_of(devices, concerned.devices);
+    const Arch own = arch_of(capability);
+    if (is_beyond_table(capability))
+      warnings.push_back("no toolkit from " + to_string(known_toolkits().front().version) + " to " +
+                         to_string(newest_known_toolkit().version) + " knows " + to_string(capability) +
+                         ": " + names + " judged by the general rules");
+    const auto renamed = later_name(own);
+    if (renamed && !makes(compiler.sass, own) && makes(compiler.sass, *renamed))
+      warnings.push_back(cuda_text(compiler.version) + " and its drivers call " + to_string(capability) +
+                         " " + to_string(capability_of(*renamed)) + ": list " + names + " under that number");
+  }
+}
+
+void add_doubts(const std::vector<Device>& devices, const Selection& selection,
+                std::vector<std::string>& warnings) {
+  for (const ChosenEntry& chosen : selection.entries) {
+    std::vector<std::size_t> doubted;
+    for (const std::size_t i : chosen.devices)
+      if (chosen.entry.real && sass_fit_is_doubted(chosen.entry.arch, *devices[i].capability))
+        doubted.push_back(i);
+    if (!doubted.empty())
+      warnings.push_back("sm_" + to_string(chosen.entry.arch) + " runs on " + names_of(devices, doubted) +
+                         " by NVIDIA's rule, which one report contradicts");
+  }
+}
+
+}  // namespace
+
+std::string cuda_text(Version version) {
+  return "CUDA " + to_string(version);
+}
+
+std::string driver_text(Version driver_cuda) {
+  const auto branch = driver_branch_of(driver_cuda);
+  return cuda_text(driver_cuda) + (branch ? " (driver " + std::to_string(*branch) + ")" : "");
+}
+
+std::string names_of(const std::vector<Device>& devices, const std::vector<std::size_t>& which) {
+  constexpr std::size_t kMost = 3;
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < std::min(which.size(), kMost); ++i)
+    names.push_back(describe(devices[which[i]]));
+  const std::string text = join(names, ", ");
+  return which.size() > kMost ? text + " and " + std::to_string(which.size() - kMost) + " more" : text;
+}
+
+std::string other_toolkits_text(const std::vector<Version>& others, Version this_one,
+                                const std::string& does) {
+  if (others.empty()) return "; no known toolkit " + does;
+  std::optional<Version> older, newer;
+  for (const Version version : others) {
+    if (version < this_one) older = version;
+    if (version > this_one && !newer) newer = version;
+  }
+  if (older && newer) return "; " + to_string(*older) + " " + does + ", and so does " + to_string(*newer);
+  if (older) return "; the last toolkit that " + does + " is " + to_string(*older);
+  return newer ? "; the first toolkit that " + does + " is " + to_string(*newer) : std::string();
+}
+
+std::vector<std::string> warnings_for(const std::vector<Device>& devices,
+                                      const std::vector<DeviceGroup>& groups, const Compiler& compiler,
+                                      const SelectPolicy& policy, const Selection& selection) {
+  std::vector<std::string> warnings;
+  add_driver_warnings(devices, groups, compiler, policy, warnings);
+  add_capability_warnings(devices, groups, compiler, warnings);
+  add_doubts(devices, selection, warnings);
+  return warnings;
+}
+
+}  // namespace archguard

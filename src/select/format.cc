@@ -1,0 +1,63 @@
+#include <algorithm>
+#include <map>
+
+#include "base/text.h"
+#include "select/select.h"
+
+namespace archguard {
+namespace {
+
+// The architectures of a selection, ascending, as torch sees them: with SASS or not, with PTX or not.
+std::map<Arch, ArchEntry> entries_by_arch(const Selection& selection) {
+  std::map<Arch, ArchEntry> by_arch;
+  for (const ChosenEntry& chosen : selection.entries) {
+    ArchEntry& entry = by_arch.insert({chosen.entry.arch, {chosen.entry.arch, false, false}}).first->second;
+    entry.real = entry.real || chosen.entry.real;
+    entry.virtual_ = entry.virtual_ || chosen.entry.virtual_;
+  }
+  return by_arch;
+}
+
+std::string torch_arch(Arch arch) {
+  const std::string digits = to_string(arch);
+  return to_string(capability_of(arch)) +
+         (arch.suffix == Suffix::none ? "" : digits.substr(digits.size() - 1));
+}
+
+}  // namespace
+
+std::string format_cmake(const Selection& selection) {
+  std::vector<std::string> entries;
+  for (const ChosenEntry& chosen : selection.entries) entries.push_back(to_string(chosen.entry));
+  return join(entries, ";");
+}
+
+std::string format_torch(const Selection& selection) {
+  std::vector<std::string> entries;
+  for (const auto& [arch, entry] : entries_by_arch(selection))
+    entries.push_back(torch_arch(arch) + (entry.virtual_ ? "+PTX" : ""));
+  return join(entries, ";");
+}
+
+std::vector<std::string> torch_notes(const Selection& selection) {
+  std::vector<std::string> notes;
+  for (const auto& [arch, entry] : entries_by_arch(selection))
+    if (!entry.real)
+      notes.push_back("torch has no spelling for PTX alone: " + torch_arch(arch) +
+                      "+PTX also builds SASS for " + torch_arch(arch));
+  return notes;
+}
+
+// SASS and PTX apart: code=[sm_86,compute_86] would need quotes in a shell.
+std::string format_gencode(const Selection& selection) {
+  std::vector<std::string> options;
+  for (const ChosenEntry& chosen : selection.entries) {
+    const std::string arch = to_string(chosen.entry.arch);
+    const std::string option = "-gencode=arch=compute_" + arch + ",code=";
+    if (chosen.entry.real) options.push_back(option + "sm_" + arch);
+    if (chosen.entry.virtual_) options.push_back(option + "compute_" + arch);
+  }
+  return join(options, " ");
+}
+
+}  // namespace archguard

@@ -1,0 +1,169 @@
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <string>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <vector>
+
+#include "base/process.h"
+#include "base/text.h"
+#include "compat/toolkit.h"
+#include "select/select.h"
+
+namespace archguard {
+namespace {
+
+constexpr std::chrono::seconds kNvccDeadline{30};
+constexpr const char* kNvccFix = "name the CUDA compiler itself, for example /usr/local/cuda/bin/nvcc";
+
+bool is_program(const std::string& path) {
+  struct stat status;
+  return stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) && access(path.c_str(), X_OK) == 0;
+}
+
+// Blanks separate; quotes of both kinds hold a word together, as in CMake's UNIX_COMMAND mode.
+std::vector<std::string> words_of_command(std::string_view command) {
+  std::vector<std::string> words;
+  char quote = 0;
+  bool in_word = false;
+  for (const char c : command) {
+    const bool blank = c == ' ' || c == '\t' || c == '\n';
+    if (quote == 0 && blank) {
+      in_word = false;
+      continue;
+    }
+    if (!in_word) words.emplace_back();
+    in_word = true;
+    if (c == quote)
+      quote = 0;
+    else if (quote == 0 && (c == '"' || c == '\''))
+      quote = c;
+    else
+      words.back() += c;
+  }
+  return words;
+}
+
+// The path of a bare name, by PATH; the name itself where nothing there is a program.
+std::string resolved_program(const std::string& name) {
+  const char* path = std::getenv("PATH");
+  if (name.find('/') != std::string::npos || path == nullptr) return name;
+  for (const auto folder : split(path, ':')) {
+    const std::string candidate = (folder.empty() ? "." : std::string(folder)) + "/" + name;
+    if (is_program(candidate)) return candidate;
+  }
+  return name;
+}
+
+// A path with blanks in it is a path, not a program with arguments.
+Result<std::vector<std::string>> argv_of_command(const std::string& command) {
+  std::vector<std::string> argv =
+      is_program(command) ? std::vector<std::string>{command} : words_of_command(command);
+  if (argv.empty() || argv[0].empty()) return Error{"", "the name of the CUDA compiler is empty", kNvccFix};
+  argv[0] = resolved_program(argv[0]);
+  if (argv[0].find('/') == std::string::npos)
+    return Error{argv[0], "no such program in PATH",
+                 "add the CUDA toolkit's bin folder to PATH, or " + std::string(kNvccFix)};
+  return argv;
+}
+
+std::string first_line(const std::string& text) {
+  for (const auto line : split(text, '\n'))
+    if (!trim(line).empty()) return std::string(trim(line)).substr(0, 200);
+  return {};
+}
+
+// What the option prints, where the program ends in order. Where it does not: why, as the error.
+Result<std::string> ask_nvcc(std::vector<std::string> argv, const char* option) {
+  argv.emplace_back(option);
+  const std::string where = join(argv, " ");
+  auto run = run_process(argv, kNvccDeadline);
+  if (!run) return Error{run.error().where, run.error().what, kNvccFix};
+  if (run->timed_out)
+    return Error{where, "no answer within " + std::to_string(kNvccDeadline.count()) + " seconds",
+                 "run this command by hand; a wrapper or a network folder may hang"};
+  if (run->signal != 0)
+    return Error{where, "died of signal " + std::to_string(run->signal),
+                 "reinstall this CUDA toolkit, or " + std::string(kNvccFix)};
+  if (run->exit_status == 0) return std::move(run->out);
+  std::string what = "failed with exit status " + std::to_string(run->exit_status);
+  const std::string said = first_line(run->err.empty() ? run->out : run->err);
+  return Error{where, said.empty() ? what : what + ": " + said, kNvccFix};
+}
+
+// nvcc's banner: "nvcc: NVIDIA (R) Cuda compiler driver … Cuda compilation tools, release 13.0, V13.0.88".
+Result<Version> version_in_banner(const std::string& banner, const std::string& program) {
+  constexpr std::string_view kRelease = ", release ";
+  const auto at = banner.find(kRelease);
+  if (banner.find("NVIDIA (R) Cuda compiler") != std::string::npos && at != std::string::npos) {
+    const std::string_view rest = std::string_view(banner).substr(at + kRelease.size());
+    if (const auto version = parse_version(rest.substr(0, rest.find(',')))) return *version;
+  }
+  const std::string said = first_line(banner);
+  if (said.find("clang version") != std::string::npos)
+    return Error{program, "is clang, which cannot be asked for its architectures",
+                 "pass --toolkit with the version of the CUDA toolkit that clang uses"};
+  return Error{program, "is not nvcc: its --version says '" + said + "'", kNvccFix};
+}
+
+std::vector<Arch> archs_in_listing(const std::string& listing, std::string_view prefix) {
+  std::vector<Arch> archs;
+  for (auto line : split(listing, '\n')) {
+    line = trim(line);
+    if (!starts_with(line, prefix)) continue;
+    if (const auto arch = parse_arch(line.substr(prefix.size()))) archs.push_back(*arch);
+  }
+  return archs;
+}
+
+// The newest release of the table that is not newer than this nvcc; nullptr where it is older than the table.
+const Toolkit* nearest_known_toolkit(Version version) {
+  const Toolkit* nearest = nullptr;
+  for (const Toolkit& toolkit : known_toolkits())
+    if (toolkit.version <= version) nearest = &toolkit;
+  return nearest;
+}
+
+// The names with a suffix that the table has for a listed arch.
+void add_suffixed(std::vector<Arch>& archs, const Toolkit* toolkit) {
+  if (toolkit != nullptr)
+    for (const Arch arch : toolkit->archs) {
+      const Arch plain{arch.number, Suffix::none};
+      if (std::find(archs.begin(), archs.end(), plain) != archs.end()) archs.push_back(arch);
+    }
+  std::sort(archs.begin(), archs.end());
+  archs.erase(std::unique(archs.begin(), archs.end()), archs.end());
+}
+
+}  // namespace
+
+Result<Compiler> compiler_of_nvcc(const std::string& command) {
+  ARCHGUARD_TRY(argv, argv_of_command(command));
+  ARCHGUARD_TRY(banner, ask_nvcc(argv, "--version"));
+  ARCHGUARD_TRY(version, version_in_banner(banner, argv[0]));
+
+  auto code = ask_nvcc(argv, "--list-gpu-code");
+  if (!code && code.error().what.find("nknown option") != std::string::npos) {
+    auto by_table = compiler_of_toolkit(version);
+    if (!by_table) return Error{argv[0], by_table.error().what, "use a newer CUDA toolkit"};
+    by_table->path = argv[0];
+    return by_table;
+  }
+  if (!code) return std::move(code).error();
+  ARCHGUARD_TRY(arch, ask_nvcc(argv, "--list-gpu-arch"));
+
+  Compiler compiler;
+  compiler.version = version;
+  if (const Toolkit* known = find_toolkit(version)) compiler.ptx_isa = known->ptx_isa;
+  compiler.sass = archs_in_listing(*code, "sm_");
+  compiler.ptx = archs_in_listing(arch, "compute_");
+  if (compiler.sass.empty() || compiler.ptx.empty())
+    return Error{argv[0], "lists no architectures for --list-gpu-code and --list-gpu-arch", kNvccFix};
+  add_suffixed(compiler.sass, nearest_known_toolkit(version));
+  add_suffixed(compiler.ptx, nearest_known_toolkit(version));
+  compiler.path = argv[0];
+  return compiler;
+}
+
+}  // namespace archguard

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compat/rules.h"
+#include "compat/toolkit.h"
+#include "select/select.h"
+
+namespace archguard {
+
+// The pieces that select.cc puts together, for this folder alone.
+
+// Devices that no rule tells apart: the same capability and the same driver, as far as it is known.
+struct DeviceGroup {
+  ComputeCapability capability;
+  std::optional<Version> driver;
+  std::vector<std::size_t> devices;  // indices into the request's devices, ascending
+  bool served = false;               // by an entry of the selection
+};
+
+// ---- explain.cc ----
+
+std::string cuda_text(Version version);  // "CUDA 13.0"
+// "CUDA 12.4 (driver 550)"; without the branch where it is not known.
+std::string driver_text(Version driver_cuda);
+// "NVIDIA T4 (7.5, fleet.csv:4), NVIDIA L4 (8.9, fleet.csv:5) and 7 more".
+std::string names_of(const std::vector<Device>& devices, const std::vector<std::size_t>& which);
+// "; the last toolkit that does is 12.9": which of the toolkits that do (`others`, ascending) are nearest to
+// this one, which does not. `does` is the verb.
+std::string other_toolkits_text(const std::vector<Version>& others, Version this_one,
+                                const std::string& does);
+// What the user should know of the devices of a finished selection.
+std::vector<std::string> warnings_for(const std::vector<Device>& devices,
+                                      const std::vector<DeviceGroup>& groups, const Compiler& compiler,
+                                      const SelectPolicy& policy, const Selection& selection);
+
+// ---- toolkits.cc ----
+
+// Does a driver that offers this CUDA compile the PTX of this compiler?
+Fit driver_takes_ptx_of(const Compiler& compiler, Version driver_cuda);
+
+// The known toolkits whose programs, made under this policy, run on the device with its driver (without a
+// known driver: with some driver), ascending; and those for which that holds of every group.
+std::vector<Version> toolkits_serving(ComputeCapability device, std::optional<Version> driver,
+                                      const SelectPolicy& policy);
+std::vector<Version> toolkits_serving_all(const std::vector<DeviceGroup>& groups, const SelectPolicy& policy);
+
+// ---- baseline.cc ----
+
+// The entries of the policy that name an architecture which the compiler cannot make: "PTX of compute_60".
+std::vector<std::string> unmakeable_parts(const SelectPolicy& policy, const Compiler& compiler);
+// The list for a build without any device to choose for.
+std::vector<ChosenEntry> baseline_entries(const SelectPolicy& policy, const Compiler& compiler);
+
+// The PTX that the policy adds beside this SASS (ascending, not empty), or nothing.
+std::optional<Arch> ptx_beside(const std::vector<Arch>& sass, const SelectPolicy& policy,
+                               const Compiler& compiler);
+std::string fallback_reason(Arch ptx, const SelectPolicy& policy);
+
+bool makes(const std::vector<Arch>& archs, Arch arch);
+
+}  // namespace archguard

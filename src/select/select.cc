@@ -1,0 +1,212 @@
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "base/text.h"
+#include "select/parts.h"
+
+namespace archguard {
+namespace {
+
+// An architecture and the groups that it is there for, as indices.
+using ArchUse = std::map<Arch, std::vector<std::size_t>>;
+
+std::vector<DeviceGroup> group_devices(const std::vector<Device>& devices,
+                                       std::vector<ExcludedDevice>& excluded) {
+  std::map<std::pair<ComputeCapability, std::optional<Version>>, std::vector<std::size_t>> by_rule;
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    if (!devices[i].visible)
+      excluded.push_back({i, "hidden by the environment (CUDA_VISIBLE_DEVICES)", {}, {}});
+    else if (!devices[i].capability)
+      excluded.push_back({i, "its compute capability is not known", {}, {}});
+    else
+      by_rule[{*devices[i].capability, devices[i].driver_cuda}].push_back(i);
+  }
+  std::vector<DeviceGroup> groups;
+  for (auto& [key, members] : by_rule) groups.push_back({key.first, key.second, std::move(members), false});
+  return groups;
+}
+
+// The SASS for each group, ascending by capability; what no SASS fits is left over.
+//
+// Why one pass finds the fewest images for `minimal`: the images that fit a Tegra chip fit it alone, and
+// those that fit another device are all of its major version up to its own minor. So of two devices of a
+// major version the older one's images are a subset of the newer one's, and the newest image that fits the
+// oldest fits all of them. No image serves two major versions, hence one image for each is both enough and
+// needed.
+ArchUse choose_sass(const std::vector<DeviceGroup>& groups, const Compiler& compiler, SassPolicy policy,
+                    std::vector<std::size_t>& without) {
+  ArchUse use;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    std::optional<Arch> choice;
+    if (policy == SassPolicy::minimal)
+      for (const auto& [arch, served] : use)
+        if (sass_fits(arch, groups[i].capability) == Fit::yes) choice = arch;
+    if (!choice) choice = newest_sass_for(compiler.sass, groups[i].capability);
+    if (choice)
+      use[*choice].push_back(i);
+    else
+      without.push_back(i);
+  }
+  return use;
+}
+
+// Why JIT does not bring a device without SASS to life under this policy; nothing where it does.
+struct Obstacle {
+  std::string reason;
+  std::vector<Version> others;  // the known toolkits without it, ascending
+};
+
+Obstacle obstacle(const std::string& reason, const std::vector<Version>& others, const Compiler& compiler,
+                  const std::string& does = "serves it") {
+  return {reason + other_toolkits_text(others, compiler.version, does), others};
+}
+
+std::optional<Obstacle> obstacle_to_jit(const DeviceGroup& group, const Compiler& compiler,
+                                        const SelectPolicy& policy) {
+  const std::string capability = to_string(group.capability);
+  const std::string toolkit = cuda_text(compiler.version);
+  if (!newest_ptx_for(compiler.ptx, group.capability))
+    return obstacle(toolkit + " makes nothing that runs on " + capability,
+                    toolkits_serving(group.capability, std::nullopt, SelectPolicy{}), compiler, "does");
+
+  const std::string no_sass = toolkit + " makes no SASS for " + capability;
+  const auto with_any_driver = toolkits_serving(group.capability, std::nullopt, policy);
+  if (policy.ptx == PtxPolicy::none)
+    return obstacle(no_sass + ", and PTX is ruled out", with_any_driver, compiler);
+  if (policy.ptx == PtxPolicy::given &&
+      (!makes(compiler.ptx, policy.given_ptx) || ptx_fits(policy.given_ptx, group.capability) != Fit::yes))
+    return obstacle(
+        no_sass + ", and the PTX asked for (compute_" + to_string(policy.given_ptx) + ") does not serve it",
+        with_any_driver, compiler);
+  if (group.driver && driver_takes_ptx_of(compiler, *group.driver) != Fit::yes) {
+    const std::string ptx = compiler.ptx_isa == Version{} ? "PTX" : "PTX " + to_string(compiler.ptx_isa);
+    return obstacle(no_sass + ", and a driver that offers " + cuda_text(*group.driver) +
+                        " does not compile its " + ptx + " (error 222, cudaErrorUnsupportedPtxVersion)",
+                    toolkits_serving(group.capability, group.driver, policy), compiler);
+  }
+  return std::nullopt;
+}
+
+void exclude(const DeviceGroup& group, const Obstacle& why, Selection& selection) {
+  ExcludedDevice excluded{0, why.reason, {}, {}};
+  if (!why.others.empty()) {
+    excluded.first_toolkit = why.others.front();
+    excluded.last_toolkit = why.others.back();
+  }
+  for (const std::size_t device : group.devices) {
+    excluded.device = device;
+    selection.excluded.push_back(excluded);
+  }
+}
+
+// The PTX for the groups that live on JIT, and beside the SASS as the policy says. `sass` is ascending.
+ArchUse choose_ptx(const std::vector<DeviceGroup>& groups, const std::vector<std::size_t>& jit,
+                   const std::vector<Arch>& sass, const Compiler& compiler, const SelectPolicy& policy) {
+  ArchUse use;
+  for (const std::size_t i : jit)
+    use[policy.ptx == PtxPolicy::given ? policy.given_ptx
+                                       : newest_ptx_for(compiler.ptx, groups[i].capability).value()]
+        .push_back(i);
+  const auto beside = sass.empty() ? std::nullopt : ptx_beside(sass, policy, compiler);
+  if (policy.ptx == PtxPolicy::oldest && (beside || !use.empty())) {
+    // One PTX for all: each of the candidates serves its own device, so the lowest serves every device.
+    const Arch lowest =
+        use.empty() ? *beside : std::min(use.begin()->first, beside.value_or(use.begin()->first));
+    return {{lowest, jit}};
+  }
+  if (beside && (use.empty() || use.rbegin()->first < *beside)) use[*beside];
+  return use;
+}
+
+std::vector<std::size_t> devices_of(const std::vector<DeviceGroup>& groups,
+                                    const std::vector<std::size_t>& which) {
+  std::vector<std::size_t> devices;
+  for (const std::size_t i : which)
+    devices.insert(devices.end(), groups[i].devices.begin(), groups[i].devices.end());
+  std::sort(devices.begin(), devices.end());
+  return devices;
+}
+
+std::string sass_reason(Arch arch, const std::vector<std::size_t>& members,
+                        const std::vector<Device>& devices, const Compiler& compiler) {
+  std::vector<std::size_t> own, spared, lacking;
+  for (const std::size_t i : members) {
+    const Arch exact = arch_of(*devices[i].capability);
+    (exact == arch ? own : makes(compiler.sass, exact) ? spared : lacking).push_back(i);
+  }
+  std::vector<std::string> parts;
+  if (!own.empty()) parts.push_back(names_of(devices, own));
+  if (!spared.empty()) parts.push_back("runs on " + names_of(devices, spared) + " too");
+  if (!lacking.empty())
+    parts.push_back("nearest that runs on " + names_of(devices, lacking) + ", for which " +
+                    cuda_text(compiler.version) + " has no SASS of its own");
+  return join(parts, "; ");
+}
+
+std::string jit_reason(const std::vector<std::size_t>& members, const std::vector<Device>& devices,
+                       const Compiler& compiler) {
+  const auto needed =
+      compiler.ptx_isa == Version{} ? compiler.version : lowest_driver_cuda_for_ptx(compiler.ptx_isa).value();
+  return "through JIT for " + names_of(devices, members) + ", for which " + cuda_text(compiler.version) +
+         " has no SASS; needs a driver that offers " + driver_text(needed) + " or newer";
+}
+
+Selection select_baseline(const Compiler& compiler, const SelectPolicy& policy) {
+  Selection selection;
+  selection.baseline = true;
+  selection.entries = baseline_entries(policy, compiler);
+  return selection;
+}
+
+Selection select_for(const std::vector<Device>& devices, const Compiler& compiler,
+                     const SelectPolicy& policy) {
+  Selection selection;
+  std::vector<DeviceGroup> groups = group_devices(devices, selection.excluded);
+  selection.toolkits_for_all = toolkits_serving_all(groups, policy);
+
+  std::vector<std::size_t> without_sass, jit;
+  const ArchUse sass_use = choose_sass(groups, compiler, policy.sass, without_sass);
+  for (const std::size_t i : without_sass) {
+    if (const auto why = obstacle_to_jit(groups[i], compiler, policy))
+      exclude(groups[i], *why, selection);
+    else
+      jit.push_back(i);
+  }
+  std::sort(selection.excluded.begin(), selection.excluded.end(),
+            [](const ExcludedDevice& a, const ExcludedDevice& b) { return a.device < b.device; });
+
+  std::vector<Arch> sass;
+  for (const auto& [arch, served] : sass_use) {
+    const auto members = devices_of(groups, served);
+    sass.push_back(arch);
+    selection.entries.push_back(
+        {{arch, true, false}, sass_reason(arch, members, devices, compiler), members});
+    for (const std::size_t i : served) groups[i].served = true;
+  }
+  const ArchUse ptx_use = choose_ptx(groups, jit, sass, compiler, policy);
+  for (const auto& [arch, served] : ptx_use) {
+    const auto members = devices_of(groups, served);
+    std::vector<std::string> reasons;
+    if (!members.empty()) reasons.push_back(jit_reason(members, devices, compiler));
+    if (arch == ptx_use.rbegin()->first) reasons.push_back(fallback_reason(arch, policy));
+    selection.entries.push_back({{arch, false, true}, join(reasons, "; "), members});
+    for (const std::size_t i : served) groups[i].served = true;
+  }
+  selection.warnings = warnings_for(devices, groups, compiler, policy, selection);
+  return selection;
+}
+
+}  // namespace
+
+Selection select_architectures(const std::vector<Device>& devices, const Compiler& compiler,
+                               const SelectPolicy& policy) {
+  Selection selection =
+      devices.empty() ? select_baseline(compiler, policy) : select_for(devices, compiler, policy);
+  for (const std::string& part : unmakeable_parts(policy, compiler))
+    selection.warnings.insert(selection.warnings.begin(),
+                              cuda_text(compiler.version) + " makes no " + part + ": left out");
+  return selection;
+}
+
+}  // namespace archguard
