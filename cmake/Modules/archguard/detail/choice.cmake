@@ -1,0 +1,130 @@
+# Did the user choose the architectures? A choice is never changed, so this must not be guessed.
+#
+# CMake writes a default of its own into the cache (value of the compiler, help text "CUDA architectures") when CUDA is
+# enabled while the variable is empty, and keeps it there on every later configure. CUDAARCHS is written the same way,
+# -D and presets with another help text, set() and toolchain files not at all. So a look at the first call in a tree
+# decides, and is remembered:
+#
+#   ARCHGUARD_CHOICE  archguard | user
+#   ARCHGUARD_SEEN    the value before anything was set, maybe empty
+#
+# Afterwards the choice stays ArchGuard's while the value is that one again, or one that ArchGuard set in this run.
+include_guard(GLOBAL)
+
+# The architectures that raw flags ask for (-gencode, -arch), in CMake's spelling.
+function(_archguard_flag_architectures out)
+  set(list "")
+  set(flags "${CMAKE_CUDA_FLAGS}")
+  if(NOT CMAKE_CUDA_COMPILER)
+    string(APPEND flags " $ENV{CUDAFLAGS}")
+  endif()
+  string(REGEX MATCHALL "code=[^ '\"]+|-(arch|gpu-architecture)[= ]+(sm|compute)_[0-9]+[af]?" options "${flags}")
+  foreach(option IN LISTS options)
+    string(REGEX MATCHALL "(sm|compute)_[0-9]+[af]?" images "${option}")
+    foreach(image IN LISTS images)
+      string(REGEX REPLACE "^sm_(.*)$" "\\1-real" entry "${image}")
+      string(REGEX REPLACE "^compute_(.*)$" "\\1-virtual" entry "${entry}")
+      if(option MATCHES "^-.*sm_")  # -arch=sm_80 makes PTX as well
+        string(REPLACE "-real" "" entry "${entry}")
+      endif()
+      list(APPEND list "${entry}")
+    endforeach()
+  endforeach()
+  set(${out} "${list}" PARENT_SCOPE)
+endfunction()
+
+# What this nvcc compiles for when nothing is asked, as CMake's default names it ("75").
+function(_archguard_default_architectures out nvcc)
+  set(list "")
+  _archguard_nvcc_makes(made "${nvcc}")
+  foreach(entry IN LISTS made)
+    string(REGEX REPLACE "-.*" "" arch "${entry}")
+    list(APPEND list "${arch}")
+  endforeach()
+  list(REMOVE_DUPLICATES list)
+  set(${out} "${list}" PARENT_SCOPE)
+endfunction()
+
+# Looks at the variable as nothing has touched it yet. <out_how> says how the user chose, empty where nobody did;
+# <out_list> is what was chosen.
+function(_archguard_first_look out_how out_list nvcc)
+  set(value "${CMAKE_CUDA_ARCHITECTURES}")
+  get_property(help CACHE CMAKE_CUDA_ARCHITECTURES PROPERTY HELPSTRING)
+  set(how "")
+  if(NOT "$ENV{CUDAARCHS}" STREQUAL "")
+    set(how "the environment variable CUDAARCHS")
+    if(value STREQUAL "")
+      set(value "$ENV{CUDAARCHS}")
+    endif()
+  elseif(NOT value STREQUAL "")
+    if(NOT DEFINED CACHE{CMAKE_CUDA_ARCHITECTURES} OR NOT value STREQUAL "$CACHE{CMAKE_CUDA_ARCHITECTURES}")
+      set(how "set() or a toolchain file")
+    elseif(NOT help STREQUAL "CUDA architectures")
+      set(how "-D, a preset or the cache")
+    else()
+      _archguard_default_architectures(default "${nvcc}")
+      if(NOT value STREQUAL default)
+        set(how "the cache")
+      endif()
+    endif()
+  endif()
+  if(how STREQUAL "")
+    _archguard_flag_architectures(flags)
+    if(NOT flags STREQUAL "")
+      set(how "-gencode or -arch in CMAKE_CUDA_FLAGS")
+      if(value STREQUAL "")  # CMake is about to add its default to the flags
+        _archguard_default_architectures(value "${nvcc}")
+      endif()
+      list(APPEND flags ${value})
+      set(value "${flags}")
+    endif()
+  endif()
+  set(${out_how} "${how}" PARENT_SCOPE)
+  set(${out_list} "${value}" PARENT_SCOPE)
+endfunction()
+
+# <out_how> is empty where ArchGuard may choose; otherwise it says how the user did, and <out_list> what.
+function(_archguard_user_choice out_how out_list nvcc)
+  set(value "${CMAKE_CUDA_ARCHITECTURES}")
+  get_property(help CACHE CMAKE_CUDA_ARCHITECTURES PROPERTY HELPSTRING)
+  get_property(ours GLOBAL PROPERTY ARCHGUARD_SET_IN_THIS_RUN)
+  string(REPLACE ";" "," token "${value}")
+
+  if("$CACHE{ARCHGUARD_CHOICE}" STREQUAL "archguard")
+    set(seen "$CACHE{ARCHGUARD_SEEN}")
+    if(value STREQUAL "" OR token IN_LIST ours)
+      set(how "")
+    elseif(value STREQUAL seen AND help STREQUAL "CUDA architectures")
+      set(how "")
+    elseif(seen STREQUAL "")
+      # CUDA may have been enabled outside the scope that was set: then this is CMake's default of that moment.
+      _archguard_first_look(how value "${nvcc}")
+      if(how STREQUAL "")
+        set(ARCHGUARD_SEEN "${value}" CACHE INTERNAL "CMAKE_CUDA_ARCHITECTURES before ArchGuard set it")
+      endif()
+    else()
+      set(how "set() or the cache")
+    endif()
+  else()
+    _archguard_first_look(how value "${nvcc}")
+    if(how STREQUAL "" AND NOT value STREQUAL "" AND "$CACHE{ARCHGUARD_CHOICE}" STREQUAL "user")
+      set(how "an earlier configure")  # CUDAARCHS is read once, and looks like a default ever after
+    endif()
+    set(choice "user")
+    if(how STREQUAL "")
+      set(choice "archguard")
+    elseif(how MATCHES "CMAKE_CUDA_FLAGS")  # these are read anew each time, so nothing needs remembering
+      set(choice "")
+    endif()
+    set(ARCHGUARD_CHOICE "${choice}" CACHE INTERNAL "Who chose CMAKE_CUDA_ARCHITECTURES: archguard or user")
+    set(ARCHGUARD_SEEN "${CMAKE_CUDA_ARCHITECTURES}" CACHE INTERNAL "CMAKE_CUDA_ARCHITECTURES before ArchGuard set it")
+  endif()
+  set(${out_how} "${how}" PARENT_SCOPE)
+  set(${out_list} "${value}" PARENT_SCOPE)
+endfunction()
+
+# Remembers what was set, for the next call in this run.
+function(_archguard_remember_set list)
+  string(REPLACE ";" "," token "${list}")
+  set_property(GLOBAL APPEND PROPERTY ARCHGUARD_SET_IN_THIS_RUN "${token}")
+endfunction()

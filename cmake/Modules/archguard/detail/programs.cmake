@@ -1,0 +1,66 @@
+# Finding and running arch_probe and archguard.
+include_guard(GLOBAL)
+
+# Longer than any probe takes by itself: arch_probe gives up on a driver after its own, shorter deadline.
+set_property(GLOBAL PROPERTY ARCHGUARD_PROBE_SECONDS 120)
+
+# The path of arch_probe, which runs while CMake configures.
+function(_archguard_find_probe out command)
+  if(NOT TARGET ArchGuard::arch_probe)
+    message(FATAL_ERROR "${command}: there is no target ArchGuard::arch_probe; "
+      "bring ArchGuard by find_package(ArchGuard REQUIRED), add_subdirectory or FetchContent")
+  endif()
+  get_target_property(path ArchGuard::arch_probe IMPORTED_LOCATION)
+  set(${out} "${path}" PARENT_SCOPE)
+endfunction()
+
+# What to put into a build rule to run archguard: a path from the switch ARCHGUARD_EXECUTABLE, else the target.
+function(_archguard_find_archguard out command)
+  _archguard_switch(path ARCHGUARD_EXECUTABLE)
+  if(NOT path STREQUAL "")
+    if(NOT EXISTS "${path}")
+      message(FATAL_ERROR "${command}: ARCHGUARD_EXECUTABLE is '${path}', which does not exist")
+    endif()
+    set(${out} "${path}" PARENT_SCOPE)
+  elseif(TARGET ArchGuard::archguard)
+    set(${out} "$<TARGET_FILE:ArchGuard::archguard>" PARENT_SCOPE)
+  else()
+    get_property(reason GLOBAL PROPERTY ARCHGUARD_NO_ARCHGUARD)
+    message(FATAL_ERROR "${command}: there is no program archguard${reason}")
+  endif()
+endfunction()
+
+# Runs arch_probe with a deadline. <prefix>_STATUS is its exit status or the words that say why it has none.
+function(_archguard_run_probe prefix command)
+  _archguard_find_probe(probe "${command}")
+  get_property(seconds GLOBAL PROPERTY ARCHGUARD_PROBE_SECONDS)
+  execute_process(COMMAND "${probe}" ${ARGN} TIMEOUT ${seconds}
+    RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE error
+    OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_STRIP_TRAILING_WHITESPACE)
+  list(JOIN ARGN " " line)
+  message(DEBUG "${command}: ${probe} ${line}: ${status}")
+  set(${prefix}_STATUS "${status}" PARENT_SCOPE)
+  set(${prefix}_OUTPUT "${output}" PARENT_SCOPE)
+  set(${prefix}_ERROR "${error}" PARENT_SCOPE)
+endfunction()
+
+# Moves a fresh file over the old one only where they differ, so that what depends on it stays up to date.
+function(_archguard_update_file fresh file)
+  execute_process(COMMAND "${CMAKE_COMMAND}" -E copy_if_different "${fresh}" "${file}" COMMAND_ERROR_IS_FATAL ANY)
+  file(REMOVE "${fresh}")
+endfunction()
+
+# The elements of a JSON array of texts; empty where the key is absent.
+function(_archguard_json_texts out json)
+  set(texts "")
+  string(JSON count ERROR_VARIABLE error LENGTH "${json}" ${ARGN})
+  if(error STREQUAL "NOTFOUND" AND count GREATER 0)
+    math(EXPR last "${count} - 1")
+    foreach(i RANGE ${last})
+      string(JSON text GET "${json}" ${ARGN} ${i})
+      string(REPLACE ";" "," text "${text}")
+      list(APPEND texts "${text}")
+    endforeach()
+  endif()
+  set(${out} "${texts}" PARENT_SCOPE)
+endfunction()

@@ -1,0 +1,185 @@
+# The build rules that check one target.
+include_guard(GLOBAL)
+
+# Stops unless the target is something that a compiler or linker makes here.
+function(_archguard_check_target command target)
+  if(NOT TARGET "${target}")
+    message(FATAL_ERROR "${command}: there is no target '${target}' (yet); "
+      "call ${command} behind the add_executable or add_library that creates it")
+  endif()
+  get_target_property(type "${target}" TYPE)
+  get_target_property(imported "${target}" IMPORTED)
+  if(imported)
+    message(FATAL_ERROR "${command}: target '${target}' is imported, so this build does not make it; "
+      "check its file by hand: archguard verify <file> --fleet <file>")
+  elseif(type STREQUAL "INTERFACE_LIBRARY")
+    message(FATAL_ERROR "${command}: target '${target}' is an INTERFACE library, which has no file; "
+      "name the targets that link it")
+  elseif(NOT type MATCHES "^(EXECUTABLE|(SHARED|STATIC|MODULE|OBJECT)_LIBRARY)$")
+    message(FATAL_ERROR "${command}: target '${target}' is of type ${type}, which has no device code; "
+      "name executables and libraries")
+  endif()
+endfunction()
+
+# All that the arguments, the switches and the last selection say, as CMake code that both the rules below and
+# run_verify.cmake read. Evaluated where archguard_verify was called, since ALL uses it later.
+function(_archguard_verify_settings out)
+  set(options "")  # of archguard verify, for the question about devices
+  set(inputs "")   # files that a check depends on
+  set(device_severity "${severity}")
+  set(has_devices FALSE)
+
+  _archguard_switch(switched ARCHGUARD_FLEET)
+  if(DEFINED arg_FLEET AND (switched STREQUAL "" OR "${ARCHGUARD_SELECTED_JSON}" STREQUAL ""))
+    _archguard_fleet_files(fleet ${command} ${arg_FLEET})
+    set(excluded "")
+  else()
+    set(fleet "${ARCHGUARD_SELECTED_FLEET}")
+    set(excluded "${ARCHGUARD_SELECTED_JSON}")
+    if(fleet STREQUAL "" AND excluded STREQUAL "")
+      _archguard_fleet_files(fleet ${command})
+    elseif(fleet STREQUAL "")
+      _archguard_detected_fleet(fleet "${ARCHGUARD_SELECTED_DEVICES}")
+      if("${ARCHGUARD_SELECTED_BY}" STREQUAL "user")
+        set(device_severity "warn")
+      endif()
+    endif()
+  endif()
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${fleet})
+  foreach(file IN LISTS fleet)
+    list(APPEND options --fleet "${file}")
+    list(APPEND inputs "${file}")
+    set(has_devices TRUE)
+  endforeach()
+  if(has_devices AND NOT excluded STREQUAL "")
+    list(APPEND options --excluded "${excluded}")
+    list(APPEND inputs "${excluded}")
+  endif()
+  if(NOT has_devices)
+    message(VERBOSE "ArchGuard: no devices are known, so only what CUDA_ARCHITECTURES asks for is verified")
+  endif()
+
+  foreach(keyword IN ITEMS SCOPE REQUIRE HOLLOW)
+    if(DEFINED arg_${keyword})
+      string(TOLOWER "--${keyword}" option)
+      list(APPEND options ${option} "${arg_${keyword}}")
+    endif()
+  endforeach()
+  if(arg_REQUIRE_PTX)
+    list(APPEND options --require-ptx)
+  endif()
+  if(DEFINED arg_WAIVERS)
+    get_filename_component(waivers "${arg_WAIVERS}" ABSOLUTE)
+    if(NOT EXISTS "${waivers}")
+      message(FATAL_ERROR "${command}: WAIVERS file '${arg_WAIVERS}' does not exist (looked for ${waivers})")
+    endif()
+    list(APPEND options --waivers "${waivers}")
+    list(APPEND inputs "${waivers}")
+  endif()
+
+  _archguard_find_archguard(archguard ${command})
+  _archguard_find_nvcc(nvcc)
+  set(code "")
+  foreach(name IN ITEMS archguard nvcc options inputs has_devices severity device_severity arg_POST_BUILD arg_TEST)
+    string(APPEND code "set(${name} [=[${${name}}]=])\n")
+  endforeach()
+  set(${out} "${code}" PARENT_SCOPE)
+endfunction()
+
+# The file of detected devices, where it holds any.
+function(_archguard_detected_fleet out file)
+  set(${out} "" PARENT_SCOPE)
+  if(NOT file STREQUAL "" AND EXISTS "${file}")
+    file(STRINGS "${file}" lines REGEX "^[^#]")
+    list(LENGTH lines count)
+    if(count GREATER 1)  # more than the header
+      set(${out} "${file}" PARENT_SCOPE)
+    endif()
+  endif()
+endfunction()
+
+# Adds the stamp rule of one target, and what POST_BUILD and TEST ask for. `origin` is NAMED or FOUND (by ALL).
+function(_archguard_verify_target target origin settings)
+  cmake_language(EVAL CODE "${settings}")
+  get_target_property(type "${target}" TYPE)
+
+  # A target may be verified more than once, against several fleets.
+  get_property(number GLOBAL PROPERTY "ARCHGUARD_CHECKS_OF_${target}")
+  math(EXPR number "0${number} + 1")
+  set_property(GLOBAL PROPERTY "ARCHGUARD_CHECKS_OF_${target}" ${number})
+  set(check "${target}")
+  if(number GREATER 1)
+    set(check "${target}-${number}")
+  endif()
+
+  set(folder "${CMAKE_CURRENT_BINARY_DIR}/archguard/verify")
+  get_property(multi_config GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)
+  if(multi_config)
+    string(APPEND folder "/$<CONFIG>")
+  endif()
+  set(parameters "${folder}/${check}.cmake")
+  set(stamp "${folder}/${check}.stamp")
+  _archguard_write_parameters("${parameters}" "${target}" "${type}" "${origin}" "${settings}")
+
+  set(script "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/run_verify.cmake")
+  set(run "${CMAKE_COMMAND}" "-DPARAMETERS=${parameters}")
+  set(files "$<TARGET_OBJECTS:${target}>")
+  if(NOT type STREQUAL "OBJECT_LIBRARY")
+    list(APPEND files "$<TARGET_FILE:${target}>")
+  endif()
+  add_custom_command(OUTPUT "${stamp}"
+    COMMAND ${run} "-DSTAMP=${stamp}" -P "${script}"
+    DEPENDS "${target}" ${files} ${inputs} "${archguard}" "${parameters}" "${script}"
+    COMMENT "ArchGuard: verifying ${target}"
+    VERBATIM COMMAND_EXPAND_LISTS)
+
+  set(all ALL)
+  get_target_property(excluded "${target}" EXCLUDE_FROM_ALL)
+  if(excluded)
+    set(all "")
+  endif()
+  add_custom_target("archguard_verify_${check}" ${all} DEPENDS "${stamp}")
+  if(NOT TARGET archguard_verify)
+    add_custom_target(archguard_verify)
+  endif()
+  add_dependencies(archguard_verify "archguard_verify_${check}")
+
+  if(arg_POST_BUILD)
+    _archguard_verify_post_build("${target}" "${type}" ${run} -DQUIET=ON -P "${script}")
+  endif()
+  if(arg_TEST)
+    add_test(NAME "archguard.verify.${check}" COMMAND ${run} -P "${script}")
+    set_tests_properties("archguard.verify.${check}" PROPERTIES LABELS archguard)
+  endif()
+endfunction()
+
+# What run_verify.cmake needs to know, one file a target and configuration. Its text changes with the settings and the
+# target's properties, and the stamp depends on it.
+function(_archguard_write_parameters file target type origin settings)
+  set(code "${settings}")
+  string(APPEND code "set(target [=[${target}]=])\nset(origin [=[${origin}]=])\n")
+  if(type STREQUAL "OBJECT_LIBRARY")
+    string(APPEND code "set(linked FALSE)\nset(files [=[$<TARGET_OBJECTS:${target}>]=])\n")
+  else()
+    string(APPEND code "set(linked TRUE)\nset(files [=[$<TARGET_FILE:${target}>]=])\n")
+  endif()
+  string(APPEND code "set(objects [=[$<TARGET_OBJECTS:${target}>]=])\n")
+
+  # A target that compiles to PTX or to a bare cubin makes one kind of image, whatever the list says.
+  set(single "$<TARGET_PROPERTY:${target},CUDA_PTX_COMPILATION>,$<TARGET_PROPERTY:${target},CUDA_CUBIN_COMPILATION>")
+  string(APPEND single ",$<TARGET_PROPERTY:${target},CUDA_OPTIX_COMPILATION>")
+  string(APPEND code "set(expected [=[$<TARGET_PROPERTY:${target},CUDA_ARCHITECTURES>]=])\n"
+    "set(one_kind [=[${single}]=])\n"
+    "set(native [=[${CMAKE_CUDA_ARCHITECTURES_NATIVE}]=])\n")
+  file(GENERATE OUTPUT "${file}" CONTENT "${code}")
+endfunction()
+
+function(_archguard_verify_post_build target type)
+  get_target_property(folder "${target}" SOURCE_DIR)
+  if(type STREQUAL "OBJECT_LIBRARY" OR NOT folder STREQUAL CMAKE_CURRENT_SOURCE_DIR)
+    message(STATUS "ArchGuard: target '${target}' is checked by its stamp alone: CMake has POST_BUILD for executables and "
+      "libraries of the calling folder only")
+    return()
+  endif()
+  add_custom_command(TARGET "${target}" POST_BUILD COMMAND ${ARGN} VERBATIM)
+endfunction()

@@ -1,0 +1,84 @@
+#[=======================================================================[.rst:
+archguard_select_architectures
+------------------------------
+
+Sets ``CMAKE_CUDA_ARCHITECTURES`` in the caller's scope for the devices that the project shall run on, unless the user
+chose it::
+
+  archguard_select_architectures(
+    [FLEET <file>...]                    devices from CSV files; without it, the GPUs of this machine
+    [PTX newest|oldest|none|<cc>]        which PTX to add (newest)
+    [SASS exact|minimal]                 one image a device class, or the fewest that reach all (exact)
+    [BASELINE <arch>...]                 what to build where there is no device; without it, what this nvcc calls
+                                         all-major, without Tegra
+    [ON_NO_DEVICE error|baseline]        (baseline)
+    [ON_DETECT_FAILURE error|baseline]   a driver is there and fails (baseline)
+    [ON_UNSUPPORTED warn|error])         this nvcc cannot serve a device (warn)
+
+Call it after ``project(... LANGUAGES CXX)`` and before ``enable_language(CUDA)`` and the first target: a target copies
+the variable when it is created. It also works after ``project(... CUDA)``.
+
+A user's choice (``-D``, a preset, ``CUDAARCHS``, ``set()``, raw ``-gencode``) is never changed. It is judged, and a
+warning names each device that it misses, and the entry that would fix it.
+
+Only the chosen list is shown, and what will fail; ``--log-level=VERBOSE`` shows the reason for each entry. Editing a
+fleet file runs the configure step again.
+
+For packagers, from the cache or the environment, stronger than the arguments: ``ARCHGUARD_FLEET`` (files),
+``ARCHGUARD_BASELINE`` (a list), ``ARCHGUARD_DETECT=OFF`` (the GPUs of the building machine never change the product).
+
+Without a CUDA compiler it says so and sets nothing, so that a project can leave CUDA out.
+#]=======================================================================]
+include_guard(GLOBAL)
+
+include("${CMAKE_CURRENT_LIST_DIR}/detail/arguments.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/choice.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/nvcc.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/programs.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/selection.cmake")
+
+function(archguard_select_architectures)
+  set(command "archguard_select_architectures")
+  list(APPEND CMAKE_MESSAGE_CONTEXT "${command}")
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" ""
+    "FLEET;PTX;SASS;BASELINE;ON_NO_DEVICE;ON_DETECT_FAILURE;ON_UNSUPPORTED")
+  _archguard_check_arguments(${command} ONE PTX SASS ON_NO_DEVICE ON_DETECT_FAILURE ON_UNSUPPORTED MANY FLEET BASELINE)
+  _archguard_check_choice(${command} SASS exact minimal)
+  _archguard_check_choice(${command} ON_NO_DEVICE error baseline)
+  _archguard_check_choice(${command} ON_DETECT_FAILURE error baseline)
+  _archguard_check_choice(${command} ON_UNSUPPORTED warn error)
+
+  _archguard_fleet_files(fleet ${command} ${arg_FLEET})
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${fleet})
+  _archguard_find_nvcc(nvcc)
+  if(nvcc STREQUAL "")
+    message(STATUS "ArchGuard: no CUDA compiler, so no architectures to choose (CMAKE_CUDA_COMPILER, CUDACXX, nvcc on PATH "
+      "and \$CUDA_PATH/bin name none)")
+    return()
+  endif()
+  if(CMAKE_CUDA_COMPILER_ID STREQUAL "Clang" OR nvcc MATCHES "clang[^/]*$")
+    message(WARNING "${command}: the CUDA compiler is ${nvcc}, and only an nvcc can be asked what it makes; "
+      "CMAKE_CUDA_ARCHITECTURES stays as it is: set it, or pass -DCMAKE_CUDA_COMPILER=<nvcc>")
+    return()
+  endif()
+  get_property(checked DIRECTORY PROPERTY ARCHGUARD_COMPILER_CHECKED)
+  if(NOT checked)
+    set_property(DIRECTORY PROPERTY ARCHGUARD_COMPILER_CHECKED TRUE)
+    cmake_language(EVAL CODE "cmake_language(DEFER CALL _archguard_check_compiler [==[${nvcc}]==])")
+  endif()
+
+  _archguard_user_choice(how chosen "${nvcc}")
+  if(how STREQUAL "")
+    _archguard_select(selection "${nvcc}")
+    set(CMAKE_CUDA_ARCHITECTURES "${selection_LIST}" PARENT_SCOPE)
+    _archguard_remember_set("${selection_LIST}")
+    set(ARCHGUARD_SELECTED_BY "archguard" PARENT_SCOPE)
+  else()
+    _archguard_judge(selection "${nvcc}" "${how}" "${chosen}")
+    set(ARCHGUARD_SELECTED_BY "user" PARENT_SCOPE)
+  endif()
+  # What archguard_verify takes over, where it is told nothing else.
+  set(ARCHGUARD_SELECTED_FLEET "${fleet}" PARENT_SCOPE)
+  set(ARCHGUARD_SELECTED_DEVICES "${selection_DEVICES}" PARENT_SCOPE)
+  set(ARCHGUARD_SELECTED_JSON "${selection_JSON}" PARENT_SCOPE)
+endfunction()

@@ -1,0 +1,82 @@
+#[=======================================================================[.rst:
+archguard_verify
+----------------
+
+Checks on every build that what was built covers every device, and stops the build where it does not::
+
+  archguard_verify(
+    [TARGETS <target>... | ALL]      ALL (default): every target of this folder and below
+    [FLEET <file>...]                devices from CSV files; without it, those of archguard_select_architectures
+    [SCOPE container|library]        library: for targets that choose among images at run time (container)
+    [REQUIRE sass|any]               sass: PTX is no answer (any)
+    [REQUIRE_PTX]                    each container also holds plain PTX, for GPUs to come
+    [HOLLOW error|warn|off]          kernels that do nothing on one device and something on another (warn)
+    [WAIVERS <file>]                 CSV kernel,compute_cap,reason: kernels that may be absent
+    [WARN_ONLY]                      report, and let the build go on
+    [POST_BUILD]                     check in the target's own build step as well
+    [TEST])                          add a CTest test per target, label archguard
+
+Two questions are asked of each target. Does the linked file cover every device? Without ``FLEET`` these are the devices
+of the last ``archguard_select_architectures`` in scope, less those it left out; devices merely found in this machine are
+an error where ArchGuard chose the list and a warning where the user did. And do the target's objects hold what its
+``CUDA_ARCHITECTURES`` asks for? ``OFF`` asks nothing.
+
+The check runs again when the target, a fleet, the waivers or the settings change, in the default build and under the
+target ``archguard_verify``. A named target without device code is an error, one found by ``ALL`` a note.
+
+For packagers, from the cache or the environment: ``ARCHGUARD_VERIFY=error|warn|off``, ``ARCHGUARD_FLEET``,
+``ARCHGUARD_EXECUTABLE`` (the archguard to run).
+#]=======================================================================]
+include_guard(GLOBAL)
+
+include("${CMAKE_CURRENT_LIST_DIR}/detail/arguments.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/nvcc.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/programs.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/verify_target.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/verify_tree.cmake")
+
+function(archguard_verify)
+  set(command "archguard_verify")
+  list(APPEND CMAKE_MESSAGE_CONTEXT "${command}")
+  cmake_parse_arguments(PARSE_ARGV 0 arg "ALL;REQUIRE_PTX;WARN_ONLY;POST_BUILD;TEST" ""
+    "TARGETS;FLEET;SCOPE;REQUIRE;HOLLOW;WAIVERS")
+  _archguard_check_arguments(${command} OPTIONS ALL REQUIRE_PTX WARN_ONLY POST_BUILD TEST
+    ONE SCOPE REQUIRE HOLLOW WAIVERS MANY TARGETS FLEET)
+  _archguard_check_choice(${command} SCOPE container library)
+  _archguard_check_choice(${command} REQUIRE sass any)
+  _archguard_check_choice(${command} HOLLOW error warn off)
+  if(arg_ALL AND DEFINED arg_TARGETS)
+    message(FATAL_ERROR "${command}: TARGETS and ALL exclude each other; give one of them")
+  endif()
+
+  _archguard_switch(severity ARCHGUARD_VERIFY)
+  if(severity STREQUAL "")
+    set(severity "error")
+    if(arg_WARN_ONLY)
+      set(severity "warn")
+    endif()
+  elseif(NOT severity MATCHES "^(error|warn|off)$")
+    message(FATAL_ERROR "${command}: ARCHGUARD_VERIFY is '${severity}'; it takes error, warn or off")
+  endif()
+  foreach(target IN LISTS arg_TARGETS)
+    _archguard_check_target(${command} "${target}")
+  endforeach()
+  if(severity STREQUAL "off")
+    message(VERBOSE "ArchGuard: nothing will be verified, as ARCHGUARD_VERIFY is off")
+    return()
+  endif()
+
+  _archguard_verify_settings(settings)
+  if(DEFINED arg_TARGETS)
+    foreach(target IN LISTS arg_TARGETS)
+      get_target_property(aliased "${target}" ALIASED_TARGET)
+      if(aliased)
+        set(target "${aliased}")
+      endif()
+      _archguard_verify_target("${target}" NAMED "${settings}")
+    endforeach()
+  else()
+    # Targets come into being until the folder ends; its subfolders are done by then.
+    cmake_language(EVAL CODE "cmake_language(DEFER CALL _archguard_verify_tree [==[${settings}]==])")
+  endif()
+endfunction()

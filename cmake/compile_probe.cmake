@@ -1,0 +1,107 @@
+# What an in-tree ArchGuard needs while the configure step runs, before anything is built.
+include_guard(GLOBAL)
+
+# Defines ArchGuard::arch_probe, compiled now from its one unity source. It is compiled again only when a source or the
+# compiler changes, and a change of a source runs the configure step.
+function(archguard_compile_probe)
+  file(GLOB_RECURSE sources "${PROJECT_SOURCE_DIR}/tools/arch_probe/*" "${PROJECT_SOURCE_DIR}/src/base/*"
+    "${PROJECT_SOURCE_DIR}/src/compat/*" "${PROJECT_SOURCE_DIR}/src/device/*" "${PROJECT_SOURCE_DIR}/src/select/*")
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${sources})
+  set(state "${CMAKE_CXX_COMPILER} ${CMAKE_CXX_COMPILER_VERSION} ${PROJECT_VERSION}")
+  foreach(source IN LISTS sources)
+    file(SHA256 "${source}" hash)
+    string(APPEND state " ${hash}")
+  endforeach()
+  string(SHA256 state "${state}")
+
+  set(program "${PROJECT_BINARY_DIR}/configure/arch_probe${CMAKE_EXECUTABLE_SUFFIX}")
+  if(CMAKE_CROSSCOMPILING AND NOT CMAKE_CROSSCOMPILING_EMULATOR)
+    archguard_host_probe(program)
+  elseif(NOT EXISTS "${program}" OR NOT "$CACHE{ARCHGUARD_PROBE_STATE}" STREQUAL state)
+    message(STATUS "ArchGuard: compiling arch_probe")
+    set(CMAKE_TRY_COMPILE_TARGET_TYPE EXECUTABLE)
+    set(CMAKE_TRY_COMPILE_CONFIGURATION Release)
+    # A result of its own for each state: CMake keeps the answer of an earlier try_compile otherwise.
+    unset(ARCHGUARD_PROBE_COMPILES CACHE)
+    try_compile(ARCHGUARD_PROBE_COMPILES "${PROJECT_BINARY_DIR}/configure/try"
+      "${PROJECT_SOURCE_DIR}/tools/arch_probe/unity.cc"
+      CMAKE_FLAGS "-DINCLUDE_DIRECTORIES=${PROJECT_SOURCE_DIR}/src;${PROJECT_SOURCE_DIR}"
+      COMPILE_DEFINITIONS "-DARCHGUARD_VERSION=\"${PROJECT_VERSION}\""
+      LINK_LIBRARIES ${CMAKE_DL_LIBS}
+      OUTPUT_VARIABLE output
+      COPY_FILE "${program}"
+      CXX_STANDARD 17 CXX_STANDARD_REQUIRED ON CXX_EXTENSIONS OFF)
+    if(NOT ARCHGUARD_PROBE_COMPILES)
+      message(FATAL_ERROR "ArchGuard: arch_probe does not compile with ${CMAKE_CXX_COMPILER}; it needs C++17\n${output}")
+    endif()
+    set(ARCHGUARD_PROBE_STATE "${state}" CACHE INTERNAL "Sources and compiler of the arch_probe in this tree")
+  endif()
+  if(NOT TARGET ArchGuard::arch_probe)
+    add_executable(ArchGuard::arch_probe IMPORTED GLOBAL)
+  endif()
+  set_target_properties(ArchGuard::arch_probe PROPERTIES IMPORTED_LOCATION "${program}")
+endfunction()
+
+# While cross-compiling, what is compiled here does not run here: an installed arch_probe of this machine must serve.
+function(archguard_host_probe out)
+  unset(ARCHGUARD_FOUND_PROBE CACHE)
+  _archguard_switch(archguard ARCHGUARD_EXECUTABLE)
+  get_filename_component(folder "${archguard}" DIRECTORY)
+  find_program(ARCHGUARD_FOUND_PROBE arch_probe HINTS "${folder}" NO_CMAKE_FIND_ROOT_PATH)
+  set(found "${ARCHGUARD_FOUND_PROBE}")
+  unset(ARCHGUARD_FOUND_PROBE CACHE)
+  if(NOT found)
+    message(FATAL_ERROR "ArchGuard: this build cross-compiles, so arch_probe cannot be compiled for this machine; "
+      "install ArchGuard here, and put its bin folder on PATH or its archguard into ARCHGUARD_EXECUTABLE")
+  endif()
+  set(${out} "${found}" PARENT_SCOPE)
+endfunction()
+
+# An archguard of this very version on PATH, else empty.
+function(archguard_find_installed out)
+  unset(ARCHGUARD_FOUND_ARCHGUARD CACHE)
+  find_program(ARCHGUARD_FOUND_ARCHGUARD archguard NO_CMAKE_FIND_ROOT_PATH)
+  set(found "${ARCHGUARD_FOUND_ARCHGUARD}")
+  unset(ARCHGUARD_FOUND_ARCHGUARD CACHE)
+  set(${out} "" PARENT_SCOPE)
+  if(found)
+    execute_process(COMMAND "${found}" --version TIMEOUT 30 RESULT_VARIABLE status OUTPUT_VARIABLE version
+      ERROR_VARIABLE error OUTPUT_STRIP_TRAILING_WHITESPACE)
+    if(status EQUAL 0 AND version STREQUAL "archguard ${PROJECT_VERSION}")
+      set(${out} "${found}" PARENT_SCOPE)
+    else()
+      message(VERBOSE "ArchGuard: ${found} is not used: version '${version}', wanted ${PROJECT_VERSION}")
+    endif()
+  endif()
+endfunction()
+
+# Debian's names of the packages that archguard needs and that are not here, separated by blanks.
+function(archguard_missing_packages out)
+  set(missing "")
+  find_package(CLI11 QUIET)
+  find_package(nlohmann_json QUIET)
+  find_package(fmt QUIET)
+  find_package(ZLIB QUIET)
+  if(NOT CLI11_FOUND)
+    string(APPEND missing " libcli11-dev")
+  endif()
+  if(NOT nlohmann_json_FOUND)
+    string(APPEND missing " nlohmann-json3-dev")
+  endif()
+  if(NOT fmt_FOUND)
+    string(APPEND missing " libfmt-dev")
+  endif()
+  if(NOT ZLIB_FOUND)
+    string(APPEND missing " zlib1g-dev")
+  endif()
+  foreach(header IN ITEMS zstd lz4)
+    unset(ARCHGUARD_FOUND_HEADER CACHE)
+    find_path(ARCHGUARD_FOUND_HEADER ${header}.h)
+    if(NOT ARCHGUARD_FOUND_HEADER)
+      string(APPEND missing " lib${header}-dev")
+    endif()
+    unset(ARCHGUARD_FOUND_HEADER CACHE)
+  endforeach()
+  string(STRIP "${missing}" missing)
+  set(${out} "${missing}" PARENT_SCOPE)
+endfunction()

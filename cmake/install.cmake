@@ -1,0 +1,25 @@
+# Install rules: two programs and the CMake package. The prefix can be moved.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+set(package_folder "${CMAKE_INSTALL_LIBDIR}/cmake/ArchGuard")
+configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/Modules/ArchGuardConfig.cmake.in"
+  "${PROJECT_BINARY_DIR}/cmake/ArchGuardConfig.cmake"
+  INSTALL_DESTINATION "${package_folder}"
+  PATH_VARS CMAKE_INSTALL_BINDIR
+  NO_SET_AND_CHECK_MACRO NO_CHECK_REQUIRED_COMPONENTS_MACRO)
+# Programs and scripts only, so a project for any pointer size may use them. Before 1.0 a minor version may break.
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/cmake/ArchGuardConfigVersion.cmake"
+  COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
+
+foreach(program IN ITEMS arch_probe archguard)
+  if(TARGET ${program})
+    install(TARGETS ${program} RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+  endif()
+endforeach()
+install(FILES "${PROJECT_BINARY_DIR}/cmake/ArchGuardConfig.cmake"
+  "${PROJECT_BINARY_DIR}/cmake/ArchGuardConfigVersion.cmake"
+  "${PROJECT_SOURCE_DIR}/cmake/Modules/ArchGuard.cmake"
+  DESTINATION "${package_folder}")
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/cmake/Modules/archguard" DESTINATION "${package_folder}"
+  FILES_MATCHING PATTERN "*.cmake")
