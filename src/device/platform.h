@@ -66,6 +66,7 @@ std::string errno_text(int code);
 // ---- files and environment ----
 
 std::optional<std::string> environment(const char* name);
+std::string host_name();  // empty where unknown
 bool path_exists(const std::string& path);
 bool opens_for_reading(const std::string& path);
 // The first 64 KiB of a file; empty where it cannot be read.

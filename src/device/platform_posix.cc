@@ -109,6 +109,7 @@ bool open_pipe(int ends[2]) {
   if (nothing >= 0) dup2(nothing, STDIN_FILENO);
   dup2(noise_fd, STDOUT_FILENO);
   dup2(noise_fd, STDERR_FILENO);
+  setvbuf(stdout, nullptr, _IONBF, 0);  // what a driver prints before it crashes is worth keeping
   body([records_fd](const Record& record) { write_whole(records_fd, encode_record(record)); });
   fflush(nullptr);
   write_whole(records_fd, std::string(kEndLine) + "\n");
@@ -280,6 +281,11 @@ std::optional<std::string> environment(const char* name) {
   const char* value = getenv(name);
   if (value == nullptr) return std::nullopt;
   return value;
+}
+
+std::string host_name() {
+  char name[256] = {};
+  return gethostname(name, sizeof name - 1) == 0 ? name : "";
 }
 
 bool path_exists(const std::string& path) {

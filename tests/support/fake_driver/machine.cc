@@ -1,0 +1,82 @@
+#include "support/fake_driver/machine.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <signal.h>
+#include <sstream>
+#include <unistd.h>
+
+namespace {
+
+FakeDevice read_device(std::istringstream& words) {
+  FakeDevice device;
+  for (std::string word; words >> word;) {
+    const auto equals = word.find('=');
+    const std::string key = word.substr(0, equals), value = word.substr(equals + 1);
+    if (key == "cc") std::sscanf(value.c_str(), "%d.%d", &device.major, &device.minor);
+    if (key == "uuid") device.uuid = value;
+    if (key == "pci") device.pci = value;
+    if (key == "mig") device.mig = value == "1";
+    if (key == "cuda") device.in_cuda = value != "no";
+    if (key == "nvml") device.in_nvml = value != "no";
+    if (key == "nvml" && value != "no") device.nvml_place = std::stoi(value);
+    if (key == "name") {
+      std::string rest;
+      std::getline(words, rest);
+      device.name = value + rest;
+    }
+  }
+  return device;
+}
+
+FakeMachine read_machine() {
+  FakeMachine machine;
+  const char* path = std::getenv("ARCHGUARD_FAKE_MACHINE");
+  std::ifstream file(path != nullptr ? path : "");
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream words(line);
+    std::string what, function, rest;
+    words >> what;
+    if (what == "driver") words >> machine.driver;
+    if (what == "cuda") words >> machine.cuda;
+    if (what == "device") {
+      FakeDevice device = read_device(words);
+      if (device.nvml_place == 0) device.nvml_place = static_cast<int>(machine.devices.size()) + 1;
+      machine.devices.push_back(device);
+    }
+    if (what == "fail" || what == "hang" || what == "crash" || what == "exit" || what == "print") {
+      words >> function;
+      std::getline(words, rest);
+      machine.tricks[function].push_back(what + rest);
+    }
+  }
+  return machine;
+}
+
+}  // namespace
+
+const FakeMachine& fake_machine() {
+  static const FakeMachine machine = read_machine();
+  return machine;
+}
+
+int play(const char* function) {
+  const auto found = fake_machine().tricks.find(function);
+  if (found == fake_machine().tricks.end()) return 0;
+  for (const auto& trick : found->second) {
+    const auto blank = trick.find(' ');
+    const std::string what = trick.substr(0, blank);
+    const std::string rest = blank == std::string::npos ? "" : trick.substr(blank + 1);
+    if (what == "print") {
+      std::printf("%s\n", rest.c_str());
+      std::fprintf(stderr, "%s\n", rest.c_str());
+    }
+    if (what == "hang")
+      for (;;) pause();
+    if (what == "crash") raise(SIGSEGV);
+    if (what == "exit") _exit(std::atoi(rest.c_str()));
+    if (what == "fail") return std::atoi(rest.c_str());
+  }
+  return 0;
+}

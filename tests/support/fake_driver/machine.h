@@ -1,0 +1,38 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+// The machine that the fake libraries play: the text file that ARCHGUARD_FAKE_MACHINE names.
+//
+//   driver 580.95.05                what NVML calls the driver
+//   cuda 13000                      what cuDriverGetVersion gives
+//   device cc=8.0 uuid=GPU-… pci=0000:3B:00.0 mig=1 nvml=2 name=NVIDIA A100
+//                                   one GPU, in CUDA's order; `name` comes last and may hold blanks. nvml=N:
+//                                   its place in NVML's order (default: the order of the lines); nvml=no,
+//                                   cuda=no: that library does not show it. Without uuid or pci that call
+//                                   fails.
+//   fail FUNCTION CODE              the function returns the code
+//   hang FUNCTION                   ... never returns
+//   crash FUNCTION                  ... ends in a segmentation fault
+//   exit FUNCTION CODE              ... ends the process
+//   print FUNCTION TEXT             ... prints the text on stdout and stderr, then works
+struct FakeDevice {
+  std::string name, uuid, pci;
+  int major = 0, minor = 0;
+  bool mig = false, in_cuda = true, in_nvml = true;
+  int nvml_place = 0;
+};
+
+struct FakeMachine {
+  std::string driver;
+  int cuda = 0;
+  std::vector<FakeDevice> devices;
+  std::map<std::string, std::vector<std::string>> tricks;  // function → "fail 100", "hang", …
+};
+
+const FakeMachine& fake_machine();
+
+// Plays the tricks of this function; the code that it must return, 0 where it shall work.
+int play(const char* function);

@@ -1,0 +1,51 @@
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+#include <unistd.h>
+
+#include "commands.h"
+
+namespace {
+
+bool is_switched_on(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr && *value != '\0' && std::string_view(value) != "0";
+}
+
+// no-color.org and bixense.com/clicolors.
+bool colour_for_stdout() {
+  if (is_switched_on("CLICOLOR_FORCE")) return true;
+  const char* terminal = std::getenv("TERM");
+  const bool dumb = terminal == nullptr || std::string_view(terminal) == "dumb";
+  return isatty(STDOUT_FILENO) == 1 && !dumb && !is_switched_on("NO_COLOR");
+}
+
+archguard::Answer answer_to(const std::vector<std::string>& arguments) {
+  using archguard::Options;
+  const auto options = archguard::parse_options(arguments);
+  if (!options) return archguard::usage_answer(options.error());
+  switch (options->command) {
+    case Options::Command::help:
+      return {0, archguard::probe_help(), ""};
+    case Options::Command::select_help:
+      return {0, archguard::select_help(), ""};
+    case Options::Command::version:
+      return {0, "arch_probe " ARCHGUARD_VERSION "\n", ""};
+    case Options::Command::probe:
+      return archguard::run_probe_command(options->probe, colour_for_stdout());
+    case Options::Command::select:
+      break;
+  }
+  return archguard::run_select_command(options->select);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const archguard::Answer answer = answer_to({argv + (argc > 0 ? 1 : 0), argv + argc});
+  std::fwrite(answer.err.data(), 1, answer.err.size(), stderr);
+  std::fwrite(answer.out.data(), 1, answer.out.size(), stdout);
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return answer.exit_code;
+  std::fputs("arch_probe: error: standard output cannot be written whole\n", stderr);
+  return 2;
+}

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "select/select.h"
+
+namespace archguard {
+
+enum class ProbeFormat { table, json, csv };
+enum class SelectFormat { cmake, torch, gencode, json };
+
+struct ProbeOptions {
+  ProbeFormat format = ProbeFormat::table;
+  std::chrono::milliseconds timeout{30000};
+  std::vector<std::string> fleets;  // none: this machine
+  std::string write_devices;        // a file for the devices, beside what is printed; empty: none
+};
+
+struct SelectOptions {
+  struct Source {
+    bool fleet = false;  // else --device
+    std::string text;
+  };
+  std::vector<Source> sources;  // in the order of the command line; none: this machine
+  bool detect = true;
+  std::chrono::milliseconds timeout{30000};
+  std::string nvcc;  // one of these two is given
+  std::optional<Version> toolkit;
+  SelectPolicy policy;
+  bool error_on_no_device = false;
+  bool error_on_detect_failure = false;
+  std::optional<std::vector<ArchEntry>> judge;  // a list to hold against the devices, instead of choosing one
+  SelectFormat format = SelectFormat::cmake;
+  std::string write_devices, write_json;
+};
+
+struct Options {
+  enum class Command { help, version, probe, select, select_help } command = Command::probe;
+  ProbeOptions probe;
+  SelectOptions select;
+};
+
+// The command line without the program's name. `--option value` and `--option=value` are the same.
+Result<Options> parse_options(const std::vector<std::string>& arguments);
+
+std::string probe_help();
+std::string select_help();
+
+}  // namespace archguard

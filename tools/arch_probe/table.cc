@@ -1,0 +1,91 @@
+#include <algorithm>
+#include <array>
+
+#include "base/text.h"
+#include "commands.h"
+
+namespace archguard {
+namespace {
+
+constexpr char kBold[] = "\033[1m";
+constexpr char kYellow[] = "\033[33m";
+constexpr char kReset[] = "\033[0m";
+
+using TableRow = std::array<std::string, 8>;
+
+std::string paint(const std::string& text, const char* colour, bool colours) {
+  return colours ? colour + text + kReset : text;
+}
+
+// Columns on a terminal: UTF-8 letters, not bytes.
+std::size_t table_width(std::string_view text) {
+  return static_cast<std::size_t>(std::count_if(
+      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+}
+
+// A name may come from a file: no control character reaches the terminal.
+std::string table_text(const std::string& text) {
+  std::string shown = text;
+  std::replace_if(
+      shown.begin(), shown.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
+  return shown;
+}
+
+TableRow table_row(const Device& device) {
+  std::vector<std::string> notes;
+  if (device.count > 1) notes.push_back(std::to_string(device.count) + " of them");
+  if (device.mig) notes.push_back("MIG");
+  if (!device.visible) notes.push_back("not usable here");
+  return {device.name.empty() ? "?" : table_text(device.name),
+          device.capability ? to_string(*device.capability) : "unknown",
+          table_text(device.driver_version),
+          device.driver_cuda ? to_string(*device.driver_cuda) : "",
+          table_text(device.pci_bus_id),
+          table_text(device.uuid),
+          table_text(device.host.value_or("")),
+          join(notes, ", ")};
+}
+
+std::string table_of(const std::vector<Device>& devices, bool colour) {
+  std::vector<TableRow> rows = {
+      {"name", "compute capability", "driver", "CUDA", "PCI bus id", "UUID", "host", "note"}};
+  for (const auto& device : devices) rows.push_back(table_row(device));
+  std::array<std::size_t, 8> widths{};
+  for (std::size_t column = 0; column < widths.size(); ++column) {
+    const bool used =
+        std::any_of(rows.begin() + 1, rows.end(), [&](const TableRow& row) { return !row[column].empty(); });
+    for (const auto& row : rows)
+      if (used) widths[column] = std::max(widths[column], table_width(row[column]));
+  }
+  std::string text;
+  for (const auto& row : rows) {
+    std::string line;
+    for (std::size_t column = 0; column < widths.size(); ++column)
+      if (widths[column] != 0)
+        line += row[column] + std::string(widths[column] - table_width(row[column]) + 2, ' ');
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += (&row == &rows.front() ? paint(line, kBold, colour) : line) + "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string devices_table(const ProbeResult& probe, bool colour) {
+  std::string text;
+  if (probe.status != ProbeStatus::ok)
+    text +=
+        paint(probe.status == ProbeStatus::none ? "no usable GPU" : "the driver fails", kBold, colour) + "\n";
+  if (!probe.devices.empty()) text += table_of(probe.devices, colour);
+  for (const auto& each : probe.diagnostics) {
+    if (!text.empty() && &each == &probe.diagnostics.front() && probe.status == ProbeStatus::ok) text += "\n";
+    std::string where = each.stage;
+    if (each.code) where += " " + std::to_string(*each.code);
+    if (!each.name.empty()) where += " " + each.name;
+    text += paint(where, kYellow, colour) + ": " + table_text(each.cause) + "\n";
+    if (!each.fix.empty()) text += "  fix: " + table_text(each.fix) + "\n";
+  }
+  return text;
+}
+
+}  // namespace archguard
