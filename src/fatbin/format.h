@@ -33,8 +33,8 @@ constexpr std::uint16_t kKindPtx = 1, kKindElf = 2, kKindLtoir = 8, kKindRelocat
 
 constexpr std::uint64_t kFlagLz4 = 0x2000, kFlagZstd = 0x8000, kFlagObfuscated = 0x10000;
 constexpr std::uint64_t kFlagA = 0x100000, kFlagF = 0x200000;
-// 64-bit, debug, Linux, Mac, Windows; carries a copy of .nv.compat.
-constexpr std::uint64_t kFlagsOther = 0x1 | 0x2 | 0x10 | 0x20 | 0x40 | 0x1000000;
+// 64-bit, debug, "for CUDA" (nvFatbin -cuda), Linux, Mac, Windows; carries a copy of .nv.compat.
+constexpr std::uint64_t kFlagsOther = 0x1 | 0x2 | 0x4 | 0x10 | 0x20 | 0x40 | 0x1000000;
 constexpr std::uint64_t kFlagsKnown = kFlagsOther | kFlagLz4 | kFlagZstd | kFlagObfuscated | kFlagA | kFlagF;
 
 // No limits of the format: what keeps a hostile file from costing memory. The largest seen: 144 and 23,984.

@@ -42,7 +42,7 @@ class InspectTest(unittest.TestCase):
     def each(self, quick, full, check):
         for path in libraries(quick, full):
             with self.subTest(os.path.basename(path)):
-                print("  %s: %s" % (os.path.basename(path), check(path)))
+                print("  %s: %s" % (os.path.basename(path), check(path)), flush=True)
 
     def test_sections_hold_what_cuobjdump_lists(self):
         """Kind, arch with its suffix, PTX version and compression of every entry, in order."""

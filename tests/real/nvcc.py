@@ -19,6 +19,7 @@ int main() { scale<<<1, 1>>>(nullptr); }
 """
 UNUSED = """
 __global__ void unused(int* x) { *x = 4; }
+void launch_unused() { unused<<<1, 1>>>(nullptr); }
 """
 HOLLOW = """
 __global__ void needs_90(float* x) {
@@ -64,14 +65,16 @@ class NvccTest(unittest.TestCase):
             common.run([common.nvcc(), "-o", output, *arguments], cwd=self.folder)
         return path
 
+    @staticmethod
+    def texts(containers):
+        """Texts like "sass 90a none" or "ptx 90 zstd 9.0", of all images in order."""
+        return [" ".join([image["kind"], image["arch"], image["compression"]] +
+                         ([image["ptx_isa"]] if image["ptx_isa"] else []))
+                for container in containers for image in container["images"]]
+
     def holds(self, path, *expected, section=None):
-        """`expected`: texts like "sass 90a none" or "ptx 90 zstd 9.0", of all images in order."""
-        containers = [each for each in common.inspect(path) if section in (None, each["section"])]
-        found = []
-        for image in (image for container in containers for image in container["images"]):
-            isa = [image["ptx_isa"]] if image["ptx_isa"] else []
-            found.append(" ".join([image["kind"], image["arch"], image["compression"]] + isa))
-        self.assertEqual(found, list(expected))
+        self.assertEqual(self.texts(each for each in common.inspect(path) if section in (None, each["section"])),
+                         list(expected))
 
     def verify(self, path, *arguments, expect):
         command = [common.options.archguard, "verify", path, "--format", "json", *arguments]
@@ -105,18 +108,19 @@ class NvccTest(unittest.TestCase):
 
 class InspectTest(NvccTest):
     def test_every_linked_and_unlinked_form(self):
+        """What was asked for, once; linking adds a container whose cubins hold no kernel."""
         wanted = gencode("sm_80", "sm_90", "compute_90")
-        images = ["sass 80 none", "ptx 90 zstd " + self.isa, "sass 90 none"]
-        for output, form in (("one", []), ("one.o", ["-c"]), ("libone.so", ["-shared", "-Xcompiler", "-fPIC"]),
-                             ("libone.a", ["-lib"])):
+        asked = ["ptx 90 zstd " + self.isa, "sass 80 none", "sass 90 none"]
+        for output, form, stubs in (("one", [], 1), ("one.o", ["-c"], 0), ("libone.a", ["-lib"], 0),
+                                    ("libone.so", ["-shared", "-Xcompiler", "-fPIC"], 1)):
             with self.subTest(output):
                 path = self.nvcc(output, *wanted, *form, "one.cu")
-                found = common.images(common.inspect(path))
-                self.assertEqual(sorted(found, key=str), sorted(
-                    [common.Image("sass", "80", None, False), common.Image("sass", "90", None, False),
-                     common.Image("ptx", "90", self.isa, True)], key=str), images)
-        self.assertEqual([each["member"] for each in common.inspect(os.path.join(self.folder, "libone.a"))],
-                         ["one.o"])
+                containers = common.inspect(path, kernels=True)
+                with_kernels = [each for each in containers if any(image["kernels"] for image in each["images"])]
+                self.assertEqual(len(with_kernels), 1)
+                self.assertEqual(sorted(self.texts(with_kernels)), asked)
+                self.assertEqual(len(containers), 1 + stubs)
+                self.assertTrue((with_kernels[0]["member"] or "").endswith("one.o" if output == "libone.a" else ""))
 
     def test_device_files(self):
         self.holds(self.nvcc("one.fatbin", "-fatbin", *gencode("sm_80", "compute_80"), "one.cu"),
@@ -146,13 +150,21 @@ class InspectTest(NvccTest):
         self.holds(path, "ptx 80 zstd " + self.isa, "sass 80 zstd")
         linked = self.nvcc("rdc", *gencode("sm_80", "compute_80"), "rdc.o")
         self.holds(linked, "sass 80 none", section=".nv_fatbin")
+        with_ptx = self.nvcc("reloc_ptx", "-reloc-ptx", *gencode("sm_80", "compute_80"), "rdc.o")
+        self.holds(with_ptx, "sass 80 none", "reloc-ptx 80 zstd " + self.isa, section=".nv_fatbin")
 
     def test_lto(self):
         path = self.nvcc("lto.o", "-dc", *gencode("lto_90"), "one.cu")
         self.holds(path, "ltoir 90 zstd")
         (container,) = common.inspect(path)
         self.assertTrue(container["images"][0]["obfuscated"])
-        self.holds(self.nvcc("lto", "-dlto", "-arch=sm_90", "lto.o"), "sass 90 none", section=".nv_fatbin")
+        try:
+            linked = self.nvcc("lto", "-dlto", "-arch=sm_90", "lto.o")
+        except AssertionError as error:
+            if "library load error" not in str(error):
+                raise
+            self.skipTest("the object is right; this toolkit's nvlink has no libnvvm to link it with")
+        self.holds(linked, "sass 90 none", section=".nv_fatbin")
 
     def test_kernels(self):
         path = self.nvcc("hollow.fatbin", "-fatbin", *gencode("sm_80", "sm_90"), "hollow.cu")
@@ -208,9 +220,7 @@ class VerifyTest(NvccTest):
         self.nvcc("unused.o", "-dc", *gencode("sm_80"), "unused.cu")
         path = self.nvcc("dropped", *gencode("sm_80", "sm_90"), "both.o", "unused.o")
         self.assertEqual(self.covered(path, "8.0", "sass")["kernels"]["missing"], [])
-        result = self.result(path, "9.0", 1)
-        self.assertEqual(result["verdict"], "not-covered")
-        self.assertEqual(result["kernels"]["missing"], ["_Z6unusedPi"])
+        self.assertEqual(self.fails(path, "9.0", 98)["kernels"]["missing"], ["_Z6unusedPi"])
 
     def test_relocatable_ptx_covers_nothing(self):
         self.nvcc("rdc.o", "-dc", *gencode("sm_80", "compute_80"), "one.cu")

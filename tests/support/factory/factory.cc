@@ -116,8 +116,9 @@ Status Factory::add(void* handle, const Image& image) const {
 }
 
 Result<Bytes> Factory::pack(const std::vector<Image>& images, const Packing& packing) const {
-  std::vector<std::string> options{"-64", "-cuda", "-host=linux", "-compress-mode=" + packing.mode};
+  std::vector<std::string> options{"-64", "-compress-mode=" + packing.mode};
   if (packing.all) options.push_back("-compress-all");
+  options.insert(options.end(), packing.options.begin(), packing.options.end());
   std::vector<const char*> texts;
   for (const std::string& option : options) texts.push_back(option.c_str());
 

@@ -29,6 +29,7 @@ struct Image {
 struct Packing {
   std::string mode = "default";  // none, default, speed, balance, size
   bool all = false;
+  std::vector<std::string> options;  // more options of nvFatbinCreate: "-cuda", "-host=windows"
 };
 
 class Factory {
