@@ -51,7 +51,8 @@ class DeviceJudge {
     add_kernels(object, code, *judgement.image);
   }
 
-  DeviceResult finish(std::optional<Version> toolkit) {
+  // `whole`: all of the file was read and understood; else nothing is covered.
+  DeviceResult finish(std::optional<Version> toolkit, bool whole) {
     auto& counts = result_.containers;
     const bool any_fits = counts.sass + counts.jit != 0;
     if (policy_.scope == Scope::library && any_fits) forgive_containers();
@@ -66,9 +67,9 @@ class DeviceJudge {
     const auto is_unknown = [](const Failure& failure) { return failure.unknown; };
     const bool any_unknown = std::any_of(result_.failures.begin(), result_.failures.end(), is_unknown);
     const bool all_unknown = std::all_of(result_.failures.begin(), result_.failures.end(), is_unknown);
-    result_.coverage = !all_unknown  ? Coverage::not_covered
-                       : any_unknown ? Coverage::unknown
-                                     : Coverage::covered;
+    result_.coverage = !all_unknown            ? Coverage::not_covered
+                       : any_unknown || !whole ? Coverage::unknown
+                                               : Coverage::covered;
     for (auto* names : {&result_.kernels.missing, &result_.kernels.hollow}) {
       std::sort(names->begin(), names->end());
       names->erase(std::unique(names->begin(), names->end()), names->end());
@@ -192,7 +193,7 @@ FileResult verify_file(const DeviceCode& code, const ByteSource& file, const std
       add_expectation(result.expect, object, contents, request.expected);
     }
   }
-  for (DeviceJudge& each : judges) result.devices.push_back(each.finish(toolkit));
+  for (DeviceJudge& each : judges) result.devices.push_back(each.finish(toolkit, result.errors.empty()));
   return result;
 }
 

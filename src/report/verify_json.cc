@@ -103,8 +103,9 @@ DeviceResult unjudged() {
 }
 
 Json to_json(const Verification& verification, const FileResult& file) {
-  Json results = Json::array();
-  for (std::size_t i = 0; i < verification.devices.size(); ++i) {
+  Json results = Json::array();  // stays empty for a file without device code, of which nothing can be said
+  const Outcome outcome = outcome_of(verification, file);
+  for (std::size_t i = 0; i < verification.devices.size() && outcome != Outcome::no_device_code; ++i) {
     if (const auto index = class_of(verification, i)) {
       results.push_back(to_json(i, file.devices[*index]));
     } else if (is_unjudged(verification.devices[i])) {
@@ -113,7 +114,7 @@ Json to_json(const Verification& verification, const FileResult& file) {
   }
   Json errors = Json::array();
   for (const Error& error : file.errors) errors.push_back(to_json(error));
-  Json json = {{"path", file.path},           {"verdict", name_of(outcome_of(verification, file))},
+  Json json = {{"path", file.path},           {"verdict", name_of(outcome)},
                {"objects", file.objects},     {"results", std::move(results)},
                {"errors", std::move(errors)}, {"warnings", file.warnings}};
   if (verification.expects) json["expect"] = to_json(file.expect);

@@ -213,6 +213,8 @@ class Writer {
       line(fmt::format("{}: no device code", file.path));
       return;
     }
+    if (!file.errors.empty())
+      line(fmt::format("{}: not read whole, so nothing counts as covered", file.path));
     if (!all_.devices.empty() || !all_.excluded.empty()) {
       std::size_t covered = 0;
       for (std::size_t i = 0; i < file.devices.size(); ++i)

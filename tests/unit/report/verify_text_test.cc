@@ -104,6 +104,7 @@ TEST_CASE("a file that cannot be read is unknown, and its neighbours are still j
         "libfoo.so: 3 of 3 covered\n"
         "archguard: error: broken.so: is cut short\n"
         "  fix: build it again\n"
+        "broken.so: not read whole, so nothing counts as covered\n"
         "broken.so: 0 of 3 covered\n");
 }
 
