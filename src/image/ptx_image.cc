@@ -71,7 +71,7 @@ class PtxReader {
         continue;
       }
       if (token[0] == '.') {
-        token = end_of_statement();
+        token = end_of_statement(token);
         continue;
       }
       bool always = true;
@@ -86,24 +86,26 @@ class PtxReader {
         token = lexer_.next();
         continue;
       }
-      if (has_effect(opcode)) return close(depth, KernelState::real);
+      const std::size_t open = depth + (token == "{" ? 1 : 0) - (token == "}" ? 1 : 0);
+      if (has_effect(opcode)) return close(open, KernelState::real);
       const bool leaves = opcode == "exit" || starts_with(opcode, "ret");
       if (straight) {
-        if (opcode == "trap" && always) return close(depth, KernelState::trap);
-        if (leaves && always && empty) return close(depth, KernelState::empty);
+        if (opcode == "trap" && always) return close(open, KernelState::trap);
+        if (leaves && always && empty) return close(open, KernelState::empty);
         if (leaves || !always || starts_with(opcode, "br")) straight = false;
       }
       empty = false;
       ++statements;
-      if (token != ";") token = end_of_statement();
+      token = end_of_statement(token);
     }
     if (straight && empty) return KernelState::empty;  // the end of the body returns
     return statements > kHollowMost ? KernelState::real : KernelState::unknown;
   }
 
-  std::string_view end_of_statement() {
-    std::string_view token = lexer_.next();
-    for (std::size_t braces = 0; !token.empty(); token = lexer_.next()) {  // operands hold `{%r1, %r2}`
+  // From a token of a statement to its `;`, over operands such as `{%r1, %r2}`; a `}` that closes no operand
+  // ends it too.
+  std::string_view end_of_statement(std::string_view token) {
+    for (std::size_t braces = 0; !token.empty(); token = lexer_.next()) {
       if (token == "{") ++braces;
       if (token == "}" && braces-- == 0) break;
       if (token == ";" && braces == 0) break;

@@ -4,8 +4,8 @@ namespace archguard {
 namespace {
 
 // From sm_70 on an instruction has 16 bytes, two little-endian words. Low word: bits 0…8 the operation, 9…11
-// the form of its operands, 12…15 the predicate (7: always), 16…23 the destination register. Read off
-// nvdisasm's output for sm_75, 80, 90a, 100a, 103, 110, 120a and 121.
+// the form of its operands, 12…15 the predicate (7: always, 15: never), 16…23 the destination register. Read
+// off nvdisasm's output for sm_75, 80, 90a, 100a, 103, 110, 120a and 121.
 constexpr int kFirstSm = 70, kLastSm = 129;
 constexpr std::size_t kInstructionSize = 16;
 
@@ -16,11 +16,13 @@ struct Instruction {
   unsigned operation() const { return static_cast<unsigned>(low & 0x1ff); }
   unsigned opcode() const { return static_cast<unsigned>(low & 0xfff); }
   bool always() const { return (low >> 12 & 0xf) == 7; }
+  bool never() const { return (low >> 12 & 0xf) == 0xf; }
   unsigned destination() const { return static_cast<unsigned>(low >> 16 & 0xff); }
 };
 
+// NOP, or a predicate that is never true: Volta's compiler puts `@!PT SHFL` behind the prologue.
 bool is_nop(Instruction i) {
-  return i.opcode() == 0x918;
+  return i.opcode() == 0x918 || i.never();
 }
 
 // The stack pointer's set-up, which the compiler emits whether or not there is a stack: MOV, IMAD.MOV or LDC
@@ -107,12 +109,13 @@ KernelState state_of_sass(ByteView code, int sm) {
   bool straight = true, only_prologue = true, called = false, stored = false;
   for (std::uint64_t at = 0; at < code.size; at += kInstructionSize) {
     const Instruction i{in.u64(at), in.u64(at + 8)};
+    if (is_nop(i)) continue;
     if (has_effect(i)) return KernelState::real;
     stored = stored || is_generic_store(i);
     if (!straight) continue;
     if (is_trap(i)) return stored ? KernelState::unknown : KernelState::trap;
     if (is_exit(i) && only_prologue) return KernelState::empty;
-    if (!is_nop(i) && !is_prologue(i)) only_prologue = false;
+    if (!is_prologue(i)) only_prologue = false;
     called = called || is_call(i);
     straight = !leaves_straight_line(i);
   }
