@@ -30,11 +30,21 @@ function(_archguard_find_archguard out command)
   endif()
 endfunction()
 
+# A file below the top of the source tree as seen from there, any other by its full path. The programs run in that
+# folder, so that their messages name files the short way.
+function(_archguard_short_path out top file)
+  string(FIND "${file}" "${top}/" at)
+  if(at EQUAL 0)
+    file(RELATIVE_PATH file "${top}" "${file}")
+  endif()
+  set(${out} "${file}" PARENT_SCOPE)
+endfunction()
+
 # Runs arch_probe with a deadline. <prefix>_STATUS is its exit status or the words that say why it has none.
 function(_archguard_run_probe prefix command)
   _archguard_find_probe(probe "${command}")
   get_property(seconds GLOBAL PROPERTY ARCHGUARD_PROBE_SECONDS)
-  execute_process(COMMAND "${probe}" ${ARGN} TIMEOUT ${seconds}
+  execute_process(COMMAND "${probe}" ${ARGN} TIMEOUT ${seconds} WORKING_DIRECTORY "${CMAKE_SOURCE_DIR}"
     RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE error
     OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_STRIP_TRAILING_WHITESPACE)
   list(JOIN ARGN " " line)
@@ -50,17 +60,17 @@ function(_archguard_update_file fresh file)
   file(REMOVE "${fresh}")
 endfunction()
 
-# The elements of a JSON array of texts; empty where the key is absent.
-function(_archguard_json_texts out json)
-  set(texts "")
-  string(JSON count ERROR_VARIABLE error LENGTH "${json}" ${ARGN})
-  if(error STREQUAL "NOTFOUND" AND count GREATER 0)
-    math(EXPR last "${count} - 1")
-    foreach(i RANGE ${last})
-      string(JSON text GET "${json}" ${ARGN} ${i})
-      string(REPLACE ";" "," text "${text}")
-      list(APPEND texts "${text}")
-    endforeach()
+# Warns of each text under `warnings` in the report of a selection that matches the expression.
+function(_archguard_report_warnings command report expression)
+  string(JSON count ERROR_VARIABLE error LENGTH "${report}" warnings)
+  if(NOT error STREQUAL "NOTFOUND" OR count EQUAL 0)
+    return()
   endif()
-  set(${out} "${texts}" PARENT_SCOPE)
+  math(EXPR last "${count} - 1")
+  foreach(i RANGE ${last})
+    string(JSON warning GET "${report}" warnings ${i})
+    if(warning MATCHES "${expression}")
+      message(WARNING "${command}: ${warning}")
+    endif()
+  endforeach()
 endfunction()

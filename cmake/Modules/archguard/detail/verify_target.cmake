@@ -39,7 +39,7 @@ function(_archguard_verify_settings out)
     if(fleet STREQUAL "" AND excluded STREQUAL "")
       _archguard_fleet_files(fleet ${command})
     elseif(fleet STREQUAL "")
-      _archguard_detected_fleet(fleet "${ARCHGUARD_SELECTED_DEVICES}")
+      set(fleet "${ARCHGUARD_SELECTED_DEVICES}")  # none, where the list is a baseline
       if("${ARCHGUARD_SELECTED_BY}" STREQUAL "user")
         set(device_severity "warn")
       endif()
@@ -47,7 +47,8 @@ function(_archguard_verify_settings out)
   endif()
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${fleet})
   foreach(file IN LISTS fleet)
-    list(APPEND options --fleet "${file}")
+    _archguard_short_path(short "${CMAKE_SOURCE_DIR}" "${file}")
+    list(APPEND options --fleet "${short}")
     list(APPEND inputs "${file}")
     set(has_devices TRUE)
   endforeach()
@@ -73,29 +74,19 @@ function(_archguard_verify_settings out)
     if(NOT EXISTS "${waivers}")
       message(FATAL_ERROR "${command}: WAIVERS file '${arg_WAIVERS}' does not exist (looked for ${waivers})")
     endif()
-    list(APPEND options --waivers "${waivers}")
+    _archguard_short_path(short "${CMAKE_SOURCE_DIR}" "${waivers}")
+    list(APPEND options --waivers "${short}")
     list(APPEND inputs "${waivers}")
   endif()
 
   _archguard_find_archguard(archguard ${command})
   _archguard_find_nvcc(nvcc)
+  set(top "${CMAKE_SOURCE_DIR}")
   set(code "")
-  foreach(name IN ITEMS archguard nvcc options inputs has_devices severity device_severity arg_POST_BUILD arg_TEST)
+  foreach(name IN ITEMS top archguard nvcc options inputs has_devices severity device_severity arg_POST_BUILD arg_TEST)
     string(APPEND code "set(${name} [=[${${name}}]=])\n")
   endforeach()
   set(${out} "${code}" PARENT_SCOPE)
-endfunction()
-
-# The file of detected devices, where it holds any.
-function(_archguard_detected_fleet out file)
-  set(${out} "" PARENT_SCOPE)
-  if(NOT file STREQUAL "" AND EXISTS "${file}")
-    file(STRINGS "${file}" lines REGEX "^[^#]")
-    list(LENGTH lines count)
-    if(count GREATER 1)  # more than the header
-      set(${out} "${file}" PARENT_SCOPE)
-    endif()
-  endif()
 endfunction()
 
 # Adds the stamp rule of one target, and what POST_BUILD and TEST ask for. `origin` is NAMED or FOUND (by ALL).
@@ -127,9 +118,13 @@ function(_archguard_verify_target target origin settings)
   if(NOT type STREQUAL "OBJECT_LIBRARY")
     list(APPEND files "$<TARGET_FILE:${target}>")
   endif()
+  set(program "${archguard}")
+  if(TARGET archguard AND TARGET ArchGuard::archguard)
+    list(APPEND program archguard)  # built in this tree
+  endif()
   add_custom_command(OUTPUT "${stamp}"
     COMMAND ${run} "-DSTAMP=${stamp}" -P "${script}"
-    DEPENDS "${target}" ${files} ${inputs} "${archguard}" "${parameters}" "${script}"
+    DEPENDS "${target}" ${files} ${inputs} ${program} "${parameters}" "${script}"
     COMMENT "ArchGuard: verifying ${target}"
     VERBATIM COMMAND_EXPAND_LISTS)
 
