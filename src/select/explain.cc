@@ -42,7 +42,7 @@ std::string jit_advice(const std::vector<ComputeCapability>& capabilities, Versi
   for (const ComputeCapability capability : capabilities) {
     const auto last = last_driver_branch_for(capability);
     if (branch && last && *last < *branch)
-      return "no driver for " + to_string(capability) + " does, " + std::to_string(*last) +
+      return "no driver for " + to_string(capability) + " is new enough, " + std::to_string(*last) +
              " is the last branch";
   }
   return "for JIT update it to " + driver_text(needed) + " or newer";

@@ -14,7 +14,6 @@
 namespace archguard {
 namespace {
 
-constexpr std::chrono::seconds kNvccDeadline{30};
 constexpr const char* kNvccFix = "name the CUDA compiler itself, for example /usr/local/cuda/bin/nvcc";
 
 bool is_program(const std::string& path) {
@@ -75,13 +74,15 @@ std::string first_line(const std::string& text) {
 }
 
 // What the option prints, where the program ends in order. Where it does not: why, as the error.
-Result<std::string> ask_nvcc(std::vector<std::string> argv, const char* option) {
+Result<std::string> ask_nvcc(std::vector<std::string> argv, const char* option,
+                             std::chrono::seconds deadline) {
   argv.emplace_back(option);
   const std::string where = join(argv, " ");
-  auto run = run_process(argv, kNvccDeadline);
+  auto run = run_process(argv, deadline);
   if (!run) return Error{run.error().where, run.error().what, kNvccFix};
   if (run->timed_out)
-    return Error{where, "no answer within " + std::to_string(kNvccDeadline.count()) + " seconds",
+    return Error{where,
+                 "no answer within " + count_of(static_cast<std::uint64_t>(deadline.count()), "second"),
                  "run this command by hand; a wrapper or a network folder may hang"};
   if (run->signal != 0)
     return Error{where, "died of signal " + std::to_string(run->signal),
@@ -138,12 +139,12 @@ void add_suffixed(std::vector<Arch>& archs, const Toolkit* toolkit) {
 
 }  // namespace
 
-Result<Compiler> compiler_of_nvcc(const std::string& command) {
+Result<Compiler> compiler_of_nvcc(const std::string& command, std::chrono::seconds deadline) {
   ARCHGUARD_TRY(argv, argv_of_command(command));
-  ARCHGUARD_TRY(banner, ask_nvcc(argv, "--version"));
+  ARCHGUARD_TRY(banner, ask_nvcc(argv, "--version", deadline));
   ARCHGUARD_TRY(version, version_in_banner(banner, argv[0]));
 
-  auto code = ask_nvcc(argv, "--list-gpu-code");
+  auto code = ask_nvcc(argv, "--list-gpu-code", deadline);
   if (!code && code.error().what.find("nknown option") != std::string::npos) {
     auto by_table = compiler_of_toolkit(version);
     if (!by_table) return Error{argv[0], by_table.error().what, "use a newer CUDA toolkit"};
@@ -151,7 +152,7 @@ Result<Compiler> compiler_of_nvcc(const std::string& command) {
     return by_table;
   }
   if (!code) return std::move(code).error();
-  ARCHGUARD_TRY(arch, ask_nvcc(argv, "--list-gpu-arch"));
+  ARCHGUARD_TRY(arch, ask_nvcc(argv, "--list-gpu-arch", deadline));
 
   Compiler compiler;
   compiler.version = version;

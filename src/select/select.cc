@@ -79,10 +79,12 @@ std::optional<Obstacle> obstacle_to_jit(const DeviceGroup& group, const Compiler
     return obstacle(
         no_sass + ", and the PTX asked for (compute_" + to_string(policy.given_ptx) + ") does not serve it",
         with_any_driver, compiler);
-  if (group.driver && driver_takes_ptx_of(compiler, *group.driver) != Fit::yes) {
+  const Fit taken = group.driver ? driver_takes_ptx_of(compiler, *group.driver) : Fit::yes;
+  if (taken != Fit::yes) {
     const std::string ptx = compiler.ptx_isa == Version{} ? "PTX" : "PTX " + to_string(compiler.ptx_isa);
     return obstacle(no_sass + ", and a driver that offers " + cuda_text(*group.driver) +
-                        " does not compile its " + ptx + " (error 222, cudaErrorUnsupportedPtxVersion)",
+                        (taken == Fit::no ? " does not" : " may not") + " compile its " + ptx +
+                        " (error 222, cudaErrorUnsupportedPtxVersion)",
                     toolkits_serving(group.capability, group.driver, policy), compiler);
   }
   return std::nullopt;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,12 +25,13 @@ struct Compiler {
 // architectures can name it, and sm_20 runs on its devices. Error: "… newest known is 13.5; pass --nvcc".
 Result<Compiler> compiler_of_toolkit(Version version);
 
-// What this very nvcc makes: runs it with --version, --list-gpu-code and --list-gpu-arch, at most half a
-// minute each. `command` is a path, a name that is looked up in PATH, or one of these followed by arguments
+// What this very nvcc makes: runs it with --version, --list-gpu-code and --list-gpu-arch, each at most until
+// the deadline. `command` is a path, a name that is looked up in PATH, or one of these followed by arguments
 // ("nvcc -ccbin g++", as CUDACXX may hold). Neither listing prints the `a` and `f` names: they come from the
 // table, for an nvcc newer than it from its newest release. An nvcc that does not know these options (CUDA 10
 // and older) is judged by the table.
-Result<Compiler> compiler_of_nvcc(const std::string& command);
+Result<Compiler> compiler_of_nvcc(const std::string& command,
+                                  std::chrono::seconds deadline = std::chrono::seconds(30));
 
 // One element of an architecture list, in CMake's spelling: "80-real", "90a-real", "86-virtual", "75" (both).
 struct ArchEntry {
@@ -39,8 +41,8 @@ struct ArchEntry {
 };
 std::string to_string(const ArchEntry& entry);
 // CMake's spelling ("80-real;90-virtual", `80` is both) or torch's ("8.0;9.0a;12.0+PTX", `8.0` is SASS
-// alone), with
-// `;`, `,` or blanks between; in the order of the text, each once. The error names the first wrong token.
+// alone), with `;`, `,` or blanks between; in the order of the text, each once. The error names the first
+// wrong token.
 Result<std::vector<ArchEntry>> parse_arch_list(std::string_view text);
 
 enum class SassPolicy { exact, minimal };
