@@ -9,17 +9,20 @@ could_not=()  # what could not be got, for the end of the run
 step() { printf '\n== %s\n' "$*"; }
 fail() { printf '%s: %s\n' "${0##*/}" "$*" >&2; exit 1; }
 
-# Runs a long command with its output in a log and a dot every few seconds; shows the log's end where it fails.
+# Runs a long command with its output in a log; shows how far it is every five seconds (ninja's [n/m], else a dot), and
+# the log's end where it fails.
 with_progress() {
-  local log=$1 pid seconds=0
+  local log=$1 pid ticks=0 done_so_far
   shift
   "$@" >"$log" 2>&1 </dev/null &
   pid=$!
   while kill -0 "$pid" 2>/dev/null; do
     sleep 0.2
-    ((++seconds % 25 == 0)) && printf '.'
+    ((++ticks % 25)) && continue
+    done_so_far=$(tail -1 "$log" | grep -o '^\[[0-9]*/[0-9]*\]' || echo .)
+    printf '%s ' "$done_so_far"
   done
-  ((seconds >= 25)) && printf '\n'
+  ((ticks < 25)) || printf '\n'
   wait "$pid" || { tail -40 "$log" >&2; return 1; }
 }
 
