@@ -29,12 +29,12 @@ void AnswerWriter::loaded(const DynamicLibrary& library, const std::string& path
   const char* state = library.state() == DynamicLibrary::State::loaded   ? "loaded"
                       : library.state() == DynamicLibrary::State::broken ? "broken"
                                                                          : "missing";
-  sink_({"library", state, path, library.error()});
+  sink_.put({"library", state, path, library.error()});
 }
 
 void AnswerWriter::device(const DeviceAnswer& device) {
-  sink_({"device", device.name, optional_number(device.major), optional_number(device.minor), device.uuid,
-         device.mig_uuid, device.pci_bus_id, device.mig ? "mig" : ""});
+  sink_.put({"device", device.name, optional_number(device.major), optional_number(device.minor), device.uuid,
+             device.mig_uuid, device.pci_bus_id, device.mig ? "mig" : ""});
 }
 
 LibraryAnswers read_answers(const ChildOutcome& outcome) {

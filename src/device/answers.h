@@ -45,19 +45,19 @@ struct LibraryAnswers {
 // Writers, used in the child.
 class AnswerWriter {
  public:
-  explicit AnswerWriter(RecordSink sink) : sink_(std::move(sink)) {}
-  void stage(const std::string& call) { sink_({"stage", call}); }
+  explicit AnswerWriter(const RecordSink& sink) : sink_(sink) {}
+  void stage(const std::string& call) { sink_.put({"stage", call}); }
   void loaded(const DynamicLibrary& library, const std::string& path);
-  void failure(const std::string& call, int code) { sink_({"failure", call, std::to_string(code)}); }
-  void initialised() { sink_({"initialised"}); }
-  void cuda_number(int number) { sink_({"cuda", std::to_string(number)}); }
-  void driver_version(const std::string& version) { sink_({"driver", version}); }
-  void kernel_version(const std::string& version) { sink_({"kernel", version}); }
-  void control_opens() { sink_({"control"}); }
+  void failure(const std::string& call, int code) { sink_.put({"failure", call, std::to_string(code)}); }
+  void initialised() { sink_.put({"initialised"}); }
+  void cuda_number(int number) { sink_.put({"cuda", std::to_string(number)}); }
+  void driver_version(const std::string& version) { sink_.put({"driver", version}); }
+  void kernel_version(const std::string& version) { sink_.put({"kernel", version}); }
+  void control_opens() { sink_.put({"control"}); }
   void device(const DeviceAnswer& device);
 
  private:
-  RecordSink sink_;
+  const RecordSink& sink_;
 };
 
 // What the child wrote. A record that makes no sense is passed over.

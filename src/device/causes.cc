@@ -1,5 +1,3 @@
-#include <map>
-
 #include "base/text.h"
 #include "device/judge.h"
 
@@ -7,6 +5,11 @@
 
 namespace archguard {
 namespace {
+
+struct ErrorName {
+  int code;
+  const char* name;
+};
 
 std::string in_file(const std::string& path) {
   return path.empty() ? std::string() : " (" + path + ")";
@@ -100,7 +103,7 @@ Diagnostic unknown_failure(Diagnostic diagnostic, const FailureFacts& facts) {
 
 std::string cuda_error_name(int code) {
   // cuda.h, enum cudaError_enum.
-  static const std::map<int, const char*> names = {
+  static constexpr ErrorName kNames[] = {
       {1, "CUDA_ERROR_INVALID_VALUE"},
       {2, "CUDA_ERROR_OUT_OF_MEMORY"},
       {3, "CUDA_ERROR_NOT_INITIALIZED"},
@@ -124,13 +127,14 @@ std::string cuda_error_name(int code) {
       {808, "CUDA_ERROR_MPS_MAX_CLIENTS_REACHED"},
       {999, "CUDA_ERROR_UNKNOWN"},
   };
-  const auto found = names.find(code);
-  return found == names.end() ? std::string() : found->second;
+  for (const auto& each : kNames)
+    if (each.code == code) return each.name;
+  return {};
 }
 
 std::string nvml_error_name(int code) {
   // nvml.h, enum nvmlReturn_t.
-  static const std::map<int, const char*> names = {
+  static constexpr ErrorName kNames[] = {
       {1, "NVML_ERROR_UNINITIALIZED"},
       {2, "NVML_ERROR_INVALID_ARGUMENT"},
       {3, "NVML_ERROR_NOT_SUPPORTED"},
@@ -151,8 +155,9 @@ std::string nvml_error_name(int code) {
       {20, "NVML_ERROR_MEMORY"},
       {999, "NVML_ERROR_UNKNOWN"},
   };
-  const auto found = names.find(code);
-  return found == names.end() ? std::string() : found->second;
+  for (const auto& each : kNames)
+    if (each.code == code) return each.name;
+  return {};
 }
 
 bool kernel_driver_present(const FailureFacts& facts) {

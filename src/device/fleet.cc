@@ -1,7 +1,7 @@
 #include "device/fleet.h"
 
 #include <algorithm>
-#include <set>
+#include <map>
 
 #include "base/bytes.h"
 #include "base/text.h"
@@ -75,14 +75,14 @@ class FleetParser {
 
   Status take_header(const CsvRow& row) {
     header_ = {row.line, {}};
-    std::set<std::string> seen;
+    std::map<std::string, std::string> seen;
     for (const auto& field : row.fields) {
       const std::string column = to_lower(field);
       if (column.empty() && row.fields.size() > 1)
         return error(row.line, "the header has a column without a name", "remove the stray comma");
       const bool known =
           std::find(fleet_columns().begin(), fleet_columns().end(), column) != fleet_columns().end();
-      if (!seen.insert(known ? column : field).second)
+      if (!seen.emplace(known ? column : field, "").second)
         return error(row.line, "the header names the column '" + printable(column) + "' twice",
                      "remove one of them");
       header_.columns.push_back(known ? column : field);
@@ -226,10 +226,9 @@ std::string write_fleet(const std::vector<Device>& devices) {
   const auto any = [&](auto&& predicate) { return std::any_of(devices.begin(), devices.end(), predicate); };
   if (any([](const Device& device) { return device.mig; })) columns.push_back("mig.mode.current");
   if (any([](const Device& device) { return !device.visible; })) columns.push_back("visible");
-  std::set<std::string> unknown_columns;
-  for (const auto& device : devices)
-    for (const auto& [column, value] : device.extra) unknown_columns.insert(column);
-  columns.insert(columns.end(), unknown_columns.begin(), unknown_columns.end());
+  std::map<std::string, std::string> unknown_columns;
+  for (const auto& device : devices) unknown_columns.insert(device.extra.begin(), device.extra.end());
+  for (const auto& [column, value] : unknown_columns) columns.push_back(column);
 
   std::string text;
   for (const auto& column : columns) text += (text.empty() ? "" : ", ") + csv_field(column);

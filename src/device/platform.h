@@ -1,7 +1,6 @@
 #pragma once
 
 #include <chrono>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -36,8 +35,18 @@ class DynamicLibrary {
 // ---- isolated children ----
 
 using Record = std::vector<std::string>;
-using RecordSink = std::function<void(const Record&)>;
-using IsolatedBody = std::function<void(const RecordSink&)>;
+
+// The child's end of the pipe to the parent.
+class RecordSink {
+ public:
+  explicit RecordSink(int descriptor) : descriptor_(descriptor) {}
+  void put(const Record& record) const;
+
+ private:
+  int descriptor_;
+};
+
+using IsolatedBody = void (*)(const RecordSink&);
 
 struct ChildOutcome {
   enum class End {

@@ -97,7 +97,7 @@ bool open_pipe(int ends[2]) {
 
 // The child's side. The driver's own printing goes to the noise pipe; signal handlers of the host program,
 // core files and the terminal's stdin are none of the driver's business.
-[[noreturn]] void run_child(const IsolatedBody& body, int records_fd, int noise_fd) {
+[[noreturn]] void run_child(IsolatedBody body, int records_fd, int noise_fd) {
 #ifdef __linux__
   prctl(PR_SET_PDEATHSIG, SIGKILL);
 #endif
@@ -110,13 +110,13 @@ bool open_pipe(int ends[2]) {
   dup2(noise_fd, STDOUT_FILENO);
   dup2(noise_fd, STDERR_FILENO);
   setvbuf(stdout, nullptr, _IONBF, 0);  // what a driver prints before it crashes is worth keeping
-  body([records_fd](const Record& record) { write_whole(records_fd, encode_record(record)); });
+  body(RecordSink(records_fd));
   fflush(nullptr);
   write_whole(records_fd, std::string(kEndLine) + "\n");
   _exit(0);
 }
 
-void start_child(RunningChild& child, const IsolatedBody& body) {
+void start_child(RunningChild& child, IsolatedBody body) {
   int records[2] = {-1, -1}, noise[2] = {-1, -1};
   const bool piped = open_pipe(records) && open_pipe(noise);
   if (piped) child.pid = fork();
@@ -197,6 +197,10 @@ ChildOutcome outcome_of(RunningChild& child) {
 }
 
 }  // namespace
+
+void RecordSink::put(const Record& record) const {
+  write_whole(descriptor_, encode_record(record));
+}
 
 DynamicLibrary DynamicLibrary::open(const std::vector<std::string>& names) {
   DynamicLibrary library;

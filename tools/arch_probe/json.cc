@@ -4,14 +4,22 @@
 namespace archguard {
 namespace {
 
-using JsonMembers = std::vector<std::pair<std::string, std::string>>;  // key → JSON text
+// Collects the members of an object, whose values are JSON text: on one line, or, for a document, one a line.
+class JsonObject {
+ public:
+  explicit JsonObject(bool document = false) : separator_(document ? ",\n  " : ", ") {}
+  JsonObject& add(std::string_view key, std::string_view value) {
+    if (!members_.empty()) members_ += separator_;
+    members_.append(json_quote(key)).append(": ").append(value);
+    return *this;
+  }
+  std::string text() const { return "{" + members_ + "}"; }
+  std::string document_text() const { return "{\n  " + members_ + "\n}\n"; }
 
-std::string json_object(const JsonMembers& members) {
-  std::string text;
-  for (const auto& [key, value] : members)
-    text += (text.empty() ? "" : ", ") + json_quote(key) + ": " + value;
-  return "{" + text + "}";
-}
+ private:
+  const char* separator_;
+  std::string members_;
+};
 
 std::string json_array(const std::vector<std::string>& elements) {
   return "[" + join(elements, ", ") + "]";
@@ -20,13 +28,6 @@ std::string json_array(const std::vector<std::string>& elements) {
 // One element a line, for the lists that people read.
 std::string json_lines(const std::vector<std::string>& elements) {
   return elements.empty() ? "[]" : "[\n    " + join(elements, ",\n    ") + "\n  ]";
-}
-
-std::string json_document(const JsonMembers& members) {
-  std::string text;
-  for (const auto& [key, value] : members)
-    text += (text.empty() ? "" : ",") + ("\n  " + json_quote(key) + ": ") + value;
-  return "{" + text + "\n}\n";
 }
 
 std::string json_text_or_null(const std::string& text) {
@@ -49,26 +50,27 @@ std::string json_strings(const std::vector<std::string>& texts) {
 }
 
 std::string json_map(const std::map<std::string, std::string>& map) {
-  JsonMembers members;
-  for (const auto& [key, value] : map) members.emplace_back(key, json_quote(value));
-  return json_object(members);
+  JsonObject object;
+  for (const auto& [key, value] : map) object.add(key, json_quote(value));
+  return object.text();
 }
 
 std::string json_device(const Device& device) {
-  JsonMembers members = {{"name", json_text_or_null(device.name)},
-                         {"compute_capability", json_known_or_null(device.capability)},
-                         {"driver_version", json_text_or_null(device.driver_version)},
-                         {"driver_cuda", json_known_or_null(device.driver_cuda)},
-                         {"uuid", json_text_or_null(device.uuid)},
-                         {"pci_bus_id", json_text_or_null(device.pci_bus_id)},
-                         {"visible", json_bool(device.visible)},
-                         {"mig", json_bool(device.mig)},
-                         {"count", std::to_string(device.count)},
-                         {"host", device.host ? json_quote(*device.host) : "null"},
-                         {"origin", json_quote(device.origin)},
-                         {"source", json_map(device.source)}};
-  if (!device.extra.empty()) members.emplace_back("extra", json_map(device.extra));
-  return json_object(members);
+  JsonObject object;
+  object.add("name", json_text_or_null(device.name))
+      .add("compute_capability", json_known_or_null(device.capability))
+      .add("driver_version", json_text_or_null(device.driver_version))
+      .add("driver_cuda", json_known_or_null(device.driver_cuda))
+      .add("uuid", json_text_or_null(device.uuid))
+      .add("pci_bus_id", json_text_or_null(device.pci_bus_id))
+      .add("visible", json_bool(device.visible))
+      .add("mig", json_bool(device.mig))
+      .add("count", std::to_string(device.count))
+      .add("host", device.host ? json_quote(*device.host) : "null")
+      .add("origin", json_quote(device.origin))
+      .add("source", json_map(device.source));
+  if (!device.extra.empty()) object.add("extra", json_map(device.extra));
+  return object.text();
 }
 
 std::string json_devices(const std::vector<Device>& devices) {
@@ -84,11 +86,13 @@ std::string json_status(ProbeStatus status) {
 std::string json_diagnostics(const std::vector<Diagnostic>& diagnostics) {
   std::vector<std::string> elements;
   for (const auto& each : diagnostics)
-    elements.push_back(json_object({{"stage", json_quote(each.stage)},
-                                    {"code", each.code ? std::to_string(*each.code) : "null"},
-                                    {"name", json_text_or_null(each.name)},
-                                    {"cause", json_quote(each.cause)},
-                                    {"fix", json_text_or_null(each.fix)}}));
+    elements.push_back(JsonObject()
+                           .add("stage", json_quote(each.stage))
+                           .add("code", each.code ? std::to_string(*each.code) : "null")
+                           .add("name", json_text_or_null(each.name))
+                           .add("cause", json_quote(each.cause))
+                           .add("fix", json_text_or_null(each.fix))
+                           .text());
   return json_lines(elements);
 }
 
@@ -98,10 +102,12 @@ std::string json_entries(const std::vector<ChosenEntry>& entries) {
     const char* kind = !chosen.entry.virtual_ ? "real" : !chosen.entry.real ? "virtual" : "both";
     std::vector<std::string> devices;
     for (const std::size_t device : chosen.devices) devices.push_back(std::to_string(device));
-    elements.push_back(json_object({{"arch", json_quote(to_string(chosen.entry.arch))},
-                                    {"kind", json_quote(kind)},
-                                    {"reason", json_quote(chosen.reason)},
-                                    {"devices", json_array(devices)}}));
+    elements.push_back(JsonObject()
+                           .add("arch", json_quote(to_string(chosen.entry.arch)))
+                           .add("kind", json_quote(kind))
+                           .add("reason", json_quote(chosen.reason))
+                           .add("devices", json_array(devices))
+                           .text());
   }
   return json_lines(elements);
 }
@@ -112,11 +118,13 @@ std::string json_excluded(const SelectReport& report) {
   std::vector<std::string> elements;
   for (const auto& excluded : report.selection.excluded) {
     if (!report.probe.devices[excluded.device].visible) continue;
-    elements.push_back(json_object({{"device", json_device(report.probe.devices[excluded.device])},
-                                    {"index", std::to_string(excluded.device)},
-                                    {"reason", json_quote(excluded.reason)},
-                                    {"first_toolkit", json_known_or_null(excluded.first_toolkit)},
-                                    {"last_toolkit", json_known_or_null(excluded.last_toolkit)}}));
+    elements.push_back(JsonObject()
+                           .add("device", json_device(report.probe.devices[excluded.device]))
+                           .add("index", std::to_string(excluded.device))
+                           .add("reason", json_quote(excluded.reason))
+                           .add("first_toolkit", json_known_or_null(excluded.first_toolkit))
+                           .add("last_toolkit", json_known_or_null(excluded.last_toolkit))
+                           .text());
   }
   return json_lines(elements);
 }
@@ -124,46 +132,53 @@ std::string json_excluded(const SelectReport& report) {
 std::string json_judged(const SelectReport& report) {
   std::vector<std::string> elements;
   for (const auto& judged : report.judged)
-    elements.push_back(json_object({{"device", json_quote(describe(report.probe.devices[judged.device]))},
-                                    {"index", std::to_string(judged.device)},
-                                    {"verdict", json_quote(to_string(judged.verdict))},
-                                    {"code", std::to_string(judged.code)},
-                                    {"reason", json_quote(judged.reason)},
-                                    {"fix", json_quote(judged.fix)}}));
+    elements.push_back(JsonObject()
+                           .add("device", json_quote(describe(report.probe.devices[judged.device])))
+                           .add("index", std::to_string(judged.device))
+                           .add("verdict", json_quote(to_string(judged.verdict)))
+                           .add("code", std::to_string(judged.code))
+                           .add("reason", json_quote(judged.reason))
+                           .add("fix", json_quote(judged.fix))
+                           .text());
   return json_lines(elements);
 }
 
 }  // namespace
 
 std::string devices_json(const ProbeResult& probe) {
-  return json_document(
-      {{"schema", json_quote("archguard.devices/1")},
-       {"status", json_status(probe.status)},
-       {"driver", json_object({{"version", json_text_or_null(probe.driver_version)},
-                               {"cuda_version", json_known_or_null(probe.driver_cuda)},
-                               {"library", json_text_or_null(probe.library)},
-                               {"library_version", json_text_or_null(probe.library_version)}})},
-       {"devices", json_devices(probe.devices)},
-       {"diagnostics", json_diagnostics(probe.diagnostics)}});
+  JsonObject driver, document(true);
+  driver.add("version", json_text_or_null(probe.driver_version))
+      .add("cuda_version", json_known_or_null(probe.driver_cuda))
+      .add("library", json_text_or_null(probe.library))
+      .add("library_version", json_text_or_null(probe.library_version));
+  return document.add("schema", "\"archguard.devices/1\"")
+      .add("status", json_status(probe.status))
+      .add("driver", driver.text())
+      .add("devices", json_devices(probe.devices))
+      .add("diagnostics", json_diagnostics(probe.diagnostics))
+      .document_text();
 }
 
 std::string selection_json(const SelectReport& report) {
   std::vector<std::string> architectures, toolkits;
   for (const auto& chosen : report.selection.entries) architectures.push_back(to_string(chosen.entry));
   for (const Version version : report.selection.toolkits_for_all) toolkits.push_back(to_string(version));
-  return json_document({{"schema", json_quote("archguard.select/1")},
-                        {"status", json_status(report.probe.status)},
-                        {"toolkit", json_object({{"version", json_quote(to_string(report.compiler.version))},
-                                                 {"nvcc", json_text_or_null(report.compiler.path)}})},
-                        {"baseline", json_bool(report.selection.baseline)},
-                        {"architectures", json_strings(architectures)},
-                        {"entries", json_entries(report.selection.entries)},
-                        {"excluded", json_excluded(report)},
-                        {"toolkits_for_all", json_strings(toolkits)},
-                        {"warnings", json_strings(report.selection.warnings)},
-                        {"judged", json_judged(report)},
-                        {"devices", json_devices(report.probe.devices)},
-                        {"diagnostics", json_diagnostics(report.probe.diagnostics)}});
+  JsonObject toolkit, document(true);
+  toolkit.add("version", json_quote(to_string(report.compiler.version)))
+      .add("nvcc", json_text_or_null(report.compiler.path));
+  return document.add("schema", "\"archguard.select/1\"")
+      .add("status", json_status(report.probe.status))
+      .add("toolkit", toolkit.text())
+      .add("baseline", json_bool(report.selection.baseline))
+      .add("architectures", json_strings(architectures))
+      .add("entries", json_entries(report.selection.entries))
+      .add("excluded", json_excluded(report))
+      .add("toolkits_for_all", json_strings(toolkits))
+      .add("warnings", json_strings(report.selection.warnings))
+      .add("judged", json_judged(report))
+      .add("devices", json_devices(report.probe.devices))
+      .add("diagnostics", json_diagnostics(report.probe.diagnostics))
+      .document_text();
 }
 
 }  // namespace archguard

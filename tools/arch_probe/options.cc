@@ -1,205 +1,176 @@
 #include "options.h"
 
-#include <algorithm>
-#include <functional>
+#include <initializer_list>
 
 #include "base/text.h"
+
+// Plain comparisons instead of a table of callbacks: this file is compiled while other projects configure,
+// and templates would cost most of that time.
 
 namespace archguard {
 namespace {
 
-// One option of a command: what takes its value, or, for a flag, what sets it.
-struct OptionSpec {
-  std::string name;
-  bool has_value = true;
-  std::function<Status(const std::string& value)> take;
-};
+using Words = std::initializer_list<const char*>;
+
+const Words kProbeOptions = {"--format", "--timeout", "--fleet",  "--write-devices",
+                             "--help",   "-h",        "--version"};
+const Words kSelectOptions = {"--fleet",    "--device", "--nvcc",          "--toolkit",
+                              "--ptx",      "--sass",   "--on-no-device",  "--on-detect-failure",
+                              "--baseline", "--target", "--judge",         "--no-detect",
+                              "--timeout",  "--format", "--write-devices", "--write-json",
+                              "--help",     "-h"};
+const Words kFlags = {"--help", "-h", "--version", "--no-detect"};
+
+bool is_one_of(std::string_view text, const Words& words) {
+  for (const char* word : words)
+    if (text == word) return true;
+  return false;
+}
+
+std::vector<std::string> list_of(const Words& words) {
+  return {words.begin(), words.end()};
+}
+
+std::string meant_fix(const std::string& text, const std::vector<std::string>& known) {
+  const auto meant = did_you_mean(text, known);
+  return meant ? "did you mean " + *meant + "?" : "";
+}
 
 Error bad_option_value(const std::string& option, const std::string& value, const std::string& expected) {
   return {"", option + " is '" + value + "', expected " + expected, ""};
 }
 
-// An option whose value is one of a few words, each with what it means.
-template <class Value>
-OptionSpec choice_option(const std::string& name, Value& target,
-                         const std::vector<std::pair<std::string, Value>>& choices) {
-  return {name, true, [name, &target, choices](const std::string& value) -> Status {
-            std::vector<std::string> words;
-            for (const auto& [word, meaning] : choices) {
-              if (word == value) {
-                target = meaning;
-                return Done{};
-              }
-              words.push_back(word);
-            }
-            Error error = bad_option_value(name, value, join(words, ", "));
-            if (const auto meant = did_you_mean(value, words)) error.fix = "did you mean " + *meant + "?";
-            return error;
-          }};
-}
-
-OptionSpec text_option(const std::string& name, std::string& target) {
-  return {name, true, [name, &target](const std::string& value) -> Status {
-            if (value.empty()) return Error{"", name + " needs a value", ""};
-            target = value;
-            return Done{};
-          }};
-}
-
-OptionSpec flag_option(const std::string& name, std::function<void()> set) {
-  return {name, false, [set = std::move(set)](const std::string&) -> Status {
-            set();
-            return Done{};
-          }};
-}
-
-// Seconds, with up to three digits behind a dot, at most an hour.
-OptionSpec timeout_option(std::chrono::milliseconds& target) {
-  return {"--timeout", true, [&target](const std::string& value) -> Status {
-            const auto dot = value.find('.');
-            const auto seconds = parse_number(std::string_view(value).substr(0, dot), 3600);
-            std::string fraction = dot == std::string::npos ? "0" : value.substr(dot + 1);
-            fraction.resize(std::max<std::size_t>(fraction.size(), 3), '0');
-            const auto milliseconds = fraction.size() == 3 ? parse_number(fraction, 999) : std::nullopt;
-            if (!seconds || !milliseconds || *seconds * 1000 + *milliseconds == 0)
-              return bad_option_value("--timeout", value, "seconds, more than 0 and at most 3600");
-            target = std::chrono::milliseconds(*seconds * 1000 + *milliseconds);
-            return Done{};
-          }};
-}
-
-Error unknown_argument(const std::string& argument, const std::vector<OptionSpec>& specs,
-                       const std::vector<std::string>& commands) {
-  std::vector<std::string> known = commands;
-  for (const auto& spec : specs) known.push_back(spec.name);
-  const bool option = starts_with(argument, "-");
-  Error error{"", (option ? "unknown option '" : "unexpected argument '") + argument + "'", ""};
-  const auto meant = did_you_mean(argument.substr(0, argument.find('=')), known);
-  error.fix = meant ? "did you mean " + *meant + "?" : "arch_probe --help lists what there is";
+// Sets `index` to the place of `value` among the words that the option takes.
+Status choose(const std::string& option, const std::string& value, const Words& words, int& index) {
+  index = 0;
+  for (const char* word : words) {
+    if (value == word) return Done{};
+    ++index;
+  }
+  Error error = bad_option_value(option, value, join(list_of(words), ", "));
+  error.fix = meant_fix(value, list_of(words));
   return error;
 }
 
-Status parse_with(const std::vector<OptionSpec>& specs, const std::vector<std::string>& commands,
-                  std::vector<std::string>::const_iterator next,
-                  std::vector<std::string>::const_iterator end) {
-  while (next != end) {
-    const std::string argument = *next++;
-    const auto equals = starts_with(argument, "--") ? argument.find('=') : std::string::npos;
-    const std::string name = argument.substr(0, equals);
-    const auto spec =
-        std::find_if(specs.begin(), specs.end(), [&](const OptionSpec& each) { return each.name == name; });
-    if (spec == specs.end()) return unknown_argument(argument, specs, commands);
-    std::string value;
-    if (!spec->has_value && equals != std::string::npos) return Error{"", name + " takes no value", ""};
-    if (spec->has_value) {
-      if (equals != std::string::npos) {
-        value = argument.substr(equals + 1);
-      } else if (next != end && !starts_with(*next, "--")) {
-        value = *next++;
-      } else {
-        return Error{"", name + " needs a value", ""};
-      }
-    }
-    ARCHGUARD_CHECK(spec->take(value));
-  }
+// Seconds, with up to three digits behind a dot, at most an hour.
+Status take_timeout(const std::string& value, std::chrono::milliseconds& timeout) {
+  const auto dot = value.find('.');
+  const auto seconds = parse_number(std::string_view(value).substr(0, dot), 3600);
+  std::string fraction = dot == std::string::npos ? "0" : value.substr(dot + 1);
+  if (fraction.size() < 3) fraction.resize(3, '0');
+  const auto milliseconds = parse_number(fraction.size() == 3 ? fraction : "", 999);
+  if (!seconds || !milliseconds || *seconds * 1000 + *milliseconds == 0)
+    return bad_option_value("--timeout", value, "seconds, more than 0 and at most 3600");
+  timeout = std::chrono::milliseconds(*seconds * 1000 + *milliseconds);
   return Done{};
-}
-
-OptionSpec list_option(const std::string& name, std::function<void(std::vector<ArchEntry>)> take) {
-  return {name, true, [name, take = std::move(take)](const std::string& value) -> Status {
-            auto entries = parse_arch_list(value);
-            if (!entries) {
-              Error error = std::move(entries).error();
-              error.where = name;
-              return error;
-            }
-            if (entries->empty()) return Error{"", name + " is empty", ""};
-            take(std::move(*entries));
-            return Done{};
-          }};
 }
 
 // newest, oldest, none, or the architecture whose PTX is wanted: 8.0 or 80.
 Status take_ptx(const std::string& value, SelectPolicy& policy) {
-  const std::vector<std::pair<std::string, PtxPolicy>> words = {
-      {"newest", PtxPolicy::newest}, {"oldest", PtxPolicy::oldest}, {"none", PtxPolicy::none}};
-  for (const auto& [word, meaning] : words)
-    if (word == value) {
-      policy.ptx = meaning;
-      return Done{};
-    }
+  const Words words = {"newest", "oldest", "none"};
+  int index = 0;
+  if (choose("--ptx", value, words, index)) {
+    policy.ptx = index == 0 ? PtxPolicy::newest : index == 1 ? PtxPolicy::oldest : PtxPolicy::none;
+    return Done{};
+  }
   const auto capability = parse_capability(value);
-  const auto arch = capability ? std::optional(arch_of(*capability)) : parse_arch(value);
+  const auto arch = capability ? arch_of(*capability) : parse_arch(value);
   if (arch) {
     policy.ptx = PtxPolicy::given;
     policy.given_ptx = *arch;
     return Done{};
   }
   Error error = bad_option_value("--ptx", value, "newest, oldest, none or an architecture such as 8.0");
-  if (const auto meant = did_you_mean(value, {"newest", "oldest", "none"}))
-    error.fix = "did you mean " + *meant + "?";
+  error.fix = meant_fix(value, list_of(words));
   return error;
 }
 
-std::vector<OptionSpec> probe_specs(Options& options) {
-  ProbeOptions& probe = options.probe;
-  return {choice_option<ProbeFormat>(
-              "--format", probe.format,
-              {{"table", ProbeFormat::table}, {"json", ProbeFormat::json}, {"csv", ProbeFormat::csv}}),
-          timeout_option(probe.timeout),
-          {"--fleet", true,
-           [&probe](const std::string& value) -> Status {
-             probe.fleets.push_back(value);
-             return Done{};
-           }},
-          text_option("--write-devices", probe.write_devices),
-          flag_option("--help", [&options] { options.command = Options::Command::help; }),
-          flag_option("-h", [&options] { options.command = Options::Command::help; }),
-          flag_option("--version", [&options] { options.command = Options::Command::version; })};
+Status take_list(const std::string& option, const std::string& value, std::vector<ArchEntry>& list) {
+  auto entries = parse_arch_list(value);
+  if (!entries) {
+    Error error = std::move(entries).error();
+    error.where = option;
+    return error;
+  }
+  if (entries->empty()) return Error{"", option + " is empty", ""};
+  list = std::move(*entries);
+  return Done{};
 }
 
-std::vector<OptionSpec> select_specs(Options& options) {
+Status take_probe_option(const std::string& name, const std::string& value, Options& options) {
+  ProbeOptions& probe = options.probe;
+  int index = 0;
+  if (name == "--help" || name == "-h") {
+    options.command = Options::Command::help;
+  } else if (name == "--version") {
+    options.command = Options::Command::version;
+  } else if (name == "--timeout") {
+    return take_timeout(value, probe.timeout);
+  } else if (name == "--fleet") {
+    probe.fleets.push_back(value);
+  } else if (name == "--write-devices") {
+    probe.write_devices = value;
+  } else if (name == "--format") {
+    ARCHGUARD_CHECK(choose(name, value, {"table", "json", "csv"}, index));
+    probe.format = index == 0 ? ProbeFormat::table : index == 1 ? ProbeFormat::json : ProbeFormat::csv;
+  }
+  return Done{};
+}
+
+Status take_select_option(const std::string& name, const std::string& value, Options& options) {
   SelectOptions& select = options.select;
-  const auto source = [&select](bool fleet) {
-    return [&select, fleet](const std::string& value) -> Status {
-      select.sources.push_back({fleet, value});
-      return Done{};
-    };
-  };
-  const std::vector<std::pair<std::string, bool>> policies = {{"error", true}, {"baseline", false}};
-  const std::vector<std::pair<std::string, bool>> targets = {
-      {"aarch64", true}, {"arm64", true}, {"x86_64", false}, {"amd64", false}, {"ppc64le", false}};
-  return {
-      {"--fleet", true, source(true)},
-      {"--device", true, source(false)},
-      text_option("--nvcc", select.nvcc),
-      {"--toolkit", true,
-       [&select](const std::string& value) -> Status {
-         select.toolkit = parse_version(value);
-         if (!select.toolkit) return bad_option_value("--toolkit", value, "X.Y such as 13.0");
-         return Done{};
-       }},
-      {"--ptx", true, [&select](const std::string& value) { return take_ptx(value, select.policy); }},
-      choice_option<SassPolicy>("--sass", select.policy.sass,
-                                {{"exact", SassPolicy::exact}, {"minimal", SassPolicy::minimal}}),
-      choice_option<bool>("--on-no-device", select.error_on_no_device, policies),
-      choice_option<bool>("--on-detect-failure", select.error_on_detect_failure, policies),
-      list_option("--baseline",
-                  [&select](std::vector<ArchEntry> list) { select.policy.baseline = std::move(list); }),
-      choice_option<bool>("--target", select.policy.tegra_in_baseline, targets),
-      list_option("--judge", [&select](std::vector<ArchEntry> list) { select.judge = std::move(list); }),
-      flag_option("--no-detect", [&select] { select.detect = false; }),
-      timeout_option(select.timeout),
-      choice_option<SelectFormat>("--format", select.format,
-                                  {{"cmake", SelectFormat::cmake},
-                                   {"torch", SelectFormat::torch},
-                                   {"gencode", SelectFormat::gencode},
-                                   {"json", SelectFormat::json}}),
-      text_option("--write-devices", select.write_devices),
-      text_option("--write-json", select.write_json),
-      flag_option("--help", [&options] { options.command = Options::Command::select_help; }),
-      flag_option("-h", [&options] { options.command = Options::Command::select_help; }),
-  };
+  int index = 0;
+  if (name == "--help" || name == "-h") {
+    options.command = Options::Command::select_help;
+  } else if (name == "--fleet" || name == "--device") {
+    select.sources.push_back({name == "--fleet", value});
+  } else if (name == "--no-detect") {
+    select.detect = false;
+  } else if (name == "--timeout") {
+    return take_timeout(value, select.timeout);
+  } else if (name == "--nvcc") {
+    select.nvcc = value;
+  } else if (name == "--toolkit") {
+    select.toolkit = parse_version(value);
+    if (!select.toolkit) return bad_option_value(name, value, "X.Y such as 13.0");
+  } else if (name == "--ptx") {
+    return take_ptx(value, select.policy);
+  } else if (name == "--sass") {
+    ARCHGUARD_CHECK(choose(name, value, {"exact", "minimal"}, index));
+    select.policy.sass = index == 0 ? SassPolicy::exact : SassPolicy::minimal;
+  } else if (name == "--on-no-device" || name == "--on-detect-failure") {
+    ARCHGUARD_CHECK(choose(name, value, {"error", "baseline"}, index));
+    (name == "--on-no-device" ? select.error_on_no_device : select.error_on_detect_failure) = index == 0;
+  } else if (name == "--baseline") {
+    return take_list(name, value, select.policy.baseline);
+  } else if (name == "--judge") {
+    return take_list(name, value, select.judge);
+  } else if (name == "--target") {
+    ARCHGUARD_CHECK(choose(name, value, {"aarch64", "arm64", "x86_64", "amd64", "ppc64le"}, index));
+    select.policy.tegra_in_baseline = index < 2;
+  } else if (name == "--format") {
+    ARCHGUARD_CHECK(choose(name, value, {"cmake", "torch", "gencode", "json"}, index));
+    const SelectFormat formats[] = {SelectFormat::cmake, SelectFormat::torch, SelectFormat::gencode,
+                                    SelectFormat::json};
+    select.format = formats[index];
+  } else if (name == "--write-devices") {
+    select.write_devices = value;
+  } else if (name == "--write-json") {
+    select.write_json = value;
+  }
+  return Done{};
+}
+
+Error unknown_argument(const std::string& argument, bool select) {
+  std::vector<std::string> known = list_of(select ? kSelectOptions : kProbeOptions);
+  if (!select) known.push_back("select");
+  const bool option = starts_with(argument, "-");
+  Error error{"", (option ? "unknown option '" : "unexpected argument '") + argument + "'", ""};
+  error.fix = meant_fix(argument.substr(0, argument.find('=')), known);
+  if (error.fix.empty())
+    error.fix =
+        select ? "arch_probe select --help lists what there is" : "arch_probe --help lists what there is";
+  return error;
 }
 
 Status check_select(const SelectOptions& select) {
@@ -214,12 +185,25 @@ Status check_select(const SelectOptions& select) {
 
 Result<Options> parse_options(const std::vector<std::string>& arguments) {
   Options options;
-  const bool select = !arguments.empty() && arguments.front() == "select";
+  const bool select = !arguments.empty() && arguments[0] == "select";
   if (select) options.command = Options::Command::select;
-  const auto specs = select ? select_specs(options) : probe_specs(options);
-  const std::vector<std::string> commands =
-      select ? std::vector<std::string>{} : std::vector<std::string>{"select"};
-  ARCHGUARD_CHECK(parse_with(specs, commands, arguments.begin() + (select ? 1 : 0), arguments.end()));
+  for (std::size_t i = select ? 1 : 0; i < arguments.size(); ++i) {
+    const std::string& argument = arguments[i];
+    const auto equals = starts_with(argument, "--") ? argument.find('=') : std::string::npos;
+    const std::string name = argument.substr(0, equals);
+    if (!is_one_of(name, select ? kSelectOptions : kProbeOptions)) return unknown_argument(argument, select);
+    const bool flag = is_one_of(name, kFlags);
+    std::string value;
+    if (equals != std::string::npos) {
+      if (flag) return Error{"", name + " takes no value", ""};
+      value = argument.substr(equals + 1);
+    } else if (!flag && i + 1 < arguments.size() && !starts_with(arguments[i + 1], "--")) {
+      value = arguments[++i];
+    }
+    if (!flag && value.empty()) return Error{"", name + " needs a value", ""};
+    ARCHGUARD_CHECK(select ? take_select_option(name, value, options)
+                           : take_probe_option(name, value, options));
+  }
   if (options.command == Options::Command::select) ARCHGUARD_CHECK(check_select(options.select));
   return options;
 }

@@ -33,7 +33,7 @@ struct SelectOptions {
   SelectPolicy policy;
   bool error_on_no_device = false;
   bool error_on_detect_failure = false;
-  std::optional<std::vector<ArchEntry>> judge;  // a list to hold against the devices, instead of choosing one
+  std::vector<ArchEntry> judge;  // a list to hold against the devices too; empty: none
   SelectFormat format = SelectFormat::cmake;
   std::string write_devices, write_json;
 };

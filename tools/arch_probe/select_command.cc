@@ -124,8 +124,8 @@ Answer run_select_command(const SelectOptions& options) {
     auto& warnings = report.selection.warnings;
     warnings.insert(warnings.begin(), baseline_warning(report, !options.policy.baseline.empty()));
   }
-  if (options.judge && found)
-    report.judged = judge_list(report.probe.devices, report.compiler, *options.judge);
+  if (found && !options.judge.empty())
+    report.judged = judge_list(report.probe.devices, report.compiler, options.judge);
   if (const auto written = write_reports(options, report); !written) return usage_answer(written.error());
 
   if (options.format != SelectFormat::json) answer.err += reason_lines(report);
