@@ -81,7 +81,8 @@ std::string fix_for(const DeviceResult& result, const Device& device, const Veri
   if (failed(kNoKernelImage)) return fix_missing_image(capability, policy, toolkit);
   if (failed(kUnsupportedPtxVersion)) {
     const Toolkit* made_by = toolkit ? find_toolkit(*toolkit) : nullptr;
-    const std::string update = toolkit ? update_driver(*toolkit) : "update the driver";
+    const std::string update =
+        result.needs_driver ? update_driver(*result.needs_driver) : "update the driver";
     if (policy.scope == Scope::library) return update;
     const auto sass =
         made_by != nullptr ? best_sass(*made_by, capability) : std::optional<Arch>(arch_of(capability));

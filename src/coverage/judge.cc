@@ -39,11 +39,6 @@ Fit fit_of(const Entry& entry, ComputeCapability device) {
   return is_native(entry.kind) ? sass_fits(entry.arch, device) : ptx_fits(entry.arch, device);
 }
 
-std::optional<Version> toolkit_of(const Image& image) {
-  if (image.code && image.code->toolkit) return image.code->toolkit;
-  return image.entry.ptx_isa ? lowest_driver_cuda_for_ptx(*image.entry.ptx_isa) : std::nullopt;
-}
-
 struct Choice {
   std::optional<std::size_t> native;
   std::optional<std::size_t> ptx;
@@ -143,11 +138,13 @@ Judgement load(const Image& image, std::size_t index, const Device& device) {
                          to_string(isa) + " is not known");
       if (taken == Fit::no) {
         const auto newest = newest_ptx_for_driver(*device.driver_cuda);
-        return failed(kUnsupportedPtxVersion,
-                      "its PTX has ISA " + to_string(isa) + "; the driver offers CUDA " +
-                          to_string(*device.driver_cuda) +
-                          (newest ? " and takes PTX up to ISA " + to_string(*newest) : ""),
-                      index);
+        Judgement too_new = failed(kUnsupportedPtxVersion,
+                                   "its PTX has ISA " + to_string(isa) + "; the driver offers CUDA " +
+                                       to_string(*device.driver_cuda) +
+                                       (newest ? " and takes PTX up to ISA " + to_string(*newest) : ""),
+                                   index);
+        too_new.needs_driver = lowest_driver_cuda_for_ptx(isa);
+        return too_new;
       }
     }
   }
@@ -182,6 +179,11 @@ Judgement judge_choice(const ContainerCode& code, const Device& device, bool lin
 }
 
 }  // namespace
+
+std::optional<Version> toolkit_of(const Image& image) {
+  if (image.code && image.code->toolkit) return image.code->toolkit;
+  return image.entry.ptx_isa ? lowest_driver_cuda_for_ptx(*image.entry.ptx_isa) : std::nullopt;
+}
 
 Judgement judge(const ContainerCode& code, const Device& device, const JudgePolicy& policy) {
   const bool relocatable = code.container.relocatable;

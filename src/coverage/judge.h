@@ -42,8 +42,8 @@ struct Judgement {
   std::string reason;  // for `uncovered` and `unknown`, without place and device
   std::optional<std::size_t>
       image;  // what the driver takes, or would take and fail with (222, 200): index into images
-  std::optional<Version>
-      needs_driver;  // the lowest CUDA that the driver must offer, where the device does not tell its own
+  std::optional<Version> needs_driver;  // the lowest CUDA that the driver must offer, where it does not tell
+                                        // its own or is too old
   std::optional<Version>
       toolkit_ahead;  // the toolkit that made the image, where the driver is too old to serve it (35)
 };
@@ -52,6 +52,9 @@ struct Judgement {
 // known of their truth: docs/reference/compatibility.md; SASS before PTX, nearest arch, the first SASS and
 // the last PTX among equals, no second choice after the first (one published experiment; claimed).
 Judgement judge(const ContainerCode& code, const Device& device, const JudgePolicy& policy);
+
+// The toolkit that made the image, as far as it tells: for PTX the oldest that writes its ISA.
+std::optional<Version> toolkit_of(const Image& image);
 
 // The container's kernels against the image that the driver takes: names that it lacks, and names that do
 // nothing there while another image holds real code. Empty where the image's kernels cannot be read (LTO-IR).

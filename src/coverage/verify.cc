@@ -33,6 +33,7 @@ class DeviceJudge {
       return;
     }
     result_.kernels.total += code.kernels.size();
+    raise(result_.needs_driver, judgement.needs_driver);
     if (!covered) {
       const bool unknown = judgement.verdict == Verdict::unknown;
       ++(unknown ? result_.containers.unknown : result_.containers.uncovered);
@@ -41,7 +42,6 @@ class DeviceJudge {
       return;
     }
     ++(judgement.verdict == Verdict::sass ? result_.containers.sass : result_.containers.jit);
-    raise(result_.needs_driver, judgement.needs_driver);
     if (judgement.toolkit_ahead) {
       raise(result_.toolkit_ahead, judgement.toolkit_ahead);
       if (policy_.judge.require_driver)
@@ -188,7 +188,7 @@ FileResult verify_file(const DeviceCode& code, const ByteSource& file, const std
       result.has_kernels |= may_hold_kernels(contents);
       result.errors.insert(result.errors.end(), contents.errors.begin(), contents.errors.end());
       for (const Image& image : contents.images)
-        if (image.code) raise(toolkit, image.code->toolkit);
+        if (image.unknown.empty()) raise(toolkit, toolkit_of(image));
       for (DeviceJudge& each : judges) each.add(object, contents);
       add_expectation(result.expect, object, contents, request.expected);
     }

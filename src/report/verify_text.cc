@@ -179,7 +179,8 @@ class Writer {
     std::string text = fmt::format("{}: {}", count_of(counts.total, "container"), join(parts, ", "));
     if (result.kernels.covered != 0 && result.kernels.covered != result.kernels.total)
       text += fmt::format("; {} of {} kernels", result.kernels.covered, result.kernels.total);
-    if (result.needs_driver) text += "; needs a driver that offers CUDA " + to_string(*result.needs_driver);
+    if (result.needs_driver && result.coverage == Coverage::covered)
+      text += "; needs a driver that offers CUDA " + to_string(*result.needs_driver);
     return text;
   }
 

@@ -1,0 +1,262 @@
+// The archguard program as a user meets it: what it prints, where, and how it exits. PTX files serve as
+// device code, since they can be read here.
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <sys/stat.h>
+
+#include "support/run_process/run_process.h"
+
+namespace {
+
+const std::string kPtx90 =
+    ".version 9.0\n.target sm_80\n.address_size 64\n"
+    ".visible .entry gemm(.param .u64 p)\n{\n ld.param.u64 %rd1, [p];\n st.global.u32 [%rd1], 0;\n ret;\n}\n";
+
+RunOutput archguard(std::vector<std::string> arguments, const std::string& folder = {}) {
+  arguments.insert(arguments.begin(), ARCHGUARD);
+  return run_process(arguments, {}, folder);
+}
+
+// One clear message on standard error, exit 2, nothing on standard output.
+void check_refused(const RunOutput& run, const std::string& message) {
+  CHECK(run.err == message);
+  CHECK(run.out.empty());
+  CHECK(run.exit_code == 2);
+}
+
+}  // namespace
+
+TEST_CASE("help and version are answers, not errors") {
+  const RunOutput help = archguard({"--help"});
+  CHECK(help.exit_code == 0);
+  CHECK(help.err.empty());
+  CHECK(help.out.find("inspect") != std::string::npos);
+  CHECK(help.out.find("later") == std::string::npos);
+  const RunOutput verify_help = archguard({"verify", "--help"});
+  CHECK(verify_help.exit_code == 0);
+  for (const char* option :
+       {"--fleet", "--device", "--this-machine", "--expect", "--excluded", "--scope", "--require",
+        "--require-ptx", "--require-driver", "--hollow", "--waivers", "--format", "--output"})
+    CHECK_MESSAGE(verify_help.out.find(option) != std::string::npos, option);
+  CHECK(archguard({"--version"}).out.rfind("archguard ", 0) == 0);
+}
+
+TEST_CASE("wrong usage names the option, the likely meaning and the help") {
+  check_refused(archguard({}), "archguard: error: no command\n  fix: archguard --help\n");
+  check_refused(archguard({"insepct", "x"}),
+                "archguard: error: unknown option or argument 'insepct'; did you mean 'inspect'?\n"
+                "  fix: archguard --help\n");
+  check_refused(archguard({"verify", "x", "--flet", "f"}),
+                "archguard: error: unknown option or argument '--flet'; did you mean '--fleet'?\n"
+                "  fix: archguard verify --help\n");
+  check_refused(
+      archguard({"verify", "x", "--scope", "file"}),
+      "archguard: error: --scope: file not in {container,library}\n  fix: archguard verify --help\n");
+  check_refused(archguard({"verify", "x"}),
+                "archguard: error: no device to judge\n"
+                "  fix: give --fleet FILE, --device CC, --this-machine or --expect LIST\n");
+  check_refused(archguard({"verify", "x", "--expect", "sm_80"}),
+                "archguard: error: --expect: 'sm_80' is no architecture\n  fix: write 80\n");
+  CHECK(archguard({"verify", "x", "--device", "8"}).exit_code == 2);
+}
+
+TEST_CASE("PTX that the driver takes is covered; newer PTX is error 222 with cause and fix") {
+  const TemporaryFolder folder;
+  folder.file("k.ptx", kPtx90);
+  const RunOutput good = archguard({"verify", "k.ptx", "--device", "8.6@13.0"}, folder.path());
+  CHECK(good.out ==
+        "  covered    8.6 (--device 8.6@13.0)  1 container: 1 PTX\n"
+        "k.ptx: 1 of 1 covered\n");
+  CHECK(good.exit_code == 0);
+
+  const RunOutput bad =
+      archguard({"verify", "k.ptx", "--device", "8.6@12.4", "--target", "foo"}, folder.path());
+  CHECK(bad.out ==
+        "archguard: error 222: k.ptx: kernel 'gemm' cannot run on 8.6 (--device 8.6@12.4)\n"
+        "  seen as: the provided PTX was compiled with an unsupported toolchain\n"
+        "  found: PTX compute_80 (ISA 9.0)\n"
+        "  cause: its PTX has ISA 9.0; the driver offers CUDA 12.4 and takes PTX up to ISA 8.4\n"
+        "  fix: add 86-real to CUDA_ARCHITECTURES of target 'foo', or update the driver to branch 580 (CUDA "
+        "13.0) or "
+        "newer\n"
+        "  error 222  8.6 (--device 8.6@12.4)  1 container: 1 without an image\n"
+        "k.ptx: 0 of 1 covered\n");
+  CHECK(bad.err.empty());
+  CHECK(bad.exit_code == 1);
+}
+
+TEST_CASE("a device that the PTX is too new for is error 209") {
+  const TemporaryFolder folder;
+  folder.file("k.ptx", kPtx90);
+  const RunOutput run = archguard({"verify", "k.ptx", "--device", "7.5", "--brief"}, folder.path());
+  CHECK(run.out.find("archguard: error 209: k.ptx: kernel 'gemm' cannot run on 7.5 (--device 7.5)\n") == 0);
+  CHECK(run.exit_code == 1);
+}
+
+TEST_CASE("without a driver the lowest one is told, and --require-driver makes that unknown") {
+  const TemporaryFolder folder;
+  folder.file("k.ptx", kPtx90);
+  CHECK(archguard({"verify", "k.ptx", "--device", "8.0"}, folder.path()).out ==
+        "  covered    8.0 (--device 8.0)  1 container: 1 PTX; needs a driver that offers CUDA 13.0\n"
+        "k.ptx: 1 of 1 covered\n");
+  CHECK(archguard({"verify", "k.ptx", "--device", "8.0", "--require-driver"}, folder.path()).exit_code == 2);
+  CHECK(archguard({"verify", "k.ptx", "--device", "8.0", "--require", "sass"}, folder.path()).exit_code == 1);
+}
+
+TEST_CASE("a fleet file: excluded devices are no failure, others are; a bad line is refused") {
+  const TemporaryFolder folder;
+  folder.file("k.ptx", kPtx90);
+  folder.file("fleet.csv", "name, compute_cap\nNVIDIA A100, 8.0\nNVIDIA GeForce MX330, 6.1\n");
+  folder.file(
+      "select.json",
+      R"({"schema":"archguard.select/1","excluded":[{"device":{"name":"NVIDIA GeForce MX330",)"
+      R"("compute_capability":"6.1"},"reason":"too old","first_toolkit":"8.0","last_toolkit":"12.9"}]})");
+  const RunOutput excluded = archguard(
+      {"verify", "k.ptx", "--fleet", "fleet.csv", "--excluded", "select.json", "--brief"}, folder.path());
+  CHECK(excluded.out == "k.ptx: 1 of 2 covered; 1 excluded at configure: 6.1, last toolkit 12.9\n");
+  CHECK(excluded.exit_code == 0);
+  const RunOutput plain = archguard({"verify", "k.ptx", "--fleet", "fleet.csv"}, folder.path());
+  CHECK(plain.out.find("NVIDIA GeForce MX330 (6.1, fleet.csv:3)") != std::string::npos);
+  CHECK(plain.exit_code == 1);
+
+  folder.file("bad.csv", "name, compute_cap\nNVIDIA A100, eight\n");
+  const RunOutput bad = archguard({"verify", "k.ptx", "--fleet", "bad.csv"}, folder.path());
+  CHECK(bad.err.find("archguard: error: bad.csv:2: ") == 0);
+  CHECK(bad.out.empty());
+  CHECK(bad.exit_code == 2);
+  folder.file("odd.json", "{}");
+  check_refused(archguard({"verify", "k.ptx", "--device", "8.0", "--excluded", "odd.json"}, folder.path()),
+                "archguard: error: odd.json: is not the JSON of a selection\n"
+                "  fix: write it with: arch_probe select --format json … > odd.json\n");
+}
+
+TEST_CASE("a device without a compute capability is unknown, never covered") {
+  const TemporaryFolder folder;
+  folder.file("k.ptx", kPtx90);
+  folder.file("fleet.csv", "name, compute_cap\nNVIDIA A100, 8.0\nNVIDIA X, [N/A]\n");
+  const RunOutput run =
+      archguard({"verify", "k.ptx", "--fleet", "fleet.csv", "--format", "json"}, folder.path());
+  CHECK(run.exit_code == 2);
+  const auto json = nlohmann::json::parse(run.out);
+  CHECK(json["verdict"] == "unknown");
+  CHECK(json["files"][0]["results"][0]["verdict"] == "covered");
+  CHECK(json["files"][0]["results"][1]["verdict"] == "unknown");
+}
+
+TEST_CASE("what is missing, is no binary or is cut short is an error and covers nothing") {
+  const TemporaryFolder folder;
+  folder.file("notes.txt", "just text\n");
+  folder.file("cut.so", std::string("\x7f"
+                                    "ELF\x02\x01\x01",
+                                    7) +
+                            std::string(20, '\0'));
+  for (const char* name : {"missing.so", "notes.txt", "cut.so"}) {
+    for (const char* command : {"verify", "inspect"}) {
+      std::vector<std::string> arguments{command, name};
+      if (arguments[0] == "verify") arguments.insert(arguments.end(), {"--device", "8.0"});
+      const RunOutput run = archguard(arguments, folder.path());
+      CHECK_MESSAGE(run.exit_code == 2, command << " " << name);
+      CHECK_MESSAGE(run.out.find("archguard: error: " + std::string(name)) == 0, run.out);
+      CHECK_MESSAGE(run.out.find("1 of 1") == std::string::npos, run.out);
+    }
+  }
+}
+
+TEST_CASE("a broken file does not hide its neighbours") {
+  const TemporaryFolder folder;
+  folder.file("k.ptx", kPtx90);
+  const RunOutput run =
+      archguard({"verify", "missing.so", "k.ptx", "--device", "8.0@13.0", "--brief"}, folder.path());
+  CHECK(run.out ==
+        "archguard: error: missing.so: no such file\n"
+        "missing.so: not read whole, so nothing counts as covered\n"
+        "missing.so: 0 of 1 covered\n"
+        "k.ptx: 1 of 1 covered\n");
+  CHECK(run.exit_code == 2);
+}
+
+TEST_CASE("a folder is walked: what is no binary is passed over, links and pipes are not followed") {
+  const TemporaryFolder folder;
+  folder.file("k.ptx", kPtx90);
+  folder.file("notes.txt", "just text\n");
+  REQUIRE(::mkfifo((folder.path() + "/pipe").c_str(), 0600) == 0);
+  const RunOutput run = archguard({"verify", folder.path(), "--device", "8.0@13.0", "--brief"});
+  CHECK(run.out == folder.path() + "/k.ptx: 1 of 1 covered\n");
+  CHECK(run.exit_code == 0);
+}
+
+TEST_CASE("no device code is exit 3") {
+  const RunOutput run = archguard({"verify", ARCHGUARD, "--device", "8.0"});
+  CHECK(run.out == std::string(ARCHGUARD) + ": no device code\n");
+  CHECK(run.exit_code == 3);
+}
+
+TEST_CASE("hollow kernels and waivers") {
+  const TemporaryFolder folder;
+  folder.file("k.ptx", kPtx90);
+  folder.file("w.csv", "kernel,compute_cap,reason\nnothing*,*,not there\n");
+  const RunOutput run =
+      archguard({"verify", "k.ptx", "--device", "8.0@13.0", "--waivers", "w.csv", "--brief"}, folder.path());
+  CHECK(run.out ==
+        "k.ptx: 1 of 1 covered\n"
+        "archguard: warning: w.csv:2: the waiver for 'nothing*' on * was not needed\n"
+        "  fix: delete the line\n");
+  folder.file("bad.csv", "k,8.0\n");
+  check_refused(archguard({"verify", "k.ptx", "--device", "8.0", "--waivers", "bad.csv"}, folder.path()),
+                "archguard: error: bad.csv:1: a waiver has three columns, kernel,compute_cap,reason\n"
+                "  fix: write for example: my_kernel*,7.5,needs tensor cores\n");
+}
+
+TEST_CASE("--output writes the report whole, and nothing at all on bad input") {
+  const TemporaryFolder folder;
+  folder.file("k.ptx", kPtx90);
+  const RunOutput run =
+      archguard({"verify", "k.ptx", "--device", "8.0@13.0", "--format", "json", "--output", "report.json"},
+                folder.path());
+  CHECK(run.exit_code == 0);
+  CHECK(run.out.empty());
+  CHECK(nlohmann::json::parse(file_content(folder.path() + "/report.json"))["verdict"] == "covered");
+  check_refused(archguard({"verify", "k.ptx", "--device", "x", "--output", "none.json"}, folder.path()),
+                archguard({"verify", "k.ptx", "--device", "x"}, folder.path()).err);
+  struct stat status {};
+  CHECK(::stat((folder.path() + "/none.json").c_str(), &status) != 0);
+}
+
+TEST_CASE("inspect: the JSON has the keys of the contract, kernels on request") {
+  const TemporaryFolder folder;
+  folder.file("k.ptx", kPtx90);
+  const RunOutput run = archguard({"inspect", "k.ptx", "--format", "json", "--kernels"}, folder.path());
+  CHECK(run.exit_code == 0);
+  const auto json = nlohmann::json::parse(run.out);
+  CHECK(json["schema"] == "archguard.inspect/1");
+  const auto& file = json["files"][0];
+  CHECK(file["path"] == "k.ptx");
+  CHECK(file["member"].is_null());
+  const auto& image = file["containers"][0]["images"][0];
+  CHECK(image["kind"] == "ptx");
+  CHECK(image["kind_code"] == 1);
+  CHECK(image["arch"] == "80");
+  CHECK(image["ptx_isa"] == "9.0");
+  CHECK(image["compression"] == "none");
+  CHECK(image["obfuscated"] == false);
+  CHECK(image["size"] == kPtx90.size());
+  CHECK(image["kernels"][0]["name"] == "gemm");
+  CHECK(image["kernels"][0]["state"] == "real");
+  CHECK(file["summary"]["ptx"]["80"] == 1);
+  const auto plain =
+      nlohmann::json::parse(archguard({"inspect", "k.ptx", "--format", "json"}, folder.path()).out);
+  CHECK_FALSE(plain["files"][0]["containers"][0]["images"][0].contains("kernels"));
+}
+
+TEST_CASE("inspect: the text by arch, container and kernel") {
+  const TemporaryFolder folder;
+  folder.file("k.ptx", kPtx90);
+  CHECK(archguard({"inspect", "k.ptx"}, folder.path()).out ==
+        "k.ptx: 141 B of device code in 1 container; the file has 141 B\n"
+        "  arch   kind         images     stored   inflated\n"
+        "  80     ptx               1      141 B      141 B\n");
+  CHECK(archguard({"inspect", "k.ptx", "--by", "kernel"}, folder.path()).out.find("gemm\n") == 0);
+  CHECK(archguard({"inspect", "k.ptx", "--by", "container"}, folder.path()).out.find("  compute_80") !=
+        std::string::npos);
+}
