@@ -1,0 +1,244 @@
+#include "device/fleet.h"
+
+#include <chrono>
+#include <doctest/doctest.h>
+#include <string>
+
+using namespace archguard;
+
+namespace {
+
+std::vector<Device> devices_of(const std::string& text) {
+  auto devices = parse_fleet(text, "fleet.csv");
+  INFO((devices ? "" : devices.error().text()));
+  REQUIRE(devices);
+  return *devices;
+}
+
+// "where: what | fix"
+std::string error_of(const std::string& text) {
+  const auto devices = parse_fleet(text, "fleet.csv");
+  return devices ? "no error" : devices.error().text() + " | " + devices.error().fix;
+}
+
+std::string described(const std::vector<Device>& devices) {
+  std::string text;
+  for (const auto& device : devices) text += (text.empty() ? "" : "; ") + describe(device);
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("what nvidia-smi prints is a fleet file") {
+  const auto devices = devices_of(
+      "name, compute_cap, driver_version, uuid\n"
+      "NVIDIA A100-SXM4-80GB, 8.0, 535.104.05, GPU-1\n"
+      "NVIDIA H100 80GB HBM3, 9.0, 535.104.05, GPU-2\n");
+  CHECK(described(devices) ==
+        "NVIDIA A100-SXM4-80GB (8.0, fleet.csv:2); NVIDIA H100 80GB HBM3 (9.0, fleet.csv:3)");
+  CHECK(devices[0].driver_version == "535.104.05");
+  CHECK(devices[0].uuid == "GPU-1");
+  CHECK(to_string(devices[0].driver_cuda.value_or(Version{})) == "12.2");
+  CHECK(devices[0].source.at("compute_capability") == "fleet");
+}
+
+TEST_CASE("columns come in any order and letter case, with or without blanks, unknown ones stay") {
+  const auto devices = devices_of("Rack,COMPUTE_CAP ,  name\nr7,7.5,T4\n");
+  CHECK(described(devices) == "T4 (7.5, fleet.csv:2)");
+  CHECK(devices[0].extra == std::map<std::string, std::string>{{"Rack", "r7"}});
+}
+
+TEST_CASE("byte order mark, CR LF, comments, empty lines and a missing last line end do no harm") {
+  CHECK(described(devices_of(
+            "\xef\xbb\xbf# the cluster\r\nname, compute_cap\r\n\r\n  # old\r\nT4, 7.5\r\n\r\nL4, 8.9")) ==
+        "T4 (7.5, fleet.csv:5); L4 (8.9, fleet.csv:7)");
+  CHECK(devices_of("").empty());
+  CHECK(devices_of("# nothing\n").empty());
+  CHECK(devices_of("compute_cap").empty());
+}
+
+TEST_CASE("quoted fields hold commas, quotes and line ends") {
+  const auto devices = devices_of("name, compute_cap\n\"a, \"\"b\"\"\nc\" , \"7.5\"\nd, 8.0\n");
+  CHECK(devices[0].name == "a, \"b\"\nc");
+  CHECK(described(devices) == "a, \"b\"?c (7.5, fleet.csv:2); d (8.0, fleet.csv:4)");
+}
+
+TEST_CASE("concatenated files are merged, each with its own columns") {
+  const auto devices = devices_of(
+      "name, compute_cap\nT4, 7.5\n"
+      "name, compute_cap\nT4, 7.5\n"
+      "compute_cap, driver_cuda, name\n8.9, 12.4, L4\n");
+  CHECK(described(devices) == "T4 (7.5, fleet.csv:2); T4 (7.5, fleet.csv:4); L4 (8.9, fleet.csv:6)");
+  CHECK(to_string(devices[2].driver_cuda.value_or(Version{})) == "12.4");
+}
+
+TEST_CASE("what nvidia-smi does not know is unknown, not wrong") {
+  const auto devices = devices_of(
+      "name, compute_cap, driver_version, uuid\n"
+      "GeForce 210, [N/A], [Not Supported], [Unknown Error]\n"
+      "Tesla, N/A, N/A, \n");
+  CHECK(described(devices) ==
+        "GeForce 210 (compute capability unknown, fleet.csv:2); Tesla (compute capability unknown, "
+        "fleet.csv:3)");
+  CHECK(devices[0].driver_version.empty());
+  CHECK_FALSE(devices[0].driver_cuda);
+  CHECK(devices[0].uuid.empty());
+}
+
+TEST_CASE("driver_cuda wins over driver_version") {
+  const auto devices =
+      devices_of("compute_cap, driver_version, driver_cuda\n8.0, 535.104.05, 12.9\n8.0, 535.104.05,\n");
+  CHECK(to_string(devices[0].driver_cuda.value_or(Version{})) == "12.9");
+  CHECK(to_string(devices[1].driver_cuda.value_or(Version{})) == "12.2");
+}
+
+TEST_CASE("count is ours without an identity, nvidia-smi's number of GPUs with one") {
+  CHECK(devices_of("compute_cap, count\n8.0, 8\n")[0].count == 8);
+  CHECK(devices_of("compute_cap, count, uuid\n8.0, 8, GPU-1\n")[0].count == 1);
+  CHECK(devices_of("compute_cap, count, pci.bus_id\n8.0, 8, 00000000:3B:00.0\n")[0].count == 1);
+}
+
+TEST_CASE("MIG, host and visibility are read") {
+  const auto devices =
+      devices_of("compute_cap, mig.mode.current, host, visible\n8.0, Enabled, n1, false\n8.0, [N/A],,\n");
+  CHECK(devices[0].mig);
+  CHECK(devices[0].host == "n1");
+  CHECK_FALSE(devices[0].visible);
+  CHECK_FALSE(devices[1].mig);
+  CHECK_FALSE(devices[1].host);
+  CHECK(devices[1].visible);
+}
+
+TEST_CASE("a bad line is named with its number, and how to mend it") {
+  CHECK(error_of("NVIDIA A100, 8.0\n") ==
+        "fleet.csv:1: expected a header line that names the column compute_cap, found 'NVIDIA A100' | "
+        "begin with a header line such as: name, compute_cap, driver_version");
+  CHECK(error_of("name, compute_capability\nT4, 7.5\n") ==
+        "fleet.csv:1: the header has no column compute_cap, but 'compute_capability' | rename it to "
+        "compute_cap");
+  CHECK(error_of("name, driver_version\n") ==
+        "fleet.csv:1: the header has no column compute_cap | "
+        "begin with a header line such as: name, compute_cap, driver_version");
+  CHECK(error_of("name, compute_cap\nT4, 7.5\nname, uuid\n") ==
+        "fleet.csv:3: the header has no column compute_cap | "
+        "begin with a header line such as: name, compute_cap, driver_version");
+  CHECK(error_of("Field \"compute_cap\" is not a valid field to query.\n") ==
+        "fleet.csv:1: the driver that wrote this is too old to tell compute_cap | "
+        "write the file by hand: name, compute_cap, driver_version");
+  CHECK(error_of("name, compute_cap, name\n") ==
+        "fleet.csv:1: the header names the column 'name' twice | remove one of them");
+  CHECK(error_of("name, , compute_cap\n") ==
+        "fleet.csv:1: the header has a column without a name | remove the stray comma");
+  CHECK(error_of("name, compute_cap\nT4\n") ==
+        "fleet.csv:2: the line has 1 field, the header in line 1 names 2 | ");
+  CHECK(error_of("# x\nname, compute_cap\nT4, 7.5, 3\n") ==
+        "fleet.csv:3: the line has 3 fields, the header in line 2 names 2 | "
+        "put a field that holds a comma in double quotes");
+  CHECK(error_of("name, compute_cap\nT4, 75\n") ==
+        "fleet.csv:2: compute_cap is '75', expected X.Y such as 8.6, or [N/A] | ");
+  CHECK(error_of("name, compute_cap\nT4,\n") ==
+        "fleet.csv:2: compute_cap is empty, expected X.Y such as 8.6, or [N/A] | ");
+  CHECK(error_of("compute_cap, driver_version\n7.5, R535\n") ==
+        "fleet.csv:2: driver_version is 'R535', expected digits and dots such as 580.95.05 | ");
+  CHECK(error_of("compute_cap, driver_cuda\n7.5, 12\n") ==
+        "fleet.csv:2: driver_cuda is '12', expected X.Y such as 12.4 | ");
+  CHECK(error_of("compute_cap, count\n7.5, 0\n") ==
+        "fleet.csv:2: count is '0', expected a number from 1 to 1000000 | ");
+  CHECK(error_of("compute_cap, visible\n7.5, maybe\n") ==
+        "fleet.csv:2: visible is 'maybe', expected true or false | ");
+  CHECK(error_of("name, compute_cap\n\"T4, 7.5\nL4, 8.9\n") ==
+        "fleet.csv:2: a quoted field is not closed | add the missing double quote");
+  CHECK(error_of("name, compute_cap\n\"T4\" x, 7.5\n") ==
+        "fleet.csv:2: text follows the closing quote of a field | double the quotes inside a quoted field");
+  CHECK(error_of(std::string("name, compute_cap\nT\0004, 7.5\n", 26)) ==
+        "fleet.csv:2: a NUL byte stands in the line | save the file as UTF-8 text");
+  CHECK(error_of(std::string("\xff\xfen\0a\0", 6)) ==
+        "fleet.csv:1: the file is UTF-16 text, expected UTF-8 | save it as UTF-8 (PowerShell: Out-File "
+        "-Encoding utf8)");
+  CHECK(error_of("compute_cap\n" + std::string(1000, ',') + "\n") ==
+        "fleet.csv:2: the line has more than 1000 fields | ");
+}
+
+TEST_CASE("what is written is read back to the same devices") {
+  Device plain;
+  plain.capability = ComputeCapability{8, 6};
+  Device full;
+  full.name = "a, \"b\" #\n c ";
+  full.capability = ComputeCapability{12, 1};
+  full.driver_version = "580.95.05";
+  full.driver_cuda = Version{13, 0};
+  full.uuid = "GPU-1";
+  full.pci_bus_id = "00000000:3B:00.0";
+  full.host = "#n1";
+  full.mig = true;
+  full.visible = false;
+  full.extra = {{"memory.total [MiB]", "81920 MiB"}, {"Rack", " 7"}};
+  Device unknown;
+  unknown.name = "# Tesla";
+  unknown.count = 4;
+  const std::string text = write_fleet({plain, full, unknown});
+  CHECK(text ==
+        "name, compute_cap, driver_version, driver_cuda, uuid, pci.bus_id, count, host, mig.mode.current, "
+        "visible, Rack, "
+        "memory.total [MiB]\n"
+        ", 8.6, , , , , 1, , Disabled, true, , \n"
+        "\"a, \"\"b\"\" #\n c \", 12.1, 580.95.05, 13.0, GPU-1, 00000000:3B:00.0, 1, \"#n1\", Enabled, "
+        "false, \" 7\", 81920 MiB\n"
+        "\"# Tesla\", [N/A], , , , , 4, , Disabled, true, , \n");
+  const auto back = devices_of(text);
+  REQUIRE(back.size() == 3);
+  CHECK(write_fleet(back) == text);
+  CHECK(back[1].name == full.name);
+  CHECK(back[1].extra == full.extra);
+  CHECK(back[1].visible == false);
+  CHECK(back[1].mig);
+  CHECK(back[2].count == 4);
+  CHECK_FALSE(back[2].capability);
+  CHECK(write_fleet({}) == "name, compute_cap, driver_version, driver_cuda, uuid, pci.bus_id, count, host\n");
+}
+
+TEST_CASE("time grows with the lines, not with their square") {
+  const auto text_of = [](int lines) {
+    std::string text = "name, compute_cap, driver_version, uuid\n";
+    for (int i = 0; i < lines; ++i)
+      text += "NVIDIA H100 80GB HBM3, 9.0, 580.95.05, GPU-" + std::to_string(i) + "\n";
+    return text;
+  };
+  const auto seconds_for = [&](int lines) {
+    const std::string text = text_of(lines);
+    const auto begin = std::chrono::steady_clock::now();
+    CHECK(devices_of(text).size() == static_cast<std::size_t>(lines));
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  };
+  const double tenth = seconds_for(10000), whole = seconds_for(100000);
+  MESSAGE("100,000 lines: ", whole, " s, 10,000 lines: ", tenth, " s");
+  CHECK(whole < 40 * tenth + 0.5);
+}
+
+TEST_CASE("a fleet file that cannot be read says so") {
+  const auto missing = read_fleet("/nowhere/fleet.csv");
+  REQUIRE_FALSE(missing);
+  CHECK(missing.error().where == "/nowhere/fleet.csv");
+  CHECK_FALSE(read_fleet("/dev/null"));
+}
+
+TEST_CASE("a device of the command line") {
+  const auto plain = parse_device_option("8.6");
+  REQUIRE(plain);
+  CHECK(describe(*plain) == "8.6 (--device 8.6)");
+  CHECK_FALSE(plain->driver_cuda);
+  const auto with_driver = parse_device_option("13.0@12.4");
+  REQUIRE(with_driver);
+  CHECK(describe(*with_driver) == "13.0 (--device 13.0@12.4)");
+  CHECK(to_string(with_driver->driver_cuda.value_or(Version{})) == "12.4");
+
+  const auto text_of = [](const char* text) {
+    const auto device = parse_device_option(text);
+    return device ? "no error" : device.error().text();
+  };
+  CHECK(text_of("86") == "--device 86: '86' is no compute capability, expected X.Y such as 8.6");
+  CHECK(text_of("") == "--device : '' is no compute capability, expected X.Y such as 8.6");
+  CHECK(text_of("8.6@12") ==
+        "--device 8.6@12: '12' is no CUDA version of a driver, expected X.Y such as 12.4");
+  CHECK(text_of("8.6@") == "--device 8.6@: '' is no CUDA version of a driver, expected X.Y such as 12.4");
+}
