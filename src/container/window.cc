@@ -10,6 +10,7 @@ Window::Window(const ByteSource& source, std::size_t capacity, std::size_t ahead
     : source_(source), capacity_(capacity), ahead_(std::min(ahead, capacity)) {}
 
 Result<ByteView> Window::at(std::uint64_t offset, std::size_t count) {
+  if (count == 0) return ByteView{};
   const std::uint64_t size = source_.size();
   const std::uint64_t remain = offset <= size ? size - offset : 0;
   if (count > remain || count > capacity_)

@@ -1,0 +1,157 @@
+#include "cubin_builder.h"
+
+#include "elf_builder.h"
+
+namespace archguard::test {
+namespace {
+
+Bytes words(std::uint64_t low, std::uint64_t high) {
+  return ByteWriter{}.u64(low).u64(high).bytes();
+}
+
+constexpr unsigned kLocalFunction = 0x02, kGlobalFunction = 0x12, kEntry = 0x10;
+
+}  // namespace
+
+namespace sass {
+Bytes prologue() {
+  return words(0x00000a0000017a02, 0x000fe40000000f00);
+}
+Bytes exit() {
+  return words(0x000000000000794d, 0x000fea0003800000);
+}
+Bytes exit_if() {
+  return words(0x000000000000094d, 0x000fea0003800000);
+}
+Bytes trap() {
+  return words(0x000000040000795c, 0x000fea0000300000);
+}
+Bytes trap_if() {
+  return words(0x000000040000095c, 0x000fea0000300000);
+}
+Bytes store() {
+  return words(0x0000000502007986, 0x000fe2000c101904);
+}
+Bytes store_generic() {
+  return words(0x0000000002007985, 0x0033de000c101904);
+}
+Bytes store_local() {
+  return words(0x0000000201007387, 0x000fe40000100800);
+}
+Bytes load() {
+  return words(0x0000000402027981, 0x000ea2000c1e1900);
+}
+Bytes call() {
+  return words(0x0000000008007343, 0x003fde0003c00000);
+}
+Bytes branch() {
+  return words(0xfffffff000007947, 0x000fc0000383ffff);
+}
+Bytes nop() {
+  return words(0x0000000000007918, 0x000fc00000000000);
+}
+Bytes never_shuffle() {
+  return words(0x000000fffffff389, 0x000fe200000e00ff);
+}
+
+Bytes join(const std::vector<Bytes>& instructions) {
+  ByteWriter all;
+  for (const Bytes& instruction : instructions) all.append(instruction);
+  return all.bytes();
+}
+}  // namespace sass
+
+CubinBuilder& CubinBuilder::sm(int number) {
+  sm_ = number;
+  return *this;
+}
+
+CubinBuilder& CubinBuilder::generation7(int toolkit) {
+  toolkit7_ = toolkit;
+  osabi_ = 0x33;
+  abi_ = 7;
+  return *this;
+}
+
+CubinBuilder& CubinBuilder::marked_a() {
+  a_ = true;
+  return *this;
+}
+
+CubinBuilder& CubinBuilder::identity(unsigned osabi, unsigned abi) {
+  osabi_ = osabi;
+  abi_ = abi;
+  return *this;
+}
+
+CubinBuilder& CubinBuilder::relocatable() {
+  relocatable_ = true;
+  return *this;
+}
+
+CubinBuilder& CubinBuilder::toolkit_info(std::string_view release, std::string_view command) {
+  release_ = release;
+  command_ = command;
+  return *this;
+}
+
+CubinBuilder& CubinBuilder::kernel(std::string_view name, Bytes code) {
+  symbols_.push_back({std::string(name), std::move(code), kGlobalFunction, kEntry, true});
+  return *this;
+}
+
+CubinBuilder& CubinBuilder::local_kernel(std::string_view name, Bytes code) {
+  symbols_.push_back({std::string(name), std::move(code), kLocalFunction, kEntry, true});
+  return *this;
+}
+
+CubinBuilder& CubinBuilder::function(std::string_view name, Bytes code) {
+  symbols_.push_back({std::string(name), std::move(code), kGlobalFunction, 0, true});
+  return *this;
+}
+
+CubinBuilder& CubinBuilder::undefined_kernel(std::string_view name) {
+  symbols_.push_back({std::string(name), {}, kGlobalFunction, kEntry, false});
+  return *this;
+}
+
+Bytes CubinBuilder::bytes() const {
+  const auto sm = static_cast<std::uint32_t>(sm_);
+  const bool seven = abi_ == 7;
+  std::uint32_t flags = seven ? sm | sm << 16 : sm << 8 | 0x6000004;
+  if (seven && a_) flags |= 0x800;
+  ElfBuilder elf;
+  elf.type(relocatable_ ? 1 : 2)
+      .machine(190)
+      .identity(osabi_, abi_, seven ? static_cast<unsigned>(toolkit7_) : 1, flags);
+
+  // Sections 1 and 2 are the strings and symbols, 3 and following the kernels' code.
+  ByteWriter strings, symbols;
+  strings.u8(0);
+  symbols.zeros(24);
+  for (std::size_t i = 0; i < symbols_.size(); ++i) {
+    const Symbol& symbol = symbols_[i];
+    symbols.u32(strings.size()).u8(symbol.info).u8(symbol.other).u16(symbol.defined ? 3 + i : 0);
+    symbols.u64(0).u64(symbol.code.size());
+    strings.text(symbol.name).u8(0);
+  }
+  elf.section(".strtab", strings.bytes(), 3, 0);
+  elf.linked_section(".symtab", symbols.bytes(), 2, 1);
+  for (const Symbol& symbol : symbols_) elf.section(".text." + symbol.name, symbol.code, 1, 6);
+  if (!release_.empty()) {
+    ByteWriter note;
+    note.u32(12).u32(0).u32(2000).text("NVIDIA Corp").u8(0).text("ptxas").u8(0);
+    note.text("Cuda compilation tools, release " + release_ + ", V" + release_ + ".88")
+        .u8(0)
+        .text(command_)
+        .u8(0);
+    elf.section(".note.nv.tkinfo", note.bytes(), 7, 0);
+  }
+  if (!seven && a_) {
+    const Bytes compat = {2, 9, 1, 0, 2, 2, 1, 0, 4, 0x0b, 8, 0, 9, 0, 0, 0, 0, 0, 0, 0};
+    elf.section(".nv.compat", compat, 0x70000086, 0);
+  }
+  return elf.bytes();
+}
+
+}  // namespace archguard::test

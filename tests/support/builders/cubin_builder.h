@@ -1,0 +1,64 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "byte_writer.h"
+
+namespace archguard::test {
+
+// Machine instructions of sm_70 and newer, 16 bytes each, as nvdisasm 13.5 shows them on sm_80.
+namespace sass {
+Bytes prologue();       // MOV R1, c[0x0][0x28]
+Bytes exit();           // EXIT
+Bytes exit_if();        // @P0 EXIT
+Bytes trap();           // BPT.TRAP 0x1
+Bytes trap_if();        // @P0 BPT.TRAP 0x1
+Bytes store();          // STG.E [R2.64], R5
+Bytes store_generic();  // ST.E [R2.64], R0
+Bytes store_local();    // STL [R1], R2
+Bytes load();           // LDG.E R2, [R2.64]
+Bytes call();           // CALL.ABS.NOINC R8
+Bytes branch();         // BRA to itself
+Bytes nop();            // NOP
+Bytes never_shuffle();  // @!PT SHFL.IDX PT, RZ, RZ, RZ, RZ: Volta's prologue
+Bytes join(const std::vector<Bytes>& instructions);
+}  // namespace sass
+
+// A cubin with kernels:
+//   CubinBuilder{}.sm(80).kernel("gemm", sass::join({sass::store(), sass::exit()})).bytes()
+class CubinBuilder {
+ public:
+  CubinBuilder& sm(int number);            // 80 by default
+  CubinBuilder& generation7(int toolkit);  // toolkits ≤ 12.9, sm ≤ 90: 124 is CUDA 12.4; else generation 8
+  CubinBuilder& marked_a();                // as this generation does it
+  CubinBuilder& identity(unsigned osabi, unsigned abi);  // of no known generation
+  CubinBuilder& relocatable();
+  CubinBuilder& toolkit_info(std::string_view release, std::string_view command);  // .note.nv.tkinfo
+  CubinBuilder& kernel(std::string_view name, Bytes code);
+  CubinBuilder& local_kernel(std::string_view name, Bytes code);
+  CubinBuilder& function(std::string_view name, Bytes code);  // a __device__ function: no kernel
+  CubinBuilder& undefined_kernel(std::string_view name);      // shndx 0
+  Bytes bytes() const;
+
+ private:
+  struct Symbol {
+    std::string name;
+    Bytes code;
+    unsigned info = 0;
+    unsigned other = 0;
+    bool defined = true;
+  };
+  int sm_ = 80;
+  int toolkit7_ = 0;
+  bool a_ = false;
+  unsigned osabi_ = 0x41;
+  unsigned abi_ = 8;
+  bool relocatable_ = false;
+  std::string release_;
+  std::string command_;
+  std::vector<Symbol> symbols_;
+};
+
+}  // namespace archguard::test

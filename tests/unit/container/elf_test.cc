@@ -1,0 +1,149 @@
+#include <doctest/doctest.h>
+
+#include "reading.h"
+#include "support/builders/elf_builder.h"
+
+using namespace archguard;
+using namespace archguard::test;
+
+namespace {
+
+test::Bytes shared_library() {
+  return ElfBuilder{}.section(".text", filler(32), 1, 6).section(".nv_fatbin", filler(48)).bytes();
+}
+
+// The 64-bit header's fields.
+constexpr std::size_t kClassAt = 4, kOrderAt = 5, kTypeAt = 16, kTableAt = 40, kEntrySizeAt = 58,
+                      kCountAt = 60;
+
+}  // namespace
+
+TEST_CASE("sections have names, places, and say whether they hold bytes and machine code") {
+  for (const bool bits32 : {false, true}) {
+    ElfBuilder elf;
+    if (bits32) elf.bits32();
+    const auto bytes = elf.section(".text", filler(32), 1, 6)
+                           .section(".nv_fatbin", filler(48))
+                           .no_bits(".bss", 4096)
+                           .bytes();
+    const HostFile file = read(bytes, "t.so");
+    CHECK(errors_of(file) == "");
+    REQUIRE(file.objects.size() == 1);
+    const HostObject& object = file.objects[0];
+    CHECK(object.format == HostFormat::elf);
+    CHECK(object.linked);
+    CHECK(object.size == bytes.size());
+    REQUIRE(object.sections.size() == 4);  // and .shstrtab
+    CHECK(object.sections[0].name == ".text");
+    CHECK(object.sections[0].executable);
+    CHECK(object.sections[1].name == ".nv_fatbin");
+    CHECK(object.sections[1].size == 48);
+    CHECK(bytes[object.sections[1].offset] == 1);
+    CHECK_FALSE(object.sections[1].executable);
+    CHECK(object.sections[2].name == ".bss");
+    CHECK_FALSE(object.sections[2].has_bytes);
+  }
+}
+
+TEST_CASE("only a relocatable file is not linked") {
+  CHECK_FALSE(read(ElfBuilder{}.relocatable().bytes(), "t.o").objects[0].linked);
+  CHECK(read(ElfBuilder{}.executable().bytes(), "t").objects[0].linked);
+}
+
+TEST_CASE("a file without a section table is an object without sections") {
+  const HostFile file = read(ElfBuilder{}.section(".data", filler(8)).without_section_table().bytes(), "t");
+  CHECK(errors_of(file) == "");
+  CHECK(file.objects[0].sections.empty());
+}
+
+TEST_CASE("counts that do not fit the header stand in section 0") {
+  auto bytes = shared_library();
+  const std::size_t table = bytes[kTableAt] | bytes[kTableAt + 1] << 8;
+  bytes[table + 32] = bytes[kCountAt];      // sh_size of section 0: the count
+  bytes[table + 40] = bytes[kCountAt + 2];  // sh_link: the index of the names
+  bytes[kCountAt] = 0;
+  bytes[kCountAt + 2] = bytes[kCountAt + 3] = 0xff;
+  const HostFile file = read(bytes, "t.so");
+  CHECK(errors_of(file) == "");
+  REQUIRE(file.objects[0].sections.size() == 3);
+  CHECK(file.objects[0].sections[1].name == ".nv_fatbin");
+}
+
+TEST_CASE("a damaged header is named, and the object stays in the list") {
+  auto bytes = shared_library();
+  SUBCASE("big-endian") {
+    bytes[kOrderAt] = 2;
+    CHECK(errors_of(bytes, "t.so") == "t.so: ELF byte order must be 1 (little-endian), found 2\n");
+  }
+  SUBCASE("class") {
+    bytes[kClassAt] = 3;
+    CHECK(errors_of(bytes, "t.so") == "t.so: ELF class must be 1 or 2, found 3\n");
+  }
+  SUBCASE("size of a section header") {
+    bytes[kEntrySizeAt] = 63;
+    CHECK(errors_of(bytes, "t.so") == "t.so: ELF section headers must have 64 bytes, found 63\n");
+  }
+  SUBCASE("section table at the end of the address space") {
+    for (std::size_t i = 0; i < 8; ++i) bytes[kTableAt + i] = 0xff;
+    CHECK(errors_of(bytes, "t.so") ==
+          "t.so: ELF section table at 0xffffffffffffffff needs 4 headers of 64 bytes, 0 bytes remain\n");
+  }
+  SUBCASE("cut inside the header") {
+    bytes.resize(63);
+    CHECK(errors_of(bytes, "t.so") == "t.so: ELF header needs 64 bytes, the file has 63\n");
+  }
+  CHECK(read(bytes, "t.so").objects.size() == 1);
+}
+
+TEST_CASE("a file one byte short has lost the end of its section table") {
+  auto bytes = shared_library();
+  bytes.pop_back();
+  CHECK(errors_of(bytes, "t.so") ==
+        "t.so: ELF section table at 0xb0 needs 4 headers of 64 bytes, 255 bytes remain\n");
+}
+
+TEST_CASE("a section outside of the file is an error, its neighbours are read") {
+  auto bytes = shared_library();
+  const std::size_t second = (bytes[kTableAt] | bytes[kTableAt + 1] << 8) + 2 * 64;
+  bytes[second + 33] = 0x10;  // its size: 48 to 4144 bytes
+  const HostFile file = read(bytes, "t.so");
+  CHECK(errors_of(file) == "t.so: section '.nv_fatbin' needs 4144 bytes at 0x60, " +
+                               std::to_string(bytes.size() - 0x60) + " remain\n");
+  REQUIRE(file.objects[0].sections.size() == 2);
+  CHECK(file.objects[0].sections[0].name == ".text");
+}
+
+TEST_CASE("a segment outside of the file is an error, but not where machine code has no bytes") {
+  const auto cut = ElfBuilder{}.section(".text", filler(32), 1, 6).load_segment(0x40, 100000);
+  const auto bytes = cut.bytes();
+  CHECK(errors_of(bytes, "t.so") ==
+        "t.so: segment 0 needs 100000 bytes at 0x40, " + std::to_string(bytes.size() - 0x40) + " remain\n");
+
+  auto debug = ElfBuilder{}.section(".text", filler(32), 1, 6).load_segment(0x40, 100000).bytes();
+  const std::size_t table = debug[kTableAt] | debug[kTableAt + 1] << 8;
+  debug[table + 64 + 4] = 8;  // .text becomes SHT_NOBITS
+  CHECK(errors_of(debug, "t.debug") == "");
+}
+
+TEST_CASE("every cut and every flipped byte of a small file ends in an answer") {
+  const auto whole = ElfBuilder{}.section(".text", filler(16), 1, 6).load_segment(0, 120).bytes();
+  for (std::size_t size = 0; size < whole.size(); ++size)
+    CHECK_MESSAGE(
+        !read({whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size)}, "t").errors.empty(), size);
+  for (std::size_t at = 0; at < whole.size(); ++at) {
+    for (const int flip : {0x01, 0x80, 0xff}) {
+      auto bytes = whole;
+      bytes[at] = static_cast<std::uint8_t>(bytes[at] ^ flip);
+      const HostFile file = read(bytes, "t");
+      for (const HostObject& object : file.objects)
+        for (const Section& section : object.sections)
+          if (section.has_bytes) CHECK(section.offset + section.size <= bytes.size());
+    }
+  }
+}
+
+TEST_CASE("the type field alone changes what an object is") {
+  auto bytes = shared_library();
+  bytes[kTypeAt] = 1;
+  CHECK_FALSE(read(bytes, "t").objects[0].linked);
+}

@@ -1,0 +1,31 @@
+#include <doctest/doctest.h>
+
+#include "reading.h"
+#include "support/builders/cubin_builder.h"
+#include "support/builders/fatbin_builder.h"
+
+using namespace archguard;
+using namespace archguard::test;
+
+TEST_CASE("a file is what its bytes say") {
+  const auto format_of = [](const test::Bytes& bytes) { return read(bytes, "t").objects.at(0).format; };
+  CHECK(format_of(FatbinBuilder{}.cubin(80, filler(8)).bytes()) == HostFormat::fatbin);
+  CHECK(format_of(CubinBuilder{}.bytes()) == HostFormat::cubin);
+  CHECK(format_of(bytes_of_text("// made by hand\n.version 9.0\n.target sm_80\n")) == HostFormat::ptx);
+}
+
+TEST_CASE("a cubin for linking is not linked") {
+  CHECK(read(CubinBuilder{}.bytes(), "t.cubin").objects[0].linked);
+  CHECK_FALSE(read(CubinBuilder{}.relocatable().bytes(), "t.cubin").objects[0].linked);
+}
+
+TEST_CASE("a file of no known format is one error and not recognized") {
+  const HostFile text = read(bytes_of_text("INPUT(libfoo.so.1)\n"), "libfoo.so");
+  CHECK(errors_of(text) == "libfoo.so: is no ELF file, archive, fat binary, cubin or PTX\n");
+  CHECK_FALSE(text.recognized);
+  CHECK(text.objects.empty());
+
+  const HostFile empty = read({}, "libfoo.so");
+  CHECK(errors_of(empty) == "libfoo.so: is empty\n");
+  CHECK_FALSE(empty.recognized);
+}
