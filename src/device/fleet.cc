@@ -37,17 +37,33 @@ struct FleetHeader {
   std::vector<std::string> columns;
 };
 
+// Called for every field of every line: no allocation.
+bool is_column(std::string_view field, std::string_view column) {
+  if (field.size() != column.size()) return false;
+  for (std::size_t i = 0; i < field.size(); ++i) {
+    const char c = field[i];
+    if ((c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c) != column[i]) return false;
+  }
+  return true;
+}
+
+bool is_known_column(std::string_view field) {
+  for (const auto& column : fleet_columns())
+    if (is_column(field, column)) return true;
+  return false;
+}
+
 bool is_fleet_header(const CsvRow& row) {
-  return std::any_of(row.fields.begin(), row.fields.end(),
-                     [](const std::string& field) { return to_lower(field) == "compute_cap"; });
+  for (const auto& field : row.fields)
+    if (is_column(field, "compute_cap")) return true;
+  return false;
 }
 
 // Would this row be a header, had it the column compute_cap?
 bool names_columns_only(const CsvRow& row) {
-  const auto& known = fleet_columns();
-  return std::all_of(row.fields.begin(), row.fields.end(), [&](const std::string& field) {
-    return std::find(known.begin(), known.end(), to_lower(field)) != known.end();
-  });
+  for (const auto& field : row.fields)
+    if (!is_known_column(field)) return false;
+  return true;
 }
 
 class FleetParser {
@@ -80,8 +96,7 @@ class FleetParser {
       const std::string column = to_lower(field);
       if (column.empty() && row.fields.size() > 1)
         return error(row.line, "the header has a column without a name", "remove the stray comma");
-      const bool known =
-          std::find(fleet_columns().begin(), fleet_columns().end(), column) != fleet_columns().end();
+      const bool known = is_known_column(field);
       if (!seen.emplace(known ? column : field, "").second)
         return error(row.line, "the header names the column '" + printable(column) + "' twice",
                      "remove one of them");

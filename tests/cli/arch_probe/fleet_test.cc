@@ -1,0 +1,93 @@
+#include <doctest/doctest.h>
+
+#include "played_machine.h"
+
+TEST_CASE("the CSV of a machine is a fleet file that shows the same devices") {
+  const PlayedMachine machine = PlayedMachine(kTwoGpus);
+  const auto csv = machine.run({"--format", "csv"});
+  CHECK(csv.exit_code == 0);
+  CHECK(csv.err.empty());
+  TemporaryFolder folder;
+  folder.file("a.csv", csv.out);
+  folder.file("b.csv", "compute_cap, count, Rack\n7.5, 4, r2\n");
+  const auto merged = run_probe({"--fleet", "a.csv", "--fleet=b.csv", "--format", "csv"}, {}, folder.path());
+  CHECK(merged.exit_code == 0);
+  const std::string first = csv.out.substr(csv.out.find('\n') + 1);
+  CHECK(merged.out ==
+        "name, compute_cap, driver_version, driver_cuda, uuid, pci.bus_id, count, host, Rack\n" +
+            replaced(first, "\n", ", \n") + ", 7.5, , , , , 4, , r2\n");
+}
+
+TEST_CASE("a fleet as a table and as JSON") {
+  TemporaryFolder folder;
+  folder.file("fleet.csv",
+              "name, compute_cap, driver_cuda, count\nNVIDIA T4, 7.5, 12.4, 8\nTesla, [N/A], ,1\n");
+  const auto table = run_probe({"--fleet", "fleet.csv"}, {}, folder.path());
+  CHECK(table.exit_code == 0);
+  CHECK(table.out ==
+        "name       compute capability  CUDA  note\n"
+        "NVIDIA T4  7.5                 12.4  8 of them\n"
+        "Tesla      unknown\n");
+  const auto json = run_probe({"--fleet", "fleet.csv", "--format=json"}, {}, folder.path());
+  CHECK(json.out ==
+        "{\n  \"schema\": \"archguard.devices/1\",\n  \"status\": \"ok\",\n"
+        "  \"driver\": {\"version\": null, \"cuda_version\": null, \"library\": null, \"library_version\": "
+        "null},\n"
+        "  \"devices\": [\n"
+        "    {\"name\": \"NVIDIA T4\", \"compute_capability\": \"7.5\", \"driver_version\": null, "
+        "\"driver_cuda\": \"12.4\", "
+        "\"uuid\": null, \"pci_bus_id\": null, \"visible\": true, \"mig\": false, \"count\": 8, \"host\": "
+        "null, "
+        "\"origin\": \"fleet.csv:2\", \"source\": {\"compute_capability\": \"fleet\", \"count\": \"fleet\", "
+        "\"driver_cuda\": \"fleet\", \"name\": \"fleet\"}},\n"
+        "    {\"name\": \"Tesla\", \"compute_capability\": null, \"driver_version\": null, \"driver_cuda\": "
+        "null, "
+        "\"uuid\": null, \"pci_bus_id\": null, \"visible\": true, \"mig\": false, \"count\": 1, \"host\": "
+        "null, "
+        "\"origin\": \"fleet.csv:3\", \"source\": {\"count\": \"fleet\", \"name\": \"fleet\"}}\n"
+        "  ],\n  \"diagnostics\": []\n}\n");
+}
+
+TEST_CASE("a bad fleet file: one message, status 2, nothing on standard output") {
+  TemporaryFolder folder;
+  folder.file("fleet.csv", "name, compute_cap\nT4, 75\n");
+  for (const auto& arguments : std::vector<std::vector<std::string>>{
+           {"--fleet", "fleet.csv"}, {"select", "--toolkit", "13.0", "--fleet", "fleet.csv"}}) {
+    const auto run = run_probe(arguments, {}, folder.path());
+    CHECK(run.exit_code == 2);
+    CHECK(run.out.empty());
+    CHECK(run.err ==
+          "arch_probe: error: fleet.csv:2: compute_cap is '75', expected X.Y such as 8.6, or [N/A]\n");
+  }
+  CHECK(run_probe({"--fleet", "nowhere.csv"}, {}, folder.path()).exit_code == 2);
+}
+
+TEST_CASE("an empty fleet has no device") {
+  TemporaryFolder folder;
+  folder.file("fleet.csv", "name, compute_cap\n");
+  const auto probe = run_probe({"--fleet", "fleet.csv"}, {}, folder.path());
+  CHECK(probe.exit_code == 3);
+  CHECK(probe.out == "no usable GPU\nfleet: the fleet names no device\n  fix: add a line for each device\n");
+  const auto select = run_probe({"select", "--toolkit", "13.0", "--fleet", "fleet.csv"}, {}, folder.path());
+  CHECK(select.exit_code == 2);
+  CHECK(select.out.empty());
+  CHECK(select.err ==
+        "arch_probe: error: fleet.csv: the fleet names no device\n  fix: add a line for each device\n");
+}
+
+TEST_CASE("--write-devices writes beside the output") {
+  TemporaryFolder folder;
+  const std::string file = folder.path() + "/devices.csv";
+  const auto run = PlayedMachine(kTwoGpus).run({"--format", "json", "--write-devices", file});
+  CHECK(run.exit_code == 0);
+  CHECK(
+      file_content(file) ==
+      "name, compute_cap, driver_version, driver_cuda, uuid, pci.bus_id, count, host\n"
+      "NVIDIA H100, 9.0, 580.95.05, 13.0, GPU-aaaaaaaa-0000-0000-0000-000000000002, 00000000:5E:00.0, 1, \n"
+      "NVIDIA A100, 8.0, 580.95.05, 13.0, GPU-aaaaaaaa-0000-0000-0000-000000000001, 00000000:3B:00.0, 1, \n");
+  const auto failed = PlayedMachine(kTwoGpus).run({"--write-devices", "/nowhere/devices.csv"});
+  CHECK(failed.exit_code == 2);
+  CHECK(failed.out.empty());
+  CHECK(failed.err ==
+        "arch_probe: error: /nowhere/devices.csv: cannot be written: no such file or directory\n");
+}
