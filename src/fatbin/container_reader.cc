@@ -161,16 +161,17 @@ Result<Entry> ContainerReader::read_entry(std::size_t index, std::uint64_t offse
   return entry;
 }
 
-std::uint64_t ContainerReader::next_after_damage(std::uint64_t offset, std::uint64_t end) {
-  constexpr std::uint64_t kMagicSize = 4;
+std::optional<std::uint64_t> ContainerReader::end_of_damaged(std::uint64_t offset, std::uint64_t end) {
   const std::uint64_t remain = end - offset;
-  const auto bytes = in_.at(offset, static_cast<std::size_t>(std::min<std::uint64_t>(kHeaderSize, remain)));
-  if (!bytes || remain < kHeaderSize) return offset + std::min(kMagicSize, remain);
+  if (remain < kHeaderSize) return std::nullopt;
+  const auto bytes = in_.at(offset, kHeaderSize);
+  if (!bytes) return std::nullopt;
   const Cursor header(*bytes);
   const std::uint64_t size = header.u64(kSizeAt);
-  const bool believable =
-      header.u16(kVersionAt) == 1 && header.u16(kHeaderSizeAt) == kHeaderSize && size % 8 == 0;
-  return believable && size <= remain - kHeaderSize ? offset + kHeaderSize + size : offset + kMagicSize;
+  if (header.u16(kVersionAt) != 1 || header.u16(kHeaderSizeAt) != kHeaderSize || size % 8 != 0)
+    return std::nullopt;
+  if (size > remain - kHeaderSize) return std::nullopt;
+  return offset + kHeaderSize + size;
 }
 
 }  // namespace archguard::fatbin

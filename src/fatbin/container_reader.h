@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "container/window.h"
@@ -21,9 +22,8 @@ class ContainerReader {
   // The container at `offset`, of which everything must stand before `end` and parse.
   Result<Container> read(std::uint64_t offset, std::uint64_t end);
 
-  // How far to go on after read() has failed: past the container where its size can be believed, else past
-  // its magic.
-  std::uint64_t next_after_damage(std::uint64_t offset, std::uint64_t end);
+  // The end of the container at `offset`, which read() refused, where its size can still be believed.
+  std::optional<std::uint64_t> end_of_damaged(std::uint64_t offset, std::uint64_t end);
 
  private:
   Result<Entry> read_entry(std::size_t index, std::uint64_t offset, std::uint64_t end, std::uint64_t& next);

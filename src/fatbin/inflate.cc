@@ -15,7 +15,7 @@ constexpr std::uint64_t kLz4RatioMost = 255, kZstdRatioMost = 32 * 1024;
 constexpr std::uint64_t kImageMost = std::uint64_t{1} << 30;
 
 Error cannot(const Entry& entry, std::string why) {
-  return Error{hex(entry.offset), std::move(why), {}};
+  return Error{"entry at " + hex(entry.offset), std::move(why), {}};
 }
 
 Error inflated_size(const Entry& entry, const std::string& found) {

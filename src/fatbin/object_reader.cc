@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "base/text.h"
 #include "container/window.h"
@@ -16,6 +17,7 @@ namespace {
 // on.
 constexpr std::size_t kBlockLeast = 4 * 1024, kBlockMost = 256 * 1024;
 constexpr std::size_t kHeaderAhead = 1024;
+constexpr std::size_t kMagicSize = 4;
 constexpr std::size_t kErrorsMost = 16;  // of one object; bounds the work on a file made of damage
 
 // Sections that hold nothing but containers.
@@ -34,14 +36,14 @@ std::size_t find_magic(ByteView bytes) {
   return bytes.size;
 }
 
-// A part of the object that is read by one rule.
+// A part of the object: a section of device code, or what lies between two of them.
 struct Region {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
   std::string section;
-  bool strict =
-      false;  // nothing but containers, back to back at multiples of 8 from its start; zero bytes between
   bool relocatable = false;
+
+  Region from(std::uint64_t offset) const { return {offset, end, section, relocatable}; }
 };
 
 class ObjectReader {
@@ -57,24 +59,24 @@ class ObjectReader {
   void read() {
     std::uint64_t at = 0;
     for (const Region& region : named_regions()) {
-      search({at, region.begin, {}, false, false});
+      search({at, region.begin, {}, false});
       walk(region);
       at = region.end;
     }
-    search({at, size_, {}, false, false});
+    search({at, size_, {}, false});
   }
 
  private:
   // The regions that the object itself says hold device code, in order, without overlap.
   std::vector<Region> named_regions() {
-    if (host_.format == HostFormat::fatbin) return {{0, size_, {}, true, false}};
+    if (host_.format == HostFormat::fatbin) return {{0, size_, {}, false}};
     std::vector<Region> regions;
     for (const Section& section : host_.sections) {
       if (section.has_bytes) sections_.push_back(&section);
       const bool relocatable = section.name == kRelocatableSection;
       if (!relocatable && section.name != kLinkedSection) continue;
       if (section.has_bytes) {
-        regions.push_back({section.offset, section.offset + section.size, section.name, true, relocatable});
+        regions.push_back({section.offset, section.offset + section.size, section.name, relocatable});
       } else {
         out_.data_missing = true;
         code_.warnings.push_back(object_name(out_.path, out_.member) + "(" + section.name +
@@ -98,8 +100,8 @@ class ObjectReader {
     return regions;
   }
 
-  // Reads a region in which everything must parse. Where it does not, that is an error, and what follows is
-  // searched.
+  // Reads a region that holds nothing but containers, at multiples of 8 from its start, with zero bytes
+  // between. Anything else is an error, and what follows is searched.
   void walk(const Region& region) {
     std::uint64_t at = region.begin;
     while (at < region.end && !stopped_) {
@@ -114,7 +116,9 @@ class ObjectReader {
       }
       const std::uint32_t magic = bytes.u32(0);
       if (magic == kMagic) {
-        at = take_container(region, at, region.end);
+        const auto next = take_container(region, at, region.end);
+        if (!next) return search(region.from(at + kMagicSize));
+        at = *next;
         continue;
       }
       add_error(region.section, magic == kOldMagic
@@ -123,9 +127,7 @@ class ObjectReader {
                                             "expected a fat binary's magic 0xba55ed50, found " +
                                                 (remain < 4 ? count_of(remain, "byte") : hex(magic)),
                                             {}});
-      Region rest = region;
-      rest.begin = at + std::min<std::uint64_t>(remain, 4);
-      return search(rest);
+      return search(region.from(at + std::min<std::uint64_t>(remain, kMagicSize)));
     }
   }
 
@@ -155,16 +157,16 @@ class ObjectReader {
       }
       Region place = region;
       if (section != nullptr) place.section = section->name;
-      at = take_container(place, at, end);
+      at = take_container(place, at, end).value_or(at + kMagicSize);
     }
   }
 
-  // Reads the container at `at` and says where to go on.
-  std::uint64_t take_container(const Region& region, std::uint64_t at, std::uint64_t end) {
+  // Reads the container at `at` and says where it ends; nothing where it is damaged so that nobody knows.
+  std::optional<std::uint64_t> take_container(const Region& region, std::uint64_t at, std::uint64_t end) {
     auto container = reader_.read(at, end);
     if (!container) {
       add_error(region.section, std::move(container).error());
-      return reader_.next_after_damage(at, end);
+      return reader_.end_of_damaged(at, end);
     }
     container->section = region.section;
     container->relocatable = region.relocatable;

@@ -1,0 +1,163 @@
+#include <doctest/doctest.h>
+#include <functional>
+
+#include "reading.h"
+
+using namespace archguard;
+using namespace archguard::test;
+
+namespace {
+
+test::Bytes one_cubin() {
+  return FatbinBuilder{}.cubin(80, filler(64)).bytes();
+}
+
+// Offsets of fields of one_cubin(), whose entry begins at 16.
+constexpr std::size_t kVersion = 4, kHeaderSize = 6, kSize = 8;
+constexpr std::size_t kEntryHeaderSize = 16 + 4, kPayloadSize = 16 + 8, kCompressed = 16 + 16;
+constexpr std::size_t kIdentifier = 16 + 32, kIdentifierSize = 16 + 36, kFlags = 16 + 40;
+
+std::string fatbin_error(const std::function<void(test::Bytes&)>& damage) {
+  test::Bytes bytes = one_cubin();
+  damage(bytes);
+  return errors_of(read(bytes, "t.fatbin"));
+}
+
+std::string section_error(test::Bytes section) {
+  return errors_of(read(object_with(".nv_fatbin", section), "t.o"));
+}
+
+}  // namespace
+
+TEST_CASE("a payload one byte short names the entry and the offset") {
+  CHECK(fatbin_error([](test::Bytes& b) { b.pop_back(); }) ==
+        "t.fatbin(+0x10): entry 0 payload needs 64 bytes, 63 remain\n");
+  auto bytes = one_cubin();
+  bytes.pop_back();
+  CHECK(section_error(bytes) == "t.o(.nv_fatbin+0x50): entry 0 payload needs 64 bytes, 63 remain\n");
+}
+
+TEST_CASE("a cut between entries is found by the container's size") {
+  auto bytes = FatbinBuilder{}.cubin(80, filler(8)).cubin(90, filler(8)).bytes();
+  bytes.resize(16 + 72);
+  CHECK(errors_of(read(bytes, "t.fatbin")) == "t.fatbin(+0x0): container needs 144 bytes, 72 remain\n");
+}
+
+TEST_CASE("each field that cannot be right is named with what was expected and found") {
+  using B = test::Bytes;
+  CHECK(fatbin_error([](B& b) { b[kVersion] = 2; }) ==
+        "t.fatbin(+0x0): container version must be 1, found 2\n");
+  CHECK(fatbin_error([](B& b) { b[kHeaderSize] = 24; }) ==
+        "t.fatbin(+0x0): container header size must be 16, found 24\n");
+  CHECK(fatbin_error([](B& b) { b[kSize] = 127; }) ==
+        "t.fatbin(+0x0): container size must be a multiple of 8, found 127\n");
+  CHECK(fatbin_error([](B& b) { b[kSize] = 120; }) ==
+        "t.fatbin(+0x10): entry 0 payload needs 64 bytes, 56 remain\n"
+        "t.fatbin(+0x88): expected a fat binary's magic 0xba55ed50, found "
+        "0x1d1c1b1a\n");
+  CHECK(fatbin_error([](B& b) { b[kEntryHeaderSize] = 56; }) ==
+        "t.fatbin(+0x10): entry 0 header size must be a multiple of 8 from 64 to 1048576, found 56\n");
+  CHECK(fatbin_error([](B& b) { b[kEntryHeaderSize] = 68; }) ==
+        "t.fatbin(+0x10): entry 0 header size must be a multiple of 8 from 64 to 1048576, found 68\n");
+  CHECK(fatbin_error([](B& b) { b[kEntryHeaderSize] = 136; }) ==
+        "t.fatbin(+0x10): entry 0 header needs 136 bytes, 128 remain\n");
+  CHECK(fatbin_error([](B& b) { b[kPayloadSize] = 63; }) ==
+        "t.fatbin(+0x10): entry 0 payload size must be a multiple of 8, found 63\n");
+  CHECK(fatbin_error([](B& b) { b[kPayloadSize + 7] = 0x80; }) ==
+        "t.fatbin(+0x10): entry 0 payload needs 9223372036854775872 bytes, 64 remain\n");
+  CHECK(fatbin_error([](B& b) { b[kPayloadSize] = 56; }) ==
+        "t.fatbin(+0x88): entry 1 header needs 64 bytes, 8 remain\n");
+  CHECK(fatbin_error([](B& b) { b[kFlags + 1] = 0xa0; }) ==
+        "t.fatbin(+0x10): entry 0 claims two compressions, LZ4 and zstd\n");
+  CHECK(fatbin_error([](B& b) { b[kFlags + 1] = 0x80; }) ==
+        "t.fatbin(+0x10): entry 0 compressed size must be 1 to 64, found 0\n");
+  CHECK(fatbin_error([](B& b) {
+          b[kFlags + 1] = 0x80;
+          b[kCompressed] = 65;
+        }) == "t.fatbin(+0x10): entry 0 compressed size must be 1 to 64, found 65\n");
+  CHECK(fatbin_error([](B& b) {
+          b[kIdentifier] = 60;
+          b[kIdentifierSize] = 5;
+        }) == "t.fatbin(+0x10): entry 0 identifier lies outside the entry's header\n");
+}
+
+TEST_CASE("in its section everything must be a container") {
+  const auto with_tail = [](const test::Bytes& tail) {
+    auto bytes = one_cubin();
+    bytes.insert(bytes.end(), tail.begin(), tail.end());
+    return bytes;
+  };
+  CHECK(section_error(with_tail(filler(8))) ==
+        "t.o(.nv_fatbin+0xd0): expected a fat binary's magic 0xba55ed50, found 0x4030201\n");
+  CHECK(section_error(with_tail({1, 2, 3})) ==
+        "t.o(.nv_fatbin+0xd0): expected a fat binary's magic 0xba55ed50, found 3 bytes\n");
+  CHECK(section_error(with_tail({0x01, 0x5a, 0xe5, 0x1e, 0, 0, 0, 0})) ==
+        "t.o(.nv_fatbin+0xd0): old fat binary format 0x1ee55a01 is unknown\n");
+  CHECK(section_error({0x50, 0xed, 0x55, 0xba}) ==
+        "t.o(.nv_fatbin+0x40): container header needs 16 bytes, 4 remain\n");
+}
+
+TEST_CASE("containers behind damage are still read") {
+  auto bytes = one_cubin();
+  bytes[kEntryHeaderSize] = 56;
+  const auto second = FatbinBuilder{}.cubin(90, filler(8)).bytes();
+  bytes.insert(bytes.end(), second.begin(), second.end());
+  const DeviceCode code = read(object_with(".nv_fatbin", bytes), "t.o");
+  CHECK(code.errors.size() == 1);
+  CHECK(outline(code) == "t.o(.nv_fatbin+0xd0): sass 90;\n");
+}
+
+TEST_CASE("outside of its sections a damaged container is an error too, once its first header stands") {
+  auto bytes = FatbinBuilder{}.cubin(80, filler(8)).cubin(90, filler(8)).bytes();
+  bytes[16 + 72 + 4] = 56;  // header size of the second entry
+  CHECK(errors_of(read(object_with(".rodata", bytes), "t.o")) ==
+        "t.o(.rodata+0x98): entry 1 header size must be a multiple of 8 from 64 to 1048576, found 56\n");
+
+  auto larger = one_cubin();
+  larger[kSize + 1] = 1;  // runs out of its section
+  CHECK(errors_of(read(object_with(".rodata", larger), "t.o")) ==
+        "t.o(.rodata+0x40): container needs 384 bytes, 128 remain\n");
+}
+
+TEST_CASE("a file made of damage ends after a bounded number of errors") {
+  test::Bytes bytes;
+  for (int i = 0; i < 100; ++i) {
+    auto one = one_cubin();
+    one[kEntryHeaderSize] = 56;
+    bytes.insert(bytes.end(), one.begin(), one.end());
+  }
+  const DeviceCode code = read(bytes, "t.fatbin");
+  REQUIRE(code.errors.size() == 17);
+  CHECK(code.errors.back().text() == "t.fatbin: is damaged in many places, the rest is not read");
+}
+
+TEST_CASE("every cut of a small file is an error") {
+  const auto whole =
+      FatbinBuilder{}.cubin(80, filler(24)).identifier("a.cu").ptx("90", "8.7", "x").zstd().bytes();
+  for (std::size_t size = 1; size < whole.size(); ++size) {
+    const test::Bytes cut(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size));
+    CHECK_MESSAGE(!read(cut, "t").errors.empty(), size);
+    CHECK_MESSAGE(!read(object_with(".nv_fatbin", cut), "t").errors.empty(), size);
+  }
+}
+
+TEST_CASE("every flipped byte of the headers ends in an error, a note, or another known answer") {
+  const auto whole =
+      FatbinBuilder{}.cubin(80, filler(24)).identifier("a.cu").ptx("90", "8.7", "x").zstd().bytes();
+  const std::size_t size = whole.size();
+  for (std::size_t at = 0; at < size; ++at)
+    for (unsigned bit = 0; bit < 8; ++bit) {
+      auto bytes = whole;
+      bytes[at] = static_cast<std::uint8_t>(bytes[at] ^ 1U << bit);
+      const DeviceCode code = read(bytes, "t");
+      for (const DeviceObject& object : code.objects)
+        for (const Container& container : object.containers) {
+          CHECK(container.offset + container.size <= size);
+          for (const Entry& entry : container.entries) {
+            CHECK(entry.payload_offset + entry.stored_size <= size);
+            const MemorySource source(bytes);
+            if (const auto image = inflate(entry, source)) CHECK(image->size() == entry.uncompressed_size);
+          }
+        }
+    }
+}

@@ -1,0 +1,124 @@
+#include <doctest/doctest.h>
+
+#include "reading.h"
+#include "support/builders/archive_builder.h"
+
+using namespace archguard;
+using namespace archguard::test;
+
+namespace {
+
+test::Bytes operator+(test::Bytes left, const test::Bytes& right) {
+  left.insert(left.end(), right.begin(), right.end());
+  return left;
+}
+
+test::Bytes zeros(std::size_t count) {
+  return test::Bytes(count);
+}
+
+// 16 + 64 + 8 bytes.
+test::Bytes small(int arch) {
+  return FatbinBuilder{}.cubin(arch, filler(8)).bytes();
+}
+
+}  // namespace
+
+TEST_CASE("containers stand back to back in their section, with zero bytes between") {
+  const auto section = zeros(8) + small(80) + small(90) + zeros(2048) + small(120) + zeros(4);
+  const DeviceCode code = read(object_with(".nv_fatbin", section), "t.o");
+  CHECK(errors_of(code) == "");
+  CHECK(outline(code) ==
+        "t.o(.nv_fatbin+0x48): sass 80;\n"
+        "t.o(.nv_fatbin+0xa0): sass 90;\n"
+        "t.o(.nv_fatbin+0x8f8): sass 120;\n");
+  CHECK_FALSE(code.objects[0].linked);
+}
+
+TEST_CASE("parts for device linking are marked") {
+  CHECK(outline(read(object_with("__nv_relfatbin", small(80)), "t.o")) ==
+        "t.o(__nv_relfatbin+0x40) relocatable: sass 80;\n");
+}
+
+TEST_CASE("containers are found in any section, at any offset, and without a section table") {
+  const auto elf = ElfBuilder{}.section(".rodata", filler(3) + small(80) + filler(5) + small(90));
+  CHECK(outline(read(elf.bytes(), "t")) == "t(.rodata+0x43): sass 80;\nt(.rodata+0xa0): sass 90;\n");
+  CHECK(outline(read(ElfBuilder(elf).without_section_table().bytes(), "t")) ==
+        "t(+0x43): sass 80;\nt(+0xa0): sass 90;\n");
+}
+
+TEST_CASE("sections in any order give containers in the order of the file") {
+  const auto bytes = ElfBuilder{}
+                         .section(".data", small(75))
+                         .section("__nv_relfatbin", small(80))
+                         .section(".ldata", small(86))
+                         .section(".nv_fatbin", small(90))
+                         .section(".cask_resource", small(120))
+                         .bytes();
+  const DeviceCode code = read(bytes, "t");
+  CHECK(errors_of(code) == "");
+  CHECK(outline(code) ==
+        "t(.data+0x40): sass 75;\n"
+        "t(__nv_relfatbin+0x98) relocatable: sass 80;\n"
+        "t(.ldata+0xf0): sass 86;\n"
+        "t(.nv_fatbin+0x148): sass 90;\n"
+        "t(.cask_resource+0x1a0): sass 120;\n");
+}
+
+TEST_CASE("a container is found across the blocks of a search") {
+  for (const std::size_t before : {4093U, 4096U - 4, 12 * 1024U - 2, 28 * 1024U - 1, 300000U}) {
+    const auto bytes = ElfBuilder{}.section(".data", filler(before) + small(80)).bytes();
+    CHECK_MESSAGE(read(bytes, "t").objects[0].containers.size() == 1, before);
+  }
+}
+
+TEST_CASE("a magic number in code is no container") {
+  const test::Bytes magic = {0x50, 0xed, 0x55, 0xba};
+  const test::Bytes header = ByteWriter{}.u32(0xBA55ED50).u16(1).u16(16).u64(72).bytes();
+  const DeviceCode code =
+      read(ElfBuilder{}.section(".text", magic + filler(80) + header + filler(80), 1, 6).bytes(), "t");
+  CHECK(errors_of(code) == "");
+  CHECK(code.objects.size() == 1);
+  CHECK(outline(code) == "");
+}
+
+TEST_CASE("sections of device code that overlap are an error, not read twice") {
+  auto bytes = ElfBuilder{}.section(".nv_fatbin", small(80)).section("__nv_relfatbin", small(90)).bytes();
+  const std::size_t table = bytes[40] | bytes[41] << 8;
+  bytes[table + 2 * 64 + 24] = kFirstSectionAt;  // sh_offset
+  const DeviceCode code = read(bytes, "t");
+  CHECK(errors_of(code) == "t(__nv_relfatbin+0x40): section overlaps another section of device code\n");
+  CHECK(outline(code) == "t(.nv_fatbin+0x40): sass 80;\nt(+0x98): sass 90;\n");
+}
+
+TEST_CASE("a section of device code without bytes is no data, which is not no code") {
+  const DeviceCode code = read(ElfBuilder{}.no_bits(".nv_fatbin", 4096).bytes(), "t.debug");
+  CHECK(errors_of(code) == "");
+  REQUIRE(code.warnings.size() == 1);
+  CHECK(code.warnings[0] == "t.debug(.nv_fatbin): has a size but no bytes: a file of debug information only");
+  CHECK(code.objects[0].data_missing);
+}
+
+TEST_CASE("members of an archive have offsets of their own") {
+  const auto bytes = ArchiveBuilder{}
+                         .member("x.o", object_with(".nv_fatbin", small(80)))
+                         .member("odd", filler(3))
+                         .member("y.fatbin", small(90))
+                         .bytes();
+  const DeviceCode code = read(bytes, "libt.a");
+  CHECK(errors_of(code) == "");
+  CHECK(code.archive);
+  CHECK(outline(code) == "libt.a(x.o)(.nv_fatbin+0x40): sass 80;\nlibt.a(y.fatbin): sass 90;\n");
+  REQUIRE(code.objects.size() == 3);
+
+  const MemorySource file(bytes);
+  const auto image = inflate(code.objects[2].containers[0].entries[0], bytes_of(code.objects[2], file));
+  REQUIRE(image);
+  CHECK(*image == filler(8));
+}
+
+TEST_CASE("a file of no known format is not recognized") {
+  const DeviceCode code = read(bytes_of_text("hello"), "README");
+  CHECK_FALSE(code.recognized);
+  CHECK(errors_of(code) == "README: is no ELF file, archive, fat binary, cubin or PTX\n");
+}
