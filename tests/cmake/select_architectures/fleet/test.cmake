@@ -1,0 +1,28 @@
+needs_nvcc(13.0)
+
+configure(ARGS -DFLEETS=a.csv -DMORE=)
+tells("CMAKE_CUDA_ARCHITECTURES=80-real;80-virtual"
+  "for the devices of a.csv, with <nvcc>")
+warns()
+says("architectures: 80-real;80-virtual")
+
+# Several files, and a device that CUDA 13 cannot serve.
+configure(ARGS "-DFLEETS=a.csv;b.csv")
+tells("CMAKE_CUDA_ARCHITECTURES=80-real;90-real;90-virtual"
+  "for the devices of a.csv, b.csv, with <nvcc>")
+warns("archguard_select_architectures: left out, as nothing built here will run there: NVIDIA GeForce MX330 (6.1): \
+CUDA ${NVCC_VERSION} makes nothing that runs on 6.1; the last toolkit that does is 12.9")
+
+configure(FAILS ARGS "-DMORE=ON_UNSUPPORTED;error")
+errs("archguard_select_architectures: not every device can be served, and ON_UNSUPPORTED is error: \
+NVIDIA GeForce MX330 (6.1): CUDA ${NVCC_VERSION} makes nothing that runs on 6.1; the last toolkit that does is 12.9")
+
+# The policies reach arch_probe, and the reasons are there for those who ask.
+configure(ARGS -DFLEETS=a.csv "-DMORE=PTX;none" --log-level=VERBOSE)
+says("architectures: 80-real ")
+says("-- ArchGuard: the reasons 80-real NVIDIA A100 (8.0, a.csv:2)")
+
+# A bad line stops, with its place.
+configure(FAILS ARGS -DFLEETS=bad.csv -DMORE=)
+errs("archguard_select_architectures: no architectures were chosen arch_probe: error: bad.csv:2: \
+compute_cap is 'eight', expected X.Y such as 8.6, or [N/A]")

@@ -1,0 +1,77 @@
+needs_nvcc(13.0)
+
+# A fresh build folder each: whose choice it is gets remembered.
+function(chooses)
+  file(REMOVE_RECURSE "${BUILD}")
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "" "")
+  configure(${arg_UNPARSED_ARGUMENTS})
+  set(LAST "${LAST}" PARENT_SCOPE)
+endfunction()
+
+set(missed_h100 "error 209 on NVIDIA H100 (9.0, fleet.csv:3): nothing in the list runs on 9.0")
+
+# -D: kept, and judged.
+chooses(ARGS "-DCMAKE_CUDA_ARCHITECTURES=80;90-real")
+tells("the list is the user's (-D, a preset or the cache): 80;90-real")
+warns()
+says("architectures: 80;90-real")
+
+chooses(ARGS -DCMAKE_CUDA_ARCHITECTURES=80-real)
+tells("the list is the user's (-D, a preset or the cache): 80-real")
+warns("archguard_select_architectures: the user's list misses devices: ${missed_h100} \
+fix: -DCMAKE_CUDA_ARCHITECTURES=\"80-real;90-real\"")
+says("architectures: 80-real")
+
+# The same on the next configure.
+configure()
+tells("the list is the user's (-D, a preset or the cache): 80-real")
+
+# PTX of CUDA 13 for a driver that offers 12.2, on which no program of CUDA 13 runs anyway.
+chooses(ARGS -DCMAKE_CUDA_ARCHITECTURES=80-virtual -DFLEETS=old_driver.csv)
+warns("archguard_select_architectures: the user's list misses devices: error 222 on NVIDIA L4 (8.9, old_driver.csv:2): \
+only PTX in the list fits 8.9, and its ISA 9.0 is newer than a driver that offers CUDA 12.2 compiles \
+fix: -DCMAKE_CUDA_ARCHITECTURES=\"80-virtual;89-real\""
+  "archguard_select_architectures: the driver of NVIDIA L4 (8.9, old_driver.csv:2) offers CUDA 12.2, too old for programs of \
+CUDA ${NVCC_VERSION} (error 35, cudaErrorInsufficientDriver): update it to CUDA 13.0 (driver 580) or newer, \
+or build with CUDA 12.9")
+
+# The environment, a preset, set().
+chooses(ENV CUDAARCHS=80-real)
+tells("the list is the user's (the environment variable CUDAARCHS): 80-real")
+warns("archguard_select_architectures: the user's list misses devices: ${missed_h100} \
+fix: CUDAARCHS=\"80-real;90-real\", in a fresh build folder")
+
+file(REMOVE_RECURSE "${BUILD}")
+run(COMMAND "${CMAKE_COMMAND}" --preset mine -S "${SOURCE}" "-DCMAKE_MAKE_PROGRAM=${MAKE_PROGRAM}"
+  "-DCMAKE_PREFIX_PATH=${PREFIX}")
+says("architectures: 90")
+
+chooses(ARGS "-DSET_BEFORE=80-real")
+tells("the list is the user's (set() or a toolchain file): 80-real")
+warns("archguard_select_architectures: the user's list misses devices: ${missed_h100} \
+fix: set(CMAKE_CUDA_ARCHITECTURES 80-real 90-real)")
+
+# Words of nvcc are resolved by nvcc; words of others and a CMake that found no GPU break nothing.
+chooses(ARGS -DCMAKE_CUDA_ARCHITECTURES=all-major)
+tells("the list is the user's (-D, a preset or the cache): all-major")
+chooses(ARGS -DCMAKE_CUDA_ARCHITECTURES=RAPIDS)
+tells("the list is the user's (-D, a preset or the cache): RAPIDS"
+  "not judged before the build, for what it stands for is not known here: RAPIDS")
+chooses(ARGS -DCMAKE_CUDA_ARCHITECTURES=native "-DCMAKE_CUDA_ARCHITECTURES_NATIVE=No CUDA devices found.-real")
+tells("the list is the user's (-D, a preset or the cache): native"
+  "not judged before the build, for what it stands for is not known here: native")
+chooses(ARGS -DCMAKE_CUDA_ARCHITECTURES=OFF)
+tells("the list is the user's (-D, a preset or the cache): OFF")
+says("architectures: OFF")
+
+# Raw flags are a choice too: they, and CMake's default beside them, are what is judged.
+chooses(ARGS "-DCMAKE_CUDA_FLAGS=-gencode arch=compute_90,code=[sm_90,compute_90] -gencode=arch=compute_80,code=sm_80")
+tells("the list is the user's (-gencode or -arch in CMAKE_CUDA_FLAGS): 90-real;90-virtual;80-real;75")
+foreach(pair IN ITEMS "-arch=sm_80|80,75"
+    "--gpu-architecture=compute_80|80-virtual,75" "-arch=compute_80 -code=sm_80|80-real,75")
+  string(REGEX REPLACE "\\|.*" "" flags "${pair}")
+  string(REGEX REPLACE ".*\\|" "" list "${pair}")
+  string(REPLACE "," ";" list "${list}")
+  chooses(ARGS "-DCMAKE_CUDA_FLAGS=${flags}")
+  tells("the list is the user's (-gencode or -arch in CMAKE_CUDA_FLAGS): ${list}")
+endforeach()
