@@ -20,10 +20,11 @@ Image = collections.namedtuple("Image", "kind arch ptx_isa compressed")
 
 
 def run(command, cwd=None):
-    """The process's output; an exit code other than 0 is a failure that shows everything it printed."""
+    """The process's output; an exit code other than 0 is a failure that shows the end of what it printed."""
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=500, cwd=cwd)
     if done.returncode != 0:
-        raise AssertionError("%s: exit %d\n%s%s" % (" ".join(command), done.returncode, done.stdout, done.stderr))
+        raise AssertionError("%s: exit %d\n%s%s" % (" ".join(command), done.returncode, done.stdout[-2000:],
+                                                     done.stderr[-2000:]))
     return done.stdout
 
 

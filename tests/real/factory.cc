@@ -12,6 +12,9 @@
 #include "base/text.h"
 #include "fatbin/fatbin.h"
 #include "image/image.h"
+#include "support/builders/cubin_builder.h"
+#include "support/builders/elf_builder.h"
+#include "support/builders/fatbin_builder.h"
 #include "support/run_process/run_process.h"
 
 using namespace archguard;
@@ -79,10 +82,10 @@ std::vector<std::string> listing(const std::vector<Entry>& entries) {
   return lines;
 }
 
-std::vector<std::string> cuobjdump_listing(const Bytes& fatbin) {
+// cuobjdump goes by the name's end.
+std::vector<std::string> cuobjdump_listing(const Bytes& bytes, const std::string& name = "t.fatbin") {
   const TemporaryFolder folder;
-  const RunOutput run =
-      run_process({the_cuobjdump, folder.file("t.fatbin", std::string(ByteView(fatbin).text()))});
+  const RunOutput run = run_process({the_cuobjdump, folder.file(name, std::string(ByteView(bytes).text()))});
   CHECK_MESSAGE(run.exit_code == 0, run.err);
   std::vector<std::string> lines;
   for (const std::string_view line : split(run.out, '\n')) {
@@ -191,6 +194,31 @@ TEST_CASE("relocatable cubins are told from linked ones") {
     REQUIRE_MESSAGE(code.ok(), code.error().text());
     CHECK(code->relocatable);
   }
+}
+
+// What the unit tests build by hand must be what NVIDIA's tools take for real, or those tests prove nothing.
+TEST_CASE("hand-built containers are listed by cuobjdump as archguard reads them") {
+  const Bytes& cubin = images()[0].bytes;  // of sm_90a
+  const std::string ptx(ByteView(images()[1].bytes).text());
+  const Bytes fatbin = test::FatbinBuilder{}
+                           .cubin("90a", cubin)
+                           .cubin("90a", cubin)
+                           .zstd()
+                           .cubin(80, test::CubinBuilder{}.sm(80).kernel("gemm", test::sass::exit()).bytes())
+                           .ptx("80", "9.0", ptx)
+                           .options("")
+                           .lz4()
+                           .ptx("80", "9.0", ptx)
+                           .options("--compile-only")
+                           .bytes();
+  const MemorySource bare(fatbin);
+  CHECK(listing(entries_of(read_device_code(bare, "t.fatbin"))) ==
+        std::vector<std::string>{"elf 90a", "elf 90a compressed", "elf 80", "ptx 80 compressed", "ptx 80"});
+  CHECK(cuobjdump_listing(fatbin) == listing(entries_of(read_device_code(bare, "t.fatbin"))));
+
+  const Bytes library = test::ElfBuilder{}.shared().section(".nv_fatbin", fatbin).bytes();
+  const MemorySource linked(library);
+  CHECK(cuobjdump_listing(library, "t.so") == listing(entries_of(read_device_code(linked, "t.so"))));
 }
 
 int main(int argc, char** argv) {

@@ -10,17 +10,14 @@ import common
 
 QUICK = ("libcurand.so", "libcufft.so", "libnccl.so", "libcusparse.so")
 QUICK_KERNELS = ("libcurand.so",)
-KERNELS = QUICK_KERNELS + ("libnccl.so", "libcusolverMg.so", "libcudnn_ops.so", "libcudadevrt.a")
 SAMPLES = 4  # containers outside the sections, cut out and shown to cuobjdump, for each section
 
 
-def libraries(quick, full):
-    """The files behind these names; with --full every library of the toolkit, when `full` is empty."""
+def libraries(quick):
+    """The files behind these names; with --full every library of the toolkit."""
     folder = os.path.join(common.options.toolkit, "lib64")
-    pattern = [os.path.join(folder, name) for name in quick]
-    if common.options.full:
-        pattern = [os.path.join(folder, name) for name in full or ("*.so", "*.a")]
-    found = sorted({os.path.realpath(path) for each in pattern for path in glob.glob(each)})
+    found = sorted({os.path.realpath(path) for name in (("*.so", "*.a") if common.options.full else quick)
+                    for path in glob.glob(os.path.join(folder, name))})
     if not found:
         raise unittest.SkipTest("no library of the toolkit in " + folder)
     return found
@@ -39,8 +36,8 @@ def difference(theirs, ours):
 class InspectTest(unittest.TestCase):
     maxDiff = 2000
 
-    def each(self, quick, full, check):
-        for path in libraries(quick, full):
+    def each(self, quick, check):
+        for path in libraries(quick):
             with self.subTest(os.path.basename(path)):
                 print("  %s: %s" % (os.path.basename(path), check(path)), flush=True)
 
@@ -54,7 +51,7 @@ class InspectTest(unittest.TestCase):
             self.assertTrue(theirs == ours, difference(theirs, ours))
             return "%d entries in %d containers" % (len(ours), len(containers))
         common.cuobjdump()
-        self.each(QUICK, (), check)
+        self.each(QUICK, check)
 
     def test_nothing_is_missed_outside_the_sections(self):
         """The containers of the whole file, found by their signature; some are shown to cuobjdump."""
@@ -71,7 +68,7 @@ class InspectTest(unittest.TestCase):
                     self.check_samples(data, found)
             return "%d containers, outside: %s" % (
                 len(containers), {section: len(found) for section, found in outside.items()} or "none")
-        self.each(QUICK, (), check)
+        self.each(QUICK, check)
 
     def check_samples(self, data, containers):
         for each in containers[:SAMPLES // 2] + containers[SAMPLES // 2:][-(SAMPLES // 2):]:
@@ -96,7 +93,7 @@ class InspectTest(unittest.TestCase):
             self.assertTrue(theirs == ours, difference(list(map(tuple, theirs)), list(map(tuple, ours))))
             return "%d kernels in %d cubins" % (sum(map(len, ours)), len(ours))
         common.cuobjdump()
-        self.each(QUICK_KERNELS, KERNELS, check)
+        self.each(QUICK_KERNELS, check)
 
 
 if __name__ == "__main__":

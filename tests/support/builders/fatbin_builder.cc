@@ -80,6 +80,11 @@ FatbinBuilder& FatbinBuilder::identifier(std::string_view name) {
   return *this;
 }
 
+FatbinBuilder& FatbinBuilder::options(std::string_view line) {
+  last().options = line;
+  return *this;
+}
+
 FatbinBuilder& FatbinBuilder::code_version(unsigned major, unsigned minor) {
   last().major = major;
   last().minor = minor;
@@ -105,11 +110,16 @@ Bytes FatbinBuilder::bytes() const {
   ByteWriter entries;
   for (const Image& image : images_) {
     const std::size_t name = image.identifier.size();
-    const std::size_t header = kFixedFields + padded(name);
+    const std::size_t descriptor =
+        kFixedFields + padded(name);  // offset and length of the options, then they
+    const std::size_t header = descriptor + (image.options ? 8 + padded(image.options->size() + 1) : 0);
     entries.u16(image.kind).u16(image.version).u32(header).u64(padded(image.stored.size()));
-    entries.u32(image.compressed).u32(0).u16(image.minor).u16(image.major).u32(image.arch);
+    entries.u32(image.compressed).u32(image.options ? descriptor : 0).u16(image.minor).u16(image.major);
+    entries.u32(image.arch);
     entries.u32(name == 0 ? 0 : kFixedFields).u32(name).u64(image.flags).u64(0).u64(image.uncompressed);
     entries.text(image.identifier).align(8);
+    if (image.options)
+      entries.u32(descriptor + 8).u32(image.options->size()).text(*image.options).zeros(1).align(8);
     entries.append(image.stored).align(8);
   }
   ByteWriter container;

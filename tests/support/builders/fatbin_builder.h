@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,7 @@ class FatbinBuilder {
   FatbinBuilder& obfuscated();
   FatbinBuilder& flags(std::uint64_t more);
   FatbinBuilder& identifier(std::string_view name);  // as -lineinfo leaves it
+  FatbinBuilder& options(std::string_view line);     // as every PTX entry of nvcc and nvFatbin has it
   FatbinBuilder& code_version(unsigned major, unsigned minor);
   FatbinBuilder& entry_version(unsigned version);
   FatbinBuilder& uncompressed_size(std::uint64_t claimed);  // a lie
@@ -42,6 +44,7 @@ class FatbinBuilder {
     std::uint32_t compressed = 0;
     std::uint64_t uncompressed = 0;
     std::string identifier;
+    std::optional<std::string> options;
     Bytes stored;
   };
   Image& last() { return images_.back(); }
