@@ -43,8 +43,12 @@ std::string_view PtxLexer::next() {
   skip_blanks();
   if (at_ == text_.size()) return {};
   const std::size_t begin = at_++;
-  if (is_word(text_[begin]))
-    while (at_ < text_.size() && is_word(text_[at_])) ++at_;
+  if (!is_word(text_[begin])) return text_.substr(begin, 1);
+  for (; at_ < text_.size(); ++at_) {
+    if (is_word(text_[at_])) continue;
+    if (text_.substr(at_, 2) != "::") break;  // as in `shared::cta`; one colon ends a label
+    ++at_;
+  }
   return text_.substr(begin, at_ - begin);
 }
 

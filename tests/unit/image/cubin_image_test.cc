@@ -1,0 +1,92 @@
+#include <doctest/doctest.h>
+
+#include "reading.h"
+#include "support/builders/cubin_builder.h"
+#include "support/builders/elf_builder.h"
+
+using namespace archguard;
+using namespace archguard::test;
+
+namespace {
+
+CubinBuilder two_kernels() {
+  return CubinBuilder{}
+      .kernel("gemm", sass::join({sass::store(), sass::exit()}))
+      .kernel("copy", sass::join({sass::prologue(), sass::exit()}));
+}
+
+}  // namespace
+
+TEST_CASE("kernels are entry functions with code, sorted by name, static ones included") {
+  const auto bytes = two_kernels()
+                         .local_kernel("asleep", sass::trap())
+                         .function("helper", sass::exit())
+                         .undefined_kernel("elsewhere")
+                         .bytes();
+  CHECK(kernels_of(read_cubin(bytes)) == "asleep trap, copy empty, gemm real");
+}
+
+TEST_CASE("a device-link stub has no kernels") {
+  CHECK(kernels_of(read_cubin(CubinBuilder{}.bytes())) == "");
+}
+
+TEST_CASE("the instructions of sm_62 and older are not read") {
+  CHECK(kernels_of(read_cubin(CubinBuilder{}.sm(61).generation7(124).kernel("k", sass::exit()).bytes())) ==
+        "k unknown");
+}
+
+TEST_CASE("a cubin tells its toolkit by its version or its notes, and whether it is for linking") {
+  const auto old = read_cubin(CubinBuilder{}.generation7(118).bytes());
+  CHECK(to_string(*old->toolkit) == "11.8");
+  CHECK_FALSE(old->relocatable);
+  const auto noted = read_cubin(CubinBuilder{}.toolkit_info("13.0", "-arch sm_80").relocatable().bytes());
+  CHECK(to_string(*noted->toolkit) == "13.0");
+  CHECK(noted->relocatable);
+  CHECK_FALSE(read_cubin(CubinBuilder{}.bytes())->toolkit);
+}
+
+TEST_CASE("what is no cubin, or one of an unknown generation, is an error") {
+  CHECK(kernels_of(read_cubin(filler(100))) == "cubin has no ELF magic");
+  CHECK(kernels_of(read_cubin(Bytes{})) == "cubin has no ELF magic");
+  CHECK(kernels_of(read_cubin(ElfBuilder{}.bytes())) == "cubin must be for ELF machine 190, found 62");
+  CHECK(kernels_of(read_cubin(CubinBuilder{}.identity(0x41, 9).bytes())) ==
+        "cubin of OS/ABI 0x41, ABI 9 is of an unknown generation");
+  CHECK(kernels_of(read_cubin(
+            ElfBuilder{}.machine(190).identity(0x41, 8, 1, 80 << 8).without_section_table().bytes())) ==
+        "cubin has no section table");
+}
+
+TEST_CASE("a cubin one byte short says so") {
+  auto bytes = two_kernels().bytes();
+  bytes.pop_back();
+  CHECK(kernels_of(read_cubin(bytes)) ==
+        "ELF section table at 0x110 needs 6 headers of 64 bytes, 383 bytes remain");
+}
+
+TEST_CASE("a section outside of the cubin is an error, since it may hold a kernel") {
+  auto bytes = two_kernels().bytes();
+  const std::size_t table = bytes[40] | bytes[41] << 8;
+  bytes[table + 3 * 64 + 33] = 0x40;  // the size of .text.gemm
+  CHECK(kernels_of(read_cubin(bytes)) == "section 3 of the cubin needs 16416 bytes at 0x98, " +
+                                             std::to_string(bytes.size() - 0x98) + " remain");
+}
+
+TEST_CASE("a kernel without a name is an error") {
+  CHECK(kernels_of(read_cubin(CubinBuilder{}.kernel("", sass::exit()).bytes())) ==
+        "kernel symbol 1 of the cubin has no name");
+}
+
+TEST_CASE("every cut is an error, every flipped byte some answer") {
+  const auto whole = two_kernels().toolkit_info("13.0", "-arch sm_80").bytes();
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    const test::Bytes cut(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size));
+    CHECK_FALSE_MESSAGE(read_cubin(cut).ok(), size);
+  }
+  for (std::size_t at = 0; at < whole.size(); ++at)
+    for (unsigned bit = 0; bit < 8; ++bit) {
+      auto bytes = whole;
+      bytes[at] = static_cast<std::uint8_t>(bytes[at] ^ 1U << bit);
+      const auto code = read_cubin(bytes);
+      if (code) CHECK(code->kernels.size() <= 2);
+    }
+}

@@ -1,0 +1,108 @@
+#include <doctest/doctest.h>
+
+#include "reading.h"
+#include "support/builders/byte_writer.h"
+
+using namespace archguard;
+
+namespace {
+
+std::string kernels_of_ptx(const std::string& text) {
+  return test::kernels_of(read_ptx(test::bytes_of_text(text)));
+}
+
+std::string state_of(const std::string& body) {
+  return kernels_of_ptx(".version 9.0\n.target sm_80\n.visible .entry k(.param .u64 p)\n.maxntid 64\n{" +
+                        body + "}");
+}
+
+}  // namespace
+
+TEST_CASE("kernels are .entry with a body, after .visible, .weak or nothing") {
+  CHECK(kernels_of_ptx(".version 9.0\n.target sm_80\n.address_size 64\n"
+                       ".global .align 1 .b8 $str[2] = {120, 0};\n"
+                       ".extern .func (.param .b32 r) vprintf (.param .b64 a);\n"
+                       ".func helper() { .entry: st.global.u32 [%rd1], 1; ret; }\n"
+                       "// .visible .entry comment()\n"
+                       ".visible .entry declared(.param .u64 p);\n"
+                       ".visible .entry b(.param .align 8 .b8 p[16]) { ret; }\n"
+                       ".weak .entry a() { trap; }\n"
+                       ".entry c\n{ st.global.u32 [%rd1], 1; ret; }\n") == "a trap, b empty, c real");
+}
+
+TEST_CASE("empty: the body returns and does no more") {
+  CHECK(state_of("ret;") == "k empty");
+  CHECK(state_of("") == "k empty");
+  CHECK(state_of(" .reg .b32 %r<5>;\n.loc 1 3 0, function_name $L1\n$L_begin: exit; $L_end:") == "k empty");
+  CHECK(state_of("ret; ret;") == "k empty");
+}
+
+TEST_CASE("trap: straight-line code, calls included, to an unconditional trap") {
+  CHECK(state_of("trap; ret;") == "k trap");
+  CHECK(state_of("ld.param.u64 %rd1, [p];\n{ // callseq\n.param .b32 retval0;\nst.param.b64 [a], %rd2;\n"
+                 "st.local.u32 [%SP], %r1;\ncall.uni (retval0), vprintf, (a);\n} trap; ret;") == "k trap");
+  CHECK(state_of("@%p1 trap; ret;") == "k unknown");
+  CHECK(state_of("@!%p1 bra $L; trap; $L: ret;") == "k unknown");
+}
+
+TEST_CASE("real: a write that others see, anywhere") {
+  CHECK(state_of("st.global.u32 [%rd1], 1; trap;") == "k real");
+  CHECK(state_of("@%p1 bra $L; ret; $L: st.u32 [%rd1], 1; ret;") == "k real");
+  CHECK(state_of("@%p1 red.global.add.u32 [%rd1], 1; ret;") == "k real");
+  CHECK(state_of("ld.global.v2.u32 {%r1, %r2}, [%rd1]; st.global.v2.u32 [%rd1], {%r1, %r2}; ret;") ==
+        "k real");
+  CHECK(state_of("mov.b64 {%r1, %r2}, %rd1; trap;") == "k trap");
+  CHECK(state_of("cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r1], 16; ret;") == "k real");
+}
+
+TEST_CASE("unknown: neither") {
+  CHECK(state_of("ld.global.u32 %r1, [%rd1]; ret;") == "k unknown");
+  CHECK(state_of("st.shared.u32 [%r1], 1; atom.shared.add.u32 %r1, [%r2], 1; ret;") == "k unknown");
+  CHECK(state_of("$L: bra $L;") == "k unknown");
+  std::string many;
+  for (int i = 0; i < 257; ++i) many += "ld.global.u32 %r1, [%rd1];";
+  CHECK(state_of(many) == "k real");
+}
+
+TEST_CASE("kernels behind each kind of body are still found") {
+  CHECK(kernels_of_ptx(".version 9.0\n.target sm_80\n"
+                       ".entry a() { { trap; } ret; }\n"
+                       ".entry b() { { st.global.v2.u32 [%rd1], {%r1, %r2}; } /* } */ }\n"
+                       ".entry c() { { ret; } }\n"
+                       ".entry d() { @%p1 bra $L; { mov.b64 {%r1, %r2}, %rd1; } $L: ret; }\n"
+                       ".entry e() { ret; }") == "a trap, b real, c empty, d unknown, e empty");
+}
+
+TEST_CASE("the toolkit stands in the comment before the first directive") {
+  const auto code =
+      read_ptx(test::bytes_of_text("// Cuda compilation tools, release 12.8, V12.8.93\n.version 8.7\n"));
+  CHECK(to_string(*code->toolkit) == "12.8");
+  CHECK_FALSE(
+      read_ptx(test::bytes_of_text(".version 8.7\n// Cuda compilation tools, release 12.8,\n"))->toolkit);
+}
+
+TEST_CASE("NULs end the text") {
+  auto bytes = test::bytes_of_text(".version 9.0\n.target sm_80\n.entry k() { ret; }\n");
+  bytes.insert(bytes.end(), 7, 0);
+  CHECK(test::kernels_of(read_ptx(bytes)) == "k empty");
+}
+
+TEST_CASE("PTX that ends too early, or is none, is an error") {
+  CHECK(kernels_of_ptx("") == "PTX begins without `.version`");
+  CHECK(kernels_of_ptx(".target sm_80") == "PTX begins without `.version`");
+  CHECK(kernels_of_ptx(".version 9.0\n.entry k() { ret;") == "PTX ends inside the kernel 'k'");
+  CHECK(kernels_of_ptx(".version 9.0\n.entry k() { trap;") == "PTX ends inside the kernel 'k'");
+  CHECK(kernels_of_ptx(".version 9.0\n.entry k(") == "PTX ends inside the kernel 'k'");
+  CHECK(kernels_of_ptx(".version 9.0\n.func f() {") == "PTX ends inside a block");
+  CHECK(kernels_of_ptx(".version 9.0\n/* ") == "PTX ends inside a comment or string");
+}
+
+TEST_CASE("every cut of a module is an error, or ends between two kernels") {
+  const std::string whole =
+      ".version 9.0\n.entry a() { { st.global.v2.u32 [%r1], {%r2, %r3}; } }\n.entry b() { trap; }";
+  for (std::size_t size = 0; size <= whole.size(); ++size) {
+    const auto code = read_ptx(test::bytes_of_text(whole.substr(0, size)));
+    const std::string kernels = code ? test::kernels_of(code) : "";
+    CHECK_MESSAGE((kernels == "" || kernels == "a real" || kernels == "a real, b trap"), size);
+  }
+}
