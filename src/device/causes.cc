@@ -1,7 +1,7 @@
 #include "base/text.h"
 #include "device/judge.h"
 
-// The cause and the fix for each way in which a driver fails. docs/reference/detection.md lists them.
+// The cause and the fix for each way in which a driver fails.
 
 namespace archguard {
 namespace {
@@ -44,7 +44,9 @@ Diagnostic no_device(Diagnostic diagnostic, const FailureFacts& facts) {
   const auto& visible = facts.around.cuda_visible_devices;
   const auto& runtime = facts.around.nvidia_visible_devices;
   const bool nvml_sees = !facts.nvml.devices.empty();
-  if (visible && (nvml_sees || hides_all(*visible))) {
+  // NVML's 9: without the kernel module there is nothing that the environment could hide.
+  const bool not_loaded = !facts.nvml.failures.empty() && facts.nvml.failures.front().code == 9;
+  if (visible && (nvml_sees || (hides_all(*visible) && !not_loaded))) {
     diagnostic.stage = "environment";
     diagnostic.cause =
         "CUDA_VISIBLE_DEVICES is " + value_text(*visible) + " and hides every GPU" + seen_by_nvml(facts);

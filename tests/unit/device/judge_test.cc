@@ -180,6 +180,16 @@ TEST_CASE("100: the environment, WSL, the container, the kernel driver, or no de
         "none\nenvironment 100 CUDA_ERROR_NO_DEVICE: CUDA_VISIBLE_DEVICES is '7' and hides every GPU; NVML "
         "sees 2 GPUs | "
         "unset CUDA_VISIBLE_DEVICES");
+  LibraryAnswers not_loaded = nvml_with({});
+  not_loaded.driver_version.clear();
+  not_loaded.failures = {{"nvmlInit", 9}};
+  hidden.cuda_visible_devices = "-1";
+  CHECK(judged(cuda_failing(100), not_loaded, hidden) ==
+        head +
+            "libcuda (/usr/lib/libcuda.so.1) is installed, but no NVIDIA GPU has its kernel driver loaded | "
+            "load the nvidia kernel module, or give a fleet file on a machine without a GPU\n"
+            "nvml 9 NVML_ERROR_DRIVER_NOT_LOADED: nvmlInit failed: the nvidia kernel module is not loaded | "
+            "load the nvidia kernel module");
   Surroundings wsl;
   wsl.wsl = true;
   CHECK(judged(cuda_failing(100), {}, wsl) ==
