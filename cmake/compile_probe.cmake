@@ -20,8 +20,8 @@ function(archguard_compile_probe)
   elseif(NOT EXISTS "${program}" OR NOT "$CACHE{ARCHGUARD_PROBE_STATE}" STREQUAL state)
     message(STATUS "ArchGuard: compiling arch_probe")
     set(CMAKE_TRY_COMPILE_TARGET_TYPE EXECUTABLE)
-    set(CMAKE_TRY_COMPILE_CONFIGURATION Release)
-    # A result of its own for each state: CMake keeps the answer of an earlier try_compile otherwise.
+    set(CMAKE_TRY_COMPILE_CONFIGURATION Debug)
+    set(CMAKE_CXX_FLAGS_DEBUG "")  # neither optimised nor with debug information: compiling takes longer than it runs
     unset(ARCHGUARD_PROBE_COMPILES CACHE)
     try_compile(ARCHGUARD_PROBE_COMPILES "${PROJECT_BINARY_DIR}/configure/try"
       "${PROJECT_SOURCE_DIR}/tools/arch_probe/unity.cc"

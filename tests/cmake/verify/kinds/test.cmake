@@ -1,0 +1,53 @@
+# Static, shared, object and relocatable code, executables, other folders, and what has no device code.
+needs_nvcc(13.0)
+set(keep_going "")
+if(GENERATOR STREQUAL "Ninja")
+  set(keep_going -- -k 0)
+elseif(GENERATOR MATCHES "Makefiles")
+  set(keep_going -- -k)
+endif()
+
+configure(ARGS -DARGUMENTS=)
+warns()
+build()
+foreach(file IN ITEMS lib/libst.a libsh.so app rdc lib/CMakeFiles/ob.dir/__/kernel.cu.o)
+  says("<build>/${file}: 2 of 2 covered")
+endforeach()
+says("ArchGuard: note: target 'plain' has no device code")
+says_not("unwanted")
+build()
+says_not("verifying")
+
+# For another fleet only the checks run again, and each target fails.
+configure(ARGS "-DARGUMENTS=FLEET;wide.csv")
+build(FAILS ARGS ${keep_going})
+says_not("Building CUDA")
+foreach(target IN ITEMS st ob sh app rdc)
+  says("fix: add 120-real to CUDA_ARCHITECTURES of target '${target}'")
+  says("archguard_verify: target '${target}' does not cover every device")
+endforeach()
+build(FAILS ARGS --target archguard_verify ${keep_going})
+says("archguard_verify: target 'ob' does not cover every device")
+
+# Warnings only; tests, and the check in the target's own step.
+configure(ARGS "-DARGUMENTS=TARGETS;app;st;FLEET;wide.csv;WARN_ONLY;TEST;POST_BUILD")
+tells("CMAKE_CUDA_ARCHITECTURES=80-real;90-real" "for the devices of fleet.csv, with <nvcc>"
+  "target 'st' is checked by its stamp alone: CMake has POST_BUILD for executables and libraries of the calling folder only")
+build()
+says("ArchGuard: warning: target 'app' does not cover every device")
+run(COMMAND "${CMAKE_COMMAND}" -E chdir "${BUILD}" "${CMAKE_CTEST_COMMAND}" -L archguard)
+says("100% tests passed, 0 tests failed out of 2")
+configure(ARGS "-DARGUMENTS=TARGETS;app;st;FLEET;wide.csv;TEST")
+run(FAILS COMMAND "${CMAKE_COMMAND}" -E chdir "${BUILD}" "${CMAKE_CTEST_COMMAND}" -L archguard)
+says("0% tests passed, 2 tests failed out of 2")
+file(REMOVE "${BUILD}/app")
+run(FAILS COMMAND "${CMAKE_COMMAND}" -E chdir "${BUILD}" "${CMAKE_CTEST_COMMAND}" -R "verify.app" --output-on-failure)
+says("archguard_verify: target 'app' is not built: <build>/app is missing; build it first")
+
+# A named target without device code is an error.
+configure(ARGS "-DARGUMENTS=TARGETS;plain")
+build(FAILS ARGS --target archguard_verify)
+errs("archguard_verify: target 'plain' has no device code: leave it out of TARGETS, or give it CUDA sources")
+configure(ARGS "-DARCHGUARD_VERIFY=off" --log-level=VERBOSE)
+says("-- ArchGuard: nothing will be verified, as ARCHGUARD_VERIFY is off")
+build()
