@@ -105,4 +105,10 @@ std::string printable(std::string_view text) {
   return shown;
 }
 
+std::string excerpt(std::string_view text, std::size_t most) {
+  if (text.size() <= most) return printable(text);
+  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xc0) == 0x80) --most;  // no half of a letter
+  return printable(text.substr(0, most)) + "…";
+}
+
 }  // namespace archguard

@@ -71,5 +71,7 @@ std::string kernel_driver_version(std::string_view proc_text);
 
 // Letters a terminal prints: control characters become '?'. Names come from a driver or a file.
 std::string printable(std::string_view text);
+// The same, and where it is longer than `most` bytes cut there and ended by "…".
+std::string excerpt(std::string_view text, std::size_t most);
 
 }  // namespace archguard

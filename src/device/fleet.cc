@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::uint64_t kMostFleetBytes = 64 << 20;
 constexpr std::size_t kMostFleetDevices = 1'000'000;
+constexpr std::size_t kMostShown = 60;  // of a wrong value, in a message
 constexpr int kMostEqualDevices = 1'000'000;
 
 const std::vector<std::string>& fleet_columns() {
@@ -98,7 +99,7 @@ class FleetParser {
         return error(row.line, "the header has a column without a name", "remove the stray comma");
       const bool known = is_known_column(field);
       if (!seen.emplace(known ? column : field, "").second)
-        return error(row.line, "the header names the column '" + printable(column) + "' twice",
+        return error(row.line, "the header names the column '" + excerpt(column, kMostShown) + "' twice",
                      "remove one of them");
       header_.columns.push_back(known ? column : field);
     }
@@ -113,14 +114,15 @@ class FleetParser {
     for (const auto& field : row.fields) {
       const std::string_view start = std::string_view(field).substr(0, 40);
       if (did_you_mean(to_lower(start), {"compute_cap", "compute_capability", "computecap"}))
-        return error(row.line, "the header has no column compute_cap, but '" + printable(field) + "'",
+        return error(row.line,
+                     "the header has no column compute_cap, but '" + excerpt(field, kMostShown) + "'",
                      "rename it to compute_cap");
     }
     if (names_columns_only(row)) return error(row.line, "the header has no column compute_cap", fix);
-    return error(
-        row.line,
-        "expected a header line that names the column compute_cap, found '" + printable(row.fields[0]) + "'",
-        fix);
+    return error(row.line,
+                 "expected a header line that names the column compute_cap, found '" +
+                     excerpt(row.fields[0], kMostShown) + "'",
+                 fix);
   }
 
   Status take_device(const CsvRow& row) {
@@ -152,7 +154,7 @@ class FleetParser {
 
   Error bad_value(std::size_t line, const std::string& column, const std::string& value,
                   const char* expected) const {
-    const std::string found = value.empty() ? "empty" : "'" + printable(value) + "'";
+    const std::string found = value.empty() ? "empty" : "'" + excerpt(value, kMostShown) + "'";
     return error(line, column + " is " + found + ", expected " + expected, "");
   }
 
@@ -259,22 +261,23 @@ std::string write_fleet(const std::vector<Device>& devices) {
 
 Result<Device> parse_device_option(std::string_view text) {
   const auto at = text.find('@');
-  const std::string option = "--device " + printable(text);
+  const std::string option = "--device " + excerpt(text, kMostShown);
   Device device;
   device.origin = option;
   device.capability = parse_capability(text.substr(0, at));
   if (!device.capability)
     return Error{option,
-                 "'" + printable(text.substr(0, at)) + "' is no compute capability, expected X.Y such as 8.6",
+                 "'" + excerpt(text.substr(0, at), kMostShown) +
+                     "' is no compute capability, expected X.Y such as 8.6",
                  ""};
   device.source["compute_capability"] = "option";
   if (at == std::string_view::npos) return device;
   device.driver_cuda = parse_version(text.substr(at + 1));
   if (!device.driver_cuda)
-    return Error{
-        option,
-        "'" + printable(text.substr(at + 1)) + "' is no CUDA version of a driver, expected X.Y such as 12.4",
-        ""};
+    return Error{option,
+                 "'" + excerpt(text.substr(at + 1), kMostShown) +
+                     "' is no CUDA version of a driver, expected X.Y such as 12.4",
+                 ""};
   device.source["driver_cuda"] = "option";
   return device;
 }

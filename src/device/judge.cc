@@ -131,9 +131,8 @@ void merge_devices(const LibraryAnswers& cuda, const LibraryAnswers& nvml, const
 void add_noise(const char* library, const LibraryAnswers& answers, ProbeResult& result) {
   const std::string_view noise = trim(answers.noise);
   if (noise.empty()) return;
-  std::string shown = printable(noise.substr(0, 400));
-  if (noise.size() > 400) shown += "…";
-  result.diagnostics.push_back({"output", std::nullopt, "", std::string(library) + " printed: " + shown, ""});
+  result.diagnostics.push_back(
+      {"output", std::nullopt, "", std::string(library) + " printed: " + excerpt(noise, 400), ""});
 }
 
 // 34 and 100 say that there is nothing to use; every other failure is one of a driver that is there.

@@ -159,6 +159,11 @@ TEST_CASE("a bad line is named with its number, and how to mend it") {
         "fleet.csv:2: the line has more than 1000 fields | ");
 }
 
+TEST_CASE("a message shows the beginning of a long value") {
+  CHECK(error_of("compute_cap\n" + std::string(59, '8') + "é" + std::string(100000, '8')) ==
+        "fleet.csv:2: compute_cap is '" + std::string(59, '8') + "…', expected X.Y such as 8.6, or [N/A] | ");
+}
+
 TEST_CASE("what is written is read back to the same devices") {
   Device plain;
   plain.capability = ComputeCapability{8, 6};
@@ -206,7 +211,8 @@ TEST_CASE("time grows with the lines, not with their square") {
   };
   const auto seconds_for = [&](int lines) {
     const std::string text = text_of(lines);
-    const std::clock_t begin = std::clock();  // of this process alone: other work on the machine does not count
+    const std::clock_t begin =
+        std::clock();  // of this process alone: other work on the machine does not count
     CHECK(devices_of(text).size() == static_cast<std::size_t>(lines));
     return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
   };
