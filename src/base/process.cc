@@ -11,8 +11,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char** environ;
-
 namespace archguard {
 namespace {
 
@@ -66,6 +64,7 @@ void drain_process_pipe(ProcessPipe& pipe, std::string& text) {
 // The new process starts with the default signals, whatever the caller ignores or blocks.
 int spawn_process(const std::vector<std::string>& argv, int out, int err, pid_t& child) {
   std::vector<char*> arguments;
+  arguments.reserve(argv.size() + 1);
   for (const std::string& argument : argv) arguments.push_back(const_cast<char*>(argument.c_str()));
   arguments.push_back(nullptr);
 

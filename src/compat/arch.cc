@@ -57,7 +57,7 @@ std::string to_string(ComputeCapability capability) {
 }
 
 std::string to_string(Arch arch) {
-  const std::string number = std::to_string(arch.number);
+  std::string number = std::to_string(arch.number);
   switch (arch.suffix) {
     case Suffix::a:
       return number + "a";

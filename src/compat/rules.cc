@@ -102,10 +102,10 @@ bool driver_takes_zstd(Version driver_cuda) {
 }
 
 bool is_beyond_table(ComputeCapability device) {
-  for (const Toolkit& toolkit : known_toolkits())
-    if (std::find(toolkit.archs.begin(), toolkit.archs.end(), arch_of(device)) != toolkit.archs.end())
-      return false;
-  return true;
+  const Arch own = arch_of(device);
+  return std::none_of(known_toolkits().begin(), known_toolkits().end(), [own](const Toolkit& toolkit) {
+    return std::find(toolkit.archs.begin(), toolkit.archs.end(), own) != toolkit.archs.end();
+  });
 }
 
 }  // namespace archguard

@@ -77,7 +77,7 @@ Error wrong_token(std::string_view token) {
 }  // namespace
 
 std::string to_string(const ArchEntry& entry) {
-  const std::string arch = to_string(entry.arch);
+  std::string arch = to_string(entry.arch);
   if (entry.real && entry.virtual_) return arch;
   return arch + (entry.real ? "-real" : "-virtual");
 }

@@ -53,9 +53,10 @@ std::string format_gencode(const Selection& selection) {
   std::vector<std::string> options;
   for (const ChosenEntry& chosen : selection.entries) {
     const std::string arch = to_string(chosen.entry.arch);
-    const std::string option = "-gencode=arch=compute_" + arch + ",code=";
-    if (chosen.entry.real) options.push_back(option + "sm_" + arch);
-    if (chosen.entry.virtual_) options.push_back(option + "compute_" + arch);
+    for (const char* code :
+         {chosen.entry.real ? "sm_" : nullptr, chosen.entry.virtual_ ? "compute_" : nullptr})
+      if (code != nullptr)
+        options.push_back(join({"-gencode=arch=compute_", arch, ",code=", code, arch}, ""));
   }
   return join(options, " ");
 }

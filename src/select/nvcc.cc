@@ -49,7 +49,7 @@ std::string resolved_program(const std::string& name) {
   const char* path = std::getenv("PATH");
   if (name.find('/') != std::string::npos || path == nullptr) return name;
   for (const auto folder : split(path, ':')) {
-    const std::string candidate = (folder.empty() ? "." : std::string(folder)) + "/" + name;
+    std::string candidate = (folder.empty() ? "." : std::string(folder)) + "/" + name;
     if (is_program(candidate)) return candidate;
   }
   return name;

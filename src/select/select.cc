@@ -23,6 +23,7 @@ std::vector<DeviceGroup> group_devices(const std::vector<Device>& devices,
       by_rule[{*devices[i].capability, devices[i].driver_cuda}].push_back(i);
   }
   std::vector<DeviceGroup> groups;
+  groups.reserve(by_rule.size());
   for (auto& [key, members] : by_rule) groups.push_back({key.first, key.second, std::move(members), false});
   return groups;
 }
