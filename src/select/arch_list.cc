@@ -49,10 +49,10 @@ std::string meant_by(std::string_view token) {
     if (text == special)
       return "the architectures themselves: '" + text + "' depends on the compiler or the machine";
   std::string kind;
-  for (const auto& [prefix, implied] : {std::pair{"sm_", ""}, {"compute_", "-virtual"}, {"sm", ""}})
+  for (const std::string_view prefix : {"sm_", "compute_", "sm"})
     if (starts_with(text, prefix)) {
-      kind = implied;
-      text.erase(0, std::string_view(prefix).size());
+      if (prefix == "compute_") kind = "-virtual";
+      text.erase(0, prefix.size());
       break;
     }
   if (ends_with(text, "+ptx")) {
