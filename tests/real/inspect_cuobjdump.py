@@ -1,4 +1,5 @@
-"""archguard inspect against cuobjdump 13.5 and against a scan by signature, on the libraries of the toolkit."""
+"""archguard inspect against cuobjdump 13.5 and against a scan by signature, on the libraries of the toolkit, or where
+it has none on those of tests/support/fetch."""
 import collections
 import glob
 import mmap
@@ -8,19 +9,21 @@ import unittest
 
 import common
 
-QUICK = ("libcurand.so", "libcufft.so", "libnccl.so", "libcusparse.so")
-QUICK_KERNELS = ("libcurand.so",)
+QUICK = ("libcurand.so", "libcufft.so", "libnccl.so", "libcusparse.so", "libnvjpeg.so")
+QUICK_KERNELS = ("libcurand.so", "libnvjpeg.so")
+FETCHED = ("libraries-13.0", "nvjpeg-13.0")
 SAMPLES = 4  # containers outside the sections, cut out and shown to cuobjdump, for each section
 
 
 def libraries(quick):
-    """The files behind these names; with --full every library of the toolkit."""
-    folder = os.path.join(common.options.toolkit, "lib64")
-    found = sorted({os.path.realpath(path) for name in (("*.so", "*.a") if common.options.full else quick)
-                    for path in glob.glob(os.path.join(folder, name))})
-    if not found:
-        raise unittest.SkipTest("no library of the toolkit in " + folder)
-    return found
+    """The files behind these names, with --full every library beside them, in the first folder that has one of QUICK: a
+    toolkit of wheels holds its runtime alone."""
+    roots = [common.options.toolkit] + [os.path.join(common.options.cache, name, "nvidia/cu13") for name in FETCHED]
+    for folder in (os.path.join(root, "lib64") for root in roots):
+        if any(os.path.exists(os.path.join(folder, name)) for name in QUICK):
+            return sorted({os.path.realpath(path) for name in (("*.so", "*.a") if common.options.full else quick)
+                           for path in glob.glob(os.path.join(folder, name))})
+    raise unittest.SkipTest("no library of the toolkit; run tests/support/fetch " + FETCHED[0])
 
 
 def difference(theirs, ours):

@@ -64,7 +64,7 @@ fetch() {
 # A CUDA compiler: the user's own by CUDACXX or PATH, else the pinned one.
 need_cuda_compiler() {
   if [[ -n ${CUDACXX:-} ]] || command -v nvcc >/dev/null; then return 0; fi
-  step "No nvcc on PATH: fetching one"
+  step "No nvcc on PATH: taking the one in ${cache#"$root/"}/nvcc-13.0"
   fetch nvcc-13.0
   export PATH="$cache/nvcc-13.0/nvidia/cu13/bin:$PATH"
   command -v nvcc >/dev/null || return 1
