@@ -6,6 +6,7 @@
 #include "container/archive.h"
 #include "container/elf.h"
 #include "container/elf_object.h"
+#include "container/pe_object.h"
 #include "container/ptx_text.h"
 
 namespace archguard {
@@ -27,6 +28,8 @@ void read_object(const ByteSource& source, ByteView start, const std::string& wh
     read_elf_object(source, where, object, errors);
   } else if (magic == kFatbinMagic || magic == kOldFatbinMagic) {
     object.format = HostFormat::fatbin;
+  } else if (is_pe(start) || is_coff_object(start, source.size())) {
+    read_pe_object(source, where, object, errors);
   } else if (is_ptx(start.text())) {
     object.format = HostFormat::ptx;
   }
@@ -44,6 +47,11 @@ HostFile visit_host_file(const ByteSource& source, const std::string& path,
   auto start = read_start(source);
   if (!start) {
     file.errors.push_back({path, start.error().what, {}});
+    return file;
+  }
+  if (starts_with(ByteView(*start).text(), "PK\3\4")) {
+    file.errors.push_back(
+        {path, "is a zip file or wheel, whose members are compressed", "unpack it and name the folder"});
     return file;
   }
   if (has_archive_magic(*start)) {
@@ -72,7 +80,9 @@ HostFile visit_host_file(const ByteSource& source, const std::string& path,
   if (object.format == HostFormat::other) {
     file.recognized = false;
     file.errors.push_back(
-        {path, source.size() == 0 ? "is empty" : "is no ELF file, archive, fat binary, cubin or PTX", {}});
+        {path,
+         source.size() == 0 ? "is empty" : "is no ELF or PE file, archive, fat binary, cubin or PTX",
+         {}});
     return file;
   }
   visit(object);

@@ -10,7 +10,7 @@
 namespace archguard {
 
 // What a file or an archive member is, by its bytes and never by its name.
-enum class HostFormat { elf, cubin, fatbin, ptx, other };
+enum class HostFormat { elf, pe, cubin, fatbin, ptx, other };
 
 struct Section {
   std::string name;          // cut after 255 bytes

@@ -21,11 +21,18 @@ TEST_CASE("a cubin for linking is not linked") {
 
 TEST_CASE("a file of no known format is one error and not recognized") {
   const HostFile text = read(bytes_of_text("INPUT(libfoo.so.1)\n"), "libfoo.so");
-  CHECK(errors_of(text) == "libfoo.so: is no ELF file, archive, fat binary, cubin or PTX\n");
+  CHECK(errors_of(text) == "libfoo.so: is no ELF or PE file, archive, fat binary, cubin or PTX\n");
   CHECK_FALSE(text.recognized);
   CHECK(text.objects.empty());
 
   const HostFile empty = read({}, "libfoo.so");
   CHECK(errors_of(empty) == "libfoo.so: is empty\n");
   CHECK_FALSE(empty.recognized);
+}
+
+TEST_CASE("a wheel says what to do") {
+  const HostFile wheel = read(bytes_of_text("PK\3\4..."), "t.whl");
+  CHECK(errors_of(wheel) == "t.whl: is a zip file or wheel, whose members are compressed\n");
+  CHECK(wheel.errors[0].fix == "unpack it and name the folder");
+  CHECK(wheel.recognized);
 }

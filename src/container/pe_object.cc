@@ -1,0 +1,152 @@
+#include "container/pe_object.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "container/window.h"
+
+namespace archguard {
+namespace {
+
+// Microsoft's PE format ("PE Format", Microsoft Learn). An image begins with "MZ"; the u32 at 0x3c is the
+// offset of "PE\0\0", behind which stands a COFF header, which in an object file is the first thing:
+//   0 u16 machine, 2 u16 sections, 8 u32 symbol table, 12 u32 symbols, 16 u16 optional header's size, 18 u16
+//   flags
+// The section headers follow the optional header, 40 bytes each:
+//   0 name (8), 8 u32 size in memory, 16 u32 size in the file, 20 u32 offset in the file, 36 u32 flags
+// An object for many sections (/bigobj) has a header of 56 bytes instead: u16 0, u16 0xffff, u16 version 2,
+// u16 machine, …, 44 u32 sections, 48 u32 symbol table, 52 u32 symbols.
+//
+// Names of sections have eight bytes. In an object a longer one is "/123", an offset into the string table,
+// which follows the symbols (18 bytes each, 20 under /bigobj). The linker of an image cuts: .nv_fatbin
+// becomes .nv_fatb.
+constexpr std::uint32_t kPeOffsetAt = 0x3c;
+constexpr std::size_t kCoffSize = 20, kBigSize = 56, kSectionSize = 40, kNameSize = 8;
+constexpr std::uint64_t kSymbolSize = 18, kBigSymbolSize = 20;
+constexpr std::uint16_t kX64 = 0x8664, kArm64 = 0xaa64;
+constexpr std::uint32_t kCode = 0x20, kNoBytes = 0x80;
+constexpr std::size_t kWindow = 16 * 1024;
+constexpr std::size_t kLongNameMost = 255;
+
+bool is_big_object(const Cursor& start) {
+  return start.u16(0) == 0 && start.u16(2) == 0xffff && start.u16(4) >= 2;
+}
+
+class PeReader {
+ public:
+  PeReader(const ByteSource& source, HostObject& object)
+      : source_(source),
+        object_(object),
+        in_(source, kWindow, kWindow),
+        names_(source, kWindow, kLongNameMost) {}
+
+  Status read() {
+    ARCHGUARD_CHECK(read_header());
+    const std::uint64_t remain = sections_at_ < source_.size() ? source_.size() - sections_at_ : 0;
+    if (sections_ > remain / kSectionSize)
+      return Error{{},
+                   "section table at " + hex(sections_at_) + " needs " + count_of(sections_, "header") +
+                       " of 40 bytes, " + count_of(remain, "byte") + " remain",
+                   {}};
+    Status first_error = Done{};
+    for (std::uint64_t i = 0; i < sections_; ++i) {
+      ARCHGUARD_TRY(bytes, in_.at(sections_at_ + i * kSectionSize, kSectionSize));
+      Status status = add_section(Cursor(bytes));
+      if (!status && first_error) first_error = std::move(status);
+    }
+    return first_error;
+  }
+
+ private:
+  Status read_header() {
+    ARCHGUARD_TRY(start, in_.at(0, static_cast<std::size_t>(std::min<std::uint64_t>(64, source_.size()))));
+    object_.linked = is_pe(start);
+    if (!object_.linked && is_big_object(Cursor(start))) {
+      ARCHGUARD_TRY(bytes, in_.at(0, kBigSize));
+      const Cursor header(bytes);
+      sections_ = header.u32(44);
+      strings_at_ = header.u32(48) + header.u32(52) * kBigSymbolSize;
+      sections_at_ = kBigSize;
+      return Done{};
+    }
+    std::uint64_t coff_at = 0;
+    if (object_.linked) {
+      const std::uint64_t pe_at = Cursor(start).u32(kPeOffsetAt);
+      const auto signature = in_.at(pe_at, 4);
+      if (!signature || Cursor(*signature).u32(0) != 0x00004550)
+        return Error{{}, "begins with MZ and has no PE header at " + hex(pe_at), {}};
+      coff_at = pe_at + 4;
+    }
+    ARCHGUARD_TRY(bytes, in_.at(coff_at, kCoffSize));
+    const Cursor header(bytes);
+    sections_ = header.u16(2);
+    if (header.u32(8) != 0) strings_at_ = header.u32(8) + header.u32(12) * kSymbolSize;
+    sections_at_ = coff_at + kCoffSize + header.u16(16);
+    return Done{};
+  }
+
+  Status add_section(const Cursor& header) {
+    Section section;
+    const std::uint32_t flags = header.u32(36);
+    section.executable = (flags & kCode) != 0;
+    section.has_bytes = (flags & kNoBytes) == 0;
+    section.offset = header.u32(20);
+    section.size = section.has_bytes ? header.u32(16) : header.u32(8);
+    section.name = name_of(header.part(0, kNameSize).text());
+    if (section.size == 0) return Done{};
+    const std::uint64_t size = source_.size();
+    if (section.has_bytes && (section.offset > size || section.size > size - section.offset))
+      return Error{{},
+                   "section '" + section.name + "' needs " + count_of(section.size, "byte") + " at " +
+                       hex(section.offset) + ", " +
+                       std::to_string(section.offset < size ? size - section.offset : 0) + " remain",
+                   {}};
+    object_.sections.push_back(std::move(section));
+    return Done{};
+  }
+
+  std::string name_of(std::string_view field) {
+    const std::string_view name = field.substr(0, field.find('\0'));
+    const auto offset = starts_with(name, "/") ? parse_number(name.substr(1), 9'999'999) : std::nullopt;
+    if (offset && strings_at_ != 0) {
+      auto text = names_.text_at(strings_at_ + *offset, kLongNameMost);
+      if (text) return std::move(*text);
+    }
+    return std::string(name);
+  }
+
+  const ByteSource& source_;
+  HostObject& object_;
+  Window in_;
+  Window names_;
+  std::uint64_t sections_ = 0;
+  std::uint64_t sections_at_ = 0;
+  std::uint64_t strings_at_ = 0;  // 0: no string table
+};
+
+}  // namespace
+
+bool is_pe(ByteView start) {
+  return starts_with(start.text(), "MZ");
+}
+
+bool is_coff_object(ByteView start, std::uint64_t file_size) {
+  const Cursor in(start);
+  if (is_big_object(in)) return in.holds(0, kBigSize) && (in.u16(6) == kX64 || in.u16(6) == kArm64);
+  // Two bytes are a weak sign: the rest of the header must be that of an object.
+  const std::uint64_t sections = in.u16(2);
+  return (in.u16(0) == kX64 || in.u16(0) == kArm64) && sections != 0 && in.u16(16) == 0 &&
+         kCoffSize + sections * kSectionSize <= file_size;
+}
+
+void read_pe_object(const ByteSource& source, const std::string& where, HostObject& object,
+                    std::vector<Error>& errors) {
+  object.format = HostFormat::pe;
+  Status status = PeReader(source, object).read();
+  if (status) return;
+  Error error = std::move(status).error();
+  error.where = where;
+  errors.push_back(std::move(error));
+}
+
+}  // namespace archguard

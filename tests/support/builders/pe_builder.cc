@@ -1,0 +1,68 @@
+#include "support/builders/pe_builder.h"
+
+namespace archguard::test {
+
+PeBuilder& PeBuilder::object() {
+  form_ = Form::object;
+  return *this;
+}
+
+PeBuilder& PeBuilder::big_object() {
+  form_ = Form::big_object;
+  return *this;
+}
+
+PeBuilder& PeBuilder::section(std::string_view name, Bytes bytes, std::uint32_t flags) {
+  const auto size = static_cast<std::uint32_t>(bytes.size());
+  sections_.push_back({std::string(name), std::move(bytes), size, flags});
+  return *this;
+}
+
+PeBuilder& PeBuilder::no_bytes(std::string_view name, std::uint32_t size) {
+  sections_.push_back({std::string(name), {}, size, 0xc0000080});
+  return *this;
+}
+
+Bytes PeBuilder::bytes() const {
+  const bool image = form_ == Form::image, big = form_ == Form::big_object;
+  const std::size_t optional = image ? 112 : 0;
+  const std::size_t sections_at = image ? 0x80 + 4 + 20 + optional : big ? 56 : 20;
+  std::size_t content_at = sections_at + sections_.size() * 40;
+
+  ByteWriter names, table, content;  // one symbol's worth of zeros stands for the symbol table
+  for (const Section& section : sections_) {
+    std::string name = section.name;
+    if (!image && name.size() > 8) {
+      const std::size_t at = 4 + names.size();
+      names.text(name).u8(0);
+      name = "/" + std::to_string(at);
+    }
+    name.resize(8);
+    const std::size_t size = section.content.size();
+    table.text(name).u32(section.memory_size).u32(0x1000).u32(size);
+    table.u32(size == 0 ? 0 : content_at + content.size()).u32(0).u32(0).u32(0).u32(section.flags);
+    content.append(section.content);
+  }
+  const std::size_t symbols_at = image ? 0 : content_at + content.size();
+  const std::size_t symbols = image ? 0 : 1;
+
+  ByteWriter file;
+  if (image) file.text("MZ").zeros(0x3c - 2).u32(0x80).zeros(0x80 - 0x40).text("PE").zeros(2);
+  if (big) {
+    file.u16(0).u16(0xffff).u16(2).u16(0x8664).u32(0).zeros(16).zeros(16);
+    file.u32(sections_.size()).u32(symbols_at).u32(symbols);
+  } else {
+    file.u16(0x8664)
+        .u16(sections_.size())
+        .u32(0)
+        .u32(symbols_at)
+        .u32(symbols)
+        .u16(optional)
+        .u16(image ? 0x2022 : 0);
+  }
+  file.zeros(optional).append(table.bytes()).append(content.bytes());
+  if (!image) file.zeros(big ? 20 : 18).u32(4 + names.size()).append(names.bytes());
+  return file.bytes();
+}
+
+}  // namespace archguard::test

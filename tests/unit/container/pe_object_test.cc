@@ -1,0 +1,83 @@
+#include <doctest/doctest.h>
+
+#include "reading.h"
+#include "support/builders/archive_builder.h"
+#include "support/builders/pe_builder.h"
+
+using namespace archguard;
+using namespace archguard::test;
+
+namespace {
+
+PeBuilder two_sections() {
+  return PeBuilder{}.section(".text", filler(32), 0x60000020).section(".nv_fatb", filler(48));
+}
+
+}  // namespace
+
+TEST_CASE("sections of an image have their names, cut by the linker") {
+  const auto bytes = two_sections().no_bytes(".bss", 4096).bytes();
+  const HostFile file = read(bytes, "t.dll");
+  CHECK(errors_of(file) == "");
+  REQUIRE(file.objects.size() == 1);
+  const HostObject& object = file.objects[0];
+  CHECK(object.format == HostFormat::pe);
+  CHECK(object.linked);
+  REQUIRE(object.sections.size() == 3);
+  CHECK(object.sections[0].executable);
+  CHECK(object.sections[1].name == ".nv_fatb");
+  CHECK(object.sections[1].size == 48);
+  CHECK(bytes[object.sections[1].offset] == 1);
+  CHECK_FALSE(object.sections[2].has_bytes);
+  CHECK(object.sections[2].size == 4096);
+}
+
+TEST_CASE("an object has long names, also under /bigobj and in a library") {
+  const auto object = PeBuilder{}.object().section("__nv_relfatbin", filler(8)).bytes();
+  const auto big = PeBuilder{}.big_object().section(".nv_fatbin", filler(8)).bytes();
+  const auto library = ArchiveBuilder{}
+                           .names(ArchiveBuilder::Names::microsoft)
+                           .member("a.obj", object)
+                           .member("b.obj", big)
+                           .bytes();
+  const HostFile file = read(library, "t.lib");
+  CHECK(errors_of(file) == "");
+  REQUIRE(file.objects.size() == 2);
+  CHECK(file.objects[0].format == HostFormat::pe);
+  CHECK_FALSE(file.objects[0].linked);
+  CHECK(file.objects[0].sections.at(0).name == "__nv_relfatbin");
+  CHECK_FALSE(file.objects[1].linked);
+  CHECK(file.objects[1].sections.at(0).name == ".nv_fatbin");
+}
+
+TEST_CASE("a damaged image is named") {
+  auto bytes = two_sections().bytes();
+  SUBCASE("cut in a section") {
+    bytes.pop_back();
+    CHECK(errors_of(bytes, "t.dll") == "t.dll: section '.nv_fatb' needs 48 bytes at 0x178, 47 remain\n");
+  }
+  SUBCASE("cut in the section table") {
+    bytes.resize(0x80 + 4 + 20 + 112 + 79);
+    CHECK(errors_of(bytes, "t.dll") ==
+          "t.dll: section table at 0x108 needs 2 headers of 40 bytes, 79 bytes remain\n");
+  }
+  SUBCASE("no PE header") {
+    bytes[0x80] = 'X';
+    CHECK(errors_of(bytes, "t.dll") == "t.dll: begins with MZ and has no PE header at 0x80\n");
+  }
+  CHECK(read(bytes, "t.dll").objects.size() == 1);
+}
+
+TEST_CASE("every cut of an image is an error, every flipped byte some answer") {
+  const auto whole = two_sections().bytes();
+  for (std::size_t size = 0; size < whole.size(); ++size)
+    CHECK_MESSAGE(
+        !read({whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size)}, "t").errors.empty(), size);
+  for (std::size_t at = 0; at < whole.size(); ++at) {
+    auto bytes = whole;
+    bytes[at] = static_cast<std::uint8_t>(bytes[at] ^ 0xff);
+    for (const HostObject& object : read(bytes, "t").objects)
+      for (const Section& section : object.sections)
+        if (section.has_bytes) CHECK(section.offset + section.size <= bytes.size());
+  }
+}
