@@ -31,7 +31,11 @@ PartSource bytes_of(const DeviceObject& object, const ByteSource& file) {
 std::string where(const DeviceObject& object, const Container& container) {
   const std::string name = object_name(object.path, object.member);
   if (container.section.empty() && container.offset == 0) return name;  // the file is the container
-  return name + "(" + container.section + "+" + hex(container.offset) + ")";
+  return place_name(name, container.section, container.offset - container.section_offset);
+}
+
+std::string place_name(const std::string& object, const std::string& section, std::uint64_t offset) {
+  return object + "(" + section + "+" + hex(offset) + ")";
 }
 
 }  // namespace archguard

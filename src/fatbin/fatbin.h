@@ -35,10 +35,11 @@ struct Entry {
 
 // One fat binary ("container"): what the runtime registers as one, and the driver chooses one image from.
 struct Container {
-  std::uint64_t offset = 0;  // of its magic, within the object
-  std::uint64_t size = 0;    // header and entries
-  std::string section;       // ".nv_fatbin"; empty where no section holds it
-  bool relocatable = false;  // from __nv_relfatbin: -rdc=true parts
+  std::uint64_t offset = 0;          // of its magic, within the object
+  std::uint64_t size = 0;            // header and entries
+  std::string section;               // ".nv_fatbin"; empty where no section holds it
+  std::uint64_t section_offset = 0;  // of the section within the object, 0 without one
+  bool relocatable = false;          // from __nv_relfatbin: -rdc=true parts
   std::vector<Entry> entries;
 };
 
@@ -88,8 +89,9 @@ class Inflater {
   std::unique_ptr<State> state_;
 };
 
-// Where a message points: "libfoo.so(.nv_fatbin+0x1a40)", "libfoo.a(x.o)(.nv_fatbin+0x40)". The offset is
-// that of interfaces.md.
+// Where a message points: "libfoo.so(.nv_fatbin+0x1a40)", "libfoo.a(x.o)(.nv_fatbin+0x40)": from the start of
+// the section, as disassemblers count; from that of the object where no section holds it.
 std::string where(const DeviceObject& object, const Container& container);
+std::string place_name(const std::string& object, const std::string& section, std::uint64_t offset);
 
 }  // namespace archguard

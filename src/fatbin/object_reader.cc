@@ -1,6 +1,7 @@
 #include "fatbin/object_reader.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <optional>
 
@@ -20,8 +21,14 @@ constexpr std::size_t kHeaderAhead = 1024;
 constexpr std::size_t kMagicSize = 4;
 constexpr std::size_t kErrorsMost = 16;  // of one object; bounds the work on a file made of damage
 
-// Sections that hold nothing but containers.
-constexpr std::string_view kLinkedSection = ".nv_fatbin", kRelocatableSection = "__nv_relfatbin";
+// Sections that hold nothing but containers. Linkers of PE images cut names to eight bytes.
+bool is_linked_section(std::string_view name) {
+  return name == ".nv_fatbin" || name == ".nv_fatb";
+}
+
+bool is_relocatable_section(std::string_view name) {
+  return name == "__nv_relfatbin" || name == "__nv_rel";
+}
 
 std::size_t find_magic(ByteView bytes) {
   constexpr std::uint8_t kSecond = kMagic >> 8 & 0xff;  // rarer in text and machine code than the others
@@ -41,9 +48,10 @@ struct Region {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
   std::string section;
+  std::uint64_t section_offset = 0;
   bool relocatable = false;
 
-  Region from(std::uint64_t offset) const { return {offset, end, section, relocatable}; }
+  Region from(std::uint64_t offset) const { return {offset, end, section, section_offset, relocatable}; }
 };
 
 class ObjectReader {
@@ -59,24 +67,25 @@ class ObjectReader {
   void read() {
     std::uint64_t at = 0;
     for (const Region& region : named_regions()) {
-      search({at, region.begin, {}, false});
+      search({at, region.begin, {}, 0, false});
       walk(region);
       at = region.end;
     }
-    search({at, size_, {}, false});
+    search({at, size_, {}, 0, false});
   }
 
  private:
   // The regions that the object itself says hold device code, in order, without overlap.
   std::vector<Region> named_regions() {
-    if (host_.format == HostFormat::fatbin) return {{0, size_, {}, false}};
+    if (host_.format == HostFormat::fatbin) return {{0, size_, {}, 0, false}};
     std::vector<Region> regions;
     for (const Section& section : host_.sections) {
       if (section.has_bytes) sections_.push_back(&section);
-      const bool relocatable = section.name == kRelocatableSection;
-      if (!relocatable && section.name != kLinkedSection) continue;
+      const bool relocatable = is_relocatable_section(section.name);
+      if (!relocatable && !is_linked_section(section.name)) continue;
       if (section.has_bytes) {
-        regions.push_back({section.offset, section.offset + section.size, section.name, relocatable});
+        regions.push_back(
+            {section.offset, section.offset + section.size, section.name, section.offset, relocatable});
       } else {
         out_.data_missing = true;
         code_.warnings.push_back(object_name(out_.path, out_.member) + "(" + section.name +
@@ -90,8 +99,7 @@ class ObjectReader {
     std::uint64_t end = 0;
     for (Region& region : regions) {
       if (region.begin < end) {
-        add_error(region.section,
-                  Error{hex(region.begin), "section overlaps another section of device code", {}});
+        add_error(region, Error{hex(region.begin), "section overlaps another section of device code", {}});
         region.begin = std::min(end, region.end);
       }
       end = std::max(end, region.end);
@@ -107,7 +115,7 @@ class ObjectReader {
     while (at < region.end && !stopped_) {
       const std::uint64_t remain = region.end - at;
       const auto block = in_.at(at, static_cast<std::size_t>(std::min<std::uint64_t>(remain, kHeaderAhead)));
-      if (!block) return add_error(region.section, Error{hex(at), block.error().what, {}});
+      if (!block) return add_error(region, Error{hex(at), block.error().what, {}});
       const Cursor bytes(*block);
       const std::size_t zeros = count_zeros(*block);
       if (zeros >= 8 || zeros == remain) {
@@ -121,12 +129,11 @@ class ObjectReader {
         at = *next;
         continue;
       }
-      add_error(region.section, magic == kOldMagic
-                                    ? Error{hex(at), "old fat binary format 0x1ee55a01 is unknown", {}}
-                                    : Error{hex(at),
-                                            "expected a fat binary's magic 0xba55ed50, found " +
-                                                (remain < 4 ? count_of(remain, "byte") : hex(magic)),
-                                            {}});
+      add_error(region, magic == kOldMagic ? Error{hex(at), "old fat binary format 0x1ee55a01 is unknown", {}}
+                                           : Error{hex(at),
+                                                   "expected a fat binary's magic 0xba55ed50, found " +
+                                                       (remain < 4 ? count_of(remain, "byte") : hex(magic)),
+                                                   {}});
       return search(region.from(at + std::min<std::uint64_t>(remain, kMagicSize)));
     }
   }
@@ -139,7 +146,7 @@ class ObjectReader {
     while (at < region.end && region.end - at >= kHeaderSize && !stopped_) {
       const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(block_size, region.end - at));
       const auto block = in_.at(at, count);
-      if (!block) return add_error(region.section, Error{hex(at), block.error().what, {}});
+      if (!block) return add_error(region, Error{hex(at), block.error().what, {}});
       const std::size_t found = find_magic(*block);
       if (found == count) {
         at += count - std::min<std::size_t>(3, count - 1);
@@ -156,7 +163,10 @@ class ObjectReader {
         continue;
       }
       Region place = region;
-      if (section != nullptr) place.section = section->name;
+      if (section != nullptr) {
+        place.section = section->name;
+        place.section_offset = section->offset;
+      }
       at = take_container(place, at, end).value_or(at + kMagicSize);
     }
   }
@@ -165,17 +175,18 @@ class ObjectReader {
   std::optional<std::uint64_t> take_container(const Region& region, std::uint64_t at, std::uint64_t end) {
     auto container = reader_.read(at, end);
     if (!container) {
-      add_error(region.section, std::move(container).error());
+      add_error(region, std::move(container).error());
       return reader_.end_of_damaged(at, end);
     }
     container->section = region.section;
+    container->section_offset = region.section_offset;
     container->relocatable = region.relocatable;
     entries_ += container->entries.size() + 1;
     const std::uint64_t next = at + container->size;
     out_.containers.push_back(std::move(*container));
     if (entries_ > kEntriesMost) {
       add_error(
-          region.section,
+          region,
           Error{hex(at), "more than " + std::to_string(kEntriesMost) + " images, the rest is not read", {}});
       stopped_ = true;
     }
@@ -196,9 +207,11 @@ class ObjectReader {
     return offset - section->offset < section->size ? section : nullptr;
   }
 
-  // `error.where` comes as an offset and leaves as a place: "t.o(.nv_fatbin+0x10)".
-  void add_error(const std::string& section, Error error) {
-    error.where = object_name(out_.path, out_.member) + "(" + section + "+" + error.where + ")";
+  // `error.where` comes as an offset within the object and leaves as a place: "t.o(.nv_fatbin+0x10)".
+  void add_error(const Region& region, Error error) {
+    const std::uint64_t offset = std::strtoull(error.where.c_str(), nullptr, 16);
+    error.where =
+        place_name(object_name(out_.path, out_.member), region.section, offset - region.section_offset);
     code_.errors.push_back(std::move(error));
     if (++errors_ < kErrorsMost) return;
     code_.errors.push_back(

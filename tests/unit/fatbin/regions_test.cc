@@ -1,7 +1,9 @@
+#include <algorithm>
 #include <doctest/doctest.h>
 
 #include "reading.h"
 #include "support/builders/archive_builder.h"
+#include "support/builders/pe_builder.h"
 
 using namespace archguard;
 using namespace archguard::test;
@@ -29,20 +31,28 @@ TEST_CASE("containers stand back to back in their section, with zero bytes betwe
   const DeviceCode code = read(object_with(".nv_fatbin", section), "t.o");
   CHECK(errors_of(code) == "");
   CHECK(outline(code) ==
-        "t.o(.nv_fatbin+0x48): sass 80;\n"
-        "t.o(.nv_fatbin+0xa0): sass 90;\n"
-        "t.o(.nv_fatbin+0x8f8): sass 120;\n");
+        "t.o(.nv_fatbin+0x8): sass 80;\n"
+        "t.o(.nv_fatbin+0x60): sass 90;\n"
+        "t.o(.nv_fatbin+0x8b8): sass 120;\n");
   CHECK_FALSE(code.objects[0].linked);
 }
 
 TEST_CASE("parts for device linking are marked") {
   CHECK(outline(read(object_with("__nv_relfatbin", small(80)), "t.o")) ==
-        "t.o(__nv_relfatbin+0x40) relocatable: sass 80;\n");
+        "t.o(__nv_relfatbin+0x0) relocatable: sass 80;\n");
+}
+
+TEST_CASE("the sections of a PE image have their names cut") {
+  const auto bytes =
+      PeBuilder{}.section(".nv_fatb", small(80) + zeros(8)).section("__nv_rel", small(90)).bytes();
+  const DeviceCode code = read(bytes, "t.dll");
+  CHECK(errors_of(code) == "");
+  CHECK(outline(code) == "t.dll(.nv_fatb+0x0): sass 80;\nt.dll(__nv_rel+0x0) relocatable: sass 90;\n");
 }
 
 TEST_CASE("containers are found in any section, at any offset, and without a section table") {
   const auto elf = ElfBuilder{}.section(".rodata", filler(3) + small(80) + filler(5) + small(90));
-  CHECK(outline(read(elf.bytes(), "t")) == "t(.rodata+0x43): sass 80;\nt(.rodata+0xa0): sass 90;\n");
+  CHECK(outline(read(elf.bytes(), "t")) == "t(.rodata+0x3): sass 80;\nt(.rodata+0x60): sass 90;\n");
   CHECK(outline(read(ElfBuilder(elf).without_section_table().bytes(), "t")) ==
         "t(+0x43): sass 80;\nt(+0xa0): sass 90;\n");
 }
@@ -58,11 +68,14 @@ TEST_CASE("sections in any order give containers in the order of the file") {
   const DeviceCode code = read(bytes, "t");
   CHECK(errors_of(code) == "");
   CHECK(outline(code) ==
-        "t(.data+0x40): sass 75;\n"
-        "t(__nv_relfatbin+0x98) relocatable: sass 80;\n"
-        "t(.ldata+0xf0): sass 86;\n"
-        "t(.nv_fatbin+0x148): sass 90;\n"
-        "t(.cask_resource+0x1a0): sass 120;\n");
+        "t(.data+0x0): sass 75;\n"
+        "t(__nv_relfatbin+0x0) relocatable: sass 80;\n"
+        "t(.ldata+0x0): sass 86;\n"
+        "t(.nv_fatbin+0x0): sass 90;\n"
+        "t(.cask_resource+0x0): sass 120;\n");
+  const auto& containers = code.objects[0].containers;
+  CHECK(std::is_sorted(containers.begin(), containers.end(),
+                       [](const Container& a, const Container& b) { return a.offset < b.offset; }));
 }
 
 TEST_CASE("a container is found across the blocks of a search") {
@@ -87,8 +100,8 @@ TEST_CASE("sections of device code that overlap are an error, not read twice") {
   const std::size_t table = bytes[40] | bytes[41] << 8;
   bytes[table + 2 * 64 + 24] = kFirstSectionAt;  // sh_offset
   const DeviceCode code = read(bytes, "t");
-  CHECK(errors_of(code) == "t(__nv_relfatbin+0x40): section overlaps another section of device code\n");
-  CHECK(outline(code) == "t(.nv_fatbin+0x40): sass 80;\nt(+0x98): sass 90;\n");
+  CHECK(errors_of(code) == "t(__nv_relfatbin+0x0): section overlaps another section of device code\n");
+  CHECK(outline(code) == "t(.nv_fatbin+0x0): sass 80;\nt(+0x98): sass 90;\n");
 }
 
 TEST_CASE("a section of device code without bytes is no data, which is not no code") {
@@ -108,7 +121,7 @@ TEST_CASE("members of an archive have offsets of their own") {
   const DeviceCode code = read(bytes, "libt.a");
   CHECK(errors_of(code) == "");
   CHECK(code.archive);
-  CHECK(outline(code) == "libt.a(x.o)(.nv_fatbin+0x40): sass 80;\nlibt.a(y.fatbin): sass 90;\n");
+  CHECK(outline(code) == "libt.a(x.o)(.nv_fatbin+0x0): sass 80;\nlibt.a(y.fatbin): sass 90;\n");
   REQUIRE(code.objects.size() == 3);
 
   const MemorySource file(bytes);
@@ -120,5 +133,5 @@ TEST_CASE("members of an archive have offsets of their own") {
 TEST_CASE("a file of no known format is not recognized") {
   const DeviceCode code = read(bytes_of_text("hello"), "README");
   CHECK_FALSE(code.recognized);
-  CHECK(errors_of(code) == "README: is no ELF file, archive, fat binary, cubin or PTX\n");
+  CHECK(errors_of(code) == "README: is no ELF or PE file, archive, fat binary, cubin or PTX\n");
 }
