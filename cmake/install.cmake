@@ -12,11 +12,7 @@ configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/Modules/ArchGuardConf
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/cmake/ArchGuardConfigVersion.cmake"
   COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
 
-foreach(program IN ITEMS arch_probe archguard)
-  if(TARGET ${program})
-    install(TARGETS ${program} RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
-  endif()
-endforeach()
+install(TARGETS arch_probe archguard RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 install(FILES "${PROJECT_BINARY_DIR}/cmake/ArchGuardConfig.cmake"
   "${PROJECT_BINARY_DIR}/cmake/ArchGuardConfigVersion.cmake"
   "${PROJECT_SOURCE_DIR}/cmake/Modules/ArchGuard.cmake"
