@@ -19,6 +19,10 @@ foreach(cuda_first IN ITEMS OFF ON)
   says("architectures: 80-real ")
   configure()
   says("architectures: 80-real ")
+  # ... and gives the choice back.
+  configure(ARGS -UCMAKE_CUDA_ARCHITECTURES -UARCHGUARD_CHOICE)
+  says("architectures: 80-real;80-virtual")
+  stays()
 endforeach()
 
 # CUDAARCHS is read once, and looks like CMake's default ever after.
