@@ -73,10 +73,12 @@ class ElfObjectReader {
 
   Status add_section(const ElfSection& section, const ElfSection& names) {
     if (section.type == 0 || section.size == 0) return Done{};
+    const std::uint64_t size = source_.size();
+    const bool fits = section.offset <= size && section.size <= size - section.offset;
     Section out;
     out.offset = section.offset;
     out.size = section.size;
-    out.has_bytes = section.type != kElfNoBits;
+    out.has_bytes = section.type != kElfNoBits && (fits || !is_cuda_memory(section));
     out.executable = (section.flags & kElfCode) != 0;
     if (!out.has_bytes && out.executable) debug_only_ = true;
     if (section.name < names.size) {
@@ -84,8 +86,7 @@ class ElfObjectReader {
       auto name = names_.text_at(at, kNameMost);             // wraps is another place, no danger
       if (name) out.name = std::move(*name);
     }
-    const std::uint64_t size = source_.size();
-    if (out.has_bytes && (section.offset > size || section.size > size - section.offset))
+    if (out.has_bytes && !fits)
       return Error{{},
                    "section '" + out.name + "' needs " + count_of(section.size, "byte") + " at " +
                        hex(section.offset) + ", " +
@@ -93,6 +94,10 @@ class ElfObjectReader {
                    {}};
     object_.sections.push_back(std::move(out));
     return Done{};
+  }
+
+  bool is_cuda_memory(const ElfSection& section) const {
+    return header_.machine == kElfMachineCuda && section.type >= kElfMachineTypes;
   }
 
   // A file cut short may have lost its section table, or never had one: the segments tell too. The files that

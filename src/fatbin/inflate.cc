@@ -10,7 +10,7 @@ namespace {
 
 // What a stored size can become, by format: an LZ4 block gives at most 255 bytes for one of its own (a run of
 // literals' or match's length bytes); a zstd block of 4 bytes gives at most 128 KiB. The absolute limit
-// bounds what a hostile file costs; the largest image in NVIDIA's libraries has 120 MB.
+// bounds what a hostile file costs; the largest image in NVIDIA's libraries has 134 MB.
 constexpr std::uint64_t kLz4RatioMost = 255, kZstdRatioMost = std::uint64_t{32} * 1024;
 constexpr std::uint64_t kImageMost = std::uint64_t{1} << 30;
 

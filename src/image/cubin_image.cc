@@ -12,9 +12,6 @@ namespace {
 constexpr unsigned kFunction = 2;       // STT_FUNC, in the low half of st_info
 constexpr unsigned kKernelMark = 0x10;  // in st_other: STO_CUDA_ENTRY
 constexpr std::uint16_t kManySections = 0xffff;
-// Section types from here on are CUDA's own. Some have a size without bytes in the file: .nv_debug.shared,
-// type 0x7000000a, in NCCL 2.28's relocatable cubins. None is read here.
-constexpr std::uint32_t kCudaSectionTypes = 0x70000000;
 
 struct Symbol {
   std::uint32_t name = 0;
@@ -44,7 +41,7 @@ class CubinReader {
     code.relocatable = header_.type == kElfRelocatable;
     for (std::uint64_t i = 1; i < header_.section_count; ++i) {
       const ElfSection section = section_at(i);
-      if (section.type == 0 || section.type == kElfNoBits || section.type >= kCudaSectionTypes) continue;
+      if (section.type == 0 || section.type == kElfNoBits || section.type >= kElfMachineTypes) continue;
       if (!in_.holds(section.offset, section.size))
         return Error{{},
                      "section " + std::to_string(i) + " of the cubin needs " +

@@ -113,6 +113,23 @@ TEST_CASE("a section outside of the file is an error, its neighbours are read") 
   CHECK(file.objects[0].sections[0].name == ".text");
 }
 
+TEST_CASE("CUDA's own sections of a cubin may have a size in memory alone") {
+  const auto with_size = [](unsigned type) {
+    auto bytes = ElfBuilder{}
+                     .machine(190)
+                     .identity(0x41, 8, 1, 80 << 8)
+                     .section(".nv_debug.shared", filler(8), type)
+                     .bytes();
+    const std::size_t section = (bytes[kTableAt] | bytes[kTableAt + 1] << 8) + 64;
+    bytes[section + 34] = 1;  // 65,544 bytes
+    return read(bytes, "t.cubin");
+  };
+  const HostFile cuda = with_size(0x7000000a);
+  CHECK(errors_of(cuda) == "");
+  CHECK_FALSE(cuda.objects[0].sections.at(0).has_bytes);
+  CHECK(with_size(1).errors.size() == 1);
+}
+
 TEST_CASE("a segment outside of the file is an error, but not where machine code has no bytes") {
   const auto cut = ElfBuilder{}.section(".text", filler(32), 1, 6).load_segment(0x40, 100000);
   const auto bytes = cut.bytes();
