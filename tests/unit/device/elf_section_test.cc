@@ -8,7 +8,7 @@ using namespace archguard;
 namespace {
 
 void put(Bytes& bytes, std::size_t at, std::uint64_t value, unsigned count) {
-  for (unsigned i = 0; i < count; ++i) bytes[at + i] = static_cast<std::uint8_t>(value >> (8 * i));
+  for (unsigned i = 0; i < count; ++i) bytes.at(at + i) = static_cast<std::uint8_t>(value >> (8 * i));
 }
 
 // Header, names at 64, then one section header that describes the names.
