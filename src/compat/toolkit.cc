@@ -38,6 +38,8 @@ bool serves(const Toolkit& toolkit, ComputeCapability device) {
 
 }  // namespace
 
+bool is_sass_only(Arch arch) { return arch == Arch{21, Suffix::none}; }
+
 const std::vector<Toolkit>& known_toolkits() {
   static const std::vector<Toolkit> toolkits = toolkits_of_table();
   return toolkits;

@@ -18,6 +18,10 @@ struct Toolkit {
   bool measured = false;    // with ptxas of that release; else taken from NVIDIA's documentation
 };
 
+// sm_21 alone: there is no compute_21, and code for it is compiled from compute_20. (nvcc 8.0 manual, "GPU
+// Feature List".)
+bool is_sass_only(Arch arch);
+
 const std::vector<Toolkit>& known_toolkits();  // ascending, 8.0 … 13.5
 const Toolkit* find_toolkit(Version version);  // nullptr where the table has no such release
 const Toolkit& newest_known_toolkit();

@@ -4,8 +4,6 @@
 namespace archguard {
 namespace {
 
-constexpr Arch kSassWithoutPtx{21, Suffix::none};
-
 Error unknown_toolkit(Version version) {
   const std::string oldest = to_string(known_toolkits().front().version);
   const std::string newest = to_string(newest_known_toolkit().version);
@@ -27,7 +25,7 @@ Result<Compiler> compiler_of_toolkit(Version version) {
   compiler.version = toolkit->version;
   compiler.ptx_isa = toolkit->ptx_isa;
   for (const Arch arch : toolkit->archs)
-    if (arch != kSassWithoutPtx) compiler.sass.push_back(arch);
+    if (!is_sass_only(arch)) compiler.sass.push_back(arch);  // nvcc compiles it from older PTX only
   compiler.ptx = compiler.sass;
   return compiler;
 }
