@@ -252,7 +252,7 @@ std::string describe_images(const ContainerCode& code) {
     found.push_back(std::move(text));
   }
   if (found.empty()) return "nothing";
-  if (!ptx) found.push_back("no PTX");
+  if (!ptx) found.emplace_back("no PTX");
   return join(found, ", ");
 }
 

@@ -10,10 +10,10 @@
 namespace archguard::fatbin {
 namespace {
 
-constexpr std::uint64_t kNoteMost =
-    64 * 1024;  // bytes of a note that are read; ptxas and nvlink write under 1 KiB
-constexpr std::uint64_t kPtxHeadMost =
-    64 * 1024;  // bytes of PTX in which `.version` and `.target` must stand
+// Bytes of a note that are read; ptxas and nvlink write under 1 KiB.
+constexpr std::uint64_t kNoteMost = std::uint64_t{64} * 1024;
+// Bytes of PTX in which `.version` and `.target` must stand.
+constexpr std::uint64_t kPtxHeadMost = std::uint64_t{64} * 1024;
 constexpr int kFirstSmWithSuffix = 90;
 
 Container one_entry(Entry entry, std::uint64_t size) {

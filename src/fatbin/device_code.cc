@@ -29,7 +29,7 @@ PartSource bytes_of(const DeviceObject& object, const ByteSource& file) {
 }
 
 std::string where(const DeviceObject& object, const Container& container) {
-  const std::string name = object_name(object.path, object.member);
+  std::string name = object_name(object.path, object.member);
   if (container.section.empty() && container.offset == 0) return name;  // the file is the container
   return place_name(name, container.section, container.offset - container.section_offset);
 }

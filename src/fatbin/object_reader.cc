@@ -16,7 +16,7 @@ namespace {
 
 // A search reads small blocks at first, since the next container is often near, and larger ones as it goes
 // on.
-constexpr std::size_t kBlockLeast = 4 * 1024, kBlockMost = 256 * 1024;
+constexpr std::size_t kBlockLeast = std::size_t{4} * 1024, kBlockMost = std::size_t{256} * 1024;
 constexpr std::size_t kHeaderAhead = 1024;
 constexpr std::size_t kMagicSize = 4;
 constexpr std::size_t kErrorsMost = 16;  // of one object; bounds the work on a file made of damage

@@ -29,6 +29,6 @@ struct ImageCode {
 // An error where the image is damaged or of a generation that is not known: never fewer kernels than it
 // holds.
 Result<ImageCode> read_cubin(ByteView cubin);
-Result<ImageCode> read_ptx(ByteView text);
+Result<ImageCode> read_ptx(ByteView bytes);
 
 }  // namespace archguard
