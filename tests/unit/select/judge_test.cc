@@ -1,0 +1,51 @@
+#include "select/judge.h"
+
+#include <doctest/doctest.h>
+
+#include "fleet_builder.h"
+
+using namespace archguard;
+
+namespace {
+
+// One line a device: "8.6: not-covered 209, nothing in the list runs on 8.6; add 86-real".
+std::string judged(const std::vector<Device>& devices, const char* toolkit, const char* list) {
+  std::string text;
+  for (const JudgedDevice& each : judge_list(devices, cuda(toolkit), *parse_arch_list(list))) {
+    const auto& capability = devices[each.device].capability;
+    text += (capability ? to_string(*capability) : "N/A") + ": " + to_string(each.verdict) +
+            (each.code != 0 ? " " + std::to_string(each.code) : "") + ", " + each.reason +
+            (each.fix.empty() ? "" : "; add " + each.fix) + "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("SASS of the same major version and PTX of an older one cover") {
+  CHECK(judged(fleet("8.6 9.0"), "13.0", "80-real;80-virtual") ==
+        "8.6: sass, SASS in the list runs on 8.6\n"
+        "9.0: jit, the driver compiles PTX in the list for 9.0\n");
+}
+
+TEST_CASE("a device that nothing in the list fits gets 209 and the entry to add") {
+  CHECK(judged(fleet("7.5 9.0"), "13.0", "80-real;100a-virtual") ==
+        "7.5: not-covered 209, nothing in the list runs on 7.5; add 75-real\n"
+        "9.0: not-covered 209, nothing in the list runs on 9.0; add 90-real\n");
+}
+
+TEST_CASE("a device that this compiler cannot serve has no entry to add") {
+  CHECK(judged(fleet("6.1"), "13.0", "80") == "6.1: not-covered 209, nothing in the list runs on 6.1\n");
+}
+
+TEST_CASE("PTX newer than the driver's compiler gives 222") {
+  CHECK(judged(fleet("9.0@12.2"), "13.0", "80-virtual") ==
+        "9.0: not-covered 222, only PTX in the list fits 9.0, and its ISA 9.0 is newer than a driver that "
+        "offers "
+        "CUDA 12.2 compiles; add 90-real\n");
+}
+
+TEST_CASE("a device without a capability is unknown, a hidden one is not judged") {
+  const auto devices = fleet("? -9.0");
+  CHECK(judged(devices, "13.0", "80") == "N/A: unknown, its compute capability is not known\n");
+}
