@@ -17,21 +17,6 @@ std::string add_arch(Arch arch, const std::string& target) {
          number + "; TORCH_CUDA_ARCH_LIST: " + to_string(capability_of(arch)) + ")";
 }
 
-// The highest plain arch of the toolkit whose SASS runs on the device.
-std::optional<Arch> best_sass(const Toolkit& toolkit, ComputeCapability device) {
-  std::optional<Arch> best;
-  for (const Arch arch : toolkit.archs)
-    if (arch.suffix == Suffix::none && sass_fits(arch, device) == Fit::yes) best = arch;
-  return best;
-}
-
-std::optional<Arch> best_ptx(const Toolkit& toolkit, ComputeCapability device) {
-  std::optional<Arch> best;
-  for (const Arch arch : toolkit.archs)
-    if (arch.suffix == Suffix::none && ptx_fits(arch, device) == Fit::yes) best = arch;
-  return best;
-}
-
 // A driver new enough for `cuda`, by its branch where that is known.
 std::string update_driver(Version cuda) {
   const auto branch = driver_branch_of(cuda);
@@ -52,11 +37,11 @@ std::string fix_missing_image(ComputeCapability device, const VerifyPolicy& poli
   }
   const Toolkit* toolkit = version ? find_toolkit(*version) : nullptr;
   if (toolkit == nullptr) return add_arch(arch_of(device), policy.target);
-  if (const auto sass = best_sass(*toolkit, device)) return add_arch(*sass, policy.target);
+  if (const auto sass = newest_sass_for(toolkit->archs, device)) return add_arch(*sass, policy.target);
   if (last && *last < toolkit->version)
     return "build with CUDA " + to_string(*last) + ", the last toolkit that serves " + to_string(device) +
            ", or leave this device out of the fleet";
-  if (const auto ptx = best_ptx(*toolkit, device)) {
+  if (const auto ptx = newest_ptx_for(toolkit->archs, device)) {
     std::string fix = "add " + to_string(*ptx) + "-virtual to " +
                       (policy.target.empty() ? "CMAKE_CUDA_ARCHITECTURES"
                                              : "CUDA_ARCHITECTURES of target '" + policy.target + "'");
@@ -66,6 +51,23 @@ std::string fix_missing_image(ComputeCapability device, const VerifyPolicy& poli
     return fix;
   }
   return "no known toolkit serves " + to_string(device) + "; leave this device out of the fleet";
+}
+
+std::string fix_new_ptx(const DeviceResult& result, const Device& device, const VerifyPolicy& policy,
+                        std::optional<Version> toolkit) {
+  const std::string update = result.needs_driver ? update_driver(*result.needs_driver) : "update the driver";
+  if (policy.scope == Scope::library) return update;
+  // SASS avoids the compiler of an old driver, but not the floor that this toolkit's runtime sets (35).
+  const bool below_floor =
+      toolkit && device.driver_cuda && *device.driver_cuda < lowest_driver_cuda_for_toolkit(*toolkit);
+  if (below_floor)
+    return find_toolkit(*device.driver_cuda) == nullptr
+               ? update
+               : update + ", or build with CUDA " + to_string(*device.driver_cuda);
+  const Toolkit* made_by = toolkit ? find_toolkit(*toolkit) : nullptr;
+  const auto sass = made_by != nullptr ? newest_sass_for(made_by->archs, *device.capability)
+                                       : std::optional<Arch>(arch_of(*device.capability));
+  return sass ? add_arch(*sass, policy.target) + ", or " + update : update;
 }
 
 }  // namespace
@@ -79,15 +81,7 @@ std::string fix_for(const DeviceResult& result, const Device& device, const Veri
   const auto failed = [&](int code) { return with_code(code) != result.failures.end(); };
   const ComputeCapability capability = *device.capability;
   if (failed(kNoKernelImage)) return fix_missing_image(capability, policy, toolkit);
-  if (failed(kUnsupportedPtxVersion)) {
-    const Toolkit* made_by = toolkit ? find_toolkit(*toolkit) : nullptr;
-    const std::string update =
-        result.needs_driver ? update_driver(*result.needs_driver) : "update the driver";
-    if (policy.scope == Scope::library) return update;
-    const auto sass =
-        made_by != nullptr ? best_sass(*made_by, capability) : std::optional<Arch>(arch_of(capability));
-    return sass ? add_arch(*sass, policy.target) + ", or " + update : update;
-  }
+  if (failed(kUnsupportedPtxVersion)) return fix_new_ptx(result, device, policy, toolkit);
   if (failed(kInvalidKernelImage))
     return update_driver(kFirstZstdDriver) + ", or compile with nvcc's --compress-mode=speed (LZ4)";
   if (failed(kInvalidDeviceFunction))
@@ -102,8 +96,8 @@ std::string fix_for(const DeviceResult& result, const Device& device, const Veri
     return fix_missing_image(capability, policy, toolkit);
   if (policy.judge.require_ptx && result.containers.uncovered != 0) {
     const Toolkit* made_by = toolkit ? find_toolkit(*toolkit) : nullptr;
-    const auto ptx =
-        made_by != nullptr ? best_ptx(*made_by, capability) : std::optional<Arch>(arch_of(capability));
+    const auto ptx = made_by != nullptr ? newest_ptx_for(made_by->archs, capability)
+                                        : std::optional<Arch>(arch_of(capability));
     if (ptx) return "add " + to_string(*ptx) + "-virtual to CUDA_ARCHITECTURES";
   }
   return {};

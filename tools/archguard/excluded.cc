@@ -23,6 +23,8 @@ std::optional<Excluded> parse_one(const Json& entry) {
   if (device == entry.end() || !device->is_object()) return std::nullopt;
   Excluded excluded;
   excluded.name = text_of(*device, "name");
+  excluded.uuid = text_of(*device, "uuid");
+  excluded.driver_cuda = parse_version(text_of(*device, "driver_cuda"));
   excluded.reason = text_of(entry, "reason");
   excluded.first_toolkit = parse_version(text_of(entry, "first_toolkit"));
   excluded.last_toolkit = parse_version(text_of(entry, "last_toolkit"));
@@ -55,7 +57,8 @@ std::vector<Excluded> take_excluded(std::vector<Device>& devices, const std::vec
   std::vector<Excluded> taken;
   const auto match = [&](const Device& device) {
     return std::find_if(excluded.begin(), excluded.end(), [&](const Excluded& each) {
-      return device.capability == each.capability && device.name == each.name;
+      return device.capability == each.capability && device.name == each.name && device.uuid == each.uuid &&
+             device.driver_cuda == each.driver_cuda;
     });
   };
   const auto kept_end = std::stable_partition(
