@@ -217,7 +217,7 @@ choose CUDA architectures for them.
 
 options:
   --format table|json|csv   how to print (default: table); csv is a fleet file, which --fleet reads again
-  --timeout SECONDS         how long to wait for the driver (default: 30)
+  --timeout SECONDS         how long to wait for the driver (default: 15)
   --fleet FILE              show the devices of this fleet file instead; may be repeated, which merges the files
   --write-devices FILE      write the devices to a fleet file too
   --help, --version
@@ -239,7 +239,7 @@ devices:
   --fleet FILE                 the devices of a fleet file; may be repeated
   --device CC[@DRIVER_CUDA]    a device of this compute capability, as 8.6 or 8.6@12.4; may be repeated
   --no-detect                  without --fleet and --device: do not look for GPUs in this machine
-  --timeout SECONDS            how long to wait for the driver (default: 30)
+  --timeout SECONDS            how long to wait for the driver (default: 15)
 
 compiler:
   --nvcc PATH                  what this nvcc can make (it is run)

@@ -15,7 +15,7 @@ enum class SelectFormat { cmake, torch, gencode, json };
 
 struct ProbeOptions {
   ProbeFormat format = ProbeFormat::table;
-  std::chrono::milliseconds timeout{30000};
+  std::chrono::milliseconds timeout{15000};
   std::vector<std::string> fleets;  // none: this machine
   std::string write_devices;        // a file for the devices, beside what is printed; empty: none
 };
@@ -27,7 +27,7 @@ struct SelectOptions {
   };
   std::vector<Source> sources;  // in the order of the command line; none: this machine
   bool detect = true;
-  std::chrono::milliseconds timeout{30000};
+  std::chrono::milliseconds timeout{15000};
   std::string nvcc;  // one of these two is given
   std::optional<Version> toolkit;
   SelectPolicy policy;
