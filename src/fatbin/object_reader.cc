@@ -141,20 +141,23 @@ class ObjectReader {
   // Looks for containers by signature. A magic that no header follows is chance: code that makes fat binaries
   // holds it as a constant.
   void search(const Region& region) {
-    std::uint64_t at = region.begin;
+    std::uint64_t at = region.begin, block_end = at;
     std::size_t block_size = kBlockLeast;
     while (at < region.end && region.end - at >= kHeaderSize && !stopped_) {
-      const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(block_size, region.end - at));
+      // A block is read once, however many magic numbers it holds.
+      if (block_end < at + kMagicSize) {
+        block_end = at + std::min<std::uint64_t>(block_size, region.end - at);
+        block_size = std::min(block_size * 2, kBlockMost);
+      }
+      const auto count = static_cast<std::size_t>(block_end - at);
       const auto block = in_.at(at, count);
       if (!block) return add_error(region, Error{hex(at), block.error().what, {}});
       const std::size_t found = find_magic(*block);
       if (found == count) {
-        at += count - std::min<std::size_t>(3, count - 1);
-        block_size = std::min(block_size * 2, kBlockMost);
+        at = block_end - (kMagicSize - 1);
         continue;
       }
       at += found;
-      block_size = kBlockLeast;
       const Section* section = region.section.empty() ? section_at(at) : nullptr;
       const std::uint64_t end =
           section == nullptr ? region.end : std::min(region.end, section->offset + section->size);
@@ -168,6 +171,8 @@ class ObjectReader {
         place.section_offset = section->offset;
       }
       at = take_container(place, at, end).value_or(at + kMagicSize);
+      block_end = at;
+      block_size = kBlockLeast;
     }
   }
 

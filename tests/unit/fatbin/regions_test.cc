@@ -24,6 +24,21 @@ test::Bytes small(int arch) {
   return FatbinBuilder{}.cubin(arch, filler(8)).bytes();
 }
 
+// Counts the bytes that are asked for.
+class CountingSource final : public ByteSource {
+ public:
+  explicit CountingSource(const test::Bytes& bytes) : memory_(bytes) {}
+  std::uint64_t size() const override { return memory_.size(); }
+  Status read(std::uint64_t offset, void* out, std::size_t count) const override {
+    bytes_read += count;
+    return memory_.read(offset, out, count);
+  }
+  mutable std::uint64_t bytes_read = 0;
+
+ private:
+  MemorySource memory_;
+};
+
 }  // namespace
 
 TEST_CASE("containers stand back to back in their section, with zero bytes between") {
@@ -93,6 +108,15 @@ TEST_CASE("a magic number in code is no container") {
   CHECK(errors_of(code) == "");
   CHECK(code.objects.size() == 1);
   CHECK(outline(code) == "");
+}
+
+TEST_CASE("a file made of magic numbers is read once") {
+  ByteWriter magics;
+  for (int i = 0; i < 100'000; ++i) magics.u32(0xBA55ED50);
+  const auto bytes = ElfBuilder{}.section(".data", magics.bytes()).bytes();
+  const CountingSource source(bytes);
+  CHECK(read_device_code(source, "t").errors.empty());
+  CHECK(source.bytes_read < 2 * bytes.size());
 }
 
 TEST_CASE("sections of device code that overlap are an error, not read twice") {
