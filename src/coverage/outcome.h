@@ -15,8 +15,8 @@ struct Excluded {
   ComputeCapability capability;
   std::string reason;
   std::optional<Version> first_toolkit, last_toolkit;
-  std::string uuid;                    // empty where the fleet tells none
-  std::optional<Version> driver_cuda;  // likewise
+  std::string uuid = {};                    // empty where the fleet tells none
+  std::optional<Version> driver_cuda = {};  // likewise
 };
 
 // Everything that a report shows.
