@@ -176,7 +176,9 @@ FileResult verify_file(const DeviceCode& code, const ByteSource& file, const std
   FileResult result;
   result.path = path;
   result.errors = code.errors;
-  result.warnings = code.warnings;
+  // Sections for device code without their bytes: what they held cannot be judged.
+  for (const std::string& missing : code.warnings)
+    result.errors.push_back({{}, missing, "name the file that was stripped of it"});
   std::vector<DeviceJudge> judges;
   judges.reserve(request.classes.size());
   for (const DeviceClass& each : request.classes) judges.emplace_back(each.device, request.policy, waivers);

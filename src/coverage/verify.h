@@ -96,7 +96,6 @@ struct FileResult {
   std::vector<DeviceResult> devices;  // one for each class
   ExpectResult expect;
   std::vector<Error> errors;  // what could not be read
-  std::vector<std::string> warnings;
 };
 
 struct VerifyRequest {

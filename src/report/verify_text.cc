@@ -83,7 +83,6 @@ class Writer {
     }
     for (std::size_t i = 0; i < file.devices.size(); ++i) write_failures(file, i);
     write_expectation(file);
-    for (const std::string& warning : file.warnings) warn(warning, {});
     for (std::size_t i = 0; i < file.devices.size(); ++i) write_warnings(file, i);
     if (!options_.brief) write_table(file);
     write_summary(file);
