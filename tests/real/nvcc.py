@@ -241,6 +241,15 @@ class VerifyTest(NvccTest):
         for asked in ("80", "86-real", "80-real;90a-real"):
             self.verify(path, "--expect", asked, expect=1)
 
+    def test_a_stripped_program_and_what_was_stripped_of_it(self):
+        path = self.nvcc("sass80", *gencode("sm_80"), "one.cu")
+        common.run(["strip", "-o", path + ".stripped", path])
+        common.run(["objcopy", "--only-keep-debug", path, path + ".debug"])
+        self.covered(path + ".stripped", "8.0", "sass")
+        self.fails(path + ".stripped", "9.0", 209)
+        document = self.verify(path + ".debug", "--device", "8.0", expect=2)
+        self.assertIn("has a size but no bytes", document["files"][0]["errors"][0]["what"])
+
     def test_no_device_code(self):
         path = os.path.join(self.folder, "plain")
         common.run([common.nvcc(), "-o", path, "-cudart=none", "plain.cc"], cwd=self.folder)
