@@ -9,7 +9,7 @@
 namespace archguard {
 namespace {
 
-constexpr std::size_t kTableWindow = 16 * 1024;
+constexpr std::size_t kTableWindow = std::size_t{16} * 1024;
 constexpr std::size_t kNameMost = 255;
 constexpr std::uint64_t kSectionsMost =
     1'000'000;  // a limit on memory; the largest real objects have some 300,000

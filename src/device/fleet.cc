@@ -241,8 +241,8 @@ std::string write_fleet(const std::vector<Device>& devices) {
   std::vector<std::string> columns = {"name", "compute_cap", "driver_version", "driver_cuda",
                                       "uuid", "pci.bus_id",  "count",          "host"};
   const auto any = [&](auto&& predicate) { return std::any_of(devices.begin(), devices.end(), predicate); };
-  if (any([](const Device& device) { return device.mig; })) columns.push_back("mig.mode.current");
-  if (any([](const Device& device) { return !device.visible; })) columns.push_back("visible");
+  if (any([](const Device& device) { return device.mig; })) columns.emplace_back("mig.mode.current");
+  if (any([](const Device& device) { return !device.visible; })) columns.emplace_back("visible");
   std::map<std::string, std::string> unknown_columns;
   for (const auto& device : devices) unknown_columns.insert(device.extra.begin(), device.extra.end());
   for (const auto& [column, value] : unknown_columns) columns.push_back(column);

@@ -163,7 +163,7 @@ Status take_select_option(const std::string& name, const std::string& value, Opt
 
 Error unknown_argument(const std::string& argument, bool select) {
   std::vector<std::string> known = list_of(select ? kSelectOptions : kProbeOptions);
-  if (!select) known.push_back("select");
+  if (!select) known.emplace_back("select");
   const bool option = starts_with(argument, "-");
   Error error{"", (option ? "unknown option '" : "unexpected argument '") + argument + "'", ""};
   error.fix = meant_fix(argument.substr(0, argument.find('=')), known);

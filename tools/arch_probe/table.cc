@@ -34,8 +34,8 @@ std::string table_text(const std::string& text) {
 TableRow table_row(const Device& device) {
   std::vector<std::string> notes;
   if (device.count > 1) notes.push_back(std::to_string(device.count) + " of them");
-  if (device.mig) notes.push_back("MIG");
-  if (!device.visible) notes.push_back("not usable here");
+  if (device.mig) notes.emplace_back("MIG");
+  if (!device.visible) notes.emplace_back("not usable here");
   return {device.name.empty() ? "?" : table_text(device.name),
           device.capability ? to_string(*device.capability) : "unknown",
           table_text(device.driver_version),
