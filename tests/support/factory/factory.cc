@@ -36,8 +36,8 @@ Result<Factory> Factory::open(const std::string& cache, const std::string& toolk
   ARCHGUARD_TRY(rtc, SharedLibrary::open({toolkit + "/lib64/libnvrtc.so.13",
                                           cache + "/nvrtc-13.0/nvidia/cu13/lib/libnvrtc.so.13"},
                                          "run tests/support/fetch nvrtc-13.0"));
-  // NVRTC opens this one by its bare name, which finds it where it is loaded already. Where it is elsewhere, or of
-  // another release, NVRTC says so itself.
+  // NVRTC opens this one by its bare name, which finds it where it is loaded already. Where it is elsewhere,
+  // or of another release, NVRTC says so itself.
   const std::string folder = rtc.path().substr(0, rtc.path().rfind('/') + 1);
   (void)SharedLibrary::open({folder + "libnvrtc-builtins.so.13.0"}, {}).ok();
   Nvrtc nvrtc{};
