@@ -17,6 +17,17 @@ std::string add_arch(Arch arch, const std::string& target) {
          number + "; TORCH_CUDA_ARCH_LIST: " + to_string(capability_of(arch)) + ")";
 }
 
+std::string add_ptx(Arch arch, const std::string& target) {
+  return "add " + to_string(arch) + "-virtual to " +
+         (target.empty() ? "CMAKE_CUDA_ARCHITECTURES" : "CUDA_ARCHITECTURES of target '" + target + "'");
+}
+
+std::optional<Version> first_toolkit_with_sass(ComputeCapability device) {
+  for (const Toolkit& toolkit : known_toolkits())
+    if (newest_sass_for(toolkit.archs, device)) return toolkit.version;
+  return std::nullopt;
+}
+
 // A driver new enough for `cuda`, by its branch where that is known.
 std::string update_driver(Version cuda) {
   const auto branch = driver_branch_of(cuda);
@@ -28,7 +39,7 @@ std::string update_driver(Version cuda) {
 
 std::string fix_missing_image(ComputeCapability device, const VerifyPolicy& policy,
                               std::optional<Version> version) {
-  const auto first = first_toolkit_for(device), last = last_toolkit_for(device);
+  const auto last = last_toolkit_for(device);
   if (policy.scope == Scope::library) {
     std::string fix = "use a build of this library that holds sm_" + to_string(arch_of(device));
     if (last && *last < newest_known_toolkit().version)
@@ -42,10 +53,8 @@ std::string fix_missing_image(ComputeCapability device, const VerifyPolicy& poli
     return "build with CUDA " + to_string(*last) + ", the last toolkit that serves " + to_string(device) +
            ", or leave this device out of the fleet";
   if (const auto ptx = newest_ptx_for(toolkit->archs, device)) {
-    std::string fix = "add " + to_string(*ptx) + "-virtual to " +
-                      (policy.target.empty() ? "CMAKE_CUDA_ARCHITECTURES"
-                                             : "CUDA_ARCHITECTURES of target '" + policy.target + "'");
-    if (first)
+    std::string fix = add_ptx(*ptx, policy.target);
+    if (const auto first = first_toolkit_with_sass(device))
       fix += ", or build with CUDA " + to_string(*first) + " or newer and add " + to_string(arch_of(device)) +
              "-real";
     return fix;
@@ -98,8 +107,10 @@ std::string fix_for(const DeviceResult& result, const Device& device, const Veri
     const Toolkit* made_by = toolkit ? find_toolkit(*toolkit) : nullptr;
     const auto ptx = made_by != nullptr ? newest_ptx_for(made_by->archs, capability)
                                         : std::optional<Arch>(arch_of(capability));
-    if (ptx) return "add " + to_string(*ptx) + "-virtual to CUDA_ARCHITECTURES";
+    if (ptx) return add_ptx(*ptx, policy.target);
   }
+  if (policy.hollow == HollowPolicy::error && !result.kernels.hollow.empty())
+    return "compile that code for " + to_string(arch_of(capability)) + " too, or waive it: --waivers FILE";
   return {};
 }
 

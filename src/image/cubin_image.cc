@@ -115,7 +115,8 @@ class CubinReader {
       names_size += name.size();
       if (names_size > in_.size())  // in a sound file each name has its own bytes
         return Error{{}, "kernel names of the cubin overlap", {}};
-      code.kernels.push_back({std::string(name), state_of_sass(code_of(symbol), cubin_.sm)});
+      const ByteView machine_code = code_of(symbol);
+      code.kernels.push_back({std::string(name), state_of_sass(machine_code, cubin_.sm), machine_code.size});
     }
     return Done{};
   }

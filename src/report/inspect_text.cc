@@ -134,7 +134,8 @@ class TextWriter final : public InspectWriter {
 
   void kernel_table() {
     for (const auto& [name, row] : rows_) {
-      put("{}\n  {:<10}", style_.strong(demangle(name)), human_size(row.code_size));
+      put("{}\n  {:<10}", style_.strong(demangle(name)),
+          row.code_size != 0 ? human_size(row.code_size) : "PTX only");
       if (!row.real.empty()) put("  real: {}", join(row.real, " "));
       if (!row.hollow.empty()) put("  hollow: {}", join(row.hollow, " "));
       if (!row.unknown.empty()) put("  unknown: {}", join(row.unknown, " "));

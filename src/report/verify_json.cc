@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "compat/rules.h"
 #include "report/names.h"
 
 namespace archguard {
@@ -20,8 +21,9 @@ Json or_null(const std::optional<T>& value) {
 }
 
 Json to_json(const Device& device) {
-  return {{"name", device.name},
+  return {{"name", text_or_null(device.name)},
           {"compute_capability", or_null(device.capability)},
+          {"beyond_table", device.capability && is_beyond_table(*device.capability)},
           {"driver_version", text_or_null(device.driver_version)},
           {"driver_cuda", or_null(device.driver_cuda)},
           {"uuid", text_or_null(device.uuid)},

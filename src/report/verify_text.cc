@@ -5,6 +5,8 @@
 #include <iterator>
 
 #include "base/text.h"
+#include "compat/rules.h"
+#include "compat/toolkit.h"
 #include "report/names.h"
 
 namespace archguard {
@@ -52,10 +54,18 @@ class Writer {
       warn(fmt::format("{}: the waiver for '{}' on {} was not needed", waiver.origin, waiver.kernel,
                        waiver.compute_cap),
            "delete the line");
-    for (const Device& device : all_.devices)
-      if (is_unjudged(device))
-        line(options_.style.error("archguard: unknown: ") +
-             fmt::format("{}: a device without a compute capability cannot be judged", describe(device)));
+    for (const Device& device : all_.devices) {
+      if (!is_unjudged(device)) continue;
+      line(options_.style.error("archguard: unknown: ") +
+           fmt::format("{}: a device without a compute capability cannot be judged", describe(device)));
+      detail("fix", "write its compute_cap (X.Y) into that line, or delete the line");
+    }
+    for (std::size_t i = 0; i < all_.classes.size(); ++i)
+      if (is_beyond_table(*all_.classes[i].device.capability))
+        warn(
+            fmt::format("{}: no toolkit up to CUDA {} knows such a device; it is judged by the general rules",
+                        devices_of(i), to_string(newest_known_toolkit().version)),
+            {});
     return std::move(out_);
   }
 
@@ -100,8 +110,9 @@ class Writer {
         what = fmt::format("whether {} runs on {} cannot be told", subject, device);
       } else {
         head = failure.code != 0 ? fmt::format("archguard: error {}: ", failure.code) : "archguard: error: ";
-        what = failure.code == kInvalidDeviceFunction ? fmt::format("{} is missing on {}", subject, device)
-                                                      : fmt::format("{} cannot run on {}", subject, device);
+        what = failure.code == 0 ? fmt::format("{} is not what was asked for on {}", subject, device)
+               : failure.code == kInvalidDeviceFunction ? fmt::format("{} is missing on {}", subject, device)
+                                                        : fmt::format("{} cannot run on {}", subject, device);
       }
       line(options_.style.error(head) + (failure.where.empty() ? file.path : failure.where) + ": " + what);
       detail("seen as", std::string(seen_as(failure.code)));
@@ -172,7 +183,9 @@ class Writer {
     };
     add(counts.sass, "SASS");
     add(counts.jit, "PTX");
-    add(counts.uncovered, "without an image");
+    const bool by_policy = std::all_of(result.failures.begin(), result.failures.end(),
+                                       [](const Failure& failure) { return failure.code == 0; });
+    add(counts.uncovered, by_policy ? "not as asked for" : "without an image");
     add(counts.unknown, "unknown");
     add(counts.specific, "for other devices only");
     std::string text = fmt::format("{}: {}", count_of(counts.total, "container"), join(parts, ", "));

@@ -169,9 +169,14 @@ class InspectTest(NvccTest):
     def test_kernels(self):
         path = self.nvcc("hollow.fatbin", "-fatbin", *gencode("sm_80", "sm_90"), "hollow.cu")
         (container,) = common.inspect(path, kernels=True)
-        self.assertEqual([(image["arch"], image["kernels"]) for image in container["images"]],
-                         [("80", [{"name": "_Z8needs_90Pf", "state": "empty"}]),
-                          ("90", [{"name": "_Z8needs_90Pf", "state": "real"}])])
+        kernels = [(image["arch"], kernel) for image in container["images"] for kernel in image["kernels"]]
+        self.assertEqual([(arch, kernel["name"], kernel["state"]) for arch, kernel in kernels],
+                         [("80", "_Z8needs_90Pf", "empty"), ("90", "_Z8needs_90Pf", "real")])
+        for arch, kernel in kernels:
+            symbols = common.run(["readelf", "-sW", self.nvcc("hollow%s.cubin" % arch, "-cubin", "-arch=sm_" + arch,
+                                                              "hollow.cu")])
+            sizes = [line.split()[2] for line in symbols.splitlines() if line.endswith(" " + kernel["name"])]
+            self.assertEqual(sizes, [str(kernel["code_size"])])
 
 
 class VerifyTest(NvccTest):

@@ -24,8 +24,8 @@ Result<std::vector<Device>> read_sources(const std::vector<SelectOptions::Source
 
 ProbeResult undetected() {
   ProbeResult result;
-  result.diagnostics.push_back({"environment", std::nullopt, "", "detection is switched off (--no-detect)",
-                                "give a fleet file that names the GPUs to build for"});
+  result.diagnostics.push_back({"environment", std::nullopt, "", "detection is switched off",
+                                "name the GPUs to build for in a fleet file: --fleet, or FLEET in CMake"});
   return result;
 }
 

@@ -101,6 +101,13 @@ Result<int> run_verify(const VerifyOptions& options) {
   }
   const bool any_device =
       std::any_of(devices.begin(), devices.end(), [](const Device& device) { return device.visible; });
+  if (!any_device && !verification.excluded.empty() && expected.empty())
+    return Error{{},
+                 "every device of the fleet was left out when the architectures were chosen",
+                 verification.excluded.front().last_toolkit
+                     ? "build with CUDA " + to_string(*verification.excluded.front().last_toolkit) +
+                           ", or name other devices"
+                     : "name other devices"};
   if (!any_device && expected.empty())
     return Error{{}, "no device to judge", "give --fleet FILE, --device CC, --this-machine or --expect LIST"};
   ARCHGUARD_TRY(waivers, read_waivers(options.waivers));

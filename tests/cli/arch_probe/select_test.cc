@@ -121,20 +121,20 @@ TEST_CASE("the JSON of a selection, every key of it") {
 }
 
 TEST_CASE("no device: the baseline with a warning that names the cause, or status 3") {
-  const std::string cause = "detection is switched off (--no-detect)";
+  const std::string cause = "detection is switched off";
   const auto baseline = select({"--no-detect"});
   CHECK(baseline.exit_code == 0);
   CHECK(baseline.out == "75-real;80-real;90-real;100-real;120-real;120-virtual\n");
-  CHECK(baseline.err.find("arch_probe: warning: " + cause +
-                          "; taking the baseline of CUDA 13.0 instead: "
-                          "75-real;80-real;90-real;100-real;120-real;120-virtual (fix: give a fleet file "
-                          "that names the GPUs to "
-                          "build for)\n") != std::string::npos);
+  CHECK(baseline.err.find(
+            "arch_probe: warning: " + cause +
+            "; taking the baseline of CUDA 13.0 instead: "
+            "75-real;80-real;90-real;100-real;120-real;120-virtual (fix: name the GPUs to build for in "
+            "a fleet file: --fleet, or FLEET in CMake)\n") != std::string::npos);
   const auto error = select({"--no-detect", "--on-no-device", "error"});
   CHECK(error.exit_code == 3);
   CHECK(error.out.empty());
   CHECK(error.err == "arch_probe: error: environment: " + cause +
-                         "\n  fix: give a fleet file that names the GPUs to build for\n");
+                         "\n  fix: name the GPUs to build for in a fleet file: --fleet, or FLEET in CMake\n");
   const auto json = select({"--no-detect", "--format", "json"});
   CHECK(json_line(json.out, "baseline") == "\"baseline\": true,");
   CHECK(json_line(json.out, "warnings").find("\"warnings\": [\"" + cause) == 0);

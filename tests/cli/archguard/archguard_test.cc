@@ -102,6 +102,48 @@ TEST_CASE("without a driver the lowest one is told, and --require-driver makes t
   CHECK(archguard({"verify", "k.ptx", "--device", "8.0", "--require", "sass"}, folder.path()).exit_code == 1);
 }
 
+TEST_CASE("what was asked for and is not there is no CUDA error") {
+  const TemporaryFolder folder;
+  folder.file("k.ptx", kPtx90);
+  CHECK(archguard(
+            {"verify", "k.ptx", "--device", "8.0@13.0", "--require", "sass", "--brief", "--target", "foo"},
+            folder.path())
+            .out ==
+        "archguard: error: k.ptx: kernel 'gemm' is not what was asked for on 8.0 (--device 8.0@13.0)\n"
+        "  found: PTX compute_80 (ISA 9.0)\n"
+        "  cause: only PTX fits, and SASS is required\n"
+        "  fix: add 80-real to CUDA_ARCHITECTURES of target 'foo'\n"
+        "k.ptx: 0 of 1 covered\n");
+}
+
+TEST_CASE("a device that no toolkit knows is judged, and marked") {
+  const TemporaryFolder folder;
+  folder.file("k.ptx", kPtx90);
+  const RunOutput run = archguard({"verify", "k.ptx", "--device", "99.9@13.0", "--brief"}, folder.path());
+  CHECK(run.out ==
+        "k.ptx: 1 of 1 covered\n"
+        "archguard: warning: 99.9 (--device 99.9@13.0): no toolkit up to CUDA 13.5 knows such a device; it "
+        "is judged by the "
+        "general rules\n");
+  const auto json = nlohmann::json::parse(
+      archguard({"verify", "k.ptx", "--device", "99.9@13.0", "--format", "json"}, folder.path()).out);
+  CHECK(json["devices"][0]["beyond_table"] == true);
+}
+
+TEST_CASE("a fleet that was left out as a whole says so") {
+  const TemporaryFolder folder;
+  folder.file("k.ptx", kPtx90);
+  folder.file("fleet.csv", "name, compute_cap\nNVIDIA GeForce MX330, 6.1\n");
+  folder.file(
+      "select.json",
+      R"({"schema":"archguard.select/1","excluded":[{"device":{"name":"NVIDIA GeForce MX330",)"
+      R"("compute_capability":"6.1"},"reason":"too old","first_toolkit":"8.0","last_toolkit":"12.9"}]})");
+  check_refused(
+      archguard({"verify", "k.ptx", "--fleet", "fleet.csv", "--excluded", "select.json"}, folder.path()),
+      "archguard: error: every device of the fleet was left out when the architectures were chosen\n"
+      "  fix: build with CUDA 12.9, or name other devices\n");
+}
+
 TEST_CASE("a fleet file: excluded devices are no failure, others are; a bad line is refused") {
   const TemporaryFolder folder;
   folder.file("k.ptx", kPtx90);

@@ -116,7 +116,8 @@ TEST_CASE("a device without a capability makes the outcome unknown") {
   const std::string text = verify_text(all, {{}, true, {}});
   CHECK(text.find("archguard: unknown: NVIDIA X (compute capability unknown, fleet.csv:7): a device without "
                   "a compute "
-                  "capability cannot be judged\n") != std::string::npos);
+                  "capability cannot be judged\n  fix: write its compute_cap (X.Y) into that line, or delete "
+                  "the line\n") != std::string::npos);
 }
 
 TEST_CASE("images that were asked for and are not there") {

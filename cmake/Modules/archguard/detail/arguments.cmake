@@ -49,6 +49,9 @@ endfunction()
 # The value of a switch for packagers: the cache's, else the environment's, else empty.
 function(_archguard_switch out name)
   set(value "$CACHE{${name}}")
+  if(DEFINED CACHE{${name}})
+    set(ignored "${${name}}")  # $CACHE{} does not count as a use, and CMake would call -D${name} unused
+  endif()
   if(value STREQUAL "" AND DEFINED ENV{${name}})
     set(value "$ENV{${name}}")
   endif()
@@ -84,7 +87,7 @@ function(_archguard_fleet_files out command)
     get_filename_component(path "${file}" ABSOLUTE BASE_DIR "${base}")
     if(NOT EXISTS "${path}" OR IS_DIRECTORY "${path}")
       message(FATAL_ERROR "${command}: ${origin} file '${file}' does not exist (looked for ${path}); "
-        "write one with: nvidia-smi --query-gpu=name,compute_cap,driver_version,uuid --format=csv > ${file}")
+        "write one with\n  nvidia-smi --query-gpu=name,compute_cap,driver_version,uuid --format=csv > ${file}")
     endif()
     list(APPEND files "${path}")
   endforeach()

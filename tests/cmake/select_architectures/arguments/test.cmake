@@ -12,4 +12,4 @@ refuses([[SASS exact minimal]] "SASS takes one value, got 2: exact minimal")
 refuses([[SASS most]] "SASS 'most' is not one of exact, minimal")
 refuses([[ON_NO_DEVICE stop]] "ON_NO_DEVICE 'stop' is not one of error, baseline")
 refuses([[FLEET missing.csv]] "FLEET file 'missing.csv' does not exist (looked for <source>/missing.csv); \
-write one with: nvidia-smi --query-gpu=name,compute_cap,driver_version,uuid --format=csv > missing.csv")
+write one with nvidia-smi --query-gpu=name,compute_cap,driver_version,uuid --format=csv > missing.csv")

@@ -12,7 +12,7 @@ refuses([[TARGETS docs]] "target 'docs' is of type UTILITY, which has no device 
 refuses([[TARGETS docs ALL]] "TARGETS and ALL exclude each other; give one of them")
 refuses([[TARGETS]] "TARGETS needs a value; give one or leave the keyword out")
 refuses([[FLEET no.csv]] "FLEET file 'no.csv' does not exist (looked for <source>/no.csv); \
-write one with: nvidia-smi --query-gpu=name,compute_cap,driver_version,uuid --format=csv > no.csv")
+write one with nvidia-smi --query-gpu=name,compute_cap,driver_version,uuid --format=csv > no.csv")
 refuses([[WAIVERS no.csv]] "WAIVERS file 'no.csv' does not exist (looked for <source>/no.csv)")
 refuses([[HOLLOW maybe]] "HOLLOW 'maybe' is not one of error, warn, off")
 refuses([[warn_only]] "unknown argument 'warn_only'; did you mean WARN_ONLY?")
