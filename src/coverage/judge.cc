@@ -42,7 +42,9 @@ Fit fit_of(const Entry& entry, ComputeCapability device) {
 struct Choice {
   std::optional<std::size_t> native;
   std::optional<std::size_t> ptx;
-  std::string undecided;  // the first image that might have been the driver's choice, but cannot be judged
+  // The first image that might be the driver's choice, but cannot be judged; PTX matters only where no SASS
+  // fits.
+  std::string undecided, undecided_ptx;
 };
 
 Choice choose(const ContainerCode& code, ComputeCapability device, bool linking) {
@@ -56,9 +58,12 @@ Choice choose(const ContainerCode& code, ComputeCapability device, bool linking)
     }
     if (!serves(image, linking)) continue;
     const Fit fit = fit_of(image.entry, device);
-    if (fit == Fit::unknown && choice.undecided.empty())
-      choice.undecided =
-          "whether sm_" + to_string(image.entry.arch) + " runs on " + to_string(device) + " is not known";
+    if (fit == Fit::unknown) {
+      std::string& doubt = is_native(image.entry.kind) ? choice.undecided : choice.undecided_ptx;
+      if (doubt.empty())
+        doubt = "whether " + std::string(is_native(image.entry.kind) ? "sm_" : "compute_") +
+                to_string(image.entry.arch) + " runs on " + to_string(device) + " is not known";
+    }
     if (fit != Fit::yes) continue;
     if (is_native(image.entry.kind)) {
       if (!choice.native || number(i) > number(*choice.native)) choice.native = i;
@@ -66,6 +71,7 @@ Choice choose(const ContainerCode& code, ComputeCapability device, bool linking)
       choice.ptx = i;
     }
   }
+  if (!choice.native && choice.undecided.empty()) choice.undecided = choice.undecided_ptx;
   return choice;
 }
 

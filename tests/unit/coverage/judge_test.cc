@@ -74,6 +74,9 @@ TEST_CASE("what is not understood never covers") {
   CHECK(judge_on(device("8.6"), {sass("80"), unknown_kind("86")}).verdict == Verdict::unknown);
   CHECK(judge_on(device("9.0"), {unknown_kind("90")}).reason == "image of unknown kind 0x55");
   CHECK(judge_on(device("13.1"), {sass("130f")}).verdict == Verdict::unknown);
+  CHECK(judge_on(device("10.5"), {ptx("100f", "9.0")}).reason ==
+        "whether compute_100f runs on 10.5 is not known");
+  CHECK(judge_on(device("10.5"), {sass("103"), ptx("100f", "9.0")}).verdict == Verdict::sass);
   CHECK(judge_on(device("9.0", "99.0"), {ptx("90", "99.0")}).verdict == Verdict::unknown);
 }
 
