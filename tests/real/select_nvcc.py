@@ -79,8 +79,9 @@ class Judge:
         part = self.scratch("part") + ".o"
         common.run([self.ptxas, "-c", "-arch=sm_" + made_for, self.source, "-o", part])
         done = runs([self.nvlink, "-arch=sm_" + device, part, "-o", self.scratch("linked")])
-        if done.returncode != 0 and not re.search(r"does not match target|not defined|nknown", done.stdout + done.stderr):
-            raise AssertionError("nvlink: " + done.stdout + done.stderr)
+        said = done.stdout + done.stderr
+        if done.returncode != 0 and not re.search(r"does not match target|not defined|nknown", said):
+            raise AssertionError("nvlink: " + said)
         return done.returncode == 0
 
     def assembles(self, ptx, device):
