@@ -16,8 +16,9 @@ namespace {
 // offset into the member "//", where GNU ends each name with "/\n" and Microsoft with NUL. BSD: the name is
 // "#1/20", and the first 20 bytes of the member are its name, padded with NULs, and counted in its size.
 //
-// Members that are no files: "/" and "/SYM64/" (symbol table), "//" (long names), other names that begin with
-// "/" and go on with no digit (Microsoft), "__.SYMDEF…" (BSD's symbol table).
+// Members that are no files, by the name in the header: "/" and "/SYM64/" (symbol table), "//" (long names),
+// other names that begin with "/" and go on with no digit (Microsoft); and BSD's symbol tables, by their
+// whole names. A long name may well begin with "/": `ar P` keeps paths.
 //
 // A thin archive ("!<thin>\n") has headers only; its members are files beside it.
 constexpr std::size_t kMagicSize = 8, kHeaderSize = 60;
@@ -25,9 +26,13 @@ constexpr std::size_t kWindow = 1024;
 constexpr std::size_t kNameMost = 512;
 constexpr std::uint64_t kSizeMost = 9'999'999'999;  // ten digits
 
-bool is_special(std::string_view name) {
-  return (starts_with(name, "/") && (name.size() < 2 || name[1] < '0' || name[1] > '9')) ||
-         starts_with(name, "__.SYMDEF");
+bool is_special_header(std::string_view name) {
+  return starts_with(name, "/") && (name.size() < 2 || name[1] < '0' || name[1] > '9');
+}
+
+bool is_bsd_symbol_table(std::string_view name) {
+  return name == "__.SYMDEF" || name == "__.SYMDEF SORTED" || name == "__.SYMDEF_64" ||
+         name == "__.SYMDEF_64 SORTED";
 }
 
 class ArchiveReader {
@@ -40,10 +45,13 @@ class ArchiveReader {
     while (at < source_.size()) {
       ARCHGUARD_TRY(member, member_at(at));
       at = member.offset + member.size + (member.offset + member.size) % 2;
-      if (!is_special(member.name)) {
+      const std::string raw =
+          member.name;  // GNU ends a short name with "/", so an object of that name is another
+      if (!is_special_header(raw)) {
         ARCHGUARD_CHECK(resolve_name(member));
-        if (!is_special(member.name)) visit(member);
-      } else if (member.name == "//") {
+        const bool bsd = starts_with(raw, "#1/") || raw == member.name;
+        if (!bsd || !is_bsd_symbol_table(member.name)) visit(member);
+      } else if (raw == "//") {
         long_names_ = member;
       }
     }

@@ -68,6 +68,11 @@ HostFile visit_host_file(const ByteSource& source, const std::string& path,
         file.errors.push_back({where, member_start.error().what, {}});
         return;
       }
+      if (has_archive_magic(*member_start)) {
+        file.errors.push_back({where, "is an archive within an archive, which no linker reads",
+                               "unpack it and name its objects"});
+        return;
+      }
       read_object(part, *member_start, where, object, file.errors);
       visit(object);
     });

@@ -34,7 +34,10 @@ struct ContainerCode {
 
 // Reads (and inflates) the images of one container, one after the other. `file` is the whole file that holds
 // `object`.
+// What all the images of a file may inflate to: far more than real ones do (libtorch_cuda: 5 times its size).
+std::uint64_t most_inflated(std::uint64_t file_size);
+
 ContainerCode read_container_code(const DeviceObject& object, const Container& container,
-                                  const ByteSource& file);
+                                  const ByteSource& file, Inflater& inflater);
 
 }  // namespace archguard

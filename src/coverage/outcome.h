@@ -38,6 +38,10 @@ std::optional<std::size_t> class_of(const Verification& verification, std::size_
 
 Outcome outcome_of(const Verification& verification, const FileResult& file);
 
+// Every container of every file is exempt from what is expected, so that nothing holds any of it: not
+// covered.
+bool expects_in_vain(const Verification& verification);
+
 // The strongest over all files wins: unknown, not covered, no device code, covered. A file without device
 // code does not spoil the others: no device code is the answer only where no file holds any.
 Outcome outcome_of(const Verification& verification);

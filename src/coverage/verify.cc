@@ -8,6 +8,8 @@
 namespace archguard {
 namespace {
 
+constexpr std::size_t kCausesMost = 100;
+
 template <class T>
 void raise(std::optional<T>& to, const std::optional<T>& value) {
   if (value && (!to || *to < *value)) to = value;
@@ -122,6 +124,8 @@ class DeviceJudge {
       return std::tie(failure.code, failure.unknown, failure.reason) == std::tie(number, unknown, reason);
     };
     auto failure = std::find_if(result_.failures.begin(), result_.failures.end(), same);
+    // Past that many causes the file is damaged throughout, and the rest is counted with the last of them.
+    if (failure == result_.failures.end() && result_.failures.size() >= kCausesMost) --failure;
     if (failure == result_.failures.end()) {
       result_.failures.push_back(
           {number, unknown, reason, {}, describe_images(code), where(object, code.container), kernel});
@@ -151,7 +155,10 @@ void add_expectation(ExpectResult& result, const DeviceObject& object, const Con
 }
 
 bool may_hold_kernels(const ContainerCode& code) {
-  return !(code.container.relocatable && code.linked) && (!code.kernels.empty() || !code.errors.empty());
+  const bool ltoir = std::any_of(code.images.begin(), code.images.end(),
+                                 [](const Image& image) { return image.entry.kind == EntryKind::ltoir; });
+  return !(code.container.relocatable && code.linked) &&
+         (!code.kernels.empty() || !code.errors.empty() || ltoir);
 }
 
 }  // namespace
@@ -183,10 +190,11 @@ FileResult verify_file(const DeviceCode& code, const ByteSource& file, const std
   judges.reserve(request.classes.size());
   for (const DeviceClass& each : request.classes) judges.emplace_back(each.device, request.policy, waivers);
   std::optional<Version> toolkit;
+  Inflater inflater(most_inflated(file.size()));
   for (const DeviceObject& object : code.objects) {
     if (!object.linked) result.objects = true;
     for (const Container& container : object.containers) {
-      const ContainerCode contents = read_container_code(object, container, file);
+      const ContainerCode contents = read_container_code(object, container, file, inflater);
       result.has_kernels |= may_hold_kernels(contents);
       result.errors.insert(result.errors.end(), contents.errors.begin(), contents.errors.end());
       for (const Image& image : contents.images)

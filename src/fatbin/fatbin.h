@@ -76,7 +76,8 @@ Result<Bytes> inflate(const Entry& entry, const ByteSource& source);
 // The same for many images: keeps its buffers, so that only the largest image costs memory. One per thread.
 class Inflater {
  public:
-  Inflater();
+  // Gives up once the images read have this many bytes in all: no small file may cost hours.
+  explicit Inflater(std::uint64_t most = UINT64_MAX);
   ~Inflater();
   Inflater(const Inflater&) = delete;
   Inflater& operator=(const Inflater&) = delete;

@@ -29,6 +29,7 @@ struct Inflater::State {
   Bytes stored;
   Bytes image;
   ZSTD_DCtx* zstd = nullptr;  // made at first use
+  std::uint64_t most = 0, total = 0;
 
   ~State() { ZSTD_freeDCtx(zstd); }
   static ByteView first(const Bytes& bytes, std::uint64_t count) {
@@ -39,7 +40,9 @@ struct Inflater::State {
   }
 };
 
-Inflater::Inflater() : state_(std::make_unique<State>()) {}
+Inflater::Inflater(std::uint64_t most) : state_(std::make_unique<State>()) {
+  state_->most = most;
+}
 Inflater::~Inflater() = default;
 
 Result<ByteView> Inflater::inflate(const Entry& entry, const ByteSource& source) {
@@ -71,6 +74,10 @@ Result<ByteView> Inflater::inflate(const Entry& entry, const ByteSource& source)
     if (frame == ZSTD_CONTENTSIZE_UNKNOWN) return inflated_size(entry, "no size in its zstd frame");
     if (frame != size) return inflated_size(entry, std::to_string(frame) + " in its zstd frame");
   }
+  state_->total += size;
+  if (state_->total > state_->most)
+    return cannot(entry, "images inflate to more than " + count_of(state_->most, "byte") +
+                             " in all, the rest is not read");
   State::hold(state_->image, size);
   if (lz4) {
     const int got = LZ4_decompress_safe(reinterpret_cast<const char*>(stored.data),

@@ -39,6 +39,8 @@ class CubinReader {
     ARCHGUARD_CHECK(open());
     ImageCode code;
     code.relocatable = header_.type == kElfRelocatable;
+    code.arch_number = cubin_.sm;
+    bool has_symbols = false, has_machine_code = false;
     for (std::uint64_t i = 1; i < header_.section_count; ++i) {
       const ElfSection section = section_at(i);
       if (section.type == 0 || section.type == kElfNoBits || section.type >= kElfMachineTypes) continue;
@@ -49,10 +51,14 @@ class CubinReader {
                          std::to_string(in_.size() - std::min<std::uint64_t>(in_.size(), section.offset)) +
                          " remain",
                      {}};
+      has_symbols |= section.type == kElfSymbols;
+      has_machine_code |= (section.flags & kElfCode) != 0 && section.size != 0;
       if (section.type == kElfSymbols) ARCHGUARD_CHECK(add_kernels(section, code));
       if (section.type == kElfNote && name_of(section) == kToolkitInfoSection)
         apply_toolkit_info(in_.part(section.offset, section.size), cubin_);
     }
+    if (has_machine_code && !has_symbols)
+      return Error{{}, "cubin holds machine code and no symbol table that names its kernels", {}};
     code.toolkit = cubin_.toolkit;
     std::sort(code.kernels.begin(), code.kernels.end(),
               [](const Kernel& a, const Kernel& b) { return a.name < b.name; });
@@ -105,7 +111,7 @@ class CubinReader {
       return Error{{}, "symbol table of the cubin names no string table", {}};
     const ElfSection strings = section_at(table.link);
     const Cursor symbols(in_.part(table.offset, table.size)), names(in_.part(strings.offset, strings.size));
-    std::uint64_t names_size = 0;
+    std::uint64_t names_size = 0, code_size = 0;
     for (std::uint64_t at = 0; at < table.size; at += stride) {
       const Symbol symbol = parse_symbol(symbols, at, header_.is64);
       if (!symbol.is_kernel()) continue;
@@ -116,6 +122,8 @@ class CubinReader {
       if (names_size > in_.size())  // in a sound file each name has its own bytes
         return Error{{}, "kernel names of the cubin overlap", {}};
       const ByteView machine_code = code_of(symbol);
+      code_size += machine_code.size;
+      if (code_size > in_.size()) return Error{{}, "kernels of the cubin overlap", {}};
       code.kernels.push_back({std::string(name), state_of_sass(machine_code, cubin_.sm), machine_code.size});
     }
     return Done{};

@@ -24,6 +24,7 @@ struct ImageCode {
   std::vector<Kernel> kernels;     // sorted by name
   bool relocatable = false;        // an ET_REL cubin, or PTX for linking: no coverage by itself
   std::optional<Version> toolkit;  // that made it, where the image tells
+  std::optional<int> arch_number;  // what the image itself says it is for: 90 of sm_90a, of `.target sm_90`
 };
 
 // An error where the image is damaged or of a generation that is not known: never fewer kernels than it

@@ -124,6 +124,14 @@ class PtxReader {
   PtxLexer lexer_;
 };
 
+// 90 of "sm_90a, debug".
+std::optional<int> number_of_target(std::string_view target) {
+  if (!starts_with(target, "sm_")) return std::nullopt;
+  target.remove_prefix(3);
+  const auto number = parse_number(target.substr(0, target.find_first_not_of("0123456789")), 9999);
+  return number ? std::optional<int>(static_cast<int>(*number)) : std::nullopt;
+}
+
 }  // namespace
 
 Result<ImageCode> read_ptx(ByteView bytes) {
@@ -134,6 +142,7 @@ Result<ImageCode> read_ptx(ByteView bytes) {
   if (!starts_with(module, ".version")) return Error{{}, "PTX begins without `.version`", {}};
   ImageCode code;
   code.toolkit = find_toolkit_release(text.substr(0, text.size() - module.size()));
+  code.arch_number = number_of_target(read_ptx_head(text).target);
   ARCHGUARD_CHECK(PtxReader(module).read(code.kernels));
   std::sort(code.kernels.begin(), code.kernels.end(),
             [](const Kernel& a, const Kernel& b) { return a.name < b.name; });

@@ -50,6 +50,11 @@ class Writer {
 
   std::string write() {
     for (const FileResult& file : all_.files) write_file(file);
+    if (expects_in_vain(all_)) {
+      line(options_.style.error("archguard: error: ") +
+           "every container holds a or f images only, and none of what was asked for");
+      detail("fix", "remove -arch and -gencode flags that override CUDA_ARCHITECTURES");
+    }
     for (const Waiver& waiver : all_.unused_waivers)
       warn(fmt::format("{}: the waiver for '{}' on {} was not needed", waiver.origin, waiver.kernel,
                        waiver.compute_cap),

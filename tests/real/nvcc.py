@@ -245,6 +245,37 @@ class VerifyTest(NvccTest):
             self.verify(path, "--expect", asked, expect=0)
         for asked in ("80", "86-real", "80-real;90a-real"):
             self.verify(path, "--expect", asked, expect=1)
+        specific = self.nvcc("sass90a.o", "-c", *gencode("sm_90a"), "one.cu")
+        self.verify(specific, "--expect", "80", expect=1)  # exempt, and nothing else is there
+
+    def test_archive_members_count_whatever_their_names(self):
+        """`ar P` keeps paths, so that names begin with "/"; one like that of BSD's symbol table is still an object."""
+        good = self.nvcc("sass90.o", "-c", *gencode("sm_90"), "one.cu")
+        bad = self.nvcc("sass80.o", "-c", *gencode("sm_80"), "one.cu")
+        odd = os.path.join(self.folder, "__.SYMDEFb.o")
+        shutil.copy(bad, odd)
+        for archive, flags, members in (("libpath.a", "rcsP", [good, bad]), ("libodd.a", "rcs", [good, odd])):
+            with self.subTest(archive):
+                path = os.path.join(self.folder, archive)
+                common.run(["ar", flags, path, *members])
+                self.fails(path, "9.0", 209)
+
+    def test_an_archive_within_an_archive_is_not_judged(self):
+        good = self.nvcc("sass90.o", "-c", *gencode("sm_90"), "one.cu")
+        inner, outer = (os.path.join(self.folder, name) for name in ("libinner.a", "libouter.a"))
+        common.run(["ar", "rcs", inner, self.nvcc("rdc80.o", "-dc", *gencode("sm_80", "compute_80"), "one.cu")])
+        common.run(["ar", "rc", outer, good, inner])
+        document = self.verify(outer, "--device", "9.0", expect=2)
+        self.assertIn("archive within an archive", document["files"][0]["errors"][0]["what"])
+
+    def test_lto_ir_that_fits_nothing_is_not_forgotten(self):
+        good = self.nvcc("sass90.o", "-c", *gencode("sm_90"), "one.cu")
+        lto = self.nvcc("lto80.o", "-dc", "-gencode", "arch=compute_80,code=lto_80", "one.cu")
+        self.fails(lto, "9.0", 209)
+        self.covered(lto, "8.0", "sass")
+        done = subprocess.run([common.options.archguard, "verify", good, lto, "--device", "9.0"],
+                              stdout=subprocess.PIPE, timeout=60)
+        self.assertEqual(done.returncode, 1)
 
     def test_a_stripped_program_and_what_was_stripped_of_it(self):
         path = self.nvcc("sass80", *gencode("sm_80"), "one.cu")

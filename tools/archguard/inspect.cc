@@ -24,6 +24,7 @@ Result<int> run_inspect(const InspectOptions& options) {
   for (const InputFile& input : files) {
     visit_file(input, [&](const DeviceCode& code, const ByteSource& source) {
       all_read &= code.errors.empty();
+      Inflater inflater(most_inflated(source.size()));
       writer->begin_file(input.path, source.size());
       for (const DeviceObject& object : code.objects) {
         const bool is_member = !object.member.empty();
@@ -32,7 +33,7 @@ Result<int> run_inspect(const InspectOptions& options) {
         writer->begin_object(object);
         for (const Container& container : object.containers) {
           if (kernels) {
-            const ContainerCode contents = read_container_code(object, container, source);
+            const ContainerCode contents = read_container_code(object, container, source, inflater);
             all_read &= contents.errors.empty();
             writer->container(object, container, &contents);
           } else {

@@ -1,6 +1,6 @@
 // archguard: what runs after the build. Options here; each command in its own file.
 #include <CLI/CLI.hpp>
-#include <cstdio>
+#include <new>
 
 #include "base/text.h"
 #include "cmakedir.h"
@@ -111,8 +111,13 @@ int main(int argc, char** argv) {
     print_error(describe_usage(app, error));
     return kExitUnreadable;
   }
-  if (inspect->parsed()) return finish(run_inspect(inspect_options));
-  if (verify->parsed()) return finish(run_verify(verify_options));
+  try {
+    if (inspect->parsed()) return finish(run_inspect(inspect_options));
+    if (verify->parsed()) return finish(run_verify(verify_options));
+  } catch (const std::bad_alloc&) {
+    print_error({{}, "not enough memory for an image of these files", {}});
+    return kExitUnreadable;
+  }
   if (cmakedir) return finish(print_cmakedir());
   print_error({{}, "no command", "archguard --help"});
   return kExitUnreadable;
