@@ -12,7 +12,7 @@
 namespace archguard {
 namespace {
 
-constexpr std::size_t kNamesShown = 5;
+constexpr std::size_t kNamesShown = 5, kErrorsShown = 20;
 
 std::string kernel_list(const std::vector<std::string>& names) {
   std::vector<std::string> shown;
@@ -92,10 +92,14 @@ class Writer {
   }
 
   void write_file(const FileResult& file) {
-    for (const Error& error : file.errors) {
+    for (std::size_t i = 0; i < std::min(file.errors.size(), kErrorsShown); ++i) {
+      const Error& error = file.errors[i];
       line(options_.style.error("archguard: error: ") + error.text());
       detail("fix", error.fix);
     }
+    if (file.errors.size() > kErrorsShown)
+      line(fmt::format("archguard: {} more errors in {}; --format json has them all",
+                       file.errors.size() - kErrorsShown, file.path));
     for (std::size_t i = 0; i < file.devices.size(); ++i) write_failures(file, i);
     write_expectation(file);
     for (std::size_t i = 0; i < file.devices.size(); ++i) write_warnings(file, i);
