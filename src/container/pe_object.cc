@@ -25,7 +25,7 @@ constexpr std::size_t kCoffSize = 20, kBigSize = 56, kSectionSize = 40, kNameSiz
 constexpr std::uint64_t kSymbolSize = 18, kBigSymbolSize = 20;
 constexpr std::uint16_t kX64 = 0x8664, kArm64 = 0xaa64;
 constexpr std::uint32_t kCode = 0x20, kNoBytes = 0x80;
-constexpr std::size_t kWindow = 16 * 1024;
+constexpr std::size_t kWindow = std::size_t{16} * 1024;
 constexpr std::size_t kLongNameMost = 255;
 
 bool is_big_object(const Cursor& start) {

@@ -64,7 +64,7 @@ std::string fix_missing_image(ComputeCapability device, const VerifyPolicy& poli
 
 std::string fix_new_ptx(const DeviceResult& result, const Device& device, const VerifyPolicy& policy,
                         std::optional<Version> toolkit) {
-  const std::string update = result.needs_driver ? update_driver(*result.needs_driver) : "update the driver";
+  std::string update = result.needs_driver ? update_driver(*result.needs_driver) : "update the driver";
   if (policy.scope == Scope::library) return update;
   // SASS avoids the compiler of an old driver, but not the floor that this toolkit's runtime sets (35).
   const bool below_floor =
