@@ -192,8 +192,9 @@ class Writer {
     };
     add(counts.sass, "SASS");
     add(counts.jit, "PTX");
-    const bool by_policy = std::all_of(result.failures.begin(), result.failures.end(),
-                                       [](const Failure& failure) { return failure.code == 0; });
+    const bool by_policy =
+        !result.failures.empty() && std::all_of(result.failures.begin(), result.failures.end(),
+                                                [](const Failure& failure) { return failure.code == 0; });
     add(counts.uncovered, by_policy ? "not as asked for" : "without an image");
     add(counts.unknown, "unknown");
     add(counts.specific, "for other devices only");

@@ -83,6 +83,18 @@ TEST_CASE("a failure names error, place, kernel, device and fix; the table and t
       "libfoo.so: 2 of 3 covered\n");
 }
 
+TEST_CASE("with scope library, containers that do not fit are counted and are no failure") {
+  Verification all = example();
+  DeviceResult& served = all.files[0].devices[0];
+  served = covered();
+  served.containers.total = 3;
+  served.containers.uncovered = 1;
+  served.kernels.total = 9;
+  CHECK(verify_text(all, {}).find("  covered    NVIDIA T4 (7.5, fleet.csv:4)                       3 "
+                                  "containers: 2 SASS, 1 without an image; "
+                                  "5 of 9 kernels\n") == 0);
+}
+
 TEST_CASE("exclusions at configure time are counted and named in the summary") {
   Verification all = example();
   all.files[0].devices[0] = covered();
