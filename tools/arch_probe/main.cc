@@ -1,24 +1,11 @@
 #include <cstdio>
-#include <cstdlib>
-#include <string_view>
-#include <unistd.h>
+#include <string>
+#include <vector>
 
+#include "base/colour.h"
 #include "commands.h"
 
 namespace {
-
-bool is_switched_on(const char* name) {
-  const char* value = std::getenv(name);
-  return value != nullptr && *value != '\0' && std::string_view(value) != "0";
-}
-
-// no-color.org and bixense.com/clicolors.
-bool colour_for_stdout() {
-  if (is_switched_on("CLICOLOR_FORCE")) return true;
-  const char* terminal = std::getenv("TERM");
-  const bool dumb = terminal == nullptr || std::string_view(terminal) == "dumb";
-  return isatty(STDOUT_FILENO) == 1 && !dumb && !is_switched_on("NO_COLOR");
-}
 
 archguard::Answer answer_to(const std::vector<std::string>& arguments) {
   using archguard::Options;
@@ -32,7 +19,7 @@ archguard::Answer answer_to(const std::vector<std::string>& arguments) {
     case Options::Command::version:
       return {0, "arch_probe " ARCHGUARD_VERSION "\n", ""};
     case Options::Command::probe:
-      return archguard::run_probe_command(options->probe, colour_for_stdout());
+      return archguard::run_probe_command(options->probe, archguard::colour_for_stdout());
     case Options::Command::select:
       break;
   }

@@ -8,6 +8,7 @@
 #endif
 
 #include "base/bytes.cc"
+#include "base/colour.cc"
 #include "base/process.cc"
 #include "base/text.cc"
 #include "base/version.cc"

@@ -1,5 +1,6 @@
 #include "report/inspect.h"
 
+#include "base/colour.h"
 #include "commands.h"
 #include "files.h"
 #include "terminal.h"
@@ -18,8 +19,8 @@ Result<int> run_inspect(const InspectOptions& options) {
   ARCHGUARD_TRY(files, list_files(options.paths));
   const InspectBy by = by_of(options.by);
   const bool kernels = options.kernels || by == InspectBy::kernel;
-  const auto writer =
-      options.format == "json" ? inspect_json(print) : inspect_text(print, by, kernels, style_of_stdout());
+  const auto writer = options.format == "json" ? inspect_json(print)
+                                               : inspect_text(print, by, kernels, Style{colour_for_stdout()});
   bool all_read = true;
   for (const InputFile& input : files) {
     visit_file(input, [&](const DeviceCode& code, const ByteSource& source) {

@@ -3,13 +3,8 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "report/style.h"
 
 namespace archguard {
-
-// Colour for standard output: a terminal that can, unless NO_COLOR; CLICOLOR_FORCE overrides both
-// (no-color.org, bixense.com/clicolors).
-Style style_of_stdout();
 
 void print(std::string_view text);
 

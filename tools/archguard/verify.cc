@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/colour.h"
 #include "base/text.h"
 #include "commands.h"
 #include "coverage/outcome.h"
@@ -126,10 +127,10 @@ Result<int> run_verify(const VerifyOptions& options) {
   verification.unused_waivers = waivers.unused();
 
   const bool to_file = !options.output.empty();
-  const std::string report =
-      options.format == "json"
-          ? verify_json(verification)
-          : verify_text(verification, {to_file ? Style{} : style_of_stdout(), options.brief, options.target});
+  const std::string report = options.format == "json"
+                                 ? verify_json(verification)
+                                 : verify_text(verification, {to_file ? Style{} : Style{colour_for_stdout()},
+                                                              options.brief, options.target});
   if (to_file) {
     ARCHGUARD_CHECK(write_text_file(options.output, report));
   } else {

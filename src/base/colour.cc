@@ -1,0 +1,24 @@
+#include "base/colour.h"
+
+#include <cstdlib>
+#include <string_view>
+#include <unistd.h>
+
+namespace archguard {
+namespace {
+
+bool is_switched_on(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr && *value != '\0' && std::string_view(value) != "0";
+}
+
+}  // namespace
+
+bool colour_for_stdout() {
+  if (is_switched_on("CLICOLOR_FORCE")) return true;
+  const char* terminal = std::getenv("TERM");
+  const bool dumb = terminal == nullptr || std::string_view(terminal) == "dumb";
+  return ::isatty(STDOUT_FILENO) == 1 && !dumb && !is_switched_on("NO_COLOR");
+}
+
+}  // namespace archguard
