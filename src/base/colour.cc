@@ -18,7 +18,8 @@ bool colour_for_stdout() {
   if (is_switched_on("CLICOLOR_FORCE")) return true;
   const char* terminal = std::getenv("TERM");
   const bool dumb = terminal == nullptr || std::string_view(terminal) == "dumb";
-  return ::isatty(STDOUT_FILENO) == 1 && !dumb && !is_switched_on("NO_COLOR");
+  const char* no_colour = std::getenv("NO_COLOR");  // any text counts, "0" too
+  return ::isatty(STDOUT_FILENO) == 1 && !dumb && (no_colour == nullptr || *no_colour == '\0');
 }
 
 }  // namespace archguard

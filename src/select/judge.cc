@@ -1,6 +1,7 @@
 #include "select/judge.h"
 
 #include "compat/rules.h"
+#include "select/parts.h"
 
 namespace archguard {
 namespace {
@@ -30,9 +31,7 @@ Fit best_ptx_fit(const std::vector<ArchEntry>& list, ComputeCapability device) {
 
 // The driver compiles the PTX of this compiler, or it is not known which driver there is.
 Fit driver_accepts(const Compiler& compiler, const Device& device) {
-  if (!device.driver_cuda) return Fit::yes;
-  if (compiler.ptx_isa == Version{}) return Fit::unknown;
-  return driver_takes_ptx(compiler.ptx_isa, *device.driver_cuda);
+  return device.driver_cuda ? driver_takes_ptx_of(compiler, *device.driver_cuda) : Fit::yes;
 }
 
 // What select would add for this device alone, without a fallback for others.

@@ -24,7 +24,7 @@ Result<int> run_inspect(const InspectOptions& options) {
   bool all_read = true;
   for (const InputFile& input : files) {
     visit_file(input, [&](const DeviceCode& code, const ByteSource& source) {
-      all_read &= code.errors.empty();
+      std::vector<Error> errors = code.errors;
       Inflater inflater(most_inflated(source.size()));
       writer->begin_file(input.path, source.size());
       for (const DeviceObject& object : code.objects) {
@@ -35,16 +35,18 @@ Result<int> run_inspect(const InspectOptions& options) {
         for (const Container& container : object.containers) {
           if (kernels) {
             const ContainerCode contents = read_container_code(object, container, source, inflater);
-            all_read &= contents.errors.empty();
+            all_read &= contents.errors.empty();  // the writer has them from the contents
             writer->container(object, container, &contents);
           } else {
-            for (const Entry& entry : container.entries) all_read &= entry.unknown.empty();
+            for (const Entry& entry : container.entries)
+              if (!entry.unknown.empty()) errors.push_back({where(object, container), entry.unknown, {}});
             writer->container(object, container, nullptr);
           }
         }
         writer->end_object(object);
       }
-      writer->end_file(code.errors, code.warnings);
+      all_read &= errors.empty();
+      writer->end_file(errors, code.warnings);
     });
   }
   writer->finish();
