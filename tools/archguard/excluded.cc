@@ -36,8 +36,7 @@ std::optional<Excluded> parse_one(const Json& entry) {
 
 }  // namespace
 
-Result<std::vector<Excluded>> read_excluded(const std::string& path) {
-  ARCHGUARD_TRY(text, read_text_file(path));
+Result<std::vector<Excluded>> parse_excluded(std::string_view text, const std::string& path) {
   const Json document = Json::parse(text, nullptr, false);
   const Error not_a_selection{path, "is not the JSON of a selection",
                               "write it with: arch_probe select --format json … > " + path};
@@ -51,6 +50,11 @@ Result<std::vector<Excluded>> read_excluded(const std::string& path) {
     if (excluded) all.push_back(std::move(*excluded));
   }
   return all;
+}
+
+Result<std::vector<Excluded>> read_excluded(const std::string& path) {
+  ARCHGUARD_TRY(text, read_text_file(path));
+  return parse_excluded(text, path);
 }
 
 std::vector<Excluded> take_excluded(std::vector<Device>& devices, const std::vector<Excluded>& excluded) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -9,7 +10,8 @@
 
 namespace archguard {
 
-// The devices that `arch_probe select --format json` left out.
+// The devices that `arch_probe select --format json` left out. `path` names the document in errors.
+Result<std::vector<Excluded>> parse_excluded(std::string_view text, const std::string& path);
 Result<std::vector<Excluded>> read_excluded(const std::string& path);
 
 // Removes from `devices` those that were left out, and returns what was left out of them: an exclusion that

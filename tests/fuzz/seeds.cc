@@ -1,0 +1,152 @@
+#include "seeds.h"
+
+#include "support/builders/archive_builder.h"
+#include "support/builders/cubin_builder.h"
+#include "support/builders/elf_builder.h"
+#include "support/builders/fatbin_builder.h"
+#include "support/builders/pe_builder.h"
+
+namespace archguard::fuzz {
+namespace {
+
+using test::ArchiveBuilder;
+using test::Bytes;
+using test::bytes_of_text;
+using test::CubinBuilder;
+using test::ElfBuilder;
+using test::FatbinBuilder;
+using test::PeBuilder;
+namespace sass = test::sass;
+using Seeds = std::vector<Bytes>;
+
+const char* const kPtx =
+    ".version 8.7\n.target sm_80\n.address_size 64\n// a comment\n"
+    ".visible .entry gemm(.param .u64 p)\n.maxntid 1,1,1\n{\n .reg .b64 %rd<2>;\n ld.param.u64 %rd1, [p];\n"
+    " @%p1 bra $L;\n st.global.u32 [%rd1], 0;\n$L:\n ret;\n}\n"
+    ".entry empty()\n{ ret; }\n.entry trap()\n{ trap; }\n.extern .func f(.param .b32 x);\n.global .b8 s[2] = "
+    "\"a\";\n";
+
+Bytes cubin_of(int sm) {
+  return CubinBuilder{}
+      .sm(sm)
+      .toolkit_info("13.0", "-arch sm_" + std::to_string(sm) + " -m 64")
+      .kernel("gemm", sass::join({sass::prologue(), sass::store(), sass::exit()}))
+      .kernel("empty", sass::exit())
+      .local_kernel("trap", sass::trap())
+      .function("helper", sass::call())
+      .bytes();
+}
+
+Bytes fatbin() {
+  return FatbinBuilder{}
+      .cubin(80, cubin_of(80))
+      .cubin("90a", cubin_of(90))
+      .zstd()
+      .identifier("a.cu")
+      .ptx("86", "8.7", kPtx)
+      .lz4()
+      .options("-O3")
+      .ltoir("90", test::filler(16))
+      .obfuscated()
+      .bytes();
+}
+
+Bytes small_fatbin() {
+  return FatbinBuilder{}.cubin(80, test::filler(8)).ptx("90", "8.7", "x").bytes();
+}
+
+Seeds cubins() {
+  return {cubin_of(80), CubinBuilder{}.sm(75).generation7(124).kernel("k", sass::exit()).bytes(),
+          CubinBuilder{}.sm(100).marked_a().relocatable().kernel("k", sass::trap_if()).bytes()};
+}
+
+Seeds elves() {
+  return {ElfBuilder{}.section(".nv_fatbin", small_fatbin()).load_segment(0x40, 8).bytes(),
+          ElfBuilder{}.relocatable().section("__nv_relfatbin", small_fatbin()).no_bits(".bss", 64).bytes(),
+          ElfBuilder{}.bits32().executable().section(".rodata", small_fatbin()).bytes(),
+          ElfBuilder{}.without_section_table().section(".data", small_fatbin()).bytes()};
+}
+
+Seeds pes() {
+  return {PeBuilder{}.section(".nv_fatb", small_fatbin()).no_bytes(".bss", 64).bytes(),
+          PeBuilder{}.object().section(".nv_fatbin", small_fatbin()).section("__nv_relfatbin", {}).bytes(),
+          PeBuilder{}.big_object().section(".nv_fatbin_of_a_long_name", small_fatbin()).bytes()};
+}
+
+Seeds archives() {
+  const auto filled = [](ArchiveBuilder::Names names) {
+    return ArchiveBuilder{}
+        .names(names)
+        .member("a.o", ElfBuilder{}.relocatable().section(".nv_fatbin", small_fatbin()).bytes())
+        .member("a_name_that_is_far_too_long.o", bytes_of_text("odd"))
+        .bytes();
+  };
+  return {filled(ArchiveBuilder::Names::gnu), filled(ArchiveBuilder::Names::bsd),
+          filled(ArchiveBuilder::Names::microsoft), ArchiveBuilder{}.thin().member("a.o", {}).bytes()};
+}
+
+void add(Seeds& seeds, const Seeds& more) {
+  seeds.insert(seeds.end(), more.begin(), more.end());
+}
+
+// What `lz4` and `zstd` take: the size, then the stored bytes of a builder's only entry.
+Bytes stored_image(const Bytes& container, std::size_t size) {
+  const auto u32 = [&](std::size_t at) {
+    return container[at] | static_cast<std::size_t>(container[at + 1]) << 8 |
+           static_cast<std::size_t>(container[at + 2]) << 16;
+  };
+  const std::size_t header = u32(16 + 4), stored = u32(16 + 16);
+  const auto payload = container.begin() + static_cast<std::ptrdiff_t>(16 + header);
+  Bytes bytes = test::ByteWriter{}.u16(size & 0xffff).u8(size >> 16).bytes();
+  bytes.insert(bytes.end(), payload, payload + static_cast<std::ptrdiff_t>(stored));
+  return bytes;
+}
+
+Seeds texts(const std::vector<const char*>& all) {
+  Seeds seeds;
+  for (const char* text : all) seeds.push_back(bytes_of_text(text));
+  return seeds;
+}
+
+}  // namespace
+
+std::vector<Bytes> seeds_of(const std::string& target) {
+  if (target == "elf") return elves();
+  if (target == "pe") return pes();
+  if (target == "archive") return archives();
+  if (target == "cubin") return cubins();
+  if (target == "ptx") return texts({kPtx});
+  if (target == "host_file" || target == "container" || target == "verify") {
+    Seeds seeds = {fatbin(), small_fatbin(), bytes_of_text(kPtx)};
+    for (const Seeds& more : {elves(), pes(), archives(), cubins()}) add(seeds, more);
+    seeds.push_back(ElfBuilder{}.section(".nv_fatbin", fatbin()).section(".data", fatbin()).bytes());
+    return seeds;
+  }
+  if (target == "entry") {
+    Seeds seeds = {fatbin(), small_fatbin()};
+    for (Bytes& seed : seeds) seed.erase(seed.begin(), seed.begin() + 16);  // the container's header
+    return seeds;
+  }
+  const std::string text = std::string(kPtx) + kPtx;
+  if (target == "lz4")
+    return {stored_image(FatbinBuilder{}.ptx("80", "8.7", text).lz4().bytes(), text.size())};
+  if (target == "zstd")
+    return {stored_image(FatbinBuilder{}.ptx("80", "8.7", text).zstd().bytes(), text.size())};
+  if (target == "fleet")
+    return texts(
+        {"name, compute_cap, driver_version, driver_cuda, uuid, pci.bus_id, count, host\n"
+         "# two\nNVIDIA A100, 8.0, 580.65.06, 13.0, GPU-1, 00:01.0, 2, n1\n\"a, \"\"b\"\"\", [N/A], , , , , "
+         ",\n",
+         "name, compute_cap\r\nNVIDIA T4, 7.5\r\nname, compute_cap\r\nX, 9.0\r\n"});
+  if (target == "waivers")
+    return texts({"kernel,compute_cap,reason\n*gemm*,8.?,needs tensor cores\n\"a,b\",*,because\n"});
+  if (target == "excluded")
+    return texts(
+        {R"({"schema":"archguard.select/1","excluded":[{"device":{"name":"NVIDIA GeForce MX330","uuid":"GPU-1",)"
+         R"("driver_cuda":"12.4","compute_capability":"6.1"},"reason":"too old","first_toolkit":"8.0",)"
+         R"("last_toolkit":"12.9"},{"device":{"compute_capability":null}}]})"});
+  if (target == "arch_list") return texts({"80-real;90a-virtual,103f", "8.0 9.0a;12.0+PTX", "8.6@12.4"});
+  return {};
+}
+
+}  // namespace archguard::fuzz

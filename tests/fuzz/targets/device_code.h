@@ -1,0 +1,30 @@
+#pragma once
+
+#include "fatbin/fatbin.h"
+#include "targets.h"
+
+namespace archguard::fuzz {
+
+// Reads the bytes as a file and inflates every image; what is found must lie inside.
+inline DeviceCode read_all(ByteView bytes) {
+  const MemorySource source(bytes);
+  DeviceCode code = read_device_code(source, "f");
+  Inflater inflater(std::uint64_t{1} << 22);  // bounds the time of one run
+  for (const DeviceObject& object : code.objects) {
+    promise(inside(object.file_offset, object.file_size, bytes.size));
+    const PartSource part = bytes_of(object, source);
+    for (const Container& container : object.containers) {
+      promise(inside(container.offset, container.size, object.file_size));
+      for (const Entry& entry : container.entries) {
+        promise(inside(entry.payload_offset, entry.stored_size, object.file_size));
+        if (entry.uncompressed_size > (std::uint64_t{1} << 20))
+          continue;  // a real allocation, as the format allows
+        const auto image = inflater.inflate(entry, part);
+        promise(!image || image->size == entry.uncompressed_size);
+      }
+    }
+  }
+  return code;
+}
+
+}  // namespace archguard::fuzz

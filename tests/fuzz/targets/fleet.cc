@@ -1,0 +1,16 @@
+#include "device/fleet.h"
+
+#include "targets.h"
+
+namespace archguard::fuzz {
+
+// What was read is written so that it reads back.
+void fleet(ByteView bytes) {
+  const auto devices = parse_fleet(bytes.text(), "f.csv");
+  if (!devices) return promise(!devices.error().what.empty());
+  const std::string written = write_fleet(*devices);
+  const auto again = parse_fleet(written, "f.csv");
+  promise(again.ok() && again->size() == devices->size() && write_fleet(*again) == written);
+}
+
+}  // namespace archguard::fuzz

@@ -1,0 +1,13 @@
+#include "container/host_file.h"
+
+#include "host.h"
+
+namespace archguard::fuzz {
+
+void host_file(ByteView bytes) {
+  const HostFile file = read_host_file(MemorySource(bytes), "f");
+  for (const HostObject& object : file.objects) check_object(object, bytes.size);
+  promise(file.recognized || !file.errors.empty());
+}
+
+}  // namespace archguard::fuzz
