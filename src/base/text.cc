@@ -107,6 +107,30 @@ std::string count_of(std::uint64_t count, std::string_view singular, std::string
   return plural.empty() ? text.append(singular) + "s" : text.append(plural);
 }
 
+std::string printable(std::string_view text) {
+  std::string shown;
+  shown.reserve(text.size());
+  while (!text.empty()) {
+    const std::size_t length = std::max<std::size_t>(utf8_length(text), 1);
+    const auto lead = static_cast<unsigned char>(text[0]);
+    const bool control = lead < 0x20 || lead == 0x7f;
+    const bool control_of_two = lead == 0xc2 && length == 2 && static_cast<unsigned char>(text[1]) < 0xa0;
+    if (control || control_of_two || (lead >= 0x80 && length == 1)) {
+      shown += '?';
+    } else {
+      shown += text.substr(0, length);
+    }
+    text.remove_prefix(length);
+  }
+  return shown;
+}
+
+std::string excerpt(std::string_view text, std::size_t most) {
+  if (text.size() <= most) return printable(text);
+  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xc0) == 0x80) --most;  // no half of a letter
+  return printable(text.substr(0, most)) + "…";
+}
+
 std::string json_quote(std::string_view text) {
   std::string quoted = "\"";
   while (!text.empty()) {

@@ -25,11 +25,11 @@ std::optional<unsigned> hex_number(std::string_view text) {
 
 }  // namespace
 
-void AnswerWriter::loaded(const DynamicLibrary& library, const std::string& path) {
+void AnswerWriter::loaded(const DynamicLibrary& library) {
   const char* state = library.state() == DynamicLibrary::State::loaded   ? "loaded"
                       : library.state() == DynamicLibrary::State::broken ? "broken"
                                                                          : "missing";
-  sink_.put({"library", state, path, library.error()});
+  sink_.put({"library", state, library.path(), library.error()});
 }
 
 void AnswerWriter::device(const DeviceAnswer& device) {
@@ -96,19 +96,6 @@ std::string kernel_driver_version(std::string_view proc_text) {
     if (digits && word.find('.') != std::string_view::npos) return std::string(word);
   }
   return {};
-}
-
-std::string printable(std::string_view text) {
-  std::string shown(text);
-  for (char& c : shown)
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
-  return shown;
-}
-
-std::string excerpt(std::string_view text, std::size_t most) {
-  if (text.size() <= most) return printable(text);
-  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xc0) == 0x80) --most;  // no half of a letter
-  return printable(text.substr(0, most)) + "…";
 }
 
 }  // namespace archguard

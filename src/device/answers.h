@@ -47,7 +47,7 @@ class AnswerWriter {
  public:
   explicit AnswerWriter(const RecordSink& sink) : sink_(sink) {}
   void stage(const std::string& call) { sink_.put({"stage", call}); }
-  void loaded(const DynamicLibrary& library, const std::string& path);
+  void loaded(const DynamicLibrary& library);
   void failure(const std::string& call, int code) { sink_.put({"failure", call, std::to_string(code)}); }
   void initialised() { sink_.put({"initialised"}); }
   void cuda_number(int number) { sink_.put({"cuda", std::to_string(number)}); }
@@ -68,10 +68,5 @@ std::string normal_pci_bus_id(std::string_view text);
 
 // The version in the text of /proc/driver/nvidia/version, or empty.
 std::string kernel_driver_version(std::string_view proc_text);
-
-// Letters a terminal prints: control characters become '?'. Names come from a driver or a file.
-std::string printable(std::string_view text);
-// The same, and where it is longer than `most` bytes cut there and ended by "…".
-std::string excerpt(std::string_view text, std::size_t most);
 
 }  // namespace archguard

@@ -29,6 +29,34 @@ std::string seen_by_nvml(const FailureFacts& facts) {
   return count == 0 ? std::string() : "; NVML sees " + count_of(count, "GPU");
 }
 
+std::string on_the_bus(const PciGpu& gpu) {
+  return gpu.bus_id +
+         (gpu.kernel_driver.empty() ? ", without a kernel driver" : ", bound to " + gpu.kernel_driver);
+}
+
+// ", though it has …" where the PCI bus shows GPUs that no driver answers for.
+std::string seen_on_bus(const FailureFacts& facts) {
+  const auto& gpus = facts.around.pci_gpus;
+  if (gpus.empty()) return {};
+  if (gpus.size() == 1) return ", though it has an NVIDIA GPU (" + on_the_bus(gpus.front()) + ")";
+  return ", though it has " + count_of(gpus.size(), "NVIDIA GPU") + " (the first is " +
+         on_the_bus(gpus.front()) + ")";
+}
+
+// A virtual machine's monitor holds such a GPU for its guest.
+bool given_to_a_guest(const FailureFacts& facts) {
+  return !facts.around.pci_gpus.empty() && facts.around.pci_gpus.front().kernel_driver == "vfio-pci";
+}
+
+// Does NVIDIA_DRIVER_CAPABILITIES leave the CUDA library out of the container? Unset means utility,compute or
+// what the image says (NVIDIA Container Toolkit, "Driver Capabilities").
+bool lacks_compute(const std::optional<std::string>& capabilities) {
+  if (!capabilities || trim(*capabilities).empty()) return false;
+  for (const auto capability : split(*capabilities, ','))
+    if (trim(capability) == "compute" || trim(capability) == "all") return false;
+  return true;
+}
+
 // CUDA takes the entries up to the first that names no device, so an empty value or a leading -1 hides all
 // (CUDA Programming Guide, "CUDA Environment Variables").
 bool hides_all(const std::string& cuda_visible_devices) {
@@ -65,11 +93,18 @@ Diagnostic no_device(Diagnostic diagnostic, const FailureFacts& facts) {
     diagnostic.fix = "start the container with NVIDIA_VISIBLE_DEVICES=all (docker run --gpus all)";
   } else if (facts.driver_version.empty() && !facts.cuda.control_opens && !facts.around.wsl) {
     diagnostic.cause = "libcuda" + in_file(facts.cuda.path) +
-                       " is installed, but no NVIDIA GPU has its kernel driver loaded";
-    diagnostic.fix = "load the nvidia kernel module, or give a fleet file on a machine without a GPU";
+                       " is installed, but the nvidia kernel module is not loaded on this machine" +
+                       seen_on_bus(facts);
+    diagnostic.fix = given_to_a_guest(facts)
+                         ? "build in the virtual machine that has the GPU, or give a fleet file"
+                     : facts.around.pci_gpus.empty()
+                         ? "load the nvidia kernel module, or give a fleet file on a machine without a GPU"
+                         : "load the nvidia kernel module: modprobe nvidia";
   } else {
-    diagnostic.cause = "the driver finds no CUDA device in this machine";
-    diagnostic.fix = "check that the GPU is listed by lspci, or give a fleet file";
+    diagnostic.cause = "the driver finds no CUDA device in this machine" + seen_on_bus(facts);
+    diagnostic.fix = facts.around.pci_gpus.empty()
+                         ? "check that the GPU is listed by lspci, or give a fleet file"
+                         : "see what the kernel log says of the GPU: dmesg | grep -i nvrm";
   }
   return diagnostic;
 }
@@ -179,6 +214,11 @@ Diagnostic explain_load(const FailureFacts& facts) {
   } else if (kernel_driver_present(facts)) {
     const std::string version = facts.driver_version.empty() ? std::string() : " " + facts.driver_version;
     diagnostic.cause = "the NVIDIA kernel driver" + version + " is loaded, but libcuda.so.1 was not found";
+    if (lacks_compute(facts.around.driver_capabilities)) {
+      diagnostic.cause += ": NVIDIA_DRIVER_CAPABILITIES is " + value_text(*facts.around.driver_capabilities);
+      diagnostic.fix = "start the container with NVIDIA_DRIVER_CAPABILITIES=compute,utility";
+      return diagnostic;
+    }
     diagnostic.fix =
         "in a container: set NVIDIA_DRIVER_CAPABILITIES to compute,utility; else install the driver's CUDA "
         "library "
@@ -189,8 +229,12 @@ Diagnostic explain_load(const FailureFacts& facts) {
   } else if (!facts.around.build_kind.empty()) {
     diagnostic.cause = "no NVIDIA driver in " + facts.around.build_kind + " (libcuda.so.1 was not found)";
     diagnostic.fix = "give a fleet file that names the GPUs to build for";
+    if (!facts.around.pci_gpus.empty()) {
+      diagnostic.cause += "; the machine has " + count_of(facts.around.pci_gpus.size(), "NVIDIA GPU");
+      diagnostic.fix += ", or let the build see the driver (docker run --gpus all)";
+    }
   } else {
-    diagnostic.cause = "no NVIDIA driver on this machine (libcuda.so.1 was not found)";
+    diagnostic.cause = "no NVIDIA driver on this machine (libcuda.so.1 was not found)" + seen_on_bus(facts);
     diagnostic.fix = "install the NVIDIA driver, or give a fleet file that names the GPUs to build for";
   }
   return diagnostic;
@@ -204,6 +248,17 @@ Diagnostic explain_cuda_code(const CallFailure& failure, const FailureFacts& fac
       diagnostic.cause =
           "the toolkit's stub library was loaded instead of the driver" + in_file(facts.cuda.path);
       diagnostic.fix = "remove " + folder_of(facts.cuda.path) + " from LD_LIBRARY_PATH (or from the RPATH)";
+      return diagnostic;
+    case 46:
+      diagnostic.cause = "no GPU can be had now: another process holds it in exclusive mode, or it is reset";
+      diagnostic.fix = "end that process; nvidia-smi -q -d COMPUTE,PIDS shows it";
+      return diagnostic;
+    case 805:
+    case 806:
+    case 807:
+    case 808:
+      diagnostic.cause = "the Multi-Process Service (MPS) is set up here and refuses";
+      diagnostic.fix = "restart it: nvidia-cuda-mps-control -d; or unset CUDA_MPS_PIPE_DIRECTORY";
       return diagnostic;
     case 100:
       return no_device(diagnostic, facts);
@@ -282,9 +337,19 @@ Diagnostic explain_nvml_code(const CallFailure& failure, const FailureFacts& fac
       diagnostic.cause = call + ": the nvidia kernel module is not loaded";
       diagnostic.fix = "load the nvidia kernel module";
       break;
+    case 4:
+      diagnostic.cause = call + ": this user may not ask the driver";
+      diagnostic.fix = "give the user access to /dev/nvidiactl and /dev/nvidia*";
+      break;
+    case 15:
+      diagnostic.cause = call + ": a GPU fell off the bus";
+      diagnostic.fix = "see what the kernel log says of it (dmesg | grep -i xid), and restart the machine";
+      break;
     case 18:
-      diagnostic.cause = call + ": NVML" + in_file(facts.nvml.path) + " and the loaded kernel driver " +
-                         or_unknown(facts.driver_version) + " differ, as after an unattended upgrade";
+      diagnostic.cause = call + ": NVML" + in_file(facts.nvml.path) +
+                         (facts.around.nvml_version.empty() ? "" : " " + facts.around.nvml_version) +
+                         " and the loaded kernel driver " + or_unknown(facts.driver_version) +
+                         " differ, as after an unattended upgrade";
       diagnostic.fix = "reboot, or reload the nvidia kernel modules";
       break;
     default:
@@ -293,6 +358,28 @@ Diagnostic explain_nvml_code(const CallFailure& failure, const FailureFacts& fac
       break;
   }
   return diagnostic;
+}
+
+std::vector<Diagnostic> explain_environment(const Surroundings& around) {
+  std::vector<Diagnostic> found;
+  // Numbers, UUIDs of GPUs and of MIG instances, and the two that people hide everything with.
+  const std::string visible = around.cuda_visible_devices.value_or("");
+  for (const auto entry : split(visible, ',')) {
+    const std::string_view name = trim(entry);
+    const bool number = name.find_first_not_of("-0123456789") == std::string_view::npos;
+    if (number || starts_with(name, "GPU-") || starts_with(name, "MIG-") || name == "NoDevFiles") continue;
+    found.push_back(
+        {"environment", std::nullopt, "",
+         "'" + printable(name) + "' in CUDA_VISIBLE_DEVICES is no device, and CUDA reads no further",
+         "name devices by number or as GPU-… and MIG-…, between commas"});
+    break;
+  }
+  const std::string order = around.cuda_device_order.value_or("");
+  if (!order.empty() && order != "FASTEST_FIRST" && order != "PCI_BUS_ID")
+    found.push_back({"environment", std::nullopt, "",
+                     "CUDA_DEVICE_ORDER is " + value_text(order) + ", which CUDA does not know",
+                     "set it to FASTEST_FIRST or PCI_BUS_ID"});
+  return found;
 }
 
 }  // namespace archguard

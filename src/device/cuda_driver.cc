@@ -121,7 +121,7 @@ void ask_cuda_driver(const RecordSink& sink) {
   const auto library = DynamicLibrary::open(
       {"libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1", "/run/opengl-driver/lib/libcuda.so.1"});
   const CudaApi api = bind_cuda(library);
-  out.loaded(library, DynamicLibrary::file_of(reinterpret_cast<void*>(api.init)));
+  out.loaded(library);
   const bool usable = api.init != nullptr && api.device_get_count != nullptr && api.device_get != nullptr;
   bool failed = !usable;
   if (usable) {

@@ -1,6 +1,6 @@
 #include "device/device.h"
 
-#include "device/answers.h"
+#include "base/text.h"
 
 namespace archguard {
 

@@ -23,9 +23,10 @@ struct Device {
   bool mig = false;
   int count = 1;
   std::optional<std::string> host;
-  std::map<std::string, std::string> source;  // field (as in JSON) → cuda | nvml | proc | fleet | option
-  std::map<std::string, std::string> extra;   // unknown columns of a fleet file, kept
-  std::string origin;                         // for messages: "fleet.csv:4", "--device 8.6", "this machine"
+  std::map<std::string, std::string>
+      source;  // field (as in JSON) → cuda | nvml | proc | sys | fleet | option
+  std::map<std::string, std::string> extra;  // unknown columns of a fleet file, kept
+  std::string origin;                        // for messages: "fleet.csv:4", "--device 8.6", "this machine"
 };
 
 // "NVIDIA T4 (7.5, fleet.csv:4)": how every message names a device. Without a name "7.5 (--device 7.5)";

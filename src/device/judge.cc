@@ -90,7 +90,7 @@ Device make_device(const DeviceAnswer* cuda, const DeviceAnswer* nvml, const Dri
 void merge_devices(const LibraryAnswers& cuda, const LibraryAnswers& nvml, const Surroundings& around,
                    const DriverFacts& driver, ProbeResult& result) {
   std::vector<bool> matched(nvml.devices.size(), false);
-  bool all_identified = true;
+  bool all_identified = true, instance = false;
   for (const auto& shown : cuda.devices) {
     const DeviceAnswer* same = nullptr;
     for (std::size_t i = 0; i < nvml.devices.size() && same == nullptr; ++i) {
@@ -99,14 +99,16 @@ void merge_devices(const LibraryAnswers& cuda, const LibraryAnswers& nvml, const
       same = &nvml.devices[i];
     }
     all_identified = all_identified && has_identity(shown);
+    instance = instance || shown.mig || (same != nullptr && same->mig);
     result.devices.push_back(make_device(&shown, same, driver));
   }
   std::size_t hidden = 0;
   for (std::size_t i = 0; i < nvml.devices.size(); ++i) {
     if (matched[i] || !all_identified) continue;
     Device device = make_device(nullptr, &nvml.devices[i], driver);
-    // CUDA enumerates one MIG instance a process: its neighbours are there for other processes.
-    device.visible = cuda.initialised && !cuda.devices.empty() && device.mig && !around.cuda_visible_devices;
+    // CUDA enumerates one MIG instance a process, and then no GPU beside it (MIG User Guide, "CUDA Device
+    // Enumeration"): the others are there for other processes.
+    device.visible = instance && !around.cuda_visible_devices;
     if (!device.visible) ++hidden;
     result.devices.push_back(device);
   }
@@ -126,6 +128,21 @@ void merge_devices(const LibraryAnswers& cuda, const LibraryAnswers& nvml, const
        who + std::to_string(hidden) + " of " + count_of(result.devices.size(), "GPU"),
        around.cuda_visible_devices ? "unset CUDA_VISIBLE_DEVICES to select for all of them"
                                    : "name every GPU in a fleet file"});
+}
+
+// What the PCI bus shows beside, so that nobody takes a machine whose driver fails for one without a GPU.
+void add_pci_gpus(const Surroundings& around, ProbeResult& result) {
+  const std::size_t answered = result.devices.size();
+  for (const auto& gpu : around.pci_gpus) {
+    bool known = false;
+    for (std::size_t i = 0; i < answered; ++i) known = known || result.devices[i].pci_bus_id == gpu.bus_id;
+    if (known) continue;
+    Device device;
+    device.origin = "this machine";
+    device.pci_bus_id = gpu.bus_id;
+    device.source["pci_bus_id"] = "sys";
+    result.devices.push_back(device);
+  }
 }
 
 void add_noise(const char* library, const LibraryAnswers& answers, ProbeResult& result) {
@@ -160,7 +177,11 @@ void judge_cuda(const FailureFacts& facts, ProbeResult& result) {
     result.diagnostics.back().name.clear();
   } else {
     result.status = cuda.devices.empty() ? ProbeStatus::failed : ProbeStatus::ok;
-    for (const auto& failure : cuda.failures) result.diagnostics.push_back(explain_cuda_code(failure, facts));
+    for (const auto& failure : cuda.failures) {
+      const Diagnostic* last = result.diagnostics.empty() ? nullptr : &result.diagnostics.back();
+      if (last == nullptr || last->stage != failure.call || last->code != failure.code)
+        result.diagnostics.push_back(explain_cuda_code(failure, facts));
+    }
   }
   if (cuda.cuda_number && !version_from_cuda_number(*cuda.cuda_number)) {
     result.diagnostics.push_back({"cuDriverGetVersion", std::nullopt, "",
@@ -195,8 +216,12 @@ ProbeResult judge_answers(const LibraryAnswers& cuda, const LibraryAnswers& nvml
   judge_cuda(facts, result);
   judge_nvml(facts, result);
   merge_devices(cuda, nvml, around, driver, result);
-  if (result.status != ProbeStatus::ok)
+  if (result.status != ProbeStatus::ok) {
+    add_pci_gpus(around, result);
     for (auto& device : result.devices) device.visible = false;
+  }
+  if (cuda.state == DynamicLibrary::State::loaded)
+    for (auto& diagnostic : explain_environment(around)) result.diagnostics.push_back(std::move(diagnostic));
   add_noise("libcuda", cuda, result);
   add_noise("NVML", nvml, result);
   return result;

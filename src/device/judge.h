@@ -8,15 +8,25 @@
 
 namespace archguard {
 
+// A GPU of NVIDIA on the PCI bus, whatever driver it has.
+struct PciGpu {
+  std::string bus_id;         // in normal form
+  std::string kernel_driver;  // "nouveau", "vfio-pci", "nvidia", or empty: none
+};
+
 // What the probe knows beside the libraries' answers; filled from the machine in probe.cc, by hand in tests.
 struct Surroundings {
   std::optional<std::string> cuda_visible_devices;    // the environment variable; set and empty hides all
   std::optional<std::string> nvidia_visible_devices;  // what the container runtime was asked to show
-  bool wsl = false;                                   // Windows Subsystem for Linux
-  std::string build_kind;           // "a container", "a Nix build", "a conda build", or empty
-  bool uvm_node = true;             // /dev/nvidia-uvm exists
-  bool forward_compatible = false;  // the libcuda that answered is NVIDIA's compat package
-  std::string library_version;      // in its file name: libcuda.so.580.95.05
+  std::optional<std::string> cuda_device_order;
+  std::optional<std::string> driver_capabilities;  // NVIDIA_DRIVER_CAPABILITIES: what the container was given
+  bool wsl = false;                                // Windows Subsystem for Linux
+  std::string build_kind;                          // "a container", "a Nix build", "a conda build", or empty
+  bool uvm_node = true;                            // /dev/nvidia-uvm exists
+  bool forward_compatible = false;                 // the libcuda that answered is NVIDIA's compat package
+  std::string library_version;                     // in its file name: libcuda.so.580.95.05
+  std::string nvml_version;                        // the same of NVML's
+  std::vector<PciGpu> pci_gpus;                    // looked for only where the drivers do not answer
   std::chrono::milliseconds timeout{0};
 };
 
@@ -45,6 +55,9 @@ Diagnostic explain_cuda_code(const CallFailure& failure, const FailureFacts& fac
 // A child that did not finish.
 Diagnostic explain_end(const std::string& library, const LibraryAnswers& answers,
                        std::chrono::milliseconds timeout);
+
+// Variables of the environment that say nothing CUDA understands.
+std::vector<Diagnostic> explain_environment(const Surroundings& around);
 
 // NVML failed where the driver API did not.
 Diagnostic explain_nvml_code(const CallFailure& failure, const FailureFacts& facts);

@@ -82,7 +82,7 @@ void ask_nvml(const RecordSink& sink) {
   const auto library = DynamicLibrary::open({"libnvidia-ml.so.1", "/usr/lib/wsl/lib/libnvidia-ml.so.1",
                                              "/run/opengl-driver/lib/libnvidia-ml.so.1"});
   const NvmlApi api = bind_nvml_api(library);
-  out.loaded(library, DynamicLibrary::file_of(reinterpret_cast<void*>(api.init)));
+  out.loaded(library);
   if (api.init == nullptr || api.count == nullptr || api.handle == nullptr) return;
   out.stage("nvmlInit");
   if (const int code = api.init(); code != 0) return out.failure("nvmlInit", code);

@@ -22,9 +22,8 @@ class DynamicLibrary {
   State state() const { return state_; }
   const std::string& error() const { return error_; }  // the loader's own words, unless loaded
   void* symbol(const char* name) const;                // nullptr where the library has none
-  // The file that the symbol comes from, as the loader found it: that folder is what a user has to change.
-  // Empty where unknown.
-  static std::string file_of(void* symbol);
+  // The file, as the loader found it: that folder is what a user has to change. Empty unless loaded.
+  std::string path() const;
 
  private:
   State state_ = State::missing;
@@ -80,6 +79,10 @@ bool path_exists(const std::string& path);
 bool opens_for_reading(const std::string& path);
 // The first 64 KiB of a file; empty where it cannot be read.
 std::string read_small_file(const std::string& path);
+// The names in a folder, sorted, without those that begin with a dot; empty where it cannot be read.
+std::vector<std::string> list_folder(const std::string& path);
+// The last part of what a symbolic link points to; empty where it is none.
+std::string link_name(const std::string& path);
 // With all symbolic links resolved; the path itself where that fails.
 std::string real_path(const std::string& path);
 

@@ -1,6 +1,8 @@
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -228,10 +230,10 @@ void* DynamicLibrary::symbol(const char* name) const {
   return handle_ != nullptr ? dlsym(handle_, name) : nullptr;
 }
 
-std::string DynamicLibrary::file_of(void* symbol) {
-  Dl_info info{};
-  if (symbol == nullptr || dladdr(symbol, &info) == 0 || info.dli_fname == nullptr) return {};
-  return info.dli_fname;
+std::string DynamicLibrary::path() const {
+  link_map* map = nullptr;
+  if (handle_ == nullptr || dlinfo(handle_, RTLD_DI_LINKMAP, &map) != 0 || map->l_name == nullptr) return {};
+  return map->l_name;
 }
 
 std::vector<ChildOutcome> run_isolated(const std::vector<IsolatedBody>& bodies,
@@ -315,6 +317,24 @@ std::string read_small_file(const std::string& path) {
   if (descriptor >= 0) close(descriptor);
   text.resize(size);
   return text;
+}
+
+std::vector<std::string> list_folder(const std::string& path) {
+  std::vector<std::string> names;
+  DIR* folder = opendir(path.c_str());
+  if (folder == nullptr) return names;
+  while (const dirent* entry = readdir(folder))
+    if (entry->d_name[0] != '.') names.emplace_back(entry->d_name);
+  closedir(folder);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::string link_name(const std::string& path) {
+  char target[256];
+  const ssize_t size = readlink(path.c_str(), target, sizeof target);
+  const std::string_view text(target, size > 0 ? static_cast<std::size_t>(size) : 0);
+  return std::string(text.substr(text.rfind('/') + 1));
 }
 
 std::string real_path(const std::string& path) {

@@ -42,6 +42,20 @@ std::string version_in_name(const std::string& library) {
   return digits && version.find('.') >= 3 && version.find('.') != std::string::npos ? version : std::string();
 }
 
+// https://docs.kernel.org/PCI/sysfs-pci.html. 0x10de is NVIDIA, class 0x03 a display controller; its audio
+// and USB functions have others.
+std::vector<PciGpu> gpus_on_bus() {
+  const std::string bus = "/sys/bus/pci/devices";
+  std::vector<PciGpu> gpus;
+  for (const auto& name : list_folder(bus)) {
+    const std::string folder = bus + "/" + name;
+    if (trim(read_small_file(folder + "/vendor")) != "0x10de") continue;
+    if (starts_with(read_small_file(folder + "/class"), "0x03"))
+      gpus.push_back({normal_pci_bus_id(name), link_name(folder + "/driver")});
+  }
+  return gpus;
+}
+
 }  // namespace
 
 ProbeResult probe_this_machine(std::chrono::milliseconds timeout) {
@@ -50,11 +64,15 @@ ProbeResult probe_this_machine(std::chrono::milliseconds timeout) {
   Surroundings around;
   around.cuda_visible_devices = environment("CUDA_VISIBLE_DEVICES");
   around.nvidia_visible_devices = environment("NVIDIA_VISIBLE_DEVICES");
+  around.cuda_device_order = environment("CUDA_DEVICE_ORDER");
+  around.driver_capabilities = environment("NVIDIA_DRIVER_CAPABILITIES");
   around.wsl = is_wsl();
   around.build_kind = kind_of_build();
   around.uvm_node = path_exists("/dev/nvidia-uvm");
   around.forward_compatible = is_forward_compatible(cuda.path);
   around.library_version = version_in_name(cuda.path);
+  around.nvml_version = version_in_name(nvml.path);
+  if (!cuda.initialised || cuda.devices.empty()) around.pci_gpus = gpus_on_bus();
   around.timeout = timeout;
   return judge_answers(cuda, nvml, around);
 }

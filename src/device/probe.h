@@ -33,10 +33,10 @@ struct ProbeResult {
 
 // Asks the driver of this machine (libcuda and NVML, merged by UUID or PCI bus id), each in a child process
 // with a deadline: a driver that crashes, prints or hangs cannot take the caller along. Never fails: what
-// goes wrong is in the result. Devices come in CUDA's order, then those that only NVML shows; unless the
-// status is `ok` none is visible. The first diagnostic names the cause of a status that is not `ok`. No CUDA
-// context is created. POSIX; the children come from fork(), so no other thread of the caller should hold a
-// lock that the loader needs.
+// goes wrong is in the result. Devices come in CUDA's order, then those that only NVML shows, then, where
+// the drivers do not answer, those that only the PCI bus shows; unless the status is `ok` none is visible.
+// The first diagnostic names the cause of a status that is not `ok`. No CUDA context is created. POSIX; the
+// children come from fork(), so no other thread of the caller should hold a lock that the loader needs.
 ProbeResult probe_this_machine(std::chrono::milliseconds timeout);
 
 }  // namespace archguard

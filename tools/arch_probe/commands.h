@@ -39,9 +39,4 @@ std::string selection_json(const SelectReport& report);  // archguard.select/1
 
 std::string devices_table(const ProbeResult& probe, bool colour);
 
-// ---- files.cc ----
-
-// Writes beside the file and renames, so that a reader sees the old text or the new, never a part.
-Status write_file_whole(const std::string& path, const std::string& text);
-
 }  // namespace archguard

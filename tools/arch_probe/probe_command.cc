@@ -1,3 +1,4 @@
+#include "base/write_file.h"
 #include "commands.h"
 #include "device/fleet.h"
 #include "device/platform.h"
@@ -47,7 +48,7 @@ Answer run_probe_command(const ProbeOptions& options, bool colour) {
   Answer answer;
   answer.exit_code = exit_code_of(probe.status);
   if (!options.write_devices.empty())
-    if (const auto written = write_file_whole(options.write_devices, write_fleet(probe.devices)); !written)
+    if (const auto written = write_file(options.write_devices, write_fleet(probe.devices)); !written)
       return usage_answer(written.error());
 
   switch (options.format) {

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "base/write_file.h"
 #include "commands.h"
 #include "device/fleet.h"
 
@@ -82,9 +83,8 @@ Result<Compiler> compiler_for(const SelectOptions& options) {
 
 Status write_reports(const SelectOptions& options, const SelectReport& report) {
   if (!options.write_devices.empty())
-    ARCHGUARD_CHECK(write_file_whole(options.write_devices, write_fleet(report.probe.devices)));
-  if (!options.write_json.empty())
-    ARCHGUARD_CHECK(write_file_whole(options.write_json, selection_json(report)));
+    ARCHGUARD_CHECK(write_file(options.write_devices, write_fleet(report.probe.devices)));
+  if (!options.write_json.empty()) ARCHGUARD_CHECK(write_file(options.write_json, selection_json(report)));
   return Done{};
 }
 

@@ -23,26 +23,18 @@ std::size_t table_width(std::string_view text) {
       text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
 }
 
-// A name may come from a file: no control character reaches the terminal.
-std::string table_text(const std::string& text) {
-  std::string shown = text;
-  std::replace_if(
-      shown.begin(), shown.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
-  return shown;
-}
-
 TableRow table_row(const Device& device) {
   std::vector<std::string> notes;
   if (device.count > 1) notes.push_back(std::to_string(device.count) + " of them");
   if (device.mig) notes.emplace_back("MIG");
   if (!device.visible) notes.emplace_back("not usable here");
-  return {device.name.empty() ? "?" : table_text(device.name),
+  return {device.name.empty() ? "?" : printable(device.name),
           device.capability ? to_string(*device.capability) : "unknown",
-          table_text(device.driver_version),
+          printable(device.driver_version),
           device.driver_cuda ? to_string(*device.driver_cuda) : "",
-          table_text(device.pci_bus_id),
-          table_text(device.uuid),
-          table_text(device.host.value_or("")),
+          printable(device.pci_bus_id),
+          printable(device.uuid),
+          printable(device.host.value_or("")),
           join(notes, ", ")};
 }
 
@@ -69,6 +61,16 @@ std::string table_of(const std::vector<Device>& devices, bool colour) {
   return text;
 }
 
+// Which driver it was that gave no device: the two parts may be of different versions.
+std::string driver_line(const ProbeResult& probe) {
+  std::string line;
+  if (!probe.library.empty()) line = "driver library: " + printable(probe.library);
+  if (!probe.library_version.empty()) line += " (" + probe.library_version + ")";
+  if (!probe.driver_version.empty())
+    line += (line.empty() ? "kernel driver: " : "; kernel driver: ") + printable(probe.driver_version);
+  return line.empty() ? line : line + "\n";
+}
+
 }  // namespace
 
 std::string devices_table(const ProbeResult& probe, bool colour) {
@@ -82,9 +84,10 @@ std::string devices_table(const ProbeResult& probe, bool colour) {
     std::string where = each.stage;
     if (each.code) where += " " + std::to_string(*each.code);
     if (!each.name.empty()) where += " " + each.name;
-    text += paint(where, kYellow, colour) + ": " + table_text(each.cause) + "\n";
-    if (!each.fix.empty()) text += "  fix: " + table_text(each.fix) + "\n";
+    text += paint(where, kYellow, colour) + ": " + printable(each.cause) + "\n";
+    if (!each.fix.empty()) text += "  fix: " + printable(each.fix) + "\n";
   }
+  if (probe.status != ProbeStatus::ok) text += driver_line(probe);
   return text;
 }
 

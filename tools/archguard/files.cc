@@ -1,7 +1,6 @@
 #include "files.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
 #include <system_error>
 
@@ -62,20 +61,6 @@ Result<std::string> read_text_file(const std::string& path) {
   if (auto status = source.read(0, text.data(), text.size()); !status)
     return Error{path, status.error().what, {}};
   return text;
-}
-
-Status write_text_file(const std::string& path, const std::string& text) {
-  const std::string temporary = path + ".part";
-  std::FILE* file = std::fopen(temporary.c_str(), "wb");
-  if (file == nullptr)
-    return Error{path, "cannot be written", "name a file in a folder that exists and is yours"};
-  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  const bool closed = std::fclose(file) == 0;
-  if (!written || !closed || std::rename(temporary.c_str(), path.c_str()) != 0) {
-    std::remove(temporary.c_str());
-    return Error{path, "cannot be written whole", {}};
-  }
-  return Done{};
 }
 
 }  // namespace archguard

@@ -26,7 +26,4 @@ void visit_file(const InputFile& input,
 // A whole small text file, at most 64 MiB.
 Result<std::string> read_text_file(const std::string& path);
 
-// Writes the file whole or not at all.
-Status write_text_file(const std::string& path, const std::string& text);
-
 }  // namespace archguard

@@ -2,6 +2,7 @@
 
 #include "base/colour.h"
 #include "base/text.h"
+#include "base/write_file.h"
 #include "commands.h"
 #include "coverage/outcome.h"
 #include "device/fleet.h"
@@ -132,7 +133,7 @@ Result<int> run_verify(const VerifyOptions& options) {
                                  : verify_text(verification, {to_file ? Style{} : Style{colour_for_stdout()},
                                                               options.brief, options.target});
   if (to_file) {
-    ARCHGUARD_CHECK(write_text_file(options.output, report));
+    ARCHGUARD_CHECK(write_file(options.output, report));
   } else {
     print(report);
   }

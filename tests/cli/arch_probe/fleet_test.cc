@@ -89,5 +89,6 @@ TEST_CASE("--write-devices writes beside the output") {
   CHECK(failed.exit_code == 2);
   CHECK(failed.out.empty());
   CHECK(failed.err ==
-        "arch_probe: error: /nowhere/devices.csv: cannot be written: no such file or directory\n");
+        "arch_probe: error: /nowhere/devices.csv: cannot be written: no such file or directory\n"
+        "  fix: name a file in a folder that exists and is yours\n");
 }

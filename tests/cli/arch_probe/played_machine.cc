@@ -1,8 +1,5 @@
 #include "played_machine.h"
 
-#include <dlfcn.h>
-#include <unistd.h>
-
 const std::string kCudaPath = FAKE_DRIVER "/cuda/libcuda.so.1";
 const std::string kNvmlPath = FAKE_DRIVER "/nvml/libnvidia-ml.so.1";
 
@@ -14,13 +11,13 @@ const char kTwoGpus[] =
     "device cc=8.0 uuid=GPU-aaaaaaaa-0000-0000-0000-000000000001 pci=0000:3B:00.0 nvml=1 name=NVIDIA A100\n";
 
 RunOutput PlayedMachine::run(const std::vector<std::string>& arguments) const {
-  // A folder in place of a library hides the one of the machine, if it has one.
-  const std::string absent = folder_.path() + "/absent";
-  if (!nvml_) folder_.file("absent/libnvidia-ml.so.1/x", "");
   std::map<std::string, std::string> env = env_;
   env["ARCHGUARD_FAKE_MACHINE"] = folder_.path() + "/machine";
+  env["ARCHGUARD_FAKE_ROOT"] = folder_.path() + "/root";
+  env["LD_PRELOAD"] = FAKE_DRIVER "/files/libfake_files.so.1";
+  env["ASAN_OPTIONS"] = "verify_asan_link_order=0";  // of a build with AddressSanitizer
   env["LD_LIBRARY_PATH"] =
-      (cuda_ ? FAKE_DRIVER "/cuda:" : std::string()) + (nvml_ ? FAKE_DRIVER "/nvml" : absent);
+      (cuda_ ? FAKE_DRIVER "/cuda:" : std::string()) + (nvml_ ? FAKE_DRIVER "/nvml" : "");
   return run_probe(arguments, env);
 }
 
@@ -29,10 +26,6 @@ RunOutput run_probe(const std::vector<std::string>& arguments, const std::map<st
   std::vector<std::string> argv = {ARCH_PROBE};
   argv.insert(argv.end(), arguments.begin(), arguments.end());
   return run_process(argv, env, folder);
-}
-
-bool has_real_driver() {
-  return access("/proc/driver/nvidia/version", F_OK) == 0 || dlopen("libcuda.so.1", RTLD_LAZY) != nullptr;
 }
 
 std::string json_line(const std::string& document, const std::string& key) {

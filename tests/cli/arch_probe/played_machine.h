@@ -20,6 +20,12 @@ class PlayedMachine {
     cuda_ = false;
     return *this;
   }
+  // A file of the kernel's or the driver's, such as /proc/driver/nvidia/version (see fake_driver/files.cc).
+  PlayedMachine& with_file(const std::string& path, const std::string& content) {
+    folder_.file("root" + path, content);
+    return *this;
+  }
+  const std::string& folder() const { return folder_.path(); }
   PlayedMachine& with(const std::string& variable, const std::string& value) {
     env_[variable] = value;
     return *this;
@@ -35,9 +41,6 @@ class PlayedMachine {
 // arch_probe on this machine as it is, with nothing played.
 RunOutput run_probe(const std::vector<std::string>& arguments,
                     const std::map<std::string, std::string>& env = {}, const std::string& folder = {});
-
-// Is a real NVIDIA driver installed here? Then the cases of a machine without one cannot be played.
-bool has_real_driver();
 
 // The text of one member of a JSON document, from its key to the end of the line.
 std::string json_line(const std::string& document, const std::string& key);

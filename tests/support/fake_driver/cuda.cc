@@ -10,6 +10,10 @@
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
 
+#ifdef FORWARD_COMPATIBLE
+__attribute__((used, section(".note.cuda.fwd_compatibility"))) const char note[] = "forward";
+#endif
+
 namespace {
 
 bool initialised = false;

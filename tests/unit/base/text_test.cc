@@ -43,3 +43,10 @@ TEST_CASE("a likely meaning is offered, an unlikely one is not") {
   CHECK_FALSE(did_you_mean("xyz", {"newest"}));
   CHECK_FALSE(did_you_mean("a", {"b"}));
 }
+
+TEST_CASE("what a terminal prints") {
+  CHECK(printable("NVIDIA A100, é…") == "NVIDIA A100, é…");
+  CHECK(printable("a\x1b[31m\n\x7f") == "a?[31m??");
+  CHECK(printable("a\xff\xfe b\xe2\x82") == "a?? b??");  // no UTF-8, and a letter cut off
+  CHECK(printable("\xc2\x9b") == "?");                   // a control character of two bytes
+}

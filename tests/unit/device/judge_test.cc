@@ -186,7 +186,8 @@ TEST_CASE("100: the environment, WSL, the container, the kernel driver, or no de
   hidden.cuda_visible_devices = "-1";
   CHECK(judged(cuda_failing(100), not_loaded, hidden) ==
         head +
-            "libcuda (/usr/lib/libcuda.so.1) is installed, but no NVIDIA GPU has its kernel driver loaded | "
+            "libcuda (/usr/lib/libcuda.so.1) is installed, but the nvidia kernel module is not loaded on "
+            "this machine | "
             "load the nvidia kernel module, or give a fleet file on a machine without a GPU\n"
             "nvml 9 NVML_ERROR_DRIVER_NOT_LOADED: nvmlInit failed: the nvidia kernel module is not loaded | "
             "load the nvidia kernel module");
@@ -208,7 +209,8 @@ TEST_CASE("100: the environment, WSL, the container, the kernel driver, or no de
             "give this process access to /dev/nvidia* (container or job scheduler settings)");
   CHECK(judged(cuda_failing(100)) ==
         head +
-            "libcuda (/usr/lib/libcuda.so.1) is installed, but no NVIDIA GPU has its kernel driver loaded | "
+            "libcuda (/usr/lib/libcuda.so.1) is installed, but the nvidia kernel module is not loaded on "
+            "this machine | "
             "load the nvidia kernel module, or give a fleet file on a machine without a GPU");
   LibraryAnswers with_kernel = cuda_failing(100);
   with_kernel.kernel_version = "580.95.05";
@@ -285,4 +287,75 @@ TEST_CASE("the driver's CUDA is told by the driver, NVML or the version, in this
         "reinstall the NVIDIA driver");
   nvml.cuda_number = 12040;
   CHECK(to_string(judge_answers(cuda, nvml, {}).driver_cuda.value_or(Version{})) == "12.4");
+}
+
+TEST_CASE("a GPU on the PCI bus is named where no driver answers, and listed as not usable") {
+  Surroundings around;
+  around.pci_gpus = {{"00000000:01:00.0", "nouveau"}};
+  CHECK(
+      judged({}, {}, around) ==
+      "none\nload: no NVIDIA driver on this machine (libcuda.so.1 was not found), though it has an NVIDIA "
+      "GPU "
+      "(00000000:01:00.0, bound to nouveau) | install the NVIDIA driver, or give a fleet file that names the "
+      "GPUs to build for");
+  const auto result = judge_answers({}, {}, around);
+  REQUIRE(result.devices.size() == 1);
+  CHECK(result.devices[0].pci_bus_id == "00000000:01:00.0");
+  CHECK_FALSE(result.devices[0].visible);
+  CHECK_FALSE(result.devices[0].capability);
+  CHECK(result.devices[0].source == std::map<std::string, std::string>{{"pci_bus_id", "sys"}});
+  // NVML knows it already.
+  around.pci_gpus = {{kA100.pci_bus_id, "nvidia"}};
+  CHECK(judge_answers(cuda_failing(999), nvml_with({kA100}), around).devices.size() == 1);
+}
+
+TEST_CASE("NVIDIA_DRIVER_CAPABILITIES is named where it leaves CUDA out") {
+  LibraryAnswers missing;
+  missing.kernel_version = "580.95.05";
+  Surroundings around;
+  for (const char* with_compute : {"compute", "utility, compute", "all", " "}) {
+    around.driver_capabilities = with_compute;
+    CHECK_MESSAGE(judged(missing, {}, around).find("CAPABILITIES is") == std::string::npos, with_compute);
+  }
+  around.driver_capabilities = "utility,graphics";
+  CHECK(judged(missing, {}, around) ==
+        "failed\nload: the NVIDIA kernel driver 580.95.05 is loaded, but libcuda.so.1 was not found: "
+        "NVIDIA_DRIVER_CAPABILITIES is 'utility,graphics' | start the container with "
+        "NVIDIA_DRIVER_CAPABILITIES=compute,utility");
+}
+
+TEST_CASE("nonsense in the environment is diagnosed") {
+  const auto said = [](const std::optional<std::string>& visible, const std::optional<std::string>& order) {
+    Surroundings around;
+    around.cuda_visible_devices = visible;
+    around.cuda_device_order = order;
+    std::string text;
+    for (const auto& each : explain_environment(around)) text += each.cause + " | " + each.fix + "\n";
+    return text;
+  };
+  for (const char* fine : {"", "0", "0,1", " 2 , -1 ", "GPU-8932f937", "MIG-GPU-8932f937/1/0", "NoDevFiles"})
+    CHECK_MESSAGE(said(fine, std::nullopt).empty(), fine);
+  CHECK(said(std::nullopt, "PCI_BUS_ID").empty());
+  CHECK(said(std::nullopt, "FASTEST_FIRST").empty());
+  CHECK(said("0,all,x", std::nullopt) ==
+        "'all' in CUDA_VISIBLE_DEVICES is no device, and CUDA reads no further | "
+        "name devices by number or as GPU-… and MIG-…, between commas\n");
+  CHECK(said("0", "pci") ==
+        "CUDA_DEVICE_ORDER is 'pci', which CUDA does not know | set it to FASTEST_FIRST or PCI_BUS_ID\n");
+}
+
+TEST_CASE("with a MIG instance in sight, the GPUs beside it are there for other processes") {
+  DeviceAnswer instance = kA100;
+  instance.mig = true;
+  const auto shared = judge_answers(cuda_with({instance}), nvml_with({kA100, kH100}), {});
+  REQUIRE(shared.devices.size() == 2);
+  CHECK(shared.devices[1].visible);
+  CHECK(shared.diagnostics.empty());
+  CHECK_FALSE(judge_answers(cuda_with({kA100}), nvml_with({kA100, kH100}), {}).devices[1].visible);
+}
+
+TEST_CASE("the same call failing alike for each device is told once") {
+  LibraryAnswers cuda = cuda_with({kA100});
+  cuda.failures = {{"cuDeviceGetAttribute", 1}, {"cuDeviceGetAttribute", 1}};
+  CHECK(judge_answers(cuda, {}, {}).diagnostics.size() == 1);
 }

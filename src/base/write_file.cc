@@ -1,3 +1,5 @@
+#include "base/write_file.h"
+
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -5,7 +7,6 @@
 #include <unistd.h>
 
 #include "base/text.h"
-#include "commands.h"
 
 namespace archguard {
 namespace {
@@ -22,10 +23,12 @@ bool write_to_descriptor(int descriptor, std::string_view text) {
 
 }  // namespace
 
-Status write_file_whole(const std::string& path, const std::string& text) {
+Status write_file(const std::string& path, const std::string& text) {
   const std::string beside = path + "." + std::to_string(getpid()) + ".part";
   const int descriptor = open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (descriptor < 0) return Error{path, "cannot be written: " + to_lower(strerror(errno)), ""};
+  if (descriptor < 0)
+    return Error{path, "cannot be written: " + to_lower(strerror(errno)),
+                 "name a file in a folder that exists and is yours"};
   bool written = write_to_descriptor(descriptor, text);
   written = close(descriptor) == 0 && written;
   if (written && rename(beside.c_str(), path.c_str()) == 0) return Done{};
