@@ -23,6 +23,10 @@ bool inside(std::uint64_t offset, std::uint64_t count, std::uint64_t size) {
   return offset <= size && count <= size - offset;
 }
 
+Error not_a_file(const std::string& path, mode_t mode) {
+  return Error{path, S_ISDIR(mode) ? "is a folder, not a file" : "is not a regular file", {}};
+}
+
 }  // namespace
 
 std::string_view Cursor::c_string(std::uint64_t offset) const {
@@ -54,17 +58,19 @@ Status PartSource::read(std::uint64_t offset, void* out, std::size_t count) cons
 }
 
 Result<FileSource> FileSource::open(const std::string& path) {
-  // O_NONBLOCK: opening a FIFO without a writer must not wait; it has no effect on a regular file.
+  struct stat status {};
+  // Looked at before it is opened, since opening alone has effects on some devices.
+  if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) return not_a_file(path, status.st_mode);
+  // O_NONBLOCK: should it have become a FIFO since, opening it must not wait for a writer.
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) {
     const int error = errno;
     if (error == ENOENT) return Error{path, "no such file", {}};
     return Error{path, std::string("cannot be opened: ") + std::strerror(error), {}};
   }
-  struct stat status {};
   if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
     ::close(descriptor);
-    return Error{path, S_ISDIR(status.st_mode) ? "is a folder, not a file" : "is not a regular file", {}};
+    return not_a_file(path, status.st_mode);
   }
   return FileSource(descriptor, static_cast<std::uint64_t>(status.st_size));
 }

@@ -1,6 +1,7 @@
 #include "container/archive.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "base/text.h"
 #include "container/window.h"
@@ -20,7 +21,9 @@ namespace {
 // other names that begin with "/" and go on with no digit (Microsoft); and BSD's symbol tables, by their
 // whole names. A long name may well begin with "/": `ar P` keeps paths.
 //
-// A thin archive ("!<thin>\n") has headers only; its members are files beside it.
+// A thin archive ("!<thin>\n") has the headers and these tables only. Its members are files, named relative
+// to it, all in "//"; "/123:456" is the member of another archive, of that name, whose header stands there at
+// offset 456.
 constexpr std::size_t kMagicSize = 8, kHeaderSize = 60;
 constexpr std::size_t kWindow = 1024;
 constexpr std::size_t kNameMost = 512;
@@ -37,24 +40,42 @@ bool is_bsd_symbol_table(std::string_view name) {
 
 class ArchiveReader {
  public:
-  explicit ArchiveReader(const ByteSource& source)
-      : source_(source), headers_(source, kWindow, kHeaderSize), names_(source, kWindow, kWindow) {}
+  ArchiveReader(const ByteSource& source, bool thin)
+      : source_(source),
+        thin_(thin),
+        headers_(source, kWindow, kHeaderSize),
+        names_(source, kWindow, kWindow) {}
 
-  Status visit(const std::function<void(const ArchiveMember&)>& visit) {
+  Status visit(const OpenFile& open, const std::function<void(const ArchiveMember&)>& visit,
+               const MemberError& failed) {
     std::uint64_t at = kMagicSize;
     while (at < source_.size()) {
       ARCHGUARD_TRY(member, member_at(at));
-      at = member.offset + member.size + (member.offset + member.size) % 2;
       const std::string raw =
           member.name;  // GNU ends a short name with "/", so an object of that name is another
-      if (!is_special_header(raw)) {
+      const std::uint64_t end = member.offset + (is_elsewhere(raw) ? 0 : member.size);
+      at = end + end % 2;
+      if (is_elsewhere(raw)) {
+        Status status = find_elsewhere(member, open);
+        if (status)
+          visit(member);
+        else
+          failed(member.name, std::move(status).error());
+      } else if (!is_special_header(raw)) {
         ARCHGUARD_CHECK(resolve_name(member));
         const bool bsd = starts_with(raw, "#1/") || raw == member.name;
         if (!bsd || !is_bsd_symbol_table(member.name)) visit(member);
       } else if (raw == "//") {
         long_names_ = member;
+      } else if (last_symbol_ == 0 && (raw == "/" || raw == "/SYM64/")) {
+        ARCHGUARD_CHECK(read_symbol_table(member, raw == "/" ? 4 : 8));
       }
     }
+    if (last_symbol_ >= source_.size())
+      return Error{{},
+                   "is cut short: its symbol table names a member at " + hex(last_symbol_) + ", it ends at " +
+                       hex(source_.size()),
+                   {}};
     return Done{};
   }
 
@@ -72,8 +93,11 @@ class ArchiveReader {
     const auto size = parse_number(trim(header.substr(48, 10)), kSizeMost);
     if (header.substr(58, 2) != "`\n" || !size)
       return Error{{}, "no archive member header at " + hex(at), {}};
-    ArchiveMember member{std::string(trim(header.substr(0, 16))), at + kHeaderSize, *size};
-    if (*size > remain - kHeaderSize)
+    ArchiveMember member;
+    member.name = std::string(trim(header.substr(0, 16)));
+    member.offset = at + kHeaderSize;
+    member.size = *size;
+    if (!is_elsewhere(member.name) && *size > remain - kHeaderSize)
       return Error{{},
                    "archive member '" + member.name + "' at " + hex(at) + " needs " +
                        count_of(*size, "byte") + ", " + std::to_string(remain - kHeaderSize) + " remain",
@@ -81,14 +105,65 @@ class ArchiveReader {
     return member;
   }
 
+  // The first of them begins with the number of symbols and the offset of each one's member, big-endian. They
+  // betray an archive that was cut between two members.
+  Status read_symbol_table(const ArchiveMember& table, std::size_t width) {
+    const auto big_endian = [width](ByteView bytes, std::size_t at) {
+      std::uint64_t value = 0;
+      for (std::size_t i = at; i < at + width; ++i) value = value << 8 | bytes.data[i];
+      return value;
+    };
+    if (table.size < width) return Done{};
+    ARCHGUARD_TRY(first, names_.at(table.offset, width));
+    const std::uint64_t count = std::min(big_endian(first, 0), table.size / width - 1);
+    for (std::uint64_t i = 0; i < count;) {
+      const std::uint64_t left = (count - i) * width;
+      const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(left, kWindow));
+      ARCHGUARD_TRY(block, names_.at(table.offset + (i + 1) * width, size));
+      for (std::size_t at = 0; at < size; at += width, ++i)
+        last_symbol_ = std::max(last_symbol_, big_endian(block, at));
+    }
+    return Done{};
+  }
+
+  bool is_elsewhere(std::string_view raw) const { return thin_ && !is_special_header(raw); }
+
+  // Fills in what stands in another file. The name is then the archive's for it, and what failed is told
+  // under it.
+  Status find_elsewhere(ArchiveMember& member, const OpenFile& open) {
+    std::optional<std::uint64_t> nested_at;
+    if (const auto colon = member.name.find(':');
+        starts_with(member.name, "/") && colon != std::string::npos) {
+      nested_at = parse_number(std::string_view(member.name).substr(colon + 1), kSizeMost);
+      if (!nested_at) return bad_name(member);
+      member.name.resize(colon);
+    }
+    ARCHGUARD_CHECK(resolve_name(member));
+    ARCHGUARD_TRY(file, open(member.name));
+    member.elsewhere = file;
+    member.offset = 0;
+    member.size = file->size();
+    if (!nested_at) return Done{};
+    member.name += "+" + hex(*nested_at);
+    if (*nested_at > file->size()) return Error{{}, "lies outside of that archive", {}};
+    ArchiveReader nested(*file, false);
+    ARCHGUARD_TRY(inner, nested.member_at(*nested_at));
+    member.offset = inner.offset;
+    member.size = inner.size;
+    return Done{};
+  }
+
+  static Error bad_name(const ArchiveMember& member) {
+    return Error{
+        {},
+        "archive member at " + hex(member.offset - kHeaderSize) + " has the bad name '" + member.name + "'",
+        {}};
+  }
+
   Status resolve_name(ArchiveMember& member) {
     if (starts_with(member.name, "#1/")) {
       const auto length = parse_number(std::string_view(member.name).substr(3), member.size);
-      if (!length)
-        return Error{{},
-                     "archive member at " + hex(member.offset - kHeaderSize) + " has the bad name '" +
-                         member.name + "'",
-                     {}};
+      if (!length) return bad_name(member);
       ARCHGUARD_TRY(name, names_.at(member.offset,
                                     static_cast<std::size_t>(std::min<std::uint64_t>(*length, kNameMost))));
       member.name = std::string(name.text().substr(0, name.text().find('\0')));
@@ -98,11 +173,7 @@ class ArchiveReader {
     }
     if (starts_with(member.name, "/")) {
       const auto offset = parse_number(std::string_view(member.name).substr(1), kSizeMost);
-      if (!offset || *offset >= long_names_.size)
-        return Error{{},
-                     "archive member at " + hex(member.offset - kHeaderSize) + " has the bad name '" +
-                         member.name + "'",
-                     {}};
+      if (!offset || *offset >= long_names_.size) return bad_name(member);
       const std::uint64_t most = std::min<std::uint64_t>(long_names_.size - *offset, kNameMost);
       ARCHGUARD_TRY(bytes, names_.at(long_names_.offset + *offset, static_cast<std::size_t>(most)));
       const std::string_view text = bytes.text();
@@ -113,9 +184,26 @@ class ArchiveReader {
   }
 
   const ByteSource& source_;
+  bool thin_;
   Window headers_;
   Window names_;
   ArchiveMember long_names_;
+  std::uint64_t last_symbol_ = 0;  // the last member that the symbol table names
+};
+
+// A file that is opened for each read.
+class FileBeside final : public ByteSource {
+ public:
+  FileBeside(std::string path, std::uint64_t size) : path_(std::move(path)), size_(size) {}
+  std::uint64_t size() const override { return size_; }
+  Status read(std::uint64_t offset, void* out, std::size_t count) const override {
+    ARCHGUARD_TRY(file, FileSource::open(path_));
+    return file.read(offset, out, count);
+  }
+
+ private:
+  std::string path_;
+  std::uint64_t size_;
 };
 
 }  // namespace
@@ -124,11 +212,20 @@ bool has_archive_magic(ByteView start) {
   return starts_with(start.text(), "!<arch>\n") || starts_with(start.text(), "!<thin>\n");
 }
 
-Status visit_archive(const ByteSource& source, const std::function<void(const ArchiveMember&)>& visit) {
+OpenFile beside(const std::string& path) {
+  const std::string folder = path.substr(0, path.rfind('/') + 1);
+  return [folder](const std::string& name) -> Result<std::shared_ptr<const ByteSource>> {
+    const std::string file = starts_with(name, "/") ? name : folder + name;
+    const auto opened = FileSource::open(file);
+    if (!opened) return Error{{}, file + " " + opened.error().what, "build it, or make the archive again"};
+    return std::shared_ptr<const ByteSource>(std::make_shared<FileBeside>(file, opened->size()));
+  };
+}
+
+Status visit_archive(const ByteSource& source, const OpenFile& open,
+                     const std::function<void(const ArchiveMember&)>& visit, const MemberError& failed) {
   ARCHGUARD_TRY(magic, read_bytes(source, 0, kMagicSize));
-  if (ByteView(magic).text() == "!<thin>\n")
-    return Error{{}, "is a thin archive, its members are other files", "name the object files themselves"};
-  return ArchiveReader(source).visit(visit);
+  return ArchiveReader(source, ByteView(magic).text() == "!<thin>\n").visit(open, visit, failed);
 }
 
 }  // namespace archguard

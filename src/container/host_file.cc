@@ -8,6 +8,7 @@
 #include "container/elf_object.h"
 #include "container/pe_object.h"
 #include "container/ptx_text.h"
+#include "container/zip.h"
 
 namespace archguard {
 namespace {
@@ -37,55 +38,76 @@ void read_object(const ByteSource& source, ByteView start, const std::string& wh
 
 }  // namespace
 
+PartSource bytes_of(const HostObject& object, const ByteSource& file) {
+  return PartSource(object.elsewhere ? *object.elsewhere : file, object.offset, object.size);
+}
+
 std::string object_name(const std::string& path, const std::string& member) {
   return member.empty() ? path : path + "(" + member + ")";
 }
 
-HostFile visit_host_file(const ByteSource& source, const std::string& path,
+bool is_host_file(ByteView start, std::uint64_t file_size) {
+  const std::uint32_t magic = Cursor(start).u32(0);
+  return has_elf_magic(start) || magic == kFatbinMagic || magic == kOldFatbinMagic || is_pe(start) ||
+         is_coff_object(start, file_size) || has_archive_magic(start) || is_ptx(start.text());
+}
+
+HostFile visit_host_file(const ByteSource& source, const std::string& path, const std::string& outer,
                          const std::function<void(const HostObject&)>& visit) {
   HostFile file;
+  const std::string name = object_name(path, outer);
   auto start = read_start(source);
   if (!start) {
-    file.errors.push_back({path, start.error().what, {}});
+    file.errors.push_back({name, start.error().what, {}});
     return file;
   }
-  if (starts_with(ByteView(*start).text(), "PK\3\4")) {
+  if (is_zip(*start)) {
     file.errors.push_back(
-        {path, "is a zip file or wheel, whose members are compressed", "unpack it and name the folder"});
+        {name, "is a zip file, whose members are files of their own", "unpack it and name the folder"});
     return file;
   }
   if (has_archive_magic(*start)) {
     file.archive = true;
-    const Status status = visit_archive(source, [&](const ArchiveMember& member) {
+    const auto name_of = [&](const std::string& member) {
+      return outer.empty() ? member : object_name(outer, member);
+    };
+    const auto fail = [&](const std::string& member, Error error) {
+      error.where = object_name(path, name_of(member));
+      file.errors.push_back(std::move(error));
+    };
+    const auto open = [&](const std::string& member) -> Result<std::shared_ptr<const ByteSource>> {
+      if (outer.empty()) return beside(path)(member);
+      return Error{{}, "is a file beside a thin archive, which a zip file cannot hold", {}};
+    };
+    const auto visit_member = [&](const ArchiveMember& member) {
       HostObject object;
-      object.member = member.name;
+      object.member = name_of(member.name);
+      object.elsewhere = member.elsewhere;
       object.offset = member.offset;
       object.size = member.size;
-      const PartSource part(source, member.offset, member.size);
-      const std::string where = object_name(path, member.name);
+      const PartSource part = bytes_of(object, source);
+      const std::string where = object_name(path, object.member);
       auto member_start = read_start(part);
-      if (!member_start) {
-        file.errors.push_back({where, member_start.error().what, {}});
-        return;
-      }
-      if (has_archive_magic(*member_start)) {
-        file.errors.push_back({where, "is an archive within an archive, which no linker reads",
-                               "unpack it and name its objects"});
-        return;
-      }
+      if (!member_start) return fail(member.name, member_start.error());
+      if (has_archive_magic(*member_start))
+        return fail(
+            member.name,
+            {{}, "is an archive within an archive, which no linker reads", "unpack it and name its objects"});
       read_object(part, *member_start, where, object, file.errors);
       visit(object);
-    });
-    if (!status) file.errors.push_back({path, status.error().what, status.error().fix});
+    };
+    const Status status = visit_archive(source, open, visit_member, fail);
+    if (!status) file.errors.push_back({name, status.error().what, status.error().fix});
     return file;
   }
   HostObject object;
+  object.member = outer;
   object.size = source.size();
-  read_object(source, *start, path, object, file.errors);
+  read_object(source, *start, name, object, file.errors);
   if (object.format == HostFormat::other) {
     file.recognized = false;
     file.errors.push_back(
-        {path,
+        {name,
          source.size() == 0 ? "is empty" : "is no ELF or PE file, archive, fat binary, cubin or PTX",
          {}});
     return file;
@@ -96,7 +118,8 @@ HostFile visit_host_file(const ByteSource& source, const std::string& path,
 
 HostFile read_host_file(const ByteSource& source, const std::string& path) {
   std::vector<HostObject> objects;
-  HostFile file = visit_host_file(source, path, [&](const HostObject& object) { objects.push_back(object); });
+  HostFile file =
+      visit_host_file(source, path, {}, [&](const HostObject& object) { objects.push_back(object); });
   file.objects = std::move(objects);
   return file;
 }

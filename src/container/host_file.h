@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -21,12 +22,14 @@ struct Section {
   bool executable = false;  // machine code of the host
 };
 
-// One host object: a file, or one member of an archive. Named byte regions; knows nothing of CUDA beyond
-// e_machine 190.
+// One host object: a file, or one member of an archive. Named regions of bytes; what is in them is
+// src/fatbin's.
 struct HostObject {
   std::string member;        // name of the archive member, empty for the file itself
   std::uint64_t offset = 0;  // of its first byte, within the file
   std::uint64_t size = 0;
+  std::shared_ptr<const ByteSource>
+      elsewhere;  // the file that holds it, where that is another: thin archives
   HostFormat format = HostFormat::other;
   bool linked = true;  // executable or shared library; false for .o: its device code may still be linked
   std::vector<Section>
@@ -41,14 +44,21 @@ struct HostFile {
   bool recognized = true;  // false: a file of no known format, which a walk over a folder passes over
 };
 
-// `path` names the file in errors. A file of no known format is one error ("not an ELF file, archive, …"). A
+// `path` names the file in errors, and `member` where the file is itself one of a zip file:
+// "foo.whl(lib/bar.a(x.o))". A file of no known format is one error ("not an ELF file, archive, …"). A
 // damaged object still appears, with what could be read of it, beside its error.
 HostFile read_host_file(const ByteSource& source, const std::string& path);
 
+// Is a file with these first bytes (4 KiB, or all of a smaller one) of a format that visit_host_file() reads?
+bool is_host_file(ByteView start, std::uint64_t file_size);
+
 // The same, object by object: `visit` sees each one and `objects` of the result stays empty, so that an
 // archive of many members does not need their sections in memory at once.
-HostFile visit_host_file(const ByteSource& source, const std::string& path,
+HostFile visit_host_file(const ByteSource& source, const std::string& path, const std::string& member,
                          const std::function<void(const HostObject&)>& visit);
+
+// The object's own bytes; `file` is what it was read from.
+PartSource bytes_of(const HostObject& object, const ByteSource& file);
 
 // "libfoo.so", "libfoo.a(x.o)"
 std::string object_name(const std::string& path, const std::string& member);

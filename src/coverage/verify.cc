@@ -182,6 +182,7 @@ FileResult verify_file(const DeviceCode& code, const ByteSource& file, const std
                        const VerifyRequest& request, Waivers& waivers) {
   FileResult result;
   result.path = path;
+  result.member = code.member;
   result.errors = code.errors;
   // Sections for device code without their bytes: what they held cannot be judged.
   for (const std::string& missing : code.warnings)

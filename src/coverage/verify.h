@@ -91,6 +91,7 @@ struct ExpectResult {
 
 struct FileResult {
   std::string path;
+  std::string member;             // of a zip file, where the result is that of one of its members
   bool has_kernels = false;
   bool objects = false;               // unlinked objects or an archive: judged for linkability
   std::vector<DeviceResult> devices;  // one for each class

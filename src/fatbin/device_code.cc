@@ -1,20 +1,84 @@
+#include <algorithm>
+
 #include "base/text.h"
 #include "container/host_file.h"
+#include "container/zip.h"
 #include "fatbin/fatbin.h"
 #include "fatbin/object_reader.h"
 
 namespace archguard {
 
-DeviceCode read_device_code(const ByteSource& source, const std::string& path) {
+namespace {
+
+constexpr std::size_t kDepthMost = 4;  // of zip files within zip files
+using Visit = std::function<void(const DeviceCode&, const ByteSource&)>;
+
+bool holds_zip(const ByteSource& source) {
+  const auto start = read_bytes(source, 0, std::min<std::uint64_t>(4, source.size()));
+  return start && is_zip(*start);
+}
+
+class ZipVisitor {
+ public:
+  ZipVisitor(const std::string& path, std::uint64_t size, const Visit& visit)
+      : path_(path), inflated_most_(most_inflated_of_zip(size)), visit_(visit) {}
+
+  void read(const ByteSource& zip, const std::string& outer, std::size_t depth) {
+    const Status status = visit_zip(zip, [&](const ZipMember& member) {
+      const std::string name = outer.empty() ? member.name : object_name(outer, member.name);
+      // Nested, each file may inflate a thousandfold: together they may not.
+      if (member.size > inflated_most_ - inflated_)
+        return add_error(name, {{}, "is not read: the zip file inflates to too much", {}});
+      inflated_ += member.size;
+      const auto wanted = [&](ByteView start) { return is_zip(start) || is_host_file(start, member.size); };
+      auto bytes = open_zip_member(zip, member, wanted);
+      if (!bytes) return add_error(name, std::move(bytes).error());
+      if (*bytes == nullptr) return;
+      if (depth < kDepthMost && holds_zip(**bytes)) return read(**bytes, name, depth + 1);
+      any_ = true;
+      visit_(read_device_code(**bytes, path_, name), **bytes);
+    });
+    if (!status) add_error(outer, status.error());
+  }
+
+  void finish() {
+    if (any_ && rest_.errors.empty()) return;
+    rest_.recognized = !rest_.errors.empty();
+    visit_(rest_, MemorySource({}));
+  }
+
+ private:
+  static std::uint64_t most_inflated_of_zip(std::uint64_t size) {
+    constexpr std::uint64_t kFactor = 1032;  // of one deflate
+    return size > UINT64_MAX / kFactor ? UINT64_MAX : size * kFactor;
+  }
+
+  void add_error(const std::string& member, Error error) {
+    error.where = object_name(path_, member);
+    rest_.errors.push_back(std::move(error));
+  }
+
+  const std::string& path_;
+  std::uint64_t inflated_ = 0, inflated_most_;
+  const Visit& visit_;
+  DeviceCode rest_;  // of no member: what could not be read
+  bool any_ = false;
+};
+
+}  // namespace
+
+DeviceCode read_device_code(const ByteSource& source, const std::string& path, const std::string& member) {
   DeviceCode code;
-  HostFile file = visit_host_file(source, path, [&](const HostObject& host) {
+  code.member = member;
+  HostFile file = visit_host_file(source, path, member, [&](const HostObject& host) {
     DeviceObject object;
     object.path = path;
     object.member = host.member;
     object.file_offset = host.offset;
     object.file_size = host.size;
+    object.elsewhere = host.elsewhere;
     object.linked = host.linked;
-    const PartSource part(source, host.offset, host.size);
+    const PartSource part = bytes_of(object, source);
     fatbin::read_object(part, host, object, code);
     code.objects.push_back(std::move(object));
   });
@@ -24,8 +88,15 @@ DeviceCode read_device_code(const ByteSource& source, const std::string& path) {
   return code;
 }
 
+void visit_device_code(const ByteSource& source, const std::string& path, const Visit& visit) {
+  if (!holds_zip(source)) return visit(read_device_code(source, path), source);
+  ZipVisitor visitor(path, source.size(), visit);
+  visitor.read(source, {}, 1);
+  visitor.finish();
+}
+
 PartSource bytes_of(const DeviceObject& object, const ByteSource& file) {
-  return PartSource(file, object.file_offset, object.file_size);
+  return PartSource(object.elsewhere ? *object.elsewhere : file, object.file_offset, object.file_size);
 }
 
 std::string where(const DeviceObject& object, const Container& container) {

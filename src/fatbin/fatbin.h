@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -49,6 +50,8 @@ struct DeviceObject {
   std::string member;             // archive member, empty for the file itself
   std::uint64_t file_offset = 0;  // of the object within the file
   std::uint64_t file_size = 0;    // of the object's bytes
+  std::shared_ptr<const ByteSource>
+      elsewhere;  // the file that holds it, where that is another: thin archives
   bool linked = true;
   bool data_missing = false;  // a section for device code has no bytes (objcopy --only-keep-debug)
   std::vector<Container>
@@ -56,6 +59,7 @@ struct DeviceObject {
 };
 
 struct DeviceCode {
+  std::string member;                 // of a zip file, which is what these bytes are; else empty
   std::vector<DeviceObject> objects;  // one for each host object, also where it holds no container
   std::vector<Error> errors;  // what could not be read or is not understood; then the file was not read whole
   std::vector<std::string> warnings;  // "-": e.g. sections without bytes
@@ -63,8 +67,17 @@ struct DeviceCode {
   bool recognized = true;  // false: a file of no known format, which a walk over a folder passes over
 };
 
-// Every container of the file: in its sections, and found by signature anywhere else in it.
-DeviceCode read_device_code(const ByteSource& source, const std::string& path);
+// Every container of the file: in its sections, and found by signature anywhere else in it. `member` names
+// the file where it is one of a zip file.
+DeviceCode read_device_code(const ByteSource& source, const std::string& path,
+                            const std::string& member = {});
+
+// The same for each file that is in the file: itself, or the members of a wheel or another zip file, which
+// are no parts of it, since they are inflated one after the other. `visit` gets the bytes too, good until it
+// returns. Members of no known format are passed over; what is wrong with the zip file itself comes last,
+// without objects. It is called at least once.
+void visit_device_code(const ByteSource& source, const std::string& path,
+                       const std::function<void(const DeviceCode&, const ByteSource&)>& visit);
 
 // The object's own bytes within its file, for inflate().
 PartSource bytes_of(const DeviceObject& object, const ByteSource& file);

@@ -111,19 +111,18 @@ class CubinReader {
       return Error{{}, "symbol table of the cubin names no string table", {}};
     const ElfSection strings = section_at(table.link);
     const Cursor symbols(in_.part(table.offset, table.size)), names(in_.part(strings.offset, strings.size));
-    std::uint64_t names_size = 0, code_size = 0;
     for (std::uint64_t at = 0; at < table.size; at += stride) {
       const Symbol symbol = parse_symbol(symbols, at, header_.is64);
       if (!symbol.is_kernel()) continue;
       const std::string_view name = names.c_string(symbol.name);
       if (name.empty())
         return Error{{}, "kernel symbol " + std::to_string(at / stride) + " of the cubin has no name", {}};
-      names_size += name.size();
-      if (names_size > in_.size())  // in a sound file each name has its own bytes
+      names_size_ += name.size();
+      if (names_size_ > in_.size())  // in a sound file each name has its own bytes
         return Error{{}, "kernel names of the cubin overlap", {}};
       const ByteView machine_code = code_of(symbol);
-      code_size += machine_code.size;
-      if (code_size > in_.size()) return Error{{}, "kernels of the cubin overlap", {}};
+      code_size_ += machine_code.size;
+      if (code_size_ > in_.size()) return Error{{}, "kernels of the cubin overlap", {}};
       code.kernels.push_back({std::string(name), state_of_sass(machine_code, cubin_.sm), machine_code.size});
     }
     return Done{};
@@ -140,6 +139,7 @@ class CubinReader {
   Cursor in_;
   ElfHeader header_;
   CubinIdentity cubin_;
+  std::uint64_t names_size_ = 0, code_size_ = 0;  // of all kernels, over all symbol tables
 };
 
 }  // namespace

@@ -19,7 +19,8 @@ using Sink = std::function<void(std::string_view)>;
 class InspectWriter {
  public:
   virtual ~InspectWriter() = default;
-  virtual void begin_file(const std::string& path, std::uint64_t size) = 0;
+  // `member` names the file where it is one of a zip file.
+  virtual void begin_file(const std::string& path, const std::string& member, std::uint64_t size) = 0;
   virtual void begin_object(const DeviceObject& object) = 0;
   // `code` holds the images' kernels, or is null where they were not asked for.
   virtual void container(const DeviceObject& object, const Container& container,

@@ -22,8 +22,9 @@ class JsonWriter final : public InspectWriter {
     put("{{\"schema\":\"archguard.inspect/1\",\"files\":[");
   }
 
-  void begin_file(const std::string& path, std::uint64_t) override {
+  void begin_file(const std::string& path, const std::string& member, std::uint64_t) override {
     path_ = path;
+    member_ = member;
     any_object_ = false;
   }
 
@@ -72,7 +73,7 @@ class JsonWriter final : public InspectWriter {
 
   void end_file(const std::vector<Error>& errors, const std::vector<std::string>& warnings) override {
     if (!any_object_) {  // a file that could not be read at all is still listed
-      open_object({});
+      open_object(member_);
       sizes_.clear();
       end_object({});
     }
@@ -157,7 +158,7 @@ class JsonWriter final : public InspectWriter {
 
   Sink sink_;
   fmt::memory_buffer buffer_;
-  std::string path_;
+  std::string path_, member_;
   ArchSizes sizes_;  // of the current object
   std::vector<Error> errors_;
   std::vector<std::string> warnings_;

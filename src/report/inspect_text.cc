@@ -3,6 +3,7 @@
 #include <iterator>
 
 #include "base/text.h"
+#include "container/host_file.h"
 #include "coverage/judge.h"
 #include "report/arch_sizes.h"
 #include "report/inspect.h"
@@ -45,8 +46,8 @@ class TextWriter final : public InspectWriter {
   TextWriter(Sink sink, InspectBy by, bool kernels, Style style)
       : sink_(std::move(sink)), by_(by), kernels_(kernels), style_(style) {}
 
-  void begin_file(const std::string& path, std::uint64_t size) override {
-    path_ = path;
+  void begin_file(const std::string& path, const std::string& member, std::uint64_t size) override {
+    path_ = object_name(path, member);
     file_size_ = size;
     sizes_.clear();
     rows_.clear();

@@ -116,11 +116,9 @@ Json to_json(const Verification& verification, const FileResult& file) {
   }
   Json errors = Json::array();
   for (const Error& error : file.errors) errors.push_back(to_json(error));
-  Json json = {{"path", file.path},
-               {"verdict", name_of(outcome)},
-               {"objects", file.objects},
-               {"results", std::move(results)},
-               {"errors", std::move(errors)}};
+  Json json = {
+      {"path", file.path},       {"member", text_or_null(file.member)}, {"verdict", name_of(outcome)},
+      {"objects", file.objects}, {"results", std::move(results)},       {"errors", std::move(errors)}};
   if (verification.expects) json["expect"] = to_json(file.expect);
   return json;
 }

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "compat/rules.h"
 #include "compat/toolkit.h"
+#include "container/host_file.h"
 #include "report/names.h"
 
 namespace archguard {
@@ -84,6 +85,8 @@ class Writer {
     detail("fix", fix);
   }
 
+  static std::string name_of(const FileResult& file) { return object_name(file.path, file.member); }
+
   std::string devices_of(std::size_t index) const {
     const auto& members = all_.classes[index].members;
     std::string text = describe(all_.devices[members.front()]);
@@ -99,7 +102,7 @@ class Writer {
     }
     if (file.errors.size() > kErrorsShown)
       line(fmt::format("archguard: {} more errors in {}; --format json has them all",
-                       file.errors.size() - kErrorsShown, file.path));
+                       file.errors.size() - kErrorsShown, name_of(file)));
     for (std::size_t i = 0; i < file.devices.size(); ++i) write_failures(file, i);
     write_expectation(file);
     for (std::size_t i = 0; i < file.devices.size(); ++i) write_warnings(file, i);
@@ -123,7 +126,8 @@ class Writer {
                : failure.code == kInvalidDeviceFunction ? fmt::format("{} is missing on {}", subject, device)
                                                         : fmt::format("{} cannot run on {}", subject, device);
       }
-      line(options_.style.error(head) + (failure.where.empty() ? file.path : failure.where) + ": " + what);
+      line(options_.style.error(head) + (failure.where.empty() ? name_of(file) : failure.where) + ": " +
+           what);
       detail("seen as", std::string(seen_as(failure.code)));
       detail("found", failure.found);
       detail("cause", failure.reason);
@@ -138,14 +142,14 @@ class Writer {
   void write_warnings(const FileResult& file, std::size_t index) {
     const DeviceResult& result = file.devices[index];
     if (!result.kernels.hollow.empty())
-      warn(fmt::format("{}: {} on {}, while another image holds real code: {}", file.path,
+      warn(fmt::format("{}: {} on {}, while another image holds real code: {}", name_of(file),
                        count_of(result.kernels.hollow.size(), "kernel does nothing", "kernels do nothing"),
                        devices_of(index), kernel_list(result.kernels.hollow)),
            "compile that code for this device too, or waive it: --waivers FILE");
     if (result.toolkit_ahead)
       warn(fmt::format("{}: made by CUDA {}, whose runtime fails with error 35 (cudaErrorInsufficientDriver) "
                        "on the driver of {}",
-                       file.path, to_string(*result.toolkit_ahead), devices_of(index)),
+                       name_of(file), to_string(*result.toolkit_ahead), devices_of(index)),
            "update the driver, or build with an older toolkit");
   }
 
@@ -233,11 +237,11 @@ class Writer {
   void write_summary(const FileResult& file) {
     const Outcome outcome = outcome_of(all_, file);
     if (outcome == Outcome::no_device_code) {
-      line(fmt::format("{}: no device code", file.path));
+      line(fmt::format("{}: no device code", name_of(file)));
       return;
     }
     if (!file.errors.empty())
-      line(fmt::format("{}: not read whole, so nothing counts as covered", file.path));
+      line(fmt::format("{}: not read whole, so nothing counts as covered", name_of(file)));
     if (!all_.devices.empty() || !all_.excluded.empty()) {
       std::size_t covered = 0;
       for (std::size_t i = 0; i < file.devices.size(); ++i)
@@ -246,7 +250,7 @@ class Writer {
           all_.devices.begin(), all_.devices.end(), [](const Device& device) { return !device.visible; }));
       const std::size_t all = all_.devices.size() - hidden + all_.excluded.size();
       const std::string text = fmt::format("{} of {} covered", covered, all);
-      line(fmt::format("{}: {}{}", file.path,
+      line(fmt::format("{}: {}{}", name_of(file),
                        outcome == Outcome::covered ? options_.style.good(text) : options_.style.error(text),
                        excluded_text()));
     }
@@ -255,7 +259,7 @@ class Writer {
       const std::string exempt =
           file.expect.specific == 0 ? ""
                                     : fmt::format(" ({} more with a or f images only)", file.expect.specific);
-      line(fmt::format("{}: {} of {} what was asked for{}", file.path, file.expect.containers - lacking,
+      line(fmt::format("{}: {} of {} what was asked for{}", name_of(file), file.expect.containers - lacking,
                        count_of(file.expect.containers, "container holds", "containers hold"), exempt));
     }
   }

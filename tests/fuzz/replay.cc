@@ -31,6 +31,7 @@ const std::map<std::string, void (*)(ByteView)> kTargets{{"archive", fuzz::archi
                                                          {"ptx", fuzz::ptx},
                                                          {"verify", fuzz::verify},
                                                          {"waivers", fuzz::waivers},
+                                                         {"zip", fuzz::zip},
                                                          {"zstd", fuzz::zstd}};
 
 // A copy without spare capacity, so that a read behind the end is seen.

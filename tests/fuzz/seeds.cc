@@ -5,6 +5,7 @@
 #include "support/builders/elf_builder.h"
 #include "support/builders/fatbin_builder.h"
 #include "support/builders/pe_builder.h"
+#include "support/builders/zip_builder.h"
 
 namespace archguard::fuzz {
 namespace {
@@ -85,6 +86,16 @@ Seeds archives() {
           filled(ArchiveBuilder::Names::microsoft), ArchiveBuilder{}.thin().member("a.o", {}).bytes()};
 }
 
+Seeds zips() {
+  const auto filled = [] {
+    return test::ZipBuilder{}
+        .deflated("lib/a.so", ElfBuilder{}.section(".nv_fatbin", small_fatbin()).bytes())
+        .stored("lib/", {})
+        .stored("RECORD", bytes_of_text("lib/a.so,,\n"));
+  };
+  return {filled().bytes(), filled().zip64().comment("PK").bytes(), test::ZipBuilder{}.bytes()};
+}
+
 void add(Seeds& seeds, const Seeds& more) {
   seeds.insert(seeds.end(), more.begin(), more.end());
 }
@@ -114,6 +125,7 @@ std::vector<Bytes> seeds_of(const std::string& target) {
   if (target == "elf") return elves();
   if (target == "pe") return pes();
   if (target == "archive") return archives();
+  if (target == "zip") return zips();
   if (target == "cubin") return cubins();
   if (target == "ptx") return texts({kPtx});
   if (target == "host_file" || target == "container" || target == "verify") {

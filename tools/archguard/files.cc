@@ -50,8 +50,9 @@ void visit_file(const InputFile& input,
     visit(unreadable, MemorySource({}));
     return;
   }
-  const DeviceCode code = read_device_code(*source, input.path);
-  if (code.recognized || input.named) visit(code, *source);
+  visit_device_code(*source, input.path, [&](const DeviceCode& code, const ByteSource& bytes) {
+    if (code.recognized || input.named) visit(code, bytes);
+  });
 }
 
 Result<std::string> read_text_file(const std::string& path) {

@@ -18,7 +18,7 @@ struct InputFile {
 // The files that the paths name; folders are walked in sorted order, links in them are not followed.
 Result<std::vector<InputFile>> list_files(const std::vector<std::string>& paths);
 
-// Reads one file and hands it over. A file that cannot be opened is handed over as its error, with an empty
+// Reads one file and hands it over, a zip file member by member. A file that cannot be opened is handed over as its error, with an empty
 // source. What was found in a folder and is no binary is passed over.
 void visit_file(const InputFile& input,
                 const std::function<void(const DeviceCode&, const ByteSource&)>& visit);

@@ -26,10 +26,9 @@ Result<int> run_inspect(const InspectOptions& options) {
     visit_file(input, [&](const DeviceCode& code, const ByteSource& source) {
       std::vector<Error> errors = code.errors;
       Inflater inflater(most_inflated(source.size()));
-      writer->begin_file(input.path, source.size());
+      writer->begin_file(input.path, code.member, source.size());
       for (const DeviceObject& object : code.objects) {
-        const bool is_member = !object.member.empty();
-        if (is_member && object.containers.empty())
+        if (code.archive && object.containers.empty())
           continue;  // members without device code are most of an archive
         writer->begin_object(object);
         for (const Container& container : object.containers) {

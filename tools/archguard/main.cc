@@ -15,7 +15,7 @@ CLI::App* add_inspect(CLI::App& app, InspectOptions& options) {
   CLI::App* command = app.add_subcommand("inspect", "list the device code that files hold");
   command
       ->add_option("PATH", options.paths,
-                   "executable, library, object, archive, .fatbin, .cubin, .ptx or folder")
+                   "executable, library, object, archive, .fatbin, .cubin, .ptx, wheel, zip file or folder")
       ->required();
   command->add_flag("--kernels", options.kernels,
                     "read every image and list its kernels: real, empty, trap, unknown");
@@ -30,7 +30,7 @@ CLI::App* add_verify(CLI::App& app, VerifyOptions& options) {
   CLI::App* command = app.add_subcommand("verify", "prove that files run on every device, or say why not");
   command
       ->add_option("PATH", options.paths,
-                   "executable, library, object, archive, .fatbin, .cubin, .ptx or folder")
+                   "executable, library, object, archive, .fatbin, .cubin, .ptx, wheel, zip file or folder")
       ->required();
   command->add_option("--fleet", options.fleets, "the devices: CSV as nvidia-smi --query-gpu prints it")
       ->allow_extra_args(false);

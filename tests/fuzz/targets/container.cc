@@ -4,6 +4,7 @@ namespace archguard::fuzz {
 
 // Any file that holds containers, or is one.
 void container(ByteView bytes) {
+  if (names_files(bytes)) return;
   const DeviceCode code = read_all(bytes);
   // What begins with the magic is a fat binary, every byte of which is read as such or is an error.
   if (bytes.size < 4 || Cursor(bytes).u32(0) != 0xBA55ED50 || !code.errors.empty()) return;

@@ -19,12 +19,17 @@ void ptx(ByteView bytes);
 void verify(ByteView bytes);
 void fleet(ByteView bytes);
 void waivers(ByteView bytes);
+void zip(ByteView bytes);
 void excluded(ByteView bytes);
 void arch_list(ByteView bytes);
 
 // Ends the process where a reader broke its word.
 inline void promise(bool kept) {
   if (!kept) __builtin_trap();
+}
+// A thin archive, whose members are files of any name: the target `archive` reads those.
+inline bool names_files(ByteView bytes) {
+  return bytes.text().substr(0, 8) == "!<thin>\n";
 }
 inline bool inside(std::uint64_t offset, std::uint64_t count, std::uint64_t size) {
   return offset <= size && count <= size - offset;

@@ -1,6 +1,9 @@
+#include "container/archive.h"
+
 #include <algorithm>
 #include <doctest/doctest.h>
 
+#include "base/text.h"
 #include "reading.h"
 #include "support/builders/archive_builder.h"
 #include "support/builders/elf_builder.h"
@@ -80,10 +83,39 @@ TEST_CASE("a name outside of the table is an error") {
   CHECK(read(bytes, "libt.a").objects[0].member == "ame_that_needs_a_table.o");
 }
 
-TEST_CASE("a thin archive says what to do") {
-  const HostFile file = read(ArchiveBuilder{}.thin().member("a.o", object_file()).bytes(), "libt.a");
-  CHECK(errors_of(file) == "libt.a: is a thin archive, its members are other files\n");
-  CHECK(file.errors[0].fix == "name the object files themselves");
+TEST_CASE("a thin archive's members are the files that it names, beside it; each missing one is an error") {
+  const Bytes object = object_file();
+  const auto files = [&](const std::string& name) -> Result<std::shared_ptr<const ByteSource>> {
+    if (name == "lost.o") return Error{{}, "lost.o no such file", "build it"};
+    return std::shared_ptr<const ByteSource>(std::make_shared<MemorySource>(object));
+  };
+  const auto bytes =
+      ArchiveBuilder{}.thin().member("sub/a.o", object).member("lost.o", object).member("b.o", {}).bytes();
+  std::string text;
+  const Status status = visit_archive(
+      MemorySource(bytes), files,
+      [&](const ArchiveMember& member) {
+        text += member.name + " " + std::to_string(member.offset) + " " + std::to_string(member.size) + "\n";
+      },
+      [&](const std::string& name, const Error& error) { text += name + ": " + error.text() + "\n"; });
+  CHECK(status.ok());
+  const std::string size = std::to_string(object.size());
+  CHECK(text == "sub/a.o 0 " + size + "\nlost.o: lost.o no such file\nb.o 0 " + size + "\n");
+
+  CHECK(errors_of(read(bytes, "nowhere/libt.a")) ==
+        "nowhere/libt.a(sub/a.o): nowhere/sub/a.o no such file\n"
+        "nowhere/libt.a(lost.o): nowhere/lost.o no such file\n"
+        "nowhere/libt.a(b.o): nowhere/b.o no such file\n");
+}
+
+TEST_CASE("an archive that was cut between two members is betrayed by its symbol table") {
+  const auto whole =
+      ArchiveBuilder{}.symbols().member("a.o", object_file()).member("b.o", object_file()).bytes();
+  CHECK(errors_of(read(whole, "t.a")).empty());
+  const std::size_t second = whole.size() - 60 - object_file().size();
+  const Bytes cut(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(second));
+  CHECK(errors_of(read(cut, "t.a")) == "t.a: is cut short: its symbol table names a member at " +
+                                           hex(second) + ", it ends at " + hex(second) + "\n");
 }
 
 TEST_CASE("every cut of a small archive ends in an answer") {

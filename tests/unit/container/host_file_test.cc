@@ -30,9 +30,9 @@ TEST_CASE("a file of no known format is one error and not recognized") {
   CHECK_FALSE(empty.recognized);
 }
 
-TEST_CASE("a wheel says what to do") {
+TEST_CASE("a zip file is no host file: it holds some") {
   const HostFile wheel = read(bytes_of_text("PK\3\4..."), "t.whl");
-  CHECK(errors_of(wheel) == "t.whl: is a zip file or wheel, whose members are compressed\n");
+  CHECK(errors_of(wheel) == "t.whl: is a zip file, whose members are files of their own\n");
   CHECK(wheel.errors[0].fix == "unpack it and name the folder");
   CHECK(wheel.recognized);
 }

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <doctest/doctest.h>
 
 #include "reading.h"
@@ -89,4 +90,21 @@ TEST_CASE("every cut is an error, every flipped byte some answer") {
       const auto code = read_cubin(bytes);
       if (code) CHECK(code->kernels.size() <= 2);
     }
+}
+
+TEST_CASE("symbol tables that claim the same bytes again and again are refused, however many they are") {
+  ElfBuilder elf;
+  const std::string name(100, 'k');
+  const Bytes strings = ByteWriter{}.u8(0).text(name).u8(0).bytes();
+  const Bytes symbol = ByteWriter{}.zeros(24).u32(1).u8(0x12).u8(0x10).u16(1).u64(0).u64(0).bytes();
+  elf.machine(190).identity(0x41, 8, 1, 80U << 8);
+  elf.section(".strtab", strings, 3, 0);
+  for (int i = 0; i < 20; ++i) elf.linked_section(".symtab", {}, 2, 1);
+  Bytes bytes = elf.linked_section(".symtab", symbol, 2, 1).bytes();
+  // Every table gets the offset and size of the last.
+  const std::size_t table = Cursor(bytes).u64(40), last = table + 22 * 64;
+  for (std::size_t i = 2; i < 22; ++i)
+    std::copy_n(bytes.begin() + static_cast<std::ptrdiff_t>(last + 24), 16,
+                bytes.begin() + static_cast<std::ptrdiff_t>(table + i * 64 + 24));
+  CHECK(kernels_of(read_cubin(bytes)) == "kernel names of the cubin overlap");
 }

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/bytes.h"
+
+namespace archguard {
+
+struct ZipMember {
+  std::string name;
+  unsigned method = 0;  // 0 stored, 8 deflated
+  bool encrypted = false;
+  std::uint32_t checksum = 0;     // CRC-32 of its bytes
+  std::uint64_t stored_size = 0;  // what the zip file holds of it
+  std::uint64_t size = 0;
+  std::uint64_t header = 0;  // where its local header stands
+};
+
+// A zip file, which a wheel is, by its first bytes.
+bool is_zip(ByteView start);
+
+// Calls `visit` for each member that is no folder, in the directory's order, until the first damage, which is
+// the error.
+Status visit_zip(const ByteSource& source, const std::function<void(const ZipMember&)>& visit);
+
+// The member's bytes, if `wanted` says so of its first bytes (4 KiB, or all of a smaller one); else nothing.
+// Wanted or not, the whole member is read and its checksum compared: damage never makes a member look like
+// one of no interest. Stored members are read in place; inflated ones are kept in memory up to 4 MiB and in a
+// temporary file beyond. `source` must outlive the answer.
+Result<std::unique_ptr<ByteSource>> open_zip_member(const ByteSource& source, const ZipMember& member,
+                                                    const std::function<bool(ByteView)>& wanted);
+
+}  // namespace archguard

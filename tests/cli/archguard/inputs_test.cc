@@ -1,0 +1,115 @@
+// Every kind of input as a user names it: wheels, zip files, thin archives, folders.
+#include <algorithm>
+#include <cstdlib>
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include "running.h"
+#include "support/builders/archive_builder.h"
+#include "support/builders/cubin_builder.h"
+#include "support/builders/elf_builder.h"
+#include "support/builders/fatbin_builder.h"
+#include "support/builders/zip_builder.h"
+
+using namespace archguard::test;
+
+namespace {
+
+Bytes library() {
+  const Bytes cubin = CubinBuilder{}.kernel("gemm", sass::join({sass::store(), sass::exit()})).bytes();
+  return ElfBuilder{}.section(".nv_fatbin", FatbinBuilder{}.cubin(80, cubin).bytes()).bytes();
+}
+
+ZipBuilder wheel() {
+  return ZipBuilder{}
+      .deflated("pkg/libfoo.so", library())
+      .deflated("pkg/__init__.py", bytes_of_text("import os\n"))
+      .stored("pkg/libbar.a", ArchiveBuilder{}.member("x.o", library()).bytes())
+      .stored("pkg/k.ptx", bytes_of_text(kPtx90));
+}
+
+}  // namespace
+
+TEST_CASE("the members of a wheel are judged one by one, and what is no binary is passed over") {
+  const TemporaryFolder folder;
+  folder.file("p.whl", text_of(wheel().bytes()));
+  const RunOutput run = run_archguard({"verify", "p.whl", "--device", "8.0@13.0", "--brief"}, folder.path());
+  CHECK(run.out ==
+        "p.whl(pkg/libfoo.so): 1 of 1 covered\n"
+        "p.whl(pkg/libbar.a): 1 of 1 covered\n"
+        "p.whl(pkg/k.ptx): 1 of 1 covered\n");
+  CHECK(run.exit_code == 0);
+  const auto json = nlohmann::json::parse(
+      run_archguard({"verify", "p.whl", "--device", "7.5", "--format", "json"}, folder.path()).out);
+  CHECK(json["verdict"] == "not-covered");
+  CHECK(json["files"][0]["path"] == "p.whl");
+  CHECK(json["files"][0]["member"] == "pkg/libfoo.so");
+  CHECK(json["files"][1]["results"][0]["errors"][0]["containers"][0]["member"] == "pkg/libbar.a(x.o)");
+}
+
+TEST_CASE("inspect names the member of a wheel, and those of archives in it") {
+  const TemporaryFolder folder;
+  folder.file("p.whl", text_of(wheel().bytes()));
+  const RunOutput run = run_archguard({"inspect", "p.whl", "--by", "container"}, folder.path());
+  CHECK(run.out.find("p.whl(pkg/libfoo.so)(.nv_fatbin+0x0): ") == 0);
+  CHECK(run.out.find("\np.whl(pkg/libbar.a(x.o))(.nv_fatbin+0x0): ") != std::string::npos);
+  CHECK(run.out.find("\np.whl(pkg/k.ptx): 141 B of device code in 1 container; the file has 141 B\n") !=
+        std::string::npos);
+  CHECK(run.exit_code == 0);
+  const auto json =
+      nlohmann::json::parse(run_archguard({"inspect", "p.whl", "--format", "json"}, folder.path()).out);
+  CHECK(json["files"].size() == 3);
+  CHECK(json["files"][1]["path"] == "p.whl");
+  CHECK(json["files"][1]["member"] == "pkg/libbar.a(x.o)");
+}
+
+TEST_CASE("a damaged member of a wheel is an error, and its neighbours are judged") {
+  const TemporaryFolder folder;
+  folder.file("p.whl", text_of(wheel().deflated("pkg/RECORD", bytes_of_text("x")).checksum(1).bytes()));
+  const RunOutput run = run_archguard({"verify", "p.whl", "--device", "8.0@13.0", "--brief"}, folder.path());
+  CHECK(
+      run.out ==
+      "p.whl(pkg/libfoo.so): 1 of 1 covered\n"
+      "p.whl(pkg/libbar.a): 1 of 1 covered\n"
+      "p.whl(pkg/k.ptx): 1 of 1 covered\n"
+      "archguard: error: p.whl(pkg/RECORD): is a damaged member of a zip file: its CRC-32 must be 0x1, found "
+      "0x8cdc1683\n"
+      "p.whl: not read whole, so nothing counts as covered\n"
+      "p.whl: 0 of 1 covered\n");
+  CHECK(run.exit_code == 2);
+}
+
+TEST_CASE("a zip file within a wheel is read; one without code says so, and in a folder is passed over") {
+  const TemporaryFolder folder;
+  folder.file("o.zip", text_of(ZipBuilder{}.deflated("in/p.whl", wheel().bytes()).bytes()));
+  const RunOutput run = run_archguard({"verify", "o.zip", "--device", "8.0@13.0", "--brief"}, folder.path());
+  CHECK(run.out.find("o.zip(in/p.whl(pkg/libfoo.so)): 1 of 1 covered\n") == 0);
+  CHECK(run.exit_code == 0);
+
+  const TemporaryFolder plain;
+  plain.file("p.zip", text_of(ZipBuilder{}.deflated("a.txt", bytes_of_text("text")).bytes()));
+  const RunOutput none = run_archguard({"verify", "p.zip", "--device", "8.0"}, plain.path());
+  CHECK(none.out == "p.zip: no device code\n");
+  CHECK(none.exit_code == 3);
+  CHECK(run_archguard({"inspect", "."}, plain.path()).out.empty());
+}
+
+TEST_CASE("a thin archive reads the files that it names, and names the one that is missing") {
+  const TemporaryFolder folder;
+  folder.file("k.ptx", kPtx90);
+  const auto both =
+      ArchiveBuilder{}.thin().member("k.ptx", bytes_of_text(kPtx90)).member("lost.o", {}).bytes();
+  folder.file("one.a", text_of(ArchiveBuilder{}.thin().member("k.ptx", bytes_of_text(kPtx90)).bytes()));
+  folder.file("both.a", text_of(both));
+  const RunOutput one = run_archguard({"verify", "one.a", "--device", "8.0@13.0", "--brief"}, folder.path());
+  CHECK(one.out == "one.a: 1 of 1 covered\n");
+  CHECK(one.exit_code == 0);
+  const RunOutput run = run_archguard({"verify", "both.a", "--device", "8.0@13.0", "--brief"}, folder.path());
+  CHECK(run.out ==
+        "archguard: error: both.a(lost.o): lost.o no such file\n"
+        "  fix: build it, or make the archive again\n"
+        "both.a: not read whole, so nothing counts as covered\n"
+        "both.a: 0 of 1 covered\n");
+  CHECK(run.exit_code == 2);
+}
