@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "device/record.h"
+
 namespace archguard {
 
 // All that the probe needs from the operating system. platform_posix.cc is the only file behind it.
@@ -32,8 +34,6 @@ class DynamicLibrary {
 };
 
 // ---- isolated children ----
-
-using Record = std::vector<std::string>;
 
 // The child's end of the pipe to the parent.
 class RecordSink {
@@ -75,6 +75,9 @@ std::string errno_text(int code);
 
 std::optional<std::string> environment(const char* name);
 std::string host_name();  // empty where unknown
+// "NAME=VALUE" of each variable whose name begins so, sorted.
+std::vector<std::string> environment_with(const std::vector<std::string>& prefixes);
+std::string user_identity();  // user, group and groups, as a text to compare
 bool path_exists(const std::string& path);
 bool opens_for_reading(const std::string& path);
 // The first 64 KiB of a file; empty where it cannot be read.
@@ -83,6 +86,10 @@ std::string read_small_file(const std::string& path);
 std::vector<std::string> list_folder(const std::string& path);
 // The last part of what a symbolic link points to; empty where it is none.
 std::string link_name(const std::string& path);
+// A text that changes when the file does: which file it is, its size and time; of a device node its number,
+// owner and mode. "-" where there is none.
+std::string file_stamp(const std::string& path);
+void remove_file(const std::string& path);  // if it is there
 // With all symbolic links resolved; the path itself where that fails.
 std::string real_path(const std::string& path);
 

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #ifdef __linux__
@@ -29,45 +30,8 @@ constexpr std::size_t kMostRecordBytes = 4 << 20;
 constexpr std::size_t kMostNoiseBytes = 16 << 10;
 constexpr auto kReapPatience = std::chrono::milliseconds(100);
 
-// A record travels as one line, its fields between tabs. The last line of a body that returned is kEndLine,
-// which no record can spell.
+// The last line of a body that returned, which no record can spell.
 constexpr char kEndLine[] = "\\.";
-
-std::string encode_record(const Record& record) {
-  std::string line;
-  for (const auto& field : record) {
-    if (&field != &record.front()) line += '\t';
-    for (const char c : field) {
-      if (c == '\\') {
-        line += "\\\\";
-      } else if (c == '\t') {
-        line += "\\t";
-      } else if (c == '\n') {
-        line += "\\n";
-      } else {
-        line += c;
-      }
-    }
-  }
-  return line + '\n';
-}
-
-Record decode_record(std::string_view line) {
-  Record record;
-  for (const auto field : split(line, '\t')) {
-    std::string text;
-    for (std::size_t i = 0; i < field.size(); ++i) {
-      if (field[i] == '\\' && i + 1 < field.size()) {
-        ++i;
-        text += field[i] == 't' ? '\t' : field[i] == 'n' ? '\n' : field[i];
-      } else {
-        text += field[i];
-      }
-    }
-    record.push_back(text);
-  }
-  return record;
-}
 
 void write_whole(int descriptor, std::string_view text) {
   while (!text.empty()) {
@@ -335,6 +299,43 @@ std::string link_name(const std::string& path) {
   const ssize_t size = readlink(path.c_str(), target, sizeof target);
   const std::string_view text(target, size > 0 ? static_cast<std::size_t>(size) : 0);
   return std::string(text.substr(text.rfind('/') + 1));
+}
+
+std::string file_stamp(const std::string& path) {
+  struct stat about {};
+  if (stat(path.c_str(), &about) != 0) return "-";
+  char stamp[200];
+  if (S_ISREG(about.st_mode)) {
+    std::snprintf(stamp, sizeof stamp, "%llu:%llu:%lld:%lld.%09ld",
+                  static_cast<unsigned long long>(about.st_dev),
+                  static_cast<unsigned long long>(about.st_ino), static_cast<long long>(about.st_size),
+                  static_cast<long long>(about.st_mtim.tv_sec), about.st_mtim.tv_nsec);
+  } else {  // the times of a device node tell of its use
+    std::snprintf(stamp, sizeof stamp, "%o:%u:%u:%llu", about.st_mode, about.st_uid, about.st_gid,
+                  static_cast<unsigned long long>(about.st_rdev));
+  }
+  return stamp;
+}
+
+void remove_file(const std::string& path) {
+  unlink(path.c_str());
+}
+
+std::vector<std::string> environment_with(const std::vector<std::string>& prefixes) {
+  std::vector<std::string> found;
+  for (char** line = environ; *line != nullptr; ++line)
+    for (const auto& prefix : prefixes)
+      if (starts_with(*line, prefix)) found.emplace_back(*line);
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+std::string user_identity() {
+  gid_t groups[256];
+  const int count = getgroups(256, groups);
+  std::string text = std::to_string(geteuid()) + ":" + std::to_string(getegid());
+  for (int i = 0; i < count; ++i) text += ":" + std::to_string(groups[i]);
+  return text;
 }
 
 std::string real_path(const std::string& path) {

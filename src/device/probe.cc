@@ -3,6 +3,7 @@
 #include "base/bytes.h"
 #include "base/text.h"
 #include "device/answers.h"
+#include "device/cache.h"
 #include "device/drivers.h"
 #include "device/elf_section.h"
 #include "device/judge.h"
@@ -58,8 +59,16 @@ std::vector<PciGpu> gpus_on_bus() {
 
 }  // namespace
 
-ProbeResult probe_this_machine(std::chrono::milliseconds timeout) {
-  const auto outcomes = run_isolated({ask_cuda_driver, ask_nvml}, timeout);
+ProbeResult probe_this_machine(std::chrono::milliseconds timeout, const std::string& cache_file) {
+  std::vector<MachineState> before;
+  std::optional<std::vector<ChildOutcome>> kept;
+  std::string dropped;
+  if (!cache_file.empty()) {
+    before = machine_state();
+    kept = read_cache(cache_file, before, dropped);
+  }
+  const auto outcomes = kept ? *kept : run_isolated({ask_cuda_driver, ask_nvml}, timeout);
+  if (!cache_file.empty() && !kept) write_cache(cache_file, before, outcomes);
   const LibraryAnswers cuda = read_answers(outcomes[0]), nvml = read_answers(outcomes[1]);
   Surroundings around;
   around.cuda_visible_devices = environment("CUDA_VISIBLE_DEVICES");
@@ -74,7 +83,10 @@ ProbeResult probe_this_machine(std::chrono::milliseconds timeout) {
   around.nvml_version = version_in_name(nvml.path);
   if (!cuda.initialised || cuda.devices.empty()) around.pci_gpus = gpus_on_bus();
   around.timeout = timeout;
-  return judge_answers(cuda, nvml, around);
+  ProbeResult result = judge_answers(cuda, nvml, around);
+  result.from_cache = kept.has_value();
+  result.cache_dropped = dropped;
+  return result;
 }
 
 }  // namespace archguard

@@ -29,6 +29,8 @@ struct ProbeResult {
   std::string library_version;         // in its file name, empty where it tells none: "580.95.05"
   std::vector<Device> devices;
   std::vector<Diagnostic> diagnostics;
+  bool from_cache = false;    // the drivers were not asked: nothing that their answer depends on has changed
+  std::string cache_dropped;  // why they were, where a file with an earlier answer was given
 };
 
 // Asks the driver of this machine (libcuda and NVML, merged by UUID or PCI bus id), each in a child process
@@ -37,6 +39,7 @@ struct ProbeResult {
 // the drivers do not answer, those that only the PCI bus shows; unless the status is `ok` none is visible.
 // The first diagnostic names the cause of a status that is not `ok`. No CUDA context is created. POSIX; the
 // children come from fork(), so no other thread of the caller should hold a lock that the loader needs.
-ProbeResult probe_this_machine(std::chrono::milliseconds timeout);
+// With a `cache_file` the answer is taken from there where it still holds, and kept there (device/cache.h).
+ProbeResult probe_this_machine(std::chrono::milliseconds timeout, const std::string& cache_file = {});
 
 }  // namespace archguard

@@ -19,8 +19,14 @@ macro(needs_nvcc version)
   endif()
 endmacro()
 
-# The machine that the fake driver plays (tests/support/fake_driver/machine.h).
+# The machine that the fake driver plays (tests/support/fake_driver/machine.h). Each has a driver library of its own, so
+# that no answer of an earlier one holds; with SAME_DRIVER it stays as it is, and nothing shows that the machine changed.
 function(machine text)
+  if(NOT "SAME_DRIVER" IN_LIST ARGN)
+    file(REMOVE_RECURSE "${WORK}/driver")
+    file(COPY "${FAKE_DRIVER}/cuda/libcuda.so.1" DESTINATION "${WORK}/driver" FOLLOW_SYMLINK_CHAIN)
+    file(TOUCH "${WORK}/driver/libcuda.so.1")
+  endif()
   file(WRITE "${WORK}/machine" "${text}")
 endfunction()
 
@@ -28,7 +34,7 @@ endfunction()
 #   run([FAILS] [ENV <name>=<value>...] COMMAND <command>...)
 function(run)
   cmake_parse_arguments(PARSE_ARGV 0 arg "FAILS" "" "ENV;COMMAND")
-  set(environment "LD_LIBRARY_PATH=${FAKE_DRIVER}/cuda" "ARCHGUARD_FAKE_MACHINE=${WORK}/machine")
+  set(environment "LD_LIBRARY_PATH=${WORK}/driver" "ARCHGUARD_FAKE_MACHINE=${WORK}/machine")
   foreach(name IN ITEMS CUDAARCHS CUDACXX CUDAFLAGS CUDA_VISIBLE_DEVICES CMAKE_PREFIX_PATH ARCHGUARD_DETECT ARCHGUARD_FLEET
       ARCHGUARD_BASELINE ARCHGUARD_VERIFY ARCHGUARD_EXECUTABLE NVCC_APPEND_FLAGS NVCC_PREPEND_FLAGS)
     list(APPEND environment "--unset=${name}")

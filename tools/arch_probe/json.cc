@@ -96,6 +96,15 @@ std::string json_diagnostics(const std::vector<Diagnostic>& diagnostics) {
   return json_lines(elements);
 }
 
+// Of an answer that may come from --cache: does it, and if not, why not. Null without that option.
+std::string json_cache(const ProbeResult& probe) {
+  if (!probe.from_cache && probe.cache_dropped.empty()) return "null";
+  return JsonObject()
+      .add("used", json_bool(probe.from_cache))
+      .add("reason", json_text_or_null(probe.cache_dropped))
+      .text();
+}
+
 std::string json_entries(const std::vector<ChosenEntry>& entries) {
   std::vector<std::string> elements;
   for (const auto& chosen : entries) {
@@ -156,6 +165,7 @@ std::string devices_json(const ProbeResult& probe) {
       .add("driver", driver.text())
       .add("devices", json_devices(probe.devices))
       .add("diagnostics", json_diagnostics(probe.diagnostics))
+      .add("cache", json_cache(probe))
       .document_text();
 }
 
@@ -178,6 +188,7 @@ std::string selection_json(const SelectReport& report) {
       .add("judged", json_judged(report))
       .add("devices", json_devices(report.probe.devices))
       .add("diagnostics", json_diagnostics(report.probe.diagnostics))
+      .add("cache", json_cache(report.probe))
       .document_text();
 }
 

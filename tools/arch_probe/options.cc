@@ -12,13 +12,13 @@ namespace {
 
 using Words = std::initializer_list<const char*>;
 
-const Words kProbeOptions = {"--format", "--timeout", "--fleet",  "--write-devices",
-                             "--help",   "-h",        "--version"};
+const Words kProbeOptions = {"--format", "--timeout", "--fleet",   "--write-devices",
+                             "--help",   "-h",        "--version", "--cache"};
 const Words kSelectOptions = {"--fleet",    "--device", "--nvcc",          "--toolkit",
                               "--ptx",      "--sass",   "--on-no-device",  "--on-detect-failure",
                               "--baseline", "--target", "--judge",         "--no-detect",
                               "--timeout",  "--format", "--write-devices", "--write-json",
-                              "--help",     "-h"};
+                              "--help",     "-h",       "--cache"};
 const Words kFlags = {"--help", "-h", "--version", "--no-detect"};
 
 bool is_one_of(std::string_view text, const Words& words) {
@@ -108,6 +108,8 @@ Status take_probe_option(const std::string& name, const std::string& value, Opti
     return take_timeout(value, probe.timeout);
   } else if (name == "--fleet") {
     probe.fleets.push_back(value);
+  } else if (name == "--cache") {
+    probe.cache = value;
   } else if (name == "--write-devices") {
     probe.write_devices = value;
   } else if (name == "--format") {
@@ -128,6 +130,8 @@ Status take_select_option(const std::string& name, const std::string& value, Opt
     select.detect = false;
   } else if (name == "--timeout") {
     return take_timeout(value, select.timeout);
+  } else if (name == "--cache") {
+    select.cache = value;
   } else if (name == "--nvcc") {
     select.nvcc = value;
   } else if (name == "--toolkit") {
@@ -220,6 +224,7 @@ options:
   --timeout SECONDS         how long to wait for the driver (default: 15)
   --fleet FILE              show the devices of this fleet file instead; may be repeated, which merges the files
   --write-devices FILE      write the devices to a fleet file too
+  --cache FILE              keep the drivers' answer there, and take it again while nothing has changed
   --help, --version
 
 exit status:
@@ -240,6 +245,7 @@ devices:
   --device CC[@DRIVER_CUDA]    a device of this compute capability, as 8.6 or 8.6@12.4; may be repeated
   --no-detect                  without --fleet and --device: do not look for GPUs in this machine
   --timeout SECONDS            how long to wait for the driver (default: 15)
+  --cache FILE                 keep the drivers' answer there, and take it again while nothing has changed
 
 compiler:
   --nvcc PATH                  what this nvcc can make (it is run)

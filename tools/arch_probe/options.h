@@ -17,6 +17,7 @@ struct ProbeOptions {
   ProbeFormat format = ProbeFormat::table;
   std::chrono::milliseconds timeout{15000};
   std::vector<std::string> fleets;  // none: this machine
+  std::string cache;                // a file that keeps the answer of the drivers; empty: none
   std::string write_devices;        // a file for the devices, beside what is printed; empty: none
 };
 
@@ -27,6 +28,7 @@ struct SelectOptions {
   };
   std::vector<Source> sources;  // in the order of the command line; none: this machine
   bool detect = true;
+  std::string cache;
   std::chrono::milliseconds timeout{15000};
   std::string nvcc;  // one of these two is given
   std::optional<Version> toolkit;

@@ -39,7 +39,7 @@ Answer usage_answer(const Error& error) {
 Answer run_probe_command(const ProbeOptions& options, bool colour) {
   ProbeResult probe;
   if (options.fleets.empty()) {
-    probe = probe_this_machine(options.timeout);
+    probe = probe_this_machine(options.timeout, options.cache);
   } else {
     auto fleet = read_fleets(options.fleets);
     if (!fleet) return usage_answer(fleet.error());

@@ -104,7 +104,7 @@ Answer run_select_command(const SelectOptions& options) {
     report.probe.status = ProbeStatus::ok;
     report.probe.devices = std::move(*devices);
   } else {
-    report.probe = options.detect ? probe_this_machine(options.timeout) : undetected();
+    report.probe = options.detect ? probe_this_machine(options.timeout, options.cache) : undetected();
   }
   Answer answer;
   const bool found = report.probe.status == ProbeStatus::ok;

@@ -16,7 +16,9 @@ Sets in the caller's scope
 ``ARCHGUARD_ARCHITECTURES_DETECTED``
   their architectures, such as ``80;90``; GPUs hidden by the environment do not count
 
-It changes nothing else. Why there is no device is a STATUS line.
+It changes nothing else. Why there is no device is a STATUS line. An answer with devices is kept in the build tree and
+taken again while nothing changed that it depends on: the boot, the driver, its libraries, the device nodes, the
+environment; ``--log-level=VERBOSE`` tells.
 #]=======================================================================]
 include_guard(GLOBAL)
 
@@ -63,7 +65,9 @@ function(archguard_detect)
   if(may_detect)
     set(file "${CMAKE_CURRENT_BINARY_DIR}/archguard/detected.csv")
     file(MAKE_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/archguard")
-    _archguard_run_probe(run ${command} --format json --write-devices "${file}.new" ${timeout})
+    _archguard_cache_option(cache)
+    _archguard_run_probe(run ${command} --format json --write-devices "${file}.new" ${timeout} ${cache})
+    _archguard_report_cache("${run_OUTPUT}")
     if(run_STATUS STREQUAL "0")
       set(status ok)
       set(devices "${file}")

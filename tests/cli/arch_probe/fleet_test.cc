@@ -45,7 +45,7 @@ TEST_CASE("a fleet as a table and as JSON") {
         "\"uuid\": null, \"pci_bus_id\": null, \"visible\": true, \"mig\": false, \"count\": 1, \"host\": "
         "null, "
         "\"origin\": \"fleet.csv:3\", \"source\": {\"count\": \"fleet\", \"name\": \"fleet\"}}\n"
-        "  ],\n  \"diagnostics\": []\n}\n");
+        "  ],\n  \"diagnostics\": [],\n  \"cache\": null\n}\n");
 }
 
 TEST_CASE("a bad fleet file: one message, status 2, nothing on standard output") {

@@ -70,7 +70,8 @@ TEST_CASE("two GPUs: the JSON, every key of it") {
         "  \"driver\": {\"version\": \"580.95.05\", \"cuda_version\": \"13.0\", \"library\": \"" +
             kCudaPath + "\", \"library_version\": null},\n  \"devices\": [\n" +
             device("NVIDIA H100", "9.0", "2", "00000000:5E:00.0") + ",\n" +
-            device("NVIDIA A100", "8.0", "1", "00000000:3B:00.0") + "\n  ],\n  \"diagnostics\": []\n}\n");
+            device("NVIDIA A100", "8.0", "1", "00000000:3B:00.0") +
+            "\n  ],\n  \"diagnostics\": [],\n  \"cache\": null\n}\n");
 }
 
 TEST_CASE("all GPUs hidden: status 3, and the variable is named") {

@@ -10,7 +10,7 @@ const char kTwoGpus[] =
     "device cc=9.0 uuid=GPU-aaaaaaaa-0000-0000-0000-000000000002 pci=0000:5E:00.0 nvml=2 name=NVIDIA H100\n"
     "device cc=8.0 uuid=GPU-aaaaaaaa-0000-0000-0000-000000000001 pci=0000:3B:00.0 nvml=1 name=NVIDIA A100\n";
 
-RunOutput PlayedMachine::run(const std::vector<std::string>& arguments) const {
+std::map<std::string, std::string> PlayedMachine::environment() const {
   std::map<std::string, std::string> env = env_;
   env["ARCHGUARD_FAKE_MACHINE"] = folder_.path() + "/machine";
   env["ARCHGUARD_FAKE_ROOT"] = folder_.path() + "/root";
@@ -18,7 +18,13 @@ RunOutput PlayedMachine::run(const std::vector<std::string>& arguments) const {
   env["ASAN_OPTIONS"] = "verify_asan_link_order=0";  // of a build with AddressSanitizer
   env["LD_LIBRARY_PATH"] =
       (cuda_ ? FAKE_DRIVER "/cuda:" : std::string()) + (nvml_ ? FAKE_DRIVER "/nvml" : "");
-  return run_probe(arguments, env);
+  const auto path = env_.find("LD_LIBRARY_PATH");
+  if (path != env_.end()) env["LD_LIBRARY_PATH"] = path->second + ":" + env["LD_LIBRARY_PATH"];
+  return env;
+}
+
+RunOutput PlayedMachine::run(const std::vector<std::string>& arguments) const {
+  return run_probe(arguments, environment());
 }
 
 RunOutput run_probe(const std::vector<std::string>& arguments, const std::map<std::string, std::string>& env,

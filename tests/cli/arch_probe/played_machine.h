@@ -26,10 +26,15 @@ class PlayedMachine {
     return *this;
   }
   const std::string& folder() const { return folder_.path(); }
+  // LD_LIBRARY_PATH comes before the folders of the played drivers.
   PlayedMachine& with(const std::string& variable, const std::string& value) {
     env_[variable] = value;
     return *this;
   }
+  void without(const std::string& variable) { env_.erase(variable); }
+  // From now on it plays another machine.
+  void becomes(const std::string& machine) { folder_.file("machine", machine); }
+  std::map<std::string, std::string> environment() const;
   RunOutput run(const std::vector<std::string>& arguments) const;
 
  private:

@@ -54,6 +54,27 @@ function(_archguard_run_probe prefix command)
   set(${prefix}_ERROR "${error}" PARENT_SCOPE)
 endfunction()
 
+# The option by which arch_probe keeps the drivers' answer, for all calls of this build tree. `cmake --fresh` removes it.
+function(_archguard_cache_option out)
+  file(MAKE_DIRECTORY "${CMAKE_BINARY_DIR}/CMakeFiles/archguard")
+  set(${out} --cache "${CMAKE_BINARY_DIR}/CMakeFiles/archguard/machine.cache" PARENT_SCOPE)
+endfunction()
+
+# Says whether the drivers were asked, from the JSON of arch_probe.
+function(_archguard_report_cache report)
+  string(JSON used ERROR_VARIABLE error GET "${report}" cache used)
+  if(NOT error STREQUAL "NOTFOUND")
+    return()
+  endif()
+  if(used)
+    message(VERBOSE "ArchGuard: the GPUs of this machine are those of an earlier configure, since nothing changed that the "
+      "drivers' answer depends on (cmake --fresh asks them again)")
+  else()
+    string(JSON reason GET "${report}" cache reason)
+    message(VERBOSE "ArchGuard: the drivers were asked for the GPUs of this machine; of an earlier answer: ${reason}")
+  endif()
+endfunction()
+
 # Moves a fresh file over the old one only where they differ, so that what depends on it stays up to date.
 function(_archguard_update_file fresh file)
   execute_process(COMMAND "${CMAKE_COMMAND}" -E copy_if_different "${fresh}" "${file}" COMMAND_ERROR_IS_FATAL ANY)

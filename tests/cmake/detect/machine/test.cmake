@@ -11,6 +11,19 @@ file(STRINGS "${BUILD}/archguard/detected.csv" lines)
 list(LENGTH lines count)
 compare("lines of the file" "${count}" 4)
 
+# A later configure takes the answer again, and does not ask a driver that would not answer.
+machine("driver 580.95.05\ncuda 13000\nhang cuInit\n" SAME_DRIVER)
+configure(ARGS --log-level=VERBOSE)
+says("-- ArchGuard: the GPUs of this machine are those of an earlier configure, since nothing changed that the drivers' \
+answer depends on (cmake --fresh asks them again)")
+says("status: ok, architectures: 90;120, file: <build>/archguard/detected.csv.")
+# ... until something changes: here the environment.
+machine("driver 580.95.05\ncuda 13000\nfail cuInit 100\n" SAME_DRIVER)
+configure(ARGS --log-level=VERBOSE ENV CUDA_DEVICE_ORDER=PCI_BUS_ID)
+says("-- ArchGuard: the drivers were asked for the GPUs of this machine; of an earlier answer: the environment variable \
+CUDA_DEVICE_ORDER changed")
+says("status: none, architectures: , file: .")
+
 machine("driver 580.95.05\ncuda 13000\nfail cuInit 100\n")
 configure()
 says("-- ArchGuard: no usable GPU (none): ")
