@@ -7,7 +7,6 @@ namespace {
 
 constexpr std::size_t kHeaderSize32 = 52;
 constexpr std::uint64_t kSectionSize32 = 40, kSectionSize64 = 64;
-constexpr std::uint16_t kIndexInSectionZero = 0xffff;  // SHN_XINDEX
 
 }  // namespace
 
@@ -48,7 +47,7 @@ Result<ElfHeader> parse_elf_header(ByteView start) {
 void apply_section_zero(ElfHeader& header, ByteView section_zero) {
   const ElfSection zero = parse_elf_section(header, section_zero);
   if (header.section_count == 0) header.section_count = zero.size;
-  if (header.names_index == kIndexInSectionZero) header.names_index = zero.link;
+  if (header.names_index == kElfIndexInSectionZero) header.names_index = zero.link;
 }
 
 ElfSection parse_elf_section(const ElfHeader& header, ByteView bytes) {

@@ -40,7 +40,7 @@ class ElfObjectReader {
  private:
   Status read_sections() {
     if (header_.sections_offset == 0) return Done{};  // no section table: sstrip, some packers
-    if (header_.section_count == 0 || header_.names_index == 0xffff) {
+    if (header_.section_count == 0 || header_.names_index == kElfIndexInSectionZero) {
       ElfHeader one = header_;
       one.section_count = 1;
       ARCHGUARD_CHECK(check_section_table(one, source_.size()));

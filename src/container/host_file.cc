@@ -13,9 +13,7 @@
 namespace archguard {
 namespace {
 
-constexpr std::size_t kStartSize = 4096;            // of a file, to tell its format
-constexpr std::uint32_t kFatbinMagic = 0xBA55ED50;  // little-endian; docs/reference/fatbin.md
-constexpr std::uint32_t kOldFatbinMagic = 0x1EE55A01;
+constexpr std::size_t kStartSize = 4096;  // of a file, to tell its format
 
 Result<Bytes> read_start(const ByteSource& source) {
   return read_bytes(source, 0, std::min<std::uint64_t>(kStartSize, source.size()));

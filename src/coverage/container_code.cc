@@ -66,7 +66,7 @@ ContainerCode read_container_code(const DeviceObject& object, const Container& c
         code.errors.push_back({where(object, container), read.error().text(), read.error().fix});
       }
     } else if (!image.unknown.empty()) {
-      code.errors.push_back({where(object, container), image.unknown, {}});
+      code.errors.push_back({where(object, container), "unknown image: " + image.unknown, {}});
     }
     code.images.push_back(std::move(image));
   }

@@ -2,12 +2,13 @@
 
 #include <cstdint>
 
+#include "container/host_file.h"
+
 // The fat binary on disk, little-endian; docs/reference/fatbin.md says what was verified on which bytes.
 namespace archguard::fatbin {
 
 // A container: this header, then entries back to back, each a header and its payload.
-constexpr std::uint32_t kMagic = 0xBA55ED50;
-constexpr std::uint32_t kOldMagic = 0x1EE55A01;
+constexpr std::uint32_t kMagic = kFatbinMagic, kOldMagic = kOldFatbinMagic;
 constexpr std::size_t kHeaderSize = 16;
 constexpr std::uint64_t kVersionAt = 4;     // u16, 1
 constexpr std::uint64_t kHeaderSizeAt = 6;  // u16, 16

@@ -11,7 +11,6 @@ namespace {
 
 constexpr unsigned kFunction = 2;       // STT_FUNC, in the low half of st_info
 constexpr unsigned kKernelMark = 0x10;  // in st_other: STO_CUDA_ENTRY
-constexpr std::uint16_t kManySections = 0xffff;
 
 struct Symbol {
   std::uint32_t name = 0;
@@ -80,7 +79,7 @@ class CubinReader {
                        " is of an unknown generation",
                    {}};
     if (header_.sections_offset == 0) return Error{{}, "cubin has no section table", {}};
-    if (header_.section_count == 0 || header_.names_index == kManySections) {
+    if (header_.section_count == 0 || header_.names_index == kElfIndexInSectionZero) {
       ElfHeader one = header_;
       one.section_count = 1;
       ARCHGUARD_CHECK(check_section_table(one, in_.size()));

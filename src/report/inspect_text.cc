@@ -12,6 +12,7 @@
 namespace archguard {
 namespace {
 
+constexpr std::size_t kErrorsShown = 20;  // of one file
 constexpr std::size_t kFlushTextAt = std::size_t{1} << 16;
 
 // sm_90a, compute_90, lto_90: what nvcc calls such an image.
@@ -81,10 +82,14 @@ class TextWriter final : public InspectWriter {
     }
     for (const std::string& warning : warnings)
       put("{}{}\n", style_.warning("archguard: warning: "), warning);
-    for (const Error& error : errors_) {
+    for (std::size_t i = 0; i < std::min(errors_.size(), kErrorsShown); ++i) {
+      const Error& error = errors_[i];
       put("{}{}\n", style_.error("archguard: error: "), error.text());
       if (!error.fix.empty()) put("  fix: {}\n", error.fix);
     }
+    if (errors_.size() > kErrorsShown)
+      put("archguard: {} more errors in {}; --format json has them all\n", errors_.size() - kErrorsShown,
+          path_);
     errors_.clear();
     flush();
   }

@@ -38,7 +38,8 @@ Result<int> run_inspect(const InspectOptions& options) {
             writer->container(object, container, &contents);
           } else {
             for (const Entry& entry : container.entries)
-              if (!entry.unknown.empty()) errors.push_back({where(object, container), entry.unknown, {}});
+              if (!entry.unknown.empty())
+                errors.push_back({where(object, container), "unknown image: " + entry.unknown, {}});
             writer->container(object, container, nullptr);
           }
         }

@@ -95,6 +95,27 @@ TEST_CASE("a zip file within a wheel is read; one without code says so, and in a
   CHECK(run_archguard({"inspect", "."}, plain.path()).out.empty());
 }
 
+TEST_CASE("images that nobody knows are named, twenty of them, and inspect exits with 2") {
+  const TemporaryFolder folder;
+  FatbinBuilder fatbin;
+  for (int i = 0; i < 30; ++i) fatbin.image(0x99, "80", filler(8));
+  folder.file("t.fatbin", text_of(fatbin.bytes()));
+  for (const bool kernels : {false, true}) {
+    std::vector<std::string> arguments = {"inspect", "t.fatbin"};
+    if (kernels) arguments.emplace_back("--kernels");
+    const RunOutput run = run_archguard(arguments, folder.path());
+    CHECK(run.exit_code == 2);
+    std::string lines;
+    for (int i = 0; i < 20; ++i) lines += "archguard: error: t.fatbin: unknown image: kind 0x99\n";
+    lines += "archguard: 10 more errors in t.fatbin; --format json has them all\n";
+    CHECK(run.out.substr(run.out.find("archguard: error")) == lines);
+  }
+  const auto json =
+      nlohmann::json::parse(run_archguard({"inspect", "t.fatbin", "--format", "json"}, folder.path()).out);
+  CHECK(json["errors"].size() == 30);
+  CHECK(json["files"][0]["containers"][0]["images"][0]["unknown"] == "kind 0x99");
+}
+
 TEST_CASE("a thin archive reads the files that it names, and names the one that is missing") {
   const TemporaryFolder folder;
   folder.file("k.ptx", kPtx90);
