@@ -29,10 +29,12 @@ def run(command, cwd=None):
     return done.stdout
 
 
-def cuobjdump():
-    path = os.path.join(options.cache, "cuobjdump-13.5/nvidia/cu13/bin/cuobjdump")
+def cuobjdump(release="13.5"):
+    """That of 13.5, or of 11.8, the last that takes files with images for sm_35 and sm_37."""
+    name, path = {"13.5": ("cuobjdump-13.5", "nvidia/cu13/bin/cuobjdump"), "11.8": ("cuda-11.8", "bin/cuobjdump")}[release]
+    path = os.path.join(options.cache, name, path)
     if not os.path.exists(path):
-        raise unittest.SkipTest("no cuobjdump; run tests/support/fetch cuobjdump-13.5")
+        raise unittest.SkipTest("no cuobjdump; run tests/support/fetch " + name)
     return path
 
 
@@ -58,9 +60,9 @@ def images(containers):
             for container in containers for image in container["images"]]
 
 
-def dump(path, *flags):
+def dump(path, *flags, release="13.5"):
     """The blocks that cuobjdump prints, one for each entry that it sees. A file without any is exit 255 for it."""
-    command = [cuobjdump(), *flags, path]
+    command = [cuobjdump(release), *flags, path]
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=500)
     if done.returncode != 0 and "does not contain device code" not in done.stdout + done.stderr:
         raise AssertionError("%s: exit %d\n%s" % (" ".join(command), done.returncode, done.stderr))
@@ -70,7 +72,7 @@ def dump(path, *flags):
 KINDS = {"elf": "sass", "ptx": "ptx", "relocatable ptx": "reloc-ptx", "nvvm": "ltoir"}
 
 
-def dumped_images(path, *flags):
+def dumped_images(path, *flags, release="13.5"):
     """Every entry that cuobjdump sees, in its order. Without options it prints one block for each:
 
         Fatbin elf code:
@@ -82,7 +84,7 @@ def dumped_images(path, *flags):
         compressed
     """
     found = []
-    for block in dump(path, *flags):
+    for block in dump(path, *flags, release=release):
         kind = KINDS[block[:block.index(" code:")]]
         arch = re.search(r"^arch = sm_(\S+)$", block, re.MULTILINE).group(1)
         major, minor = re.search(r"^code version = \[(\d+),(\d+)\]$", block, re.MULTILINE).groups()
@@ -91,13 +93,15 @@ def dumped_images(path, *flags):
     return found
 
 
-def dumped_kernels(path):
+def dumped_kernels(path, release="13.5"):
     """The kernels of every cubin that cuobjdump sees, in its order, sorted in each. A line names one symbol:
 
         FUNC          GLOBAL  DEFAULT    ENTRY                                _Z6kernelPf
+        STT_FUNC         STB_GLOBAL STO_ENTRY  _Z6kernelPf          (11.8)
     """
-    return [sorted(re.findall(r"^FUNC\s+\S+\s+\S+\s+ENTRY\s+(?!U )(\S+)$", block, re.MULTILINE))
-            for block in dump(path, "-symbols") if block.startswith("elf ")]
+    line = r"^(?:STT_)?FUNC\s+\S+\s+(?:\S+\s+ENTRY|STO_ENTRY)\s+(?!U )(\S+)$"
+    return [sorted(re.findall(line, block, re.MULTILINE))
+            for block in dump(path, "-symbols", release=release) if block.startswith("elf ")]
 
 
 MAGIC = struct.pack("<IHH", 0xBA55ED50, 1, 16)
