@@ -2,24 +2,22 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
-#include <optional>
+#include <memory>
 
+#include "base/parallel.h"
 #include "base/text.h"
-#include "container/window.h"
 #include "fatbin/bare_image.h"
-#include "fatbin/container_reader.h"
 #include "fatbin/format.h"
+#include "fatbin/region_reader.h"
 
 namespace archguard::fatbin {
 namespace {
 
-// A search reads small blocks at first, since the next container is often near, and larger ones as it goes
-// on.
-constexpr std::size_t kBlockLeast = std::size_t{4} * 1024, kBlockMost = std::size_t{256} * 1024;
-constexpr std::size_t kHeaderAhead = 1024;
-constexpr std::size_t kMagicSize = 4;
-constexpr std::size_t kErrorsMost = 16;  // of one object; bounds the work on a file made of damage
+// What lies between the sections of device code is searched in parts of this size, on all cores.
+constexpr std::uint64_t kPart = std::uint64_t{4} << 20;
+constexpr std::size_t kPiecesAhead = 32;
+// What a piece may hold before its turn comes: bounds the memory that a hostile file costs.
+constexpr std::size_t kEntriesAhead = 1 << 15;
 
 // Sections that hold nothing but containers. Linkers of PE images cut names to eight bytes.
 bool is_linked_section(std::string_view name) {
@@ -30,51 +28,71 @@ bool is_relocatable_section(std::string_view name) {
   return name == "__nv_relfatbin" || name == "__nv_rel";
 }
 
-std::size_t find_magic(ByteView bytes) {
-  constexpr std::uint8_t kSecond = kMagic >> 8 & 0xff;  // rarer in text and machine code than the others
-  const Cursor in(bytes);
-  for (std::size_t from = 1; from < bytes.size;) {
-    const void* hit = std::memchr(bytes.data + from, kSecond, bytes.size - from);
-    if (hit == nullptr) break;
-    const auto at = static_cast<std::size_t>(static_cast<const std::uint8_t*>(hit) - bytes.data);
-    if (bytes.data[at - 1] == (kMagic & 0xff) && in.u32(at - 1) == kMagic) return at - 1;
-    from = at + 1;
+// One piece of the work: a section of device code, or a part of what is searched.
+struct Piece {
+  Region region;
+  bool named = false;
+  std::uint64_t begin = 0, stop = 0;  // its containers start there
+
+  Found read(RegionReader& reader, std::uint64_t from) const {
+    return named ? reader.walk(region) : reader.search(region, from, stop);
   }
-  return bytes.size;
-}
-
-// A part of the object: a section of device code, or what lies between two of them.
-struct Region {
-  std::uint64_t begin = 0;
-  std::uint64_t end = 0;
-  std::string section;
-  std::uint64_t section_offset = 0;
-  bool relocatable = false;
-
-  Region from(std::uint64_t offset) const { return {offset, end, section, section_offset, relocatable}; }
 };
 
 class ObjectReader {
  public:
   ObjectReader(const ByteSource& source, const HostObject& host, DeviceObject& out, DeviceCode& code)
-      : host_(host),
-        out_(out),
-        code_(code),
-        in_(source, kBlockMost, kHeaderAhead),
-        reader_(in_),
-        size_(source.size()) {}
+      : source_(source), host_(host), out_(out), code_(code), size_(source.size()) {}
 
+  // Reads the pieces on all cores, each as if nothing came before it, and joins them in the file's order. A
+  // container that reaches into the next piece shows only then: what was read of that piece still holds where
+  // the container ends between two of the piece's own; else that piece is read again from there.
   void read() {
-    std::uint64_t at = 0;
-    for (const Region& region : named_regions()) {
-      search({at, region.begin, {}, 0, false});
-      walk(region);
-      at = region.end;
+    const unsigned threads = size_ < 2 * kPart ? 1 : threads_to_use();
+    const std::vector<Piece> pieces = plan(threads > 1);
+    std::vector<std::unique_ptr<RegionReader>> readers;
+    for (unsigned i = 0; i < threads; ++i)
+      readers.push_back(std::make_unique<RegionReader>(source_, sections_, kEntriesAhead));
+    InOrder<Found> found(
+        pieces.size(), kPiecesAhead,
+        [&](std::size_t i, unsigned thread) { return pieces[i].read(*readers[thread], pieces[i].begin); },
+        threads);
+    std::uint64_t at = 0;  // where the containers so far end
+    for (const Piece& piece : pieces) {
+      if (stopped_) return;
+      Found part = found.next();
+      const std::uint64_t begin = std::max(at, piece.begin);
+      if (begin >= part.end && !part.cut) continue;  // all of it lies within a container
+      if (part.cut || !part.drop_before(begin)) {
+        RegionReader again(source_, sections_, kEntriesMost);
+        part = piece.read(again, begin);
+      }
+      at = part.end;
+      add(std::move(part));
     }
-    search({at, size_, {}, 0, false});
   }
 
  private:
+  std::vector<Piece> plan(bool parts) {
+    std::vector<Piece> pieces;
+    std::uint64_t at = 0;
+    const auto add_search = [&](std::uint64_t end) {
+      const Region region{at, end, {}, 0, false};
+      while (at < end) {
+        const std::uint64_t stop = parts ? std::min(end, at + kPart) : end;
+        pieces.push_back({region, false, at, stop});
+        at = stop;
+      }
+    };
+    for (const Region& region : named_regions()) {
+      add_search(region.begin);
+      pieces.push_back({region, true, region.begin, region.end});
+      at = region.end;
+    }
+    add_search(size_);
+    return pieces;
+  }
+
   // The regions that the object itself says hold device code, in order, without overlap.
   std::vector<Region> named_regions() {
     if (host_.format == HostFormat::fatbin) return {{0, size_, {}, 0, false}};
@@ -99,7 +117,8 @@ class ObjectReader {
     std::uint64_t end = 0;
     for (Region& region : regions) {
       if (region.begin < end) {
-        add_error(region, Error{hex(region.begin), "section overlaps another section of device code", {}});
+        add_error(region.section, region.section_offset,
+                  Error{hex(region.begin), "section overlaps another section of device code", {}});
         region.begin = std::min(end, region.end);
       }
       end = std::max(end, region.end);
@@ -108,115 +127,33 @@ class ObjectReader {
     return regions;
   }
 
-  // Reads a region that holds nothing but containers, at multiples of 8 from its start, with zero bytes
-  // between. Anything else is an error, and what follows is searched.
-  void walk(const Region& region) {
-    std::uint64_t at = region.begin;
-    while (at < region.end && !stopped_) {
-      const std::uint64_t remain = region.end - at;
-      const auto block = in_.at(at, static_cast<std::size_t>(std::min<std::uint64_t>(remain, kHeaderAhead)));
-      if (!block) return add_error(region, Error{hex(at), block.error().what, {}});
-      const Cursor bytes(*block);
-      const std::size_t zeros = count_zeros(*block);
-      if (zeros >= 8 || zeros == remain) {
-        at += zeros == remain ? zeros : zeros / 8 * 8;
-        continue;
-      }
-      const std::uint32_t magic = bytes.u32(0);
-      if (magic == kMagic) {
-        const auto next = take_container(region, at, region.end);
-        if (!next) return search(region.from(at + kMagicSize));
-        at = *next;
-        continue;
-      }
-      add_error(region, magic == kOldMagic ? Error{hex(at), "old fat binary format 0x1ee55a01 is unknown", {}}
-                                           : Error{hex(at),
-                                                   "expected a fat binary's magic 0xba55ed50, found " +
-                                                       (remain < 4 ? count_of(remain, "byte") : hex(magic)),
-                                                   {}});
-      return search(region.from(at + std::min<std::uint64_t>(remain, kMagicSize)));
+  void add(Found found) {
+    std::size_t index = 0;
+    for (const FoundError& error : found.errors) {
+      for (; index < error.after && !stopped_; ++index) add_container(std::move(found.containers[index]));
+      if (stopped_) return;
+      add_error(error.section, error.section_offset, error.error);
     }
+    for (; index < found.containers.size() && !stopped_; ++index)
+      add_container(std::move(found.containers[index]));
   }
 
-  // Looks for containers by signature. A magic that no header follows is chance: code that makes fat binaries
-  // holds it as a constant.
-  void search(const Region& region) {
-    std::uint64_t at = region.begin, block_end = at;
-    std::size_t block_size = kBlockLeast;
-    while (at < region.end && region.end - at >= kHeaderSize && !stopped_) {
-      // A block is read once, however many magic numbers it holds.
-      if (block_end < at + kMagicSize) {
-        block_end = at + std::min<std::uint64_t>(block_size, region.end - at);
-        block_size = std::min(block_size * 2, kBlockMost);
-      }
-      const auto count = static_cast<std::size_t>(block_end - at);
-      const auto block = in_.at(at, count);
-      if (!block) return add_error(region, Error{hex(at), block.error().what, {}});
-      const std::size_t found = find_magic(*block);
-      if (found == count) {
-        at = block_end - (kMagicSize - 1);
-        continue;
-      }
-      at += found;
-      const Section* section = region.section.empty() ? section_at(at) : nullptr;
-      const std::uint64_t end =
-          section == nullptr ? region.end : std::min(region.end, section->offset + section->size);
-      if (!reader_.is_container(at, end)) {
-        ++at;
-        continue;
-      }
-      Region place = region;
-      if (section != nullptr) {
-        place.section = section->name;
-        place.section_offset = section->offset;
-      }
-      at = take_container(place, at, end).value_or(at + kMagicSize);
-      block_end = at;
-      block_size = kBlockLeast;
-    }
-  }
-
-  // Reads the container at `at` and says where it ends; nothing where it is damaged so that nobody knows.
-  std::optional<std::uint64_t> take_container(const Region& region, std::uint64_t at, std::uint64_t end) {
-    auto container = reader_.read(at, end);
-    if (!container) {
-      add_error(region, std::move(container).error());
-      return reader_.end_of_damaged(at, end);
-    }
-    container->section = region.section;
-    container->section_offset = region.section_offset;
-    container->relocatable = region.relocatable;
-    entries_ += container->entries.size() + 1;
-    const std::uint64_t next = at + container->size;
-    out_.containers.push_back(std::move(*container));
-    if (entries_ > kEntriesMost) {
-      add_error(
-          region,
-          Error{hex(at), "more than " + std::to_string(kEntriesMost) + " images, the rest is not read", {}});
-      stopped_ = true;
-    }
-    return next;
-  }
-
-  static std::size_t count_zeros(ByteView bytes) {
-    std::size_t zeros = 0;
-    while (zeros < bytes.size && bytes.data[zeros] == 0) ++zeros;
-    return zeros;
-  }
-
-  const Section* section_at(std::uint64_t offset) const {
-    const auto after = std::upper_bound(sections_.begin(), sections_.end(), offset,
-                                        [](std::uint64_t at, const Section* s) { return at < s->offset; });
-    if (after == sections_.begin()) return nullptr;
-    const Section* section = *(after - 1);
-    return offset - section->offset < section->size ? section : nullptr;
+  void add_container(Container container) {
+    entries_ += container.entries.size() + 1;
+    out_.containers.push_back(std::move(container));
+    if (entries_ <= kEntriesMost) return;
+    const Container& last = out_.containers.back();
+    add_error(last.section, last.section_offset,
+              Error{hex(last.offset),
+                    "more than " + std::to_string(kEntriesMost) + " images, the rest is not read",
+                    {}});
+    stopped_ = true;
   }
 
   // `error.where` comes as an offset within the object and leaves as a place: "t.o(.nv_fatbin+0x10)".
-  void add_error(const Region& region, Error error) {
+  void add_error(const std::string& section, std::uint64_t section_offset, Error error) {
     const std::uint64_t offset = std::strtoull(error.where.c_str(), nullptr, 16);
-    error.where =
-        place_name(object_name(out_.path, out_.member), region.section, offset - region.section_offset);
+    error.where = place_name(object_name(out_.path, out_.member), section, offset - section_offset);
     code_.errors.push_back(std::move(error));
     if (++errors_ < kErrorsMost) return;
     code_.errors.push_back(
@@ -224,11 +161,10 @@ class ObjectReader {
     stopped_ = true;
   }
 
+  const ByteSource& source_;
   const HostObject& host_;
   DeviceObject& out_;
   DeviceCode& code_;
-  Window in_;
-  ContainerReader reader_;
   std::uint64_t size_;
   std::vector<const Section*> sections_;  // with bytes, by offset
   std::size_t entries_ = 0;

@@ -1,0 +1,168 @@
+#include "fatbin/region_reader.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "fatbin/format.h"
+#include "fatbin/magic.h"
+
+namespace archguard::fatbin {
+namespace {
+
+// A search reads small blocks at first, since the next container is often near, and larger ones as it goes
+// on. A read of a header takes what stands next to it along.
+constexpr std::size_t kBlockLeast = 256, kBlockMost = std::size_t{256} * 1024, kBlockGrowth = 8;
+constexpr std::size_t kHeaderAhead = 256;
+constexpr std::size_t kMagicSize = 4;
+
+std::size_t count_zeros(ByteView bytes) {
+  std::size_t zeros = 0;
+  while (zeros < bytes.size && bytes.data[zeros] == 0) ++zeros;
+  return zeros;
+}
+
+}  // namespace
+
+bool Found::drop_before(std::uint64_t offset) {
+  if (offset <= begin) return true;
+  if (!errors.empty() || cut) return false;
+  const auto next = std::lower_bound(containers.begin(), containers.end(), offset,
+                                     [](const Container& c, std::uint64_t at) { return c.offset < at; });
+  if (next != containers.begin() && (next - 1)->offset + (next - 1)->size > offset) return false;
+  containers.erase(containers.begin(), next);
+  return true;
+}
+
+RegionReader::RegionReader(const ByteSource& source, const std::vector<const Section*>& sections,
+                           std::size_t entries_most)
+    : sections_(sections),
+      in_(source, kBlockMost, kHeaderAhead),
+      reader_(in_),
+      entries_most_(entries_most) {}
+
+void RegionReader::start(std::uint64_t begin) {
+  found_ = {};
+  found_.begin = begin;
+  entries_ = 0;
+}
+
+Found RegionReader::walk(const Region& region) {
+  start(region.begin);
+  std::uint64_t at = region.begin;
+  std::size_t block_size = kHeaderAhead;
+  while (at < region.end && !found_.cut) {
+    const std::uint64_t remain = region.end - at;
+    const auto block = in_.at(at, static_cast<std::size_t>(std::min<std::uint64_t>(remain, block_size)));
+    if (!block) {
+      add_error(region, Error{hex(at), block.error().what, {}});
+      break;
+    }
+    const Cursor bytes(*block);
+    const std::size_t zeros = count_zeros(*block);
+    if (zeros >= 8 || zeros == remain) {
+      at += zeros == remain ? zeros : zeros / 8 * 8;
+      if (zeros == block->size) block_size = std::min(block_size * kBlockGrowth, kBlockMost);
+      continue;
+    }
+    block_size = kHeaderAhead;
+    const std::uint32_t magic = bytes.u32(0);
+    if (magic == kMagic) {
+      const auto next = take_container(region, at, region.end);
+      if (!next) {
+        search_in(region.from(at + kMagicSize), region.end);
+        break;
+      }
+      at = *next;
+      continue;
+    }
+    add_error(region, magic == kOldMagic ? Error{hex(at), "old fat binary format 0x1ee55a01 is unknown", {}}
+                                         : Error{hex(at),
+                                                 "expected a fat binary's magic 0xba55ed50, found " +
+                                                     (remain < 4 ? count_of(remain, "byte") : hex(magic)),
+                                                 {}});
+    search_in(region.from(at + std::min<std::uint64_t>(remain, kMagicSize)), region.end);
+    break;
+  }
+  found_.end = region.end;
+  return std::move(found_);
+}
+
+Found RegionReader::search(const Region& region, std::uint64_t begin, std::uint64_t stop) {
+  start(begin);
+  search_in(region.from(begin), stop);
+  return std::move(found_);
+}
+
+void RegionReader::search_in(const Region& region, std::uint64_t stop) {
+  std::uint64_t at = region.begin, block_end = at;
+  std::size_t block_size = kBlockMost;
+  while (at < stop && region.end - at >= kHeaderSize && !found_.cut) {
+    // A block is read once, however many magic numbers it holds.
+    if (block_end < at + kMagicSize) {
+      block_end = at + std::min<std::uint64_t>({block_size, stop - at + kMagicSize - 1, region.end - at});
+      block_size = std::min(block_size * kBlockGrowth, kBlockMost);
+    }
+    const auto count = static_cast<std::size_t>(block_end - at);
+    const auto block = in_.at(at, count);
+    if (!block) {
+      add_error(region, Error{hex(at), block.error().what, {}});
+      break;
+    }
+    const std::size_t found = find_magic(*block);
+    if (found == count) {
+      at = block_end - (kMagicSize - 1);
+      continue;
+    }
+    at += found;
+    const Section* section = region.section.empty() ? section_at(at) : nullptr;
+    const std::uint64_t end =
+        section == nullptr ? region.end : std::min(region.end, section->offset + section->size);
+    if (!reader_.is_container(at, end)) {
+      ++at;
+      continue;
+    }
+    Region place = region;
+    if (section != nullptr) {
+      place.section = section->name;
+      place.section_offset = section->offset;
+    }
+    at = take_container(place, at, end).value_or(at + kMagicSize);
+    block_end = at;
+    block_size = kBlockLeast;
+  }
+  found_.end = std::max(at, std::min(stop, region.end));
+}
+
+// Reads the container at `at` and says where it ends; nothing where it is damaged so that nobody knows.
+std::optional<std::uint64_t> RegionReader::take_container(const Region& region, std::uint64_t at,
+                                                          std::uint64_t end) {
+  auto container = reader_.read(at, end);
+  if (!container) {
+    add_error(region, std::move(container).error());
+    return reader_.end_of_damaged(at, end);
+  }
+  container->section = region.section;
+  container->section_offset = region.section_offset;
+  container->relocatable = region.relocatable;
+  entries_ += container->entries.size() + 1;
+  found_.cut = found_.cut || entries_ > entries_most_;
+  const std::uint64_t next = at + container->size;
+  found_.containers.push_back(std::move(*container));
+  return next;
+}
+
+const Section* RegionReader::section_at(std::uint64_t offset) const {
+  const auto after = std::upper_bound(sections_.begin(), sections_.end(), offset,
+                                      [](std::uint64_t at, const Section* s) { return at < s->offset; });
+  if (after == sections_.begin()) return nullptr;
+  const Section* section = *(after - 1);
+  return offset - section->offset < section->size ? section : nullptr;
+}
+
+void RegionReader::add_error(const Region& region, Error error) {
+  found_.errors.push_back(
+      {found_.containers.size(), region.section, region.section_offset, std::move(error)});
+  found_.cut = found_.cut || found_.errors.size() == kErrorsMost;
+}
+
+}  // namespace archguard::fatbin

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "container/host_file.h"
+#include "container/window.h"
+#include "fatbin/container_reader.h"
+#include "fatbin/fatbin.h"
+
+namespace archguard::fatbin {
+
+constexpr std::size_t kErrorsMost = 16;  // of one object; bounds the work on a file made of damage
+
+// A part of the object: a section of device code, or what lies between two of them.
+struct Region {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  std::string section;
+  std::uint64_t section_offset = 0;
+  bool relocatable = false;
+
+  Region from(std::uint64_t offset) const { return {offset, end, section, section_offset, relocatable}; }
+};
+
+struct FoundError {
+  std::size_t after = 0;  // how many containers were found before it
+  std::string section;
+  std::uint64_t section_offset = 0;
+  Error error;  // `where` is the offset within the object, in hex
+};
+
+// What a region holds, in the file's order.
+struct Found {
+  std::vector<Container> containers;
+  std::vector<FoundError> errors;
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;  // where the search stopped: behind the last container, or at the end of its part
+  bool cut = false;       // it has more entries than it was allowed, or more than kErrorsMost errors
+
+  // Makes it what a search from `offset` finds; false where this one, from `begin`, cannot tell.
+  bool drop_before(std::uint64_t offset);
+};
+
+// Reads regions of one object, one after the other. Each thread has its own.
+class RegionReader {
+ public:
+  // `sections` by offset, with bytes, to name what is found between the regions; outlive the reader. Of one
+  // region at most `entries_most` are read.
+  RegionReader(const ByteSource& source, const std::vector<const Section*>& sections,
+               std::size_t entries_most);
+
+  // A region that holds nothing but containers, at multiples of 8 from its start, with zero bytes between.
+  // Anything else is an error, and what follows is searched.
+  Found walk(const Region& region);
+
+  // Looks for containers by signature that start in [begin, stop) and end within the region. A magic that no
+  // header follows is chance: code that makes fat binaries holds it as a constant.
+  Found search(const Region& region, std::uint64_t begin, std::uint64_t stop);
+
+ private:
+  void start(std::uint64_t begin);
+  void search_in(const Region& region, std::uint64_t stop);
+  std::optional<std::uint64_t> take_container(const Region& region, std::uint64_t at, std::uint64_t end);
+  void add_error(const Region& region, Error error);
+  const Section* section_at(std::uint64_t offset) const;
+
+  const std::vector<const Section*>& sections_;
+  Window in_;
+  ContainerReader reader_;
+  std::size_t entries_most_;
+  Found found_;
+  std::size_t entries_ = 0;
+};
+
+}  // namespace archguard::fatbin
