@@ -35,10 +35,7 @@ bool Found::drop_before(std::uint64_t offset) {
 
 RegionReader::RegionReader(const ByteSource& source, const std::vector<const Section*>& sections,
                            std::size_t entries_most)
-    : sections_(sections),
-      in_(source, kBlockMost, kHeaderAhead),
-      reader_(in_),
-      entries_most_(entries_most) {}
+    : sections_(sections), in_(source, kBlockMost, kHeaderAhead), reader_(in_), entries_most_(entries_most) {}
 
 void RegionReader::start(std::uint64_t begin) {
   found_ = {};
