@@ -1,9 +1,10 @@
 #include "coverage/container_code.h"
 
 #include <algorithm>
-#include <map>
 #include <utility>
 
+#include "base/budget.h"
+#include "base/parallel.h"
 #include "base/text.h"
 
 namespace archguard {
@@ -25,48 +26,122 @@ Result<ImageCode> read_code(const Entry& entry, const ByteSource& source, Inflat
   return code;
 }
 
+// `images` have their kernels sorted by name.
 std::vector<KernelName> union_of_kernels(const std::vector<Image>& images) {
-  std::map<std::string, bool> real_by_name;
-  for (const Image& image : images) {
-    if (!image.code) continue;
-    for (const Kernel& kernel : image.code->kernels)
-      real_by_name[kernel.name] |= kernel.state == KernelState::real;
-  }
+  std::vector<const Kernel*> all;
+  for (const Image& image : images)
+    if (image.code)
+      for (const Kernel& kernel : image.code->kernels) all.push_back(&kernel);
+  std::sort(all.begin(), all.end(), [](const Kernel* a, const Kernel* b) { return a->name < b->name; });
   std::vector<KernelName> kernels;
-  kernels.reserve(real_by_name.size());
-  for (auto& [name, real] : real_by_name) kernels.push_back({name, real});
+  for (const Kernel* kernel : all) {
+    if (kernels.empty() || kernels.back().name != kernel->name) kernels.push_back({kernel->name, false});
+    kernels.back().real |= kernel->state == KernelState::real;
+  }
   return kernels;
 }
 
-}  // namespace
-
+// What all the images of a file may inflate to: far more than real ones do (libtorch_cuda: 5 times its size).
 std::uint64_t most_inflated(std::uint64_t file_size) {
   constexpr std::uint64_t kAlways = std::uint64_t{4} << 30, kFactor = 64;
   return file_size > UINT64_MAX / kFactor ? UINT64_MAX : std::max(kAlways, file_size * kFactor);
 }
 
-ContainerCode read_container_code(const DeviceObject& object, const Container& container,
-                                  const ByteSource& file, Inflater& inflater) {
+bool is_read(const Entry& entry) {
+  const bool holds_kernels =
+      entry.kind == EntryKind::sass || entry.kind == EntryKind::ptx || entry.kind == EntryKind::reloc_ptx;
+  return holds_kernels && entry.unknown.empty();
+}
+
+// Images are small in the median and up to 134 MB: what each thread keeps of its buffers, what may be in use
+// beside two of the largest, and how many images' kernels may wait for their turn.
+constexpr std::size_t kKeptBuffer = std::size_t{4} << 20;
+constexpr std::uint64_t kInUseBeside = std::uint64_t{24} << 20;
+constexpr std::size_t kImagesAhead = 32;
+
+}  // namespace
+
+struct ContainerCodes::State {
+  struct Work {
+    const DeviceObject* object;
+    const Entry* entry;
+    bool within_limit;
+  };
+
+  State(const DeviceCode& code, const ByteSource& source)
+      : file(source),
+        limit(most_inflated(source.size())),
+        work(work_of(code)),
+        inflaters(threads_to_use()),
+        in_use(2 * largest + kInUseBeside),
+        images(
+            work.size(), kImagesAhead,
+            [this](std::size_t i, unsigned thread) { return read(work[i], inflaters[thread]); },
+            static_cast<unsigned>(inflaters.size())) {
+    for (const DeviceObject& object : code.objects)
+      for (const Container& container : object.containers) containers.push_back({&object, &container});
+  }
+
+  std::vector<Work> work_of(const DeviceCode& code) {
+    std::vector<Work> all;
+    std::uint64_t total = 0;
+    for (const DeviceObject& object : code.objects)
+      for (const Container& container : object.containers)
+        for (const Entry& entry : container.entries) {
+          if (!is_read(entry)) continue;
+          const std::uint64_t needs = inflating_needs(entry);
+          if (needs != 0 && entry.compression != Compression::none) total += entry.uncompressed_size;
+          all.push_back({&object, &entry, total <= limit});
+          if (total <= limit) largest = std::max(largest, needs);
+        }
+    return all;
+  }
+
+  Result<ImageCode> read(const Work& each, Inflater& inflater) {
+    if (!each.within_limit)
+      return Error{"entry at " + hex(each.entry->offset),
+                   "images inflate to more than " + count_of(limit, "byte") + " in all, the rest is not read",
+                   {}};
+    const Share share(in_use, inflating_needs(*each.entry));
+    auto code = read_code(*each.entry, bytes_of(*each.object, file), inflater);
+    inflater.shrink(kKeptBuffer);
+    return code;
+  }
+
+  const ByteSource& file;
+  const std::uint64_t limit;
+  std::uint64_t largest = 0;
+  const std::vector<Work> work;
+  std::vector<Inflater> inflaters;
+  Budget in_use;
+  std::vector<std::pair<const DeviceObject*, const Container*>> containers;
+  std::size_t next_container = 0;
+  InOrder<Result<ImageCode>> images;  // last: its threads use the others
+};
+
+ContainerCodes::ContainerCodes(const DeviceCode& code, const ByteSource& file)
+    : state_(std::make_unique<State>(code, file)) {}
+ContainerCodes::~ContainerCodes() = default;
+
+ContainerCode ContainerCodes::next() {
+  const auto [object, container] = state_->containers[state_->next_container++];
   ContainerCode code;
-  code.container = container;
-  code.linked = object.linked;
-  const PartSource source = bytes_of(object, file);
-  for (const Entry& entry : container.entries) {
+  code.container = *container;
+  code.linked = object->linked;
+  for (const Entry& entry : container->entries) {
     Image image{entry, std::nullopt, entry.unknown};
-    const bool has_kernels_to_read =
-        entry.kind == EntryKind::sass || entry.kind == EntryKind::ptx || entry.kind == EntryKind::reloc_ptx;
     if (entry.kind == EntryKind::other && image.unknown.empty())
       image.unknown = "image of unknown kind " + hex(entry.kind_code);
-    if (has_kernels_to_read && image.unknown.empty()) {
-      auto read = read_code(entry, source, inflater);
+    if (is_read(entry)) {
+      auto read = state_->images.next();
       if (read) {
         image.code = std::move(read).value();
       } else {
         image.unknown = read.error().what;  // without the offset: like causes are told once
-        code.errors.push_back({where(object, container), read.error().text(), read.error().fix});
+        code.errors.push_back({where(*object, *container), read.error().text(), read.error().fix});
       }
     } else if (!image.unknown.empty()) {
-      code.errors.push_back({where(object, container), "unknown image: " + image.unknown, {}});
+      code.errors.push_back({where(*object, *container), "unknown image: " + image.unknown, {}});
     }
     code.images.push_back(std::move(image));
   }

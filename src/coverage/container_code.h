@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,12 +33,20 @@ struct ContainerCode {
   std::vector<Error> errors;        // images that could not be read
 };
 
-// Reads (and inflates) the images of one container, one after the other. `file` is the whole file that holds
-// `object`.
-// What all the images of a file may inflate to: far more than real ones do (libtorch_cuda: 5 times its size).
-std::uint64_t most_inflated(std::uint64_t file_size);
+// Reads (and inflates) the images of a file on all cores, and hands its containers over one after the other. No
+// more is in memory at once than twice what the largest image needs, and a few images' kernels.
+class ContainerCodes {
+ public:
+  // `code` was read from `file`; both outlive this.
+  ContainerCodes(const DeviceCode& code, const ByteSource& file);
+  ~ContainerCodes();
 
-ContainerCode read_container_code(const DeviceObject& object, const Container& container,
-                                  const ByteSource& file, Inflater& inflater);
+  // The next container, in the order of `code.objects` and their containers.
+  ContainerCode next();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
 
 }  // namespace archguard

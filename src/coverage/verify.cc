@@ -191,11 +191,11 @@ FileResult verify_file(const DeviceCode& code, const ByteSource& file, const std
   judges.reserve(request.classes.size());
   for (const DeviceClass& each : request.classes) judges.emplace_back(each.device, request.policy, waivers);
   std::optional<Version> toolkit;
-  Inflater inflater(most_inflated(file.size()));
+  ContainerCodes codes(code, file);
   for (const DeviceObject& object : code.objects) {
     if (!object.linked) result.objects = true;
-    for (const Container& container : object.containers) {
-      const ContainerCode contents = read_container_code(object, container, file, inflater);
+    for (std::size_t i = 0; i < object.containers.size(); ++i) {
+      const ContainerCode contents = codes.next();
       result.has_kernels |= may_hold_kernels(contents);
       result.errors.insert(result.errors.end(), contents.errors.begin(), contents.errors.end());
       for (const Image& image : contents.images)

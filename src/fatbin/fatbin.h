@@ -86,17 +86,22 @@ PartSource bytes_of(const DeviceObject& object, const ByteSource& file);
 // object's.
 Result<Bytes> inflate(const Entry& entry, const ByteSource& source);
 
+// What inflate() of this image holds in memory at once, its stored bytes and itself; 0 where its header alone
+// makes inflate() refuse it.
+std::uint64_t inflating_needs(const Entry& entry);
+
 // The same for many images: keeps its buffers, so that only the largest image costs memory. One per thread.
 class Inflater {
  public:
-  // Gives up once the images read have this many bytes in all: no small file may cost hours.
-  explicit Inflater(std::uint64_t most = UINT64_MAX);
+  Inflater();
   ~Inflater();
   Inflater(const Inflater&) = delete;
   Inflater& operator=(const Inflater&) = delete;
 
   // The image, good until the next call.
   Result<ByteView> inflate(const Entry& entry, const ByteSource& source);
+  // Gives back the buffers that are larger than `most` bytes; the last image is gone.
+  void shrink(std::size_t most);
 
  private:
   struct State;

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "fatbin/fatbin.h"
+#include "fatbin/scratch.h"
 
 namespace archguard {
 namespace {
@@ -23,79 +24,85 @@ Error inflated_size(const Entry& entry, const std::string& found) {
                 "image must inflate to " + count_of(entry.uncompressed_size, "byte") + ", found " + found);
 }
 
+// Refuses by the header alone, before anything is allocated.
+Status check_sizes(const Entry& entry) {
+  if (entry.obfuscated) return cannot(entry, "image is obfuscated, it cannot be inflated");
+  const std::uint64_t size = entry.uncompressed_size, stored = entry.stored_size;
+  if (size > kImageMost || stored > kImageMost)
+    return cannot(entry, "image of " + count_of(std::max(size, stored), "byte") + " exceeds the limit of " +
+                             std::to_string(kImageMost));
+  if (entry.compression == Compression::none) return Done{};
+  const std::uint64_t ratio = entry.compression == Compression::lz4 ? kLz4RatioMost : kZstdRatioMost;
+  if (size == 0 || size / ratio > stored)
+    return cannot(entry, count_of(stored, "stored byte") + " cannot inflate to " + std::to_string(size));
+  return Done{};
+}
+
 }  // namespace
 
+std::uint64_t inflating_needs(const Entry& entry) {
+  if (!check_sizes(entry)) return 0;
+  return entry.stored_size + (entry.compression == Compression::none ? 0 : entry.uncompressed_size);
+}
+
 struct Inflater::State {
-  Bytes stored;
-  Bytes image;
+  fatbin::Scratch stored;
+  fatbin::Scratch image;
   ZSTD_DCtx* zstd = nullptr;  // made at first use
-  std::uint64_t most = 0, total = 0;
 
   ~State() { ZSTD_freeDCtx(zstd); }
-  static ByteView first(const Bytes& bytes, std::uint64_t count) {
-    return {bytes.data(), static_cast<std::size_t>(count)};
-  }
-  static void hold(Bytes& bytes, std::uint64_t count) {
-    if (bytes.size() < count) bytes.resize(static_cast<std::size_t>(count));
-  }
 };
 
-Inflater::Inflater(std::uint64_t most) : state_(std::make_unique<State>()) {
-  state_->most = most;
-}
+Inflater::Inflater() : state_(std::make_unique<State>()) {}
 Inflater::~Inflater() = default;
 
+void Inflater::shrink(std::size_t most) {
+  state_->stored.shrink(most);
+  state_->image.shrink(most);
+}
+
 Result<ByteView> Inflater::inflate(const Entry& entry, const ByteSource& source) {
-  if (entry.obfuscated) return cannot(entry, "image is obfuscated, it cannot be inflated");
-  const std::uint64_t size = entry.uncompressed_size, stored_size = entry.stored_size;
-  if (size > kImageMost || stored_size > kImageMost)
-    return cannot(entry, "image of " + count_of(std::max(size, stored_size), "byte") +
-                             " exceeds the limit of " + std::to_string(kImageMost));
   const std::uint64_t remain =
       entry.payload_offset <= source.size() ? source.size() - entry.payload_offset : 0;
+  const auto size = static_cast<std::size_t>(entry.uncompressed_size);
+  const auto stored_size = static_cast<std::size_t>(entry.stored_size);
+  ARCHGUARD_CHECK(check_sizes(entry));
   if (stored_size > remain)
     return cannot(entry,
                   "image needs " + count_of(stored_size, "byte") + ", " + std::to_string(remain) + " remain");
-  State::hold(state_->stored, stored_size);
-  if (Status read =
-          source.read(entry.payload_offset, state_->stored.data(), static_cast<std::size_t>(stored_size));
-      !read)
+  std::uint8_t* const stored_bytes = state_->stored.hold(stored_size);
+  if (stored_bytes == nullptr && stored_size != 0)
+    return cannot(entry, "no memory for " + count_of(stored_size, "byte"));
+  if (Status read = source.read(entry.payload_offset, stored_bytes, stored_size); !read)
     return cannot(entry, read.error().what);
-  const ByteView stored = State::first(state_->stored, stored_size);
+  const ByteView stored{stored_bytes, stored_size};
   if (entry.compression == Compression::none) return stored;
 
   const bool lz4 = entry.compression == Compression::lz4;
-  const std::uint64_t ratio = lz4 ? kLz4RatioMost : kZstdRatioMost;
-  if (size == 0 || size / ratio > stored_size)
-    return cannot(entry, count_of(stored_size, "stored byte") + " cannot inflate to " + std::to_string(size));
   if (!lz4) {
     const unsigned long long frame = ZSTD_getFrameContentSize(stored.data, stored.size);
     if (frame == ZSTD_CONTENTSIZE_ERROR) return cannot(entry, "image is no zstd frame");
     if (frame == ZSTD_CONTENTSIZE_UNKNOWN) return inflated_size(entry, "no size in its zstd frame");
     if (frame != size) return inflated_size(entry, std::to_string(frame) + " in its zstd frame");
   }
-  state_->total += size;
-  if (state_->total > state_->most)
-    return cannot(entry, "images inflate to more than " + count_of(state_->most, "byte") +
-                             " in all, the rest is not read");
-  State::hold(state_->image, size);
+  std::uint8_t* const image = state_->image.hold(size);
+  if (image == nullptr) return cannot(entry, "no memory for " + count_of(size, "byte"));
   if (lz4) {
-    const int got = LZ4_decompress_safe(reinterpret_cast<const char*>(stored.data),
-                                        reinterpret_cast<char*>(state_->image.data()),
-                                        static_cast<int>(stored.size), static_cast<int>(size));
+    const int got =
+        LZ4_decompress_safe(reinterpret_cast<const char*>(stored.data), reinterpret_cast<char*>(image),
+                            static_cast<int>(stored.size), static_cast<int>(size));
     if (got < 0) return cannot(entry, "image is damaged: LZ4 stops at byte " + std::to_string(-(got + 1)));
     if (static_cast<std::uint64_t>(got) != size) return inflated_size(entry, std::to_string(got));
-    return State::first(state_->image, size);
+    return ByteView{image, size};
   }
   if (state_->zstd == nullptr) state_->zstd = ZSTD_createDCtx();
   if (state_->zstd == nullptr) return cannot(entry, "no memory for zstd");
   // One call into a buffer of the whole image: no window is allocated, whatever size the frame asks for.
-  const std::size_t got = ZSTD_decompressDCtx(state_->zstd, state_->image.data(),
-                                              static_cast<std::size_t>(size), stored.data, stored.size);
+  const std::size_t got = ZSTD_decompressDCtx(state_->zstd, image, size, stored.data, stored.size);
   if (ZSTD_isError(got) != 0)
     return cannot(entry, std::string("image is damaged: zstd: ") + ZSTD_getErrorName(got));
   if (got != size) return inflated_size(entry, std::to_string(got));
-  return State::first(state_->image, size);
+  return ByteView{image, size};
 }
 
 Result<Bytes> inflate(const Entry& entry, const ByteSource& source) {

@@ -1,5 +1,7 @@
 #include "report/inspect.h"
 
+#include <optional>
+
 #include "base/colour.h"
 #include "commands.h"
 #include "files.h"
@@ -25,7 +27,8 @@ Result<int> run_inspect(const InspectOptions& options) {
   for (const InputFile& input : files) {
     visit_file(input, [&](const DeviceCode& code, const ByteSource& source) {
       std::vector<Error> errors = code.errors;
-      Inflater inflater(most_inflated(source.size()));
+      std::optional<ContainerCodes> codes;
+      if (kernels) codes.emplace(code, source);
       writer->begin_file(input.path, code.member, source.size());
       for (const DeviceObject& object : code.objects) {
         if (code.archive && object.containers.empty())
@@ -33,7 +36,7 @@ Result<int> run_inspect(const InspectOptions& options) {
         writer->begin_object(object);
         for (const Container& container : object.containers) {
           if (kernels) {
-            const ContainerCode contents = read_container_code(object, container, source, inflater);
+            const ContainerCode contents = codes->next();
             all_read &= contents.errors.empty();  // the writer has them from the contents
             writer->container(object, container, &contents);
           } else {
