@@ -58,6 +58,8 @@ bool is_read(const Entry& entry) {
 constexpr std::size_t kKeptBuffer = std::size_t{4} << 20;
 constexpr std::uint64_t kInUseBeside = std::uint64_t{24} << 20;
 constexpr std::size_t kImagesAhead = 32;
+// Less than this to inflate, and a second thread is not worth its start.
+constexpr std::uint64_t kWorthThreads = std::uint64_t{1} << 20;
 
 }  // namespace
 
@@ -72,7 +74,7 @@ struct ContainerCodes::State {
       : file(source),
         limit(most_inflated(source.size())),
         work(work_of(code)),
-        inflaters(threads_to_use()),
+        inflaters(all_needs < kWorthThreads ? 1 : threads_to_use()),
         in_use(2 * largest + kInUseBeside),
         images(
             work.size(), kImagesAhead,
@@ -92,7 +94,9 @@ struct ContainerCodes::State {
           const std::uint64_t needs = inflating_needs(entry);
           if (needs != 0 && entry.compression != Compression::none) total += entry.uncompressed_size;
           all.push_back({&object, &entry, total <= limit});
-          if (total <= limit) largest = std::max(largest, needs);
+          if (total > limit) continue;
+          largest = std::max(largest, needs);
+          all_needs += needs;
         }
     return all;
   }
@@ -110,7 +114,7 @@ struct ContainerCodes::State {
 
   const ByteSource& file;
   const std::uint64_t limit;
-  std::uint64_t largest = 0;
+  std::uint64_t largest = 0, all_needs = 0;  // of the images' inflating_needs()
   const std::vector<Work> work;
   std::vector<Inflater> inflaters;
   Budget in_use;

@@ -33,8 +33,8 @@ struct ContainerCode {
   std::vector<Error> errors;        // images that could not be read
 };
 
-// Reads (and inflates) the images of a file on all cores, and hands its containers over one after the other. No
-// more is in memory at once than twice what the largest image needs, and a few images' kernels.
+// Reads (and inflates) the images of a file on all cores, and hands its containers over one after the other.
+// No more is in memory at once than twice what the largest image needs, and a few images' kernels.
 class ContainerCodes {
  public:
   // `code` was read from `file`; both outlive this.

@@ -97,6 +97,9 @@ class PtxReader {
       empty = false;
       ++statements;
       token = end_of_statement(token);
+      const std::size_t left = depth - (token == "}" ? 1 : 0);
+      if (!straight && statements > kHollowMost && left != 0)
+        return close(left, KernelState::real);  // all that is left to come out
     }
     if (straight && empty) return KernelState::empty;  // the end of the body returns
     return statements > kHollowMost ? KernelState::real : KernelState::unknown;

@@ -12,6 +12,27 @@ bool is_word(char c) {
          c == '%' || c == '.';
 }
 
+// What can begin or end a block, or hide its marks.
+bool is_mark(char c) {
+  return (c == '{') | (c == '}') | (c == '/') | (c == '"');
+}
+
+constexpr std::size_t kRun = 64;
+
+// A loop without a way out, of bytes alone: compilers make vector instructions of it. Most of all PTX goes
+// through it.
+bool has_mark(const char* run) {
+  unsigned char any = 0;
+  for (std::size_t i = 0; i < kRun; ++i) any = static_cast<unsigned char>(any | is_mark(run[i]));
+  return any != 0;
+}
+
+std::size_t find_mark(std::string_view text, std::size_t at) {
+  while (text.size() - at >= kRun && !has_mark(text.data() + at)) at += kRun;
+  while (at < text.size() && !is_mark(text[at])) ++at;
+  return at;
+}
+
 }  // namespace
 
 void PtxLexer::skip_blanks() {
@@ -60,12 +81,9 @@ void PtxLexer::skip_line() {
 bool PtxLexer::skip_block() {
   std::size_t depth = 1;
   while (depth != 0) {
-    const auto stop = text_.find_first_of("{}/\"", at_);
-    if (stop == std::string_view::npos) {
-      at_ = text_.size();
-      return false;
-    }
+    const std::size_t stop = find_mark(text_, at_);
     at_ = stop;
+    if (stop == text_.size()) return false;
     const char c = text_[at_];
     if (c == '{' || c == '}') {
       depth += c == '{' ? 1 : std::size_t(-1);

@@ -118,6 +118,7 @@ KernelState state_of_sass(ByteView code, int sm) {
     if (!is_prologue(i)) only_prologue = false;
     called = called || is_call(i);
     straight = !leaves_straight_line(i);
+    if (!straight && code.size > kHollowMost) return KernelState::real;  // all that is left to come out
   }
   if (stored && !called) return KernelState::real;
   return code.size > kHollowMost ? KernelState::real : KernelState::unknown;

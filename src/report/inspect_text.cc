@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <iterator>
+#include <unordered_map>
 
 #include "base/text.h"
 #include "container/host_file.h"
@@ -110,6 +111,7 @@ class TextWriter final : public InspectWriter {
   void container_lines(const DeviceObject& object, const Container& container, const ContainerCode* code) {
     put("{}: {}{}\n", where(object, container), human_size(container.size),
         container.relocatable ? ", relocatable" : "");
+    std::unordered_map<std::string_view, std::string> shown;  // its images have the same kernels
     for (std::size_t i = 0; i < container.entries.size(); ++i) {
       const Entry& entry = container.entries[i];
       put("  {:<16} {:>10}", image_name(entry), human_size(entry.stored_size));
@@ -120,8 +122,11 @@ class TextWriter final : public InspectWriter {
       if (!entry.unknown.empty()) put("  unknown: {}", entry.unknown);
       put("\n");
       if (code == nullptr || !kernels_ || !code->images[i].code) continue;
-      for (const Kernel& kernel : code->images[i].code->kernels)
-        put("    {:<7}  {}\n", name_of(kernel.state), demangle(kernel.name));
+      for (const Kernel& kernel : code->images[i].code->kernels) {
+        const auto [name, is_new] = shown.try_emplace(kernel.name);
+        if (is_new) name->second = demangle(kernel.name);
+        put("    {:<7}  {}\n", name_of(kernel.state), name->second);
+      }
     }
   }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+
 #include "fatbin/fatbin.h"
 #include "targets.h"
 
@@ -9,7 +11,8 @@ namespace archguard::fuzz {
 inline DeviceCode read_all(ByteView bytes) {
   const MemorySource source(bytes);
   DeviceCode code = read_device_code(source, "f");
-  Inflater inflater(std::uint64_t{1} << 22);  // bounds the time of one run
+  Inflater inflater;
+  std::uint64_t left = std::uint64_t{1} << 22;  // bounds the time of one run
   for (const DeviceObject& object : code.objects) {
     promise(inside(object.file_offset, object.file_size, bytes.size));
     const PartSource part = bytes_of(object, source);
@@ -17,8 +20,9 @@ inline DeviceCode read_all(ByteView bytes) {
       promise(inside(container.offset, container.size, object.file_size));
       for (const Entry& entry : container.entries) {
         promise(inside(entry.payload_offset, entry.stored_size, object.file_size));
-        if (entry.uncompressed_size > (std::uint64_t{1} << 20))
+        if (entry.uncompressed_size > std::min(left, std::uint64_t{1} << 20))
           continue;  // a real allocation, as the format allows
+        left -= entry.uncompressed_size;
         const auto image = inflater.inflate(entry, part);
         promise(!image || image->size == entry.uncompressed_size);
       }

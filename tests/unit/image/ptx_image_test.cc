@@ -106,3 +106,12 @@ TEST_CASE("every cut of a module is an error, or ends between two kernels") {
     CHECK_MESSAGE((kernels == "" || kernels == "a real" || kernels == "a real, b trap"), size);
   }
 }
+
+TEST_CASE("a kernel of many statements behind a branch is real, and the next one is found") {
+  std::string many;
+  for (int i = 0; i < 300; ++i) many += "ld.global.v2.u32 {%r1, %r2}, [%rd1];\n";
+  CHECK(kernels_of_ptx(".version 9.0\n.target sm_80\n.entry a() { @%p1 bra $L; {" + many +
+                       "} $L: trap; }\n.entry b() { ret; }\n.entry c() { bra $L;" + many + "{" + many +
+                       "} }\n.entry d() { trap; }") == "a real, b empty, c real, d trap");
+  CHECK(kernels_of_ptx(".version 9.0\n.target sm_80\n.entry a() {" + many + "trap; }") == "a trap");
+}

@@ -37,3 +37,13 @@ TEST_CASE("a block ends at its own brace") {
   CHECK(lexer.next() == "c");
   CHECK_FALSE(PtxLexer("{ a").skip_block());
 }
+
+TEST_CASE("a block's end is found however much stands before it") {
+  for (std::size_t length = 0; length < 200; ++length)
+    for (const std::string mark : {"", "{}", "\"}\"", "// }\n", "/* } */", "/"}) {
+      const std::string text = std::string(length, 'x') + mark + std::string(length / 2, ';') + "} c";
+      PtxLexer lexer(text);
+      REQUIRE(lexer.skip_block());
+      REQUIRE(lexer.next() == "c");
+    }
+}

@@ -1,0 +1,75 @@
+#include "coverage/container_code.h"
+
+#include <doctest/doctest.h>
+#include <string>
+
+#include "base/parallel.h"
+#include "base/text.h"
+#include "support/builders/cubin_builder.h"
+#include "support/builders/fatbin_builder.h"
+
+using namespace archguard;
+using namespace archguard::test;
+
+namespace {
+
+test::Bytes cubin(const std::string& kernel) {
+  return CubinBuilder{}.kernel(kernel, sass::join({sass::store(), sass::exit()})).bytes();
+}
+
+// "0: kernels of its images | errors", a line for each container.
+std::string contents_of(const test::Bytes& bytes) {
+  const MemorySource source(bytes);
+  const DeviceCode code = read_device_code(source, "t.fatbin");
+  ContainerCodes codes(code, source);
+  std::string text;
+  for (const DeviceObject& object : code.objects)
+    for (std::size_t i = 0; i < object.containers.size(); ++i) {
+      const ContainerCode container = codes.next();
+      text += std::to_string(i) + ":";
+      for (const KernelName& kernel : container.kernels) text += " " + kernel.name;
+      for (const Error& error : container.errors) text += " | " + error.text();
+      text += "\n";
+    }
+  return text;
+}
+
+std::string contents_on_one_thread(const test::Bytes& bytes) {
+  return InOrder<std::string>(
+             1, 1, [&](std::size_t, unsigned) { return contents_of(bytes); }, 1)
+      .next();
+}
+
+}  // namespace
+
+TEST_CASE("containers come in order, with their own kernels and errors, on any number of threads") {
+  test::Bytes bytes;
+  std::string expected;
+  for (int i = 0; i < 300; ++i) {
+    const std::string name = std::to_string(i);
+    auto container = FatbinBuilder{}
+                         .cubin(80, cubin("k" + name))
+                         .zstd()
+                         .ltoir("90", {1, 2, 3})
+                         .cubin(80, i % 7 == 0 ? filler(1 << 15) : cubin("l" + name))
+                         .bytes();
+    const std::string place = i == 0 ? "t.fatbin" : "t.fatbin(+" + hex(bytes.size()) + ")";
+    expected += name + ": k" + name;
+    expected += i % 7 == 0 ? " | " + place + ": cubin has no ELF magic" : " l" + name;
+    expected += "\n";
+    bytes.insert(bytes.end(), container.begin(), container.end());
+  }
+  CHECK(contents_of(bytes) == expected);
+  CHECK(contents_on_one_thread(bytes) == expected);
+}
+
+TEST_CASE("containers that nobody asks for any more hold nothing up") {
+  test::Bytes bytes;
+  for (int i = 0; i < 100; ++i) {
+    const auto container = FatbinBuilder{}.cubin(80, cubin("k")).zstd().cubin(80, filler(1 << 14)).bytes();
+    bytes.insert(bytes.end(), container.begin(), container.end());
+  }
+  const MemorySource source(bytes);
+  const DeviceCode code = read_device_code(source, "t.fatbin");
+  CHECK(ContainerCodes(code, source).next().kernels.size() == 1);
+}
