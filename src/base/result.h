@@ -1,6 +1,6 @@
 #pragma once
 
-#include <optional>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -21,26 +21,37 @@ struct Error {
 template <class T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : value_(std::move(value)) {}
-  Result(Error error) : error_(std::move(error)) {}
+  Result(T value) : ok_(true), value_(std::move(value)) {}
+  Result(Error error) : ok_(false), error_(std::move(error)) {}
+  Result(Result&& other) noexcept : ok_(other.ok_), error_(std::move(other.error_)) {
+    if (ok_) ::new (static_cast<void*>(&value_)) T(std::move(other.value_));
+  }
+  Result(const Result&) = delete;
+  Result& operator=(const Result&) = delete;
+  ~Result() {
+    if (ok_) value_.~T();
+  }
 
-  bool ok() const { return value_.has_value(); }
-  explicit operator bool() const { return ok(); }
+  bool ok() const { return ok_; }
+  explicit operator bool() const { return ok_; }
 
-  T& value() & { return *value_; }
-  const T& value() const& { return *value_; }
-  T&& value() && { return std::move(*value_); }
-  T& operator*() & { return value(); }
-  const T& operator*() const& { return value(); }
-  T* operator->() { return &value(); }
-  const T* operator->() const { return &value(); }
+  T& value() & { return value_; }
+  const T& value() const& { return value_; }
+  T&& value() && { return std::move(value_); }
+  T& operator*() & { return value_; }
+  const T& operator*() const& { return value_; }
+  T* operator->() { return &value_; }
+  const T* operator->() const { return &value_; }
 
   const Error& error() const& { return error_; }
   Error&& error() && { return std::move(error_); }
 
  private:
-  std::optional<T> value_;  // not a variant with the error: that takes a compiler twice as long
+  bool ok_;
   Error error_;
+  union {  // a std::variant or std::optional would cost a compiler several times as much
+    T value_;
+  };
 };
 
 struct Done {};

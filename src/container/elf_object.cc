@@ -1,6 +1,7 @@
 #include "container/elf_object.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "base/text.h"
 #include "container/elf.h"
@@ -56,13 +57,14 @@ class ElfObjectReader {
       ARCHGUARD_TRY(found, section_at(header_.names_index));
       names = found;
     }
-    Status first_error = Done{};
+    std::optional<Error> first_error;
     for (std::uint64_t i = 1; i < header_.section_count; ++i) {
       ARCHGUARD_TRY(section, section_at(i));
       Status status = add_section(section, names);
-      if (!status && first_error) first_error = std::move(status);
+      if (!status && !first_error) first_error = std::move(status).error();
     }
-    return first_error;
+    if (first_error) return std::move(*first_error);
+    return Done{};
   }
 
   Result<ElfSection> section_at(std::uint64_t index) {

@@ -1,6 +1,7 @@
 #include "container/pe_object.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "base/text.h"
 #include "container/window.h"
@@ -48,13 +49,14 @@ class PeReader {
                    "section table at " + hex(sections_at_) + " needs " + count_of(sections_, "header") +
                        " of 40 bytes, " + count_of(remain, "byte") + " remain",
                    {}};
-    Status first_error = Done{};
+    std::optional<Error> first_error;
     for (std::uint64_t i = 0; i < sections_; ++i) {
       ARCHGUARD_TRY(bytes, in_.at(sections_at_ + i * kSectionSize, kSectionSize));
       Status status = add_section(Cursor(bytes));
-      if (!status && first_error) first_error = std::move(status);
+      if (!status && !first_error) first_error = std::move(status).error();
     }
-    return first_error;
+    if (first_error) return std::move(*first_error);
+    return Done{};
   }
 
  private:

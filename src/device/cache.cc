@@ -10,8 +10,11 @@ namespace {
 constexpr char kCacheSchema[] = "archguard.cache/1";
 constexpr char kDeviceNodes[] = "the device nodes";
 
-void add_state(std::vector<MachineState>& state, std::string name, std::string value) {
-  state.push_back({std::move(name), std::move(value)});
+void add_state(MachineState& state, std::string name, std::string value) {
+  Record entry(2);
+  entry[0] = std::move(name);
+  entry[1] = std::move(value);
+  state.push_back(std::move(entry));
 }
 
 // "nvidia0 8630:… nvidiactl 8630:…" for the names that begin so.
@@ -66,47 +69,47 @@ bool worth_keeping(const std::vector<ChildOutcome>& outcomes) {
 }
 
 // The name of the first that differs, or empty.
-std::string first_difference(const std::vector<MachineState>& before, const std::vector<MachineState>& now) {
+std::string first_difference(const MachineState& before, const MachineState& now) {
   for (std::size_t i = 0; i < before.size() || i < now.size(); ++i) {
-    if (i >= now.size()) return before[i].name;
-    if (i >= before.size()) return now[i].name;
+    if (i >= now.size()) return before[i][0];
+    if (i >= before.size()) return now[i][0];
     // Of two lists of variables the one that has more names the variable.
-    if (before[i].name != now[i].name) return before.size() > now.size() ? before[i].name : now[i].name;
-    if (before[i].value != now[i].value) return now[i].name;
+    if (before[i][0] != now[i][0]) return before.size() > now.size() ? before[i][0] : now[i][0];
+    if (before[i][1] != now[i][1]) return now[i][0];
   }
   return {};
 }
 
 struct CacheFile {
-  std::vector<MachineState> state, libraries;
+  bool whole = false;
+  MachineState state, libraries;
   std::vector<ChildOutcome> outcomes;
 };
 
-std::optional<CacheFile> parse_cache(std::string_view text) {
+CacheFile parse_cache(std::string_view text) {
   CacheFile cache;
   auto lines = split(text, '\n');
-  if (lines.size() < 3 || lines[0] != kCacheSchema || lines[lines.size() - 2] != "end") return std::nullopt;
+  if (lines.size() < 3 || lines[0] != kCacheSchema || lines[lines.size() - 2] != "end") return cache;
   for (const auto line : lines) {
     Record record = decode_record(line);
     if (record.size() == 3 && (record[0] == "state" || record[0] == "library")) {
-      (record[0] == "state" ? cache.state : cache.libraries).push_back({record[1], record[2]});
+      add_state(record[0] == "state" ? cache.state : cache.libraries, record[1], record[2]);
     } else if (record.size() == 2 && record[0] == "child") {
       cache.outcomes.emplace_back();
       cache.outcomes.back().end = ChildOutcome::End::finished;
       cache.outcomes.back().noise = record[1];
     } else if (record.size() >= 2 && record[0] == "record" && !cache.outcomes.empty()) {
-      record.erase(record.begin());
-      cache.outcomes.back().records.push_back(std::move(record));
+      cache.outcomes.back().records.push_back(decode_record(line.substr(line.find('\t') + 1)));
     }
   }
-  if (cache.outcomes.size() != 2) return std::nullopt;
+  cache.whole = cache.outcomes.size() == 2;
   return cache;
 }
 
 }  // namespace
 
-std::vector<MachineState> machine_state() {
-  std::vector<MachineState> state;
+MachineState machine_state() {
+  MachineState state;
   add_state(state, "the boot id", read_small_file("/proc/sys/kernel/random/boot_id"));
   add_state(state, "the kernel driver",
             read_small_file("/proc/driver/nvidia/version") + read_small_file("/sys/module/nvidia/version"));
@@ -124,8 +127,8 @@ std::vector<MachineState> machine_state() {
   return state;
 }
 
-std::vector<MachineState> library_state(const std::vector<ChildOutcome>& outcomes) {
-  std::vector<MachineState> state;
+MachineState library_state(const std::vector<ChildOutcome>& outcomes) {
+  MachineState state;
   for (const auto& outcome : outcomes) {
     const std::string path = read_answers(outcome).path;
     if (!path.empty()) add_state(state, path, file_stamp(path));
@@ -133,45 +136,33 @@ std::vector<MachineState> library_state(const std::vector<ChildOutcome>& outcome
   return state;
 }
 
-std::optional<std::vector<ChildOutcome>> read_cache(const std::string& file,
-                                                    const std::vector<MachineState>& now, std::string& why) {
+std::string read_cache(const std::string& file, const MachineState& now,
+                       std::vector<ChildOutcome>& outcomes) {
   const std::string text = read_small_file(file);
-  if (text.empty()) {
-    why = "there is none yet";
-    return std::nullopt;
-  }
-  auto cache = parse_cache(text);
-  if (!cache) {
-    why = "it cannot be read";
-    return std::nullopt;
-  }
-  std::string changed = first_difference(cache->state, now);
-  if (changed.empty()) changed = first_difference(cache->libraries, library_state(cache->outcomes));
-  if (!changed.empty()) {
-    why = changed + " changed";
-    return std::nullopt;
-  }
-  return std::move(cache->outcomes);
+  if (text.empty()) return "there is none yet";
+  CacheFile cache = parse_cache(text);
+  if (!cache.whole) return "it cannot be read";
+  std::string changed = first_difference(cache.state, now);
+  if (changed.empty()) changed = first_difference(cache.libraries, library_state(cache.outcomes));
+  if (!changed.empty()) return changed + " changed";
+  outcomes = std::move(cache.outcomes);
+  return {};
 }
 
-void write_cache(const std::string& file, const std::vector<MachineState>& before,
+void write_cache(const std::string& file, const MachineState& before,
                  const std::vector<ChildOutcome>& outcomes) {
-  const std::vector<MachineState> after = machine_state();
+  const MachineState after = machine_state();
   bool same = before.size() == after.size();
   for (std::size_t i = 0; same && i < after.size(); ++i)
-    same = before[i].name == after[i].name &&
-           (before[i].value == after[i].value || after[i].name == kDeviceNodes);
+    same = before[i][0] == after[i][0] && (before[i][1] == after[i][1] || after[i][0] == kDeviceNodes);
   if (!same || !worth_keeping(outcomes)) return remove_file(file);
 
   std::string text = encode_record({kCacheSchema});
-  for (const auto& each : after) text += encode_record({"state", each.name, each.value});
-  for (const auto& each : library_state(outcomes)) text += encode_record({"library", each.name, each.value});
+  for (const auto& each : after) text += encode_record({"state", each[0], each[1]});
+  for (const auto& each : library_state(outcomes)) text += encode_record({"library", each[0], each[1]});
   for (const auto& outcome : outcomes) {
     text += encode_record({"child", outcome.noise});
-    for (Record record : outcome.records) {
-      record.insert(record.begin(), "record");
-      text += encode_record(record);
-    }
+    for (const Record& record : outcome.records) text.append("record\t").append(encode_record(record));
   }
   if (!write_file(file, text + encode_record({"end"}))) remove_file(file);
 }

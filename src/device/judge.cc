@@ -89,13 +89,13 @@ Device make_device(const DeviceAnswer* cuda, const DeviceAnswer* nvml, const Dri
 // differently.
 void merge_devices(const LibraryAnswers& cuda, const LibraryAnswers& nvml, const Surroundings& around,
                    const DriverFacts& driver, ProbeResult& result) {
-  std::vector<bool> matched(nvml.devices.size(), false);
+  std::string matched(nvml.devices.size(), 0);  // 1: CUDA shows it too
   bool all_identified = true, instance = false;
   for (const auto& shown : cuda.devices) {
     const DeviceAnswer* same = nullptr;
     for (std::size_t i = 0; i < nvml.devices.size() && same == nullptr; ++i) {
       if (!same_gpu(shown, nvml.devices[i])) continue;
-      matched[i] = true;
+      matched[i] = 1;
       same = &nvml.devices[i];
     }
     all_identified = all_identified && has_identity(shown);
@@ -104,7 +104,7 @@ void merge_devices(const LibraryAnswers& cuda, const LibraryAnswers& nvml, const
   }
   std::size_t hidden = 0;
   for (std::size_t i = 0; i < nvml.devices.size(); ++i) {
-    if (matched[i] || !all_identified) continue;
+    if (matched[i] != 0 || !all_identified) continue;
     Device device = make_device(nullptr, &nvml.devices[i], driver);
     // CUDA enumerates one MIG instance a process, and then no GPU beside it (MIG User Guide, "CUDA Device
     // Enumeration"): the others are there for other processes.

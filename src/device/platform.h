@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <vector>
@@ -61,10 +62,10 @@ struct ChildOutcome {
   std::string noise;            // the first 16 KiB of what the child printed on stdout and stderr
 };
 
-// Runs each body in a child process of its own, all at once, and collects what they put into their sinks.
-// Returns at the deadline at the latest (plus 0.1 s): a child is then killed, and one that the kernel cannot
-// kill is abandoned. A crash leaves no core file.
-std::vector<ChildOutcome> run_isolated(const std::vector<IsolatedBody>& bodies,
+// Runs each body (at most four) in a child process of its own, all at once, and collects what they put into
+// their sinks. Returns at the deadline at the latest (plus 0.1 s): a child is then killed, and one that the
+// kernel cannot kill is abandoned. A crash leaves no core file.
+std::vector<ChildOutcome> run_isolated(std::initializer_list<IsolatedBody> bodies,
                                        std::chrono::milliseconds timeout);
 
 // "segmentation fault"

@@ -26,6 +26,7 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
+constexpr std::size_t kMostChildren = 4;
 constexpr std::size_t kMostRecordBytes = 4 << 20;
 constexpr std::size_t kMostNoiseBytes = 16 << 10;
 constexpr auto kReapPatience = std::chrono::milliseconds(100);
@@ -200,40 +201,43 @@ std::string DynamicLibrary::path() const {
   return map->l_name;
 }
 
-std::vector<ChildOutcome> run_isolated(const std::vector<IsolatedBody>& bodies,
+std::vector<ChildOutcome> run_isolated(std::initializer_list<IsolatedBody> bodies,
                                        std::chrono::milliseconds timeout) {
   const auto deadline = SteadyClock::now() + timeout;
   fflush(nullptr);  // else the children would flush what this process has not printed yet
-  std::vector<RunningChild> children(bodies.size());
-  for (std::size_t i = 0; i < bodies.size(); ++i) start_child(children[i], bodies[i]);
+  RunningChild children[kMostChildren];
+  RunningChild* end_of_children = children;
+  for (const IsolatedBody body : bodies)
+    if (end_of_children != children + kMostChildren) start_child(*end_of_children++, body);
 
-  const auto is_done = [](const RunningChild& child) { return child.done; };
-  while (!std::all_of(children.begin(), children.end(), is_done)) {
+  for (;;) {
     const auto left =
         std::chrono::duration_cast<std::chrono::milliseconds>(deadline - SteadyClock::now()).count();
-    if (left <= 0) break;
-    std::vector<pollfd> pipes;
-    int patience = 100;
-    for (const auto& child : children) {
-      if (child.done) continue;
-      if (child.records_fd < 0) patience = 2;  // it is ending; poll tells nothing more
-      for (const int end : {child.records_fd, child.noise_fd})
-        if (end >= 0) pipes.push_back({end, POLLIN, 0});
+    pollfd pipes[2 * kMostChildren];
+    nfds_t open_pipes = 0;
+    long long patience = 100;
+    bool all_done = true;
+    for (const RunningChild* child = children; child != end_of_children; ++child) {
+      if (child->done) continue;
+      all_done = false;
+      if (child->records_fd < 0) patience = 2;  // it is ending; poll tells nothing more
+      for (const int end : {child->records_fd, child->noise_fd})
+        if (end >= 0) pipes[open_pipes++] = {end, POLLIN, 0};
     }
-    poll(pipes.data(), static_cast<nfds_t>(pipes.size()),
-         static_cast<int>(std::min<long long>(left, patience)));
-    for (auto& child : children)
-      if (!child.done) look_after(child);
+    if (all_done || left <= 0) break;
+    poll(pipes, open_pipes, static_cast<int>(left < patience ? left : patience));
+    for (RunningChild* child = children; child != end_of_children; ++child)
+      if (!child->done) look_after(*child);
   }
 
   std::vector<ChildOutcome> outcomes;
-  for (auto& child : children) {
-    if (!child.done) {
-      drain_child(child);
-      child.outcome.end = ChildOutcome::End::late;
-      kill_and_reap(child);
+  for (RunningChild* child = children; child != end_of_children; ++child) {
+    if (!child->done) {
+      drain_child(*child);
+      child->outcome.end = ChildOutcome::End::late;
+      kill_and_reap(*child);
     }
-    outcomes.push_back(outcome_of(child));
+    outcomes.push_back(outcome_of(*child));
   }
   return outcomes;
 }

@@ -60,15 +60,16 @@ std::vector<PciGpu> gpus_on_bus() {
 }  // namespace
 
 ProbeResult probe_this_machine(std::chrono::milliseconds timeout, const std::string& cache_file) {
-  std::vector<MachineState> before;
-  std::optional<std::vector<ChildOutcome>> kept;
+  MachineState before;
+  std::vector<ChildOutcome> outcomes;
   std::string dropped;
   if (!cache_file.empty()) {
     before = machine_state();
-    kept = read_cache(cache_file, before, dropped);
+    dropped = read_cache(cache_file, before, outcomes);
   }
-  const auto outcomes = kept ? *kept : run_isolated({ask_cuda_driver, ask_nvml}, timeout);
-  if (!cache_file.empty() && !kept) write_cache(cache_file, before, outcomes);
+  const bool from_cache = !outcomes.empty();
+  if (!from_cache) outcomes = run_isolated({ask_cuda_driver, ask_nvml}, timeout);
+  if (!from_cache && !cache_file.empty()) write_cache(cache_file, before, outcomes);
   const LibraryAnswers cuda = read_answers(outcomes[0]), nvml = read_answers(outcomes[1]);
   Surroundings around;
   around.cuda_visible_devices = environment("CUDA_VISIBLE_DEVICES");
@@ -84,7 +85,7 @@ ProbeResult probe_this_machine(std::chrono::milliseconds timeout, const std::str
   if (!cuda.initialised || cuda.devices.empty()) around.pci_gpus = gpus_on_bus();
   around.timeout = timeout;
   ProbeResult result = judge_answers(cuda, nvml, around);
-  result.from_cache = kept.has_value();
+  result.from_cache = from_cache;
   result.cache_dropped = dropped;
   return result;
 }

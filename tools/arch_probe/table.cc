@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 
 #include "base/text.h"
 #include "commands.h"
@@ -10,8 +9,9 @@ namespace {
 constexpr char kBold[] = "\033[1m";
 constexpr char kYellow[] = "\033[33m";
 constexpr char kReset[] = "\033[0m";
+constexpr std::size_t kColumns = 8;
 
-using TableRow = std::array<std::string, 8>;
+using TableRow = std::vector<std::string>;
 
 std::string paint(const std::string& text, const char* colour, bool colours) {
   return colours ? colour + text + kReset : text;
@@ -19,8 +19,10 @@ std::string paint(const std::string& text, const char* colour, bool colours) {
 
 // Columns on a terminal: UTF-8 letters, not bytes.
 std::size_t table_width(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(
-      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+  std::size_t width = 0;
+  for (const char c : text)
+    if ((static_cast<unsigned char>(c) & 0xc0) != 0x80) ++width;
+  return width;
 }
 
 TableRow table_row(const Device& device) {
@@ -42,17 +44,17 @@ std::string table_of(const std::vector<Device>& devices, bool colour) {
   std::vector<TableRow> rows = {
       {"name", "compute capability", "driver", "CUDA", "PCI bus id", "UUID", "host", "note"}};
   for (const auto& device : devices) rows.push_back(table_row(device));
-  std::array<std::size_t, 8> widths{};
-  for (std::size_t column = 0; column < widths.size(); ++column) {
-    const bool used =
-        std::any_of(rows.begin() + 1, rows.end(), [&](const TableRow& row) { return !row[column].empty(); });
+  std::size_t widths[kColumns] = {};
+  for (std::size_t column = 0; column < kColumns; ++column) {
+    bool used = false;
+    for (const auto& row : rows) used = used || (&row != &rows.front() && !row[column].empty());
     for (const auto& row : rows)
       if (used) widths[column] = std::max(widths[column], table_width(row[column]));
   }
   std::string text;
   for (const auto& row : rows) {
     std::string line;
-    for (std::size_t column = 0; column < widths.size(); ++column)
+    for (std::size_t column = 0; column < kColumns; ++column)
       if (widths[column] != 0)
         line += row[column] + std::string(widths[column] - table_width(row[column]) + 2, ' ');
     line.erase(line.find_last_not_of(' ') + 1);

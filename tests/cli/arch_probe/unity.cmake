@@ -2,7 +2,7 @@
 # and that it holds every source file of the folders it is made of.
 file(MAKE_DIRECTORY "${BINARY}")
 execute_process(
-  COMMAND "${COMPILER}" -std=c++17 -Wall -Wextra -Werror "-I${SOURCE}/src" "${SOURCE}/tools/arch_probe/unity.cc"
+  COMMAND "${COMPILER}" -std=c++17 -fno-exceptions -fno-rtti -Wall -Wextra -Werror "-I${SOURCE}/src" "${SOURCE}/tools/arch_probe/unity.cc"
           -o "${BINARY}/arch_probe" -ldl -pthread
   RESULT_VARIABLE status ERROR_VARIABLE error)
 if(NOT status EQUAL 0)
