@@ -53,10 +53,9 @@ bool is_read(const Entry& entry) {
   return holds_kernels && entry.unknown.empty();
 }
 
-// Images are small in the median and up to 134 MB: what each thread keeps of its buffers, what may be in use
-// beside two of the largest, and how many images' kernels may wait for their turn.
-constexpr std::size_t kKeptBuffer = std::size_t{4} << 20;
-constexpr std::uint64_t kInUseBeside = std::uint64_t{24} << 20;
+// Images are small in the median and up to 134 MB. All buffers together may hold twice the largest image, and
+// so much beside; and so many images' kernels may wait for their turn.
+constexpr std::uint64_t kBeside = std::uint64_t{44} << 20;
 constexpr std::size_t kImagesAhead = 32;
 // Less than this to inflate, and a second thread is not worth its start.
 constexpr std::uint64_t kWorthThreads = std::uint64_t{1} << 20;
@@ -75,7 +74,8 @@ struct ContainerCodes::State {
         limit(most_inflated(source.size())),
         work(work_of(code)),
         inflaters(all_needs < kWorthThreads ? 1 : threads_to_use()),
-        in_use(2 * largest + kInUseBeside),
+        kept(kept_by_each()),
+        beyond_kept(most_held() - std::min(most_held(), kept * inflaters.size())),
         images(
             work.size(), kImagesAhead,
             [this](std::size_t i, unsigned thread) { return read(work[i], inflaters[thread]); },
@@ -95,7 +95,8 @@ struct ContainerCodes::State {
           if (needs != 0 && entry.compression != Compression::none) total += entry.uncompressed_size;
           all.push_back({&object, &entry, total <= limit});
           if (total > limit) continue;
-          largest = std::max(largest, needs);
+          largest = std::max(largest, entry.uncompressed_size);
+          largest_need = std::max(largest_need, needs);
           all_needs += needs;
         }
     return all;
@@ -106,18 +107,31 @@ struct ContainerCodes::State {
       return Error{"entry at " + hex(each.entry->offset),
                    "images inflate to more than " + count_of(limit, "byte") + " in all, the rest is not read",
                    {}};
-    const Share share(in_use, inflating_needs(*each.entry));
+    const std::uint64_t needs = inflating_needs(*each.entry);
+    if (needs <= kept) return read_code(*each.entry, bytes_of(*each.object, file), inflater);
+    inflater.shrink(0);
+    const Share share(beyond_kept, needs - kept);
     auto code = read_code(*each.entry, bytes_of(*each.object, file), inflater);
-    inflater.shrink(kKeptBuffer);
+    inflater.shrink(kept);
     return code;
+  }
+
+  std::uint64_t most_held() const { return 2 * largest + kBeside; }
+  // Each thread keeps buffers of this size for its next image; small enough that the largest image still has
+  // room beside what the others keep. Who needs more shares the rest.
+  std::uint64_t kept_by_each() const {
+    if (inflaters.size() == 1) return largest_need;
+    return (most_held() - std::min(most_held(), largest_need)) / (inflaters.size() - 1);
   }
 
   const ByteSource& file;
   const std::uint64_t limit;
-  std::uint64_t largest = 0, all_needs = 0;  // of the images' inflating_needs()
+  std::uint64_t largest = 0;                      // image
+  std::uint64_t largest_need = 0, all_needs = 0;  // of the images' inflating_needs()
   const std::vector<Work> work;
   std::vector<Inflater> inflaters;
-  Budget in_use;
+  const std::uint64_t kept;
+  Budget beyond_kept;
   std::vector<std::pair<const DeviceObject*, const Container*>> containers;
   std::size_t next_container = 0;
   InOrder<Result<ImageCode>> images;  // last: its threads use the others

@@ -100,8 +100,8 @@ class Inflater {
 
   // The image, good until the next call.
   Result<ByteView> inflate(const Entry& entry, const ByteSource& source);
-  // Gives back the buffers that are larger than `most` bytes; the last image is gone.
-  void shrink(std::size_t most);
+  // Gives the buffers back where they have more than `most` bytes in all; the last image is gone then.
+  void shrink(std::uint64_t most);
 
  private:
   struct State;

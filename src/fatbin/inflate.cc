@@ -56,9 +56,10 @@ struct Inflater::State {
 Inflater::Inflater() : state_(std::make_unique<State>()) {}
 Inflater::~Inflater() = default;
 
-void Inflater::shrink(std::size_t most) {
-  state_->stored.shrink(most);
-  state_->image.shrink(most);
+void Inflater::shrink(std::uint64_t most) {
+  if (state_->stored.capacity() + state_->image.capacity() <= most) return;
+  state_->stored.release();
+  state_->image.release();
 }
 
 Result<ByteView> Inflater::inflate(const Entry& entry, const ByteSource& source) {

@@ -20,10 +20,6 @@ std::uint8_t* Scratch::hold(std::size_t size) {
   return data_;
 }
 
-void Scratch::shrink(std::size_t most) {
-  if (capacity_ > most) release();
-}
-
 void Scratch::release() {
   if (data_ != nullptr) ::munmap(data_, capacity_);
   data_ = nullptr;

@@ -16,11 +16,10 @@ class Scratch {
 
   // At least `size` bytes; what was in it may be gone. Null where there is no memory.
   std::uint8_t* hold(std::size_t size);
-  // Gives back what it holds where that is more than `most` bytes.
-  void shrink(std::size_t most);
+  std::size_t capacity() const { return capacity_; }
+  void release();
 
  private:
-  void release();
   std::uint8_t* data_ = nullptr;
   std::size_t capacity_ = 0;
 };

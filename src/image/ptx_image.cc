@@ -9,7 +9,8 @@
 namespace archguard {
 namespace {
 
-constexpr std::size_t kHollowMost = 256;  // statements; a kernel with more is no hollow one
+// A kernel with more statements, or more text, behind its first branch is no hollow one.
+constexpr std::size_t kHollowMost = 256, kHollowTextMost = std::size_t{32} * 1024;
 
 bool has_part(std::string_view opcode, std::string_view part) {
   return opcode.find(part) != std::string_view::npos;
@@ -55,7 +56,7 @@ class PtxReader {
   // Behind the body's `{` to behind its `}`; nothing where the text ends first. Inner blocks only delimit
   // names.
   std::optional<KernelState> read_body() {
-    bool straight = true, empty = true;
+    bool straight = true, empty = true, measured = false;
     std::size_t statements = 0, depth = 1;
     std::string_view token = lexer_.next();
     while (depth != 0) {
@@ -98,8 +99,15 @@ class PtxReader {
       ++statements;
       token = end_of_statement(token);
       const std::size_t left = depth - (token == "}" ? 1 : 0);
-      if (!straight && statements > kHollowMost && left != 0)
-        return close(left, KernelState::real);  // all that is left to come out
+      if (straight || left == 0) continue;
+      // What is left to come out is real or unknown: the end of a long body says it without its statements.
+      if (statements > kHollowMost) return close(left, KernelState::real);
+      if (measured) continue;
+      measured = true;
+      const PtxLexer here = lexer_;
+      const auto state = close(left, KernelState::real);
+      if (!state || lexer_.position() - here.position() > kHollowTextMost) return state;
+      lexer_ = here;
     }
     if (straight && empty) return KernelState::empty;  // the end of the body returns
     return statements > kHollowMost ? KernelState::real : KernelState::unknown;

@@ -1,5 +1,7 @@
 #include "image/ptx_lexer.h"
 
+#include <array>
+
 namespace archguard {
 namespace {
 
@@ -7,9 +9,18 @@ bool is_blank(char c) {
   return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
+constexpr std::array<bool, 256> words() {
+  std::array<bool, 256> table{};
+  for (unsigned c = 'a'; c <= 'z'; ++c) table[c] = true;
+  for (unsigned c = 'A'; c <= 'Z'; ++c) table[c] = true;
+  for (unsigned c = '0'; c <= '9'; ++c) table[c] = true;
+  for (unsigned c : {'_', '$', '%', '.'}) table[c] = true;
+  return table;
+}
+
 bool is_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$' ||
-         c == '%' || c == '.';
+  static constexpr std::array<bool, 256> kWords = words();
+  return kWords[static_cast<unsigned char>(c)];
 }
 
 // What can begin or end a block, or hide its marks.
