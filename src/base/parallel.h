@@ -104,7 +104,7 @@ class InOrder {
     detail::spreading() = before;
     lock.lock();
     Slot& slot = slots_[index % slots_.size()];
-    slot.result = std::move(result);
+    if (result) slot.result.emplace(std::move(*result));
     slot.failure = std::move(failure);
     if (index == taken_) changed_.notify_all();
   }
