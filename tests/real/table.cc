@@ -1,15 +1,20 @@
-// Compares the table and the rules of src/compat with NVIDIA's own compilers, none of which needs a GPU:
+// Compares the table and the rules of src/compat with NVIDIA's own compilers. None needs a GPU.
 //
-//   real_table nvcc NVCC                what this nvcc lists, against the row of its release
-//   real_table ptxas CACHE RELEASE      the archs and the newest PTX that this ptxas takes, against its row
-//   real_table matrix CACHE RELEASE     every PTX target × every device that this ptxas knows, against
-//   ptx_fits real_table nvjitlink CACHE RELEASE  every PTX ISA of the table, against driver_takes_ptx:
-//   nvJitLink is the
-//                                       JIT that a driver of that release carries
+//   real_table nvcc NVCC
+//       what this nvcc lists, against the row of its release
+//   real_table ptxas CACHE RELEASE
+//       the archs and the PTX ISAs that this ptxas takes, against the row of its release
+//   real_table matrix CACHE RELEASE
+//       every PTX target × every SASS target that this ptxas knows, against ptx_fits
+//   real_table nvjitlink CACHE RELEASE
+//       every PTX ISA of the table, against driver_takes_ptx: a driver of that release has the same JIT
 //
-// Exit: 0 no disagreement, 1 disagreements (each printed), 2 usage, 77 the tool is not in the cache.
+// A cell is one question that the tool answered. Exit: 0 no disagreement, 1 disagreements (each printed),
+// 2 usage, 77 the tool is not in the cache.
 
+#include <algorithm>
 #include <cstdio>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -44,6 +49,10 @@ class Tally {
  private:
   std::uint64_t cells_ = 0, disagreements_ = 0;
 };
+
+std::string fit_text(Fit fit) {
+  return fit == Fit::yes ? "yes" : fit == Fit::no ? "no" : "unknown";
+}
 
 int skipped(const std::string& tool, const std::string& release) {
   std::printf("SKIPPED: %s of CUDA %s is not in the cache; run tests/support/fetch %s-%s\n", tool.c_str(),
@@ -99,11 +108,16 @@ void compare_archs(Tally& tally, const std::string& what, const std::set<Arch>& 
   tally.compare(tool == table, what + " lists " + names(tool) + "; the table has " + names(table));
 }
 
+// An nvcc on PATH may be missing or of any release; one from the cache must be of the release that is asked
+// for.
 int check_nvcc(const std::string& nvcc) {
   const RunOutput version = run_process({nvcc, "--version"});
   const std::size_t at = version.out.find("release ");
   if (version.exit_code != 0 || at == std::string::npos) {
-    std::printf("SKIPPED: no nvcc runs as '%s'\n", nvcc.c_str());
+    std::printf(
+        "SKIPPED: no nvcc runs as '%s'; install one, or run tests/support/fetch nvcc-13.0 nvcc-13.5 "
+        "cuda-11.8\n",
+        nvcc.c_str());
     return kSkipped;
   }
   const std::size_t begin = at + 8;
@@ -113,13 +127,21 @@ int check_nvcc(const std::string& nvcc) {
   Tally tally;
   tally.compare(toolkit != nullptr, "the table has no row for this nvcc: " + version.out);
   if (toolkit != nullptr) {
-    std::set<Arch> plain;  // nvcc lists neither `a` nor `f` names
-    for (const Arch arch : toolkit->archs)
-      if (arch.suffix == Suffix::none) plain.insert(arch);
-    compare_archs(tally, "--list-gpu-code", archs_named(run_process({nvcc, "--list-gpu-code"}).out, "sm_"),
-                  plain);
-    compare_archs(tally, "--list-gpu-arch",
-                  archs_named(run_process({nvcc, "--list-gpu-arch"}).out, "compute_"), plain);
+    const std::set<Arch> code = archs_named(run_process({nvcc, "--list-gpu-code"}).out, "sm_");
+    const std::set<Arch> arch = archs_named(run_process({nvcc, "--list-gpu-arch"}).out, "compute_");
+    for (const Arch each : archs_until(newest_known_toolkit().version)) {
+      if (each.suffix != Suffix::none) continue;  // nvcc lists neither `a` nor `f` names
+      const bool in_table =
+          std::find(toolkit->archs.begin(), toolkit->archs.end(), each) != toolkit->archs.end();
+      tally.compare((code.count(each) != 0) == in_table,
+                    "--list-gpu-code and the table differ on " + to_string(each));
+      tally.compare((arch.count(each) != 0) == in_table,
+                    "--list-gpu-arch and the table differ on " + to_string(each));
+    }
+    for (const std::set<Arch>& listed : {code, arch})
+      for (const Arch each : listed)
+        tally.compare(archs_until(newest_known_toolkit().version).count(each) != 0,
+                      "nvcc lists " + to_string(each) + ", which the table does not know");
   }
   return tally.finish("nvcc " + (release ? to_string(*release) : "?"));
 }
@@ -139,19 +161,34 @@ class Ptxas {
   TemporaryFolder folder_;
 };
 
-// The newest ISA, as the message about an impossible one names it; and as a program of that ISA and of the
-// next two prove it.
-void check_newest_isa(Tally& tally, const Ptxas& ptxas, const Toolkit& toolkit) {
+// Every ISA that the table has, with the oldest arch of this release that such PTX can name.
+std::map<Version, Arch> isas_with_target(const Toolkit& release) {
+  std::map<Version, Arch> isas;
+  for (const Toolkit& other : known_toolkits())
+    for (const Arch arch : other.archs)
+      if (std::find(release.archs.begin(), release.archs.end(), arch) != release.archs.end())
+        isas.insert({other.ptx_isa, arch});
+  return isas;
+}
+
+// The newest ISA, as the message about an impossible one names it; and as a program of each ISA of the table,
+// and of two that no release writes yet, prove it.
+void check_isas(Tally& tally, const Ptxas& ptxas, const Toolkit& toolkit) {
   const Arch gpu = toolkit.archs.back();
   const std::string claim = "current version is '" + to_string(toolkit.ptx_isa) + "'";
   const RunOutput impossible = ptxas.assemble({99, 0}, gpu, gpu);
   tally.compare(impossible.err.find(claim) != std::string::npos,
                 "the table says: " + claim + "; ptxas says: " + impossible.err);
-  tally.compare(ptxas.assemble(toolkit.ptx_isa, gpu, gpu).exit_code == 0,
-                "ptxas refuses PTX " + to_string(toolkit.ptx_isa));
+  std::map<Version, Arch> isas = isas_with_target(toolkit);
   for (const Version next :
        {Version{toolkit.ptx_isa.major, toolkit.ptx_isa.minor + 1}, Version{toolkit.ptx_isa.major + 1, 0}})
-    tally.compare(ptxas.assemble(next, gpu, gpu).exit_code != 0, "ptxas takes PTX " + to_string(next));
+    isas.insert({next, gpu});
+  for (const auto& [isa, target] : isas) {
+    const bool takes = ptxas.assemble(isa, target, target).exit_code == 0;
+    tally.compare(takes == (isa <= toolkit.ptx_isa), "ptxas " + std::string(takes ? "takes" : "refuses") +
+                                                         " PTX " + to_string(isa) + " for sm_" +
+                                                         to_string(target));
+  }
 }
 
 int check_ptxas(const Ptxas& ptxas, const Toolkit& toolkit) {
@@ -166,36 +203,29 @@ int check_ptxas(const Ptxas& ptxas, const Toolkit& toolkit) {
         takes == (table.count(arch) != 0),
         "ptxas -arch=sm_" + to_string(arch) + (takes ? " works" : " fails") + "; the table says otherwise");
   }
-  check_newest_isa(tally, ptxas, toolkit);
+  check_isas(tally, ptxas, toolkit);
   return tally.finish("ptxas " + to_string(toolkit.version));
 }
 
-// A driver compiles for all that its device can do, so a target counts as fitting where ptxas takes it for
-// any name of the device: sm_90 or sm_90a for 9.0.
+// ptx_fits speaks of devices. Of a device's SASS targets, each takes the PTX that fits, but for PTX with `a`:
+// that needs the `a` target. (A driver compiles for all that its device can do.)
+bool suffix_reaches(Suffix ptx, Suffix sass) {
+  return ptx != Suffix::a || sass == Suffix::a;
+}
+
 int check_matrix(const Ptxas& ptxas, const Toolkit& toolkit) {
-  std::set<int> devices;
-  for (const Arch arch : toolkit.archs) devices.insert(arch.number);
-  const std::set<Arch> known(toolkit.archs.begin(), toolkit.archs.end());
   Tally tally;
   for (const Arch target : archs_until(toolkit.version)) {
-    for (const int number : devices) {
-      bool takes = false;
-      for (const Suffix suffix : {Suffix::a, Suffix::f, Suffix::none}) {
-        const Arch gpu{number, suffix};
-        if (takes || known.count(gpu) == 0) continue;
-        takes = ptxas.assemble(toolkit.ptx_isa, target, gpu).exit_code == 0;
-      }
-      const ComputeCapability device = capability_of({number, Suffix::none});
-      const Fit fit = ptx_fits(target, device);
-      tally.compare(fit == (takes ? Fit::yes : Fit::no),
-                    "PTX sm_" + to_string(target) + " on " + to_string(device) + ": ptxas " +
-                        (takes ? "takes" : "refuses") + " it; ptx_fits says " +
-                        (fit == Fit::yes  ? "yes"
-                         : fit == Fit::no ? "no"
-                                          : "unknown"));
+    for (const Arch gpu : toolkit.archs) {
+      const bool takes = ptxas.assemble(toolkit.ptx_isa, target, gpu).exit_code == 0;
+      const Fit fit = ptx_fits(target, capability_of(gpu));
+      const bool predicted = fit == Fit::yes && suffix_reaches(target.suffix, gpu.suffix);
+      tally.compare(fit != Fit::unknown && predicted == takes,
+                    "PTX sm_" + to_string(target) + " for sm_" + to_string(gpu) + ": ptxas " +
+                        (takes ? "takes" : "refuses") + " it; ptx_fits says " + fit_text(fit));
     }
   }
-  return tally.finish("PTX targets × devices, ptxas " + to_string(toolkit.version));
+  return tally.finish("PTX targets × SASS targets, ptxas " + to_string(toolkit.version));
 }
 
 // Every ISA of the table and one beyond it.
@@ -216,10 +246,7 @@ int check_nvjitlink(const std::string& library, const Toolkit& toolkit) {
     tally.compare(fit == (linked ? Fit::yes : Fit::no),
                   "PTX " + to_string(isa) + ": " +
                       (linked ? "linked" : "refused (" + linked.error().what + ")") +
-                      "; driver_takes_ptx says " +
-                      (fit == Fit::yes  ? "yes"
-                       : fit == Fit::no ? "no"
-                                        : "unknown"));
+                      "; driver_takes_ptx says " + fit_text(fit));
   }
   return tally.finish("nvJitLink " + to_string(toolkit.version));
 }
