@@ -56,17 +56,12 @@ std::string to_string(ComputeCapability capability) {
   return std::to_string(capability.major) + "." + std::to_string(capability.minor);
 }
 
+std::string suffix_text(Suffix suffix) {
+  return suffix == Suffix::a ? "a" : suffix == Suffix::f ? "f" : "";
+}
+
 std::string to_string(Arch arch) {
-  std::string number = std::to_string(arch.number);
-  switch (arch.suffix) {
-    case Suffix::a:
-      return number + "a";
-    case Suffix::f:
-      return number + "f";
-    case Suffix::none:
-      break;
-  }
-  return number;
+  return std::to_string(arch.number) + suffix_text(arch.suffix);
 }
 
 }  // namespace archguard

@@ -38,7 +38,9 @@ bool serves(const Toolkit& toolkit, ComputeCapability device) {
 
 }  // namespace
 
-bool is_sass_only(Arch arch) { return arch == Arch{21, Suffix::none}; }
+bool is_sass_only(Arch arch) {
+  return arch == Arch{21, Suffix::none};
+}
 
 const std::vector<Toolkit>& known_toolkits() {
   static const std::vector<Toolkit> toolkits = toolkits_of_table();
@@ -59,6 +61,16 @@ std::optional<Version> first_toolkit_for(ComputeCapability device) {
   for (const Toolkit& toolkit : known_toolkits())
     if (serves(toolkit, device)) return toolkit.version;
   return std::nullopt;
+}
+
+std::optional<ToolkitRange> toolkits_with_sass_for(ComputeCapability device) {
+  std::optional<ToolkitRange> range;
+  for (const Toolkit& toolkit : known_toolkits()) {
+    if (!newest_sass_for(toolkit.archs, device)) continue;
+    if (!range) range = ToolkitRange{toolkit.version, toolkit.version};
+    range->last = toolkit.version;
+  }
+  return range;
 }
 
 std::optional<Version> last_toolkit_for(ComputeCapability device) {

@@ -31,6 +31,12 @@ const Toolkit& newest_known_toolkit();
 std::optional<Version> first_toolkit_for(ComputeCapability device);
 std::optional<Version> last_toolkit_for(ComputeCapability device);
 
+// The oldest and the newest known release that makes SASS for this device; nothing where none does.
+struct ToolkitRange {
+  Version first, last;
+};
+std::optional<ToolkitRange> toolkits_with_sass_for(ComputeCapability device);
+
 // ---- drivers ----
 
 // The CUDA that a driver of this version offers ("535.104.05" → 12.2): that of the largest known branch not

@@ -9,23 +9,22 @@
 namespace archguard {
 namespace {
 
-std::string add_arch(Arch arch, const std::string& target) {
-  const std::string real = to_string(arch) + "-real";
-  if (!target.empty()) return "add " + real + " to CUDA_ARCHITECTURES of target '" + target + "'";
+// The same entry for CMake, for nvcc and for PyTorch's extensions: who reads this may build with any of them.
+std::string add_entry(Arch arch, bool sass, const std::string& target) {
   const std::string number = to_string(arch);
-  return "add " + real + " to CMAKE_CUDA_ARCHITECTURES (nvcc: -gencode=arch=compute_" + number + ",code=sm_" +
-         number + "; TORCH_CUDA_ARCH_LIST: " + to_string(capability_of(arch)) + ")";
+  const std::string entry = number + (sass ? "-real" : "-virtual");
+  if (!target.empty()) return "add " + entry + " to CUDA_ARCHITECTURES of target '" + target + "'";
+  return "add " + entry + " to CMAKE_CUDA_ARCHITECTURES (nvcc: -gencode=arch=compute_" + number +
+         ",code=" + (sass ? "sm_" : "compute_") + number +
+         "; TORCH_CUDA_ARCH_LIST: " + to_string(capability_of(arch)) + (sass ? "" : "+PTX") + ")";
+}
+
+std::string add_arch(Arch arch, const std::string& target) {
+  return add_entry(arch, true, target);
 }
 
 std::string add_ptx(Arch arch, const std::string& target) {
-  return "add " + to_string(arch) + "-virtual to " +
-         (target.empty() ? "CMAKE_CUDA_ARCHITECTURES" : "CUDA_ARCHITECTURES of target '" + target + "'");
-}
-
-std::optional<Version> first_toolkit_with_sass(ComputeCapability device) {
-  for (const Toolkit& toolkit : known_toolkits())
-    if (newest_sass_for(toolkit.archs, device)) return toolkit.version;
-  return std::nullopt;
+  return add_entry(arch, false, target);
 }
 
 // A driver new enough for `cuda`, by its branch where that is known.
@@ -54,9 +53,9 @@ std::string fix_missing_image(ComputeCapability device, const VerifyPolicy& poli
            ", or leave this device out of the fleet";
   if (const auto ptx = newest_ptx_for(toolkit->archs, device)) {
     std::string fix = add_ptx(*ptx, policy.target);
-    if (const auto first = first_toolkit_with_sass(device))
-      fix += ", or build with CUDA " + to_string(*first) + " or newer and add " + to_string(arch_of(device)) +
-             "-real";
+    if (const auto toolkits = toolkits_with_sass_for(device))
+      fix += ", or build with CUDA " + to_string(toolkits->first) + " or newer and add " +
+             to_string(arch_of(device)) + "-real";
     return fix;
   }
   return "no known toolkit serves " + to_string(device) + "; leave this device out of the fleet";
@@ -89,6 +88,9 @@ std::string fix_for(const DeviceResult& result, const Device& device, const Veri
   };
   const auto failed = [&](int code) { return with_code(code) != result.failures.end(); };
   const ComputeCapability capability = *device.capability;
+  const Environment& environment = policy.judge.environment;
+  if (failed(kJitDisabled)) return "unset " + environment.disables_jit;
+  if (failed(kNoKernelImage) && !environment.forces_jit.empty()) return "unset " + environment.forces_jit;
   if (failed(kNoKernelImage)) return fix_missing_image(capability, policy, toolkit);
   if (failed(kUnsupportedPtxVersion)) return fix_new_ptx(result, device, policy, toolkit);
   if (failed(kInvalidKernelImage))

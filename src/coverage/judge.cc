@@ -13,13 +13,21 @@ bool has_kernels(const Image& image) {
   return image.code && !image.code->kernels.empty();
 }
 
+// What happens to a container: the driver loads it, under this environment, or it is about to be linked.
+struct Use {
+  bool linking = false;
+  const Environment& environment;
+};
+
 // Can an image of this kind serve this container at all? In a linked file the driver loads linked SASS and
 // PTX; a relocatable container of an object is about to be linked, where relocatable SASS and LTO-IR count
 // and PTX does not.
-bool serves(const Image& image, bool linking) {
+bool serves(const Image& image, const Use& use) {
+  const bool linking = use.linking;
   switch (image.entry.kind) {
     case EntryKind::sass:
-      return has_kernels(image) && (linking || !image.code->relocatable);
+      return has_kernels(image) &&
+             (linking || (!image.code->relocatable && use.environment.forces_jit.empty()));
     case EntryKind::ltoir:
       return linking;
     case EntryKind::ptx:
@@ -47,7 +55,7 @@ struct Choice {
   std::string undecided, undecided_ptx;
 };
 
-Choice choose(const ContainerCode& code, ComputeCapability device, bool linking) {
+Choice choose(const ContainerCode& code, ComputeCapability device, const Use& use) {
   Choice choice;
   const auto number = [&](std::size_t i) { return code.images[i].entry.arch.number; };
   for (std::size_t i = 0; i < code.images.size(); ++i) {
@@ -56,7 +64,7 @@ Choice choose(const ContainerCode& code, ComputeCapability device, bool linking)
       if (choice.undecided.empty()) choice.undecided = image.unknown;
       continue;
     }
-    if (!serves(image, linking)) continue;
+    if (!serves(image, use)) continue;
     const Fit fit = fit_of(image.entry, device);
     if (fit == Fit::unknown) {
       std::string& doubt = is_native(image.entry.kind) ? choice.undecided : choice.undecided_ptx;
@@ -161,27 +169,34 @@ Judgement load(const Image& image, std::size_t index, const Device& device) {
 }
 
 // What would have served this device.
-std::string needed_for(ComputeCapability device) {
+std::string needed_for(ComputeCapability device, const Use& use) {
   const std::string own = to_string(arch_of(device));
+  const std::string ptx = "PTX of compute_" + own + " or older";
+  if (!use.linking && !use.environment.forces_jit.empty())
+    return use.environment.forces_jit + " makes the driver pass over SASS, so it needs " + ptx;
   const bool any_older = device.minor != 0 && !is_tegra(device);
   return "it needs SASS of sm_" + own +
-         (any_older ? " or of an older " + std::to_string(device.major) + ".x" : "") +
-         ", or PTX of compute_" + own + " or older";
+         (any_older ? " or of an older " + std::to_string(device.major) + ".x" : "") + ", or " + ptx;
 }
 
-Judgement judge_choice(const ContainerCode& code, const Device& device, bool linking) {
+Judgement judge_choice(const ContainerCode& code, const Device& device, const Use& use) {
   const ComputeCapability capability = *device.capability;
-  const Choice choice = choose(code, capability, linking);
+  const Choice choice = choose(code, capability, use);
   const bool decided = choice.native && is_exact(code.images[*choice.native].entry, capability);
   if (!choice.undecided.empty() && !decided) return not_known(choice.undecided);
   const auto taken = choice.native ? choice.native : choice.ptx;
+  if (taken && !choice.native && !use.environment.disables_jit.empty())
+    return failed(
+        kJitDisabled,
+        "only its PTX fits, and " + use.environment.disables_jit + " keeps the driver from compiling PTX",
+        taken);
   if (taken) return load(code.images[*taken], *taken, device);
   if (is_specific(code)) {
     Judgement judgement;
     judgement.verdict = Verdict::specific;
     return judgement;
   }
-  return failed(kNoKernelImage, needed_for(capability));
+  return failed(kNoKernelImage, needed_for(capability, use));
 }
 
 }  // namespace
@@ -200,7 +215,7 @@ Judgement judge(const ContainerCode& code, const Device& device, const JudgePoli
                                      [](const Image& image) { return image.entry.kind == EntryKind::ltoir; });
   if (code.kernels.empty() && !any_unknown && !any_ltoir) return {};
 
-  Judgement judgement = judge_choice(code, device, relocatable);
+  Judgement judgement = judge_choice(code, device, {relocatable, policy.environment});
   const bool covered = judgement.verdict == Verdict::sass || judgement.verdict == Verdict::jit;
   if (!covered) return judgement;
   if (policy.require_driver && judgement.needs_driver)

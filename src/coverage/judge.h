@@ -21,19 +21,28 @@ enum class Verdict {
 };
 
 // CUDA's numbers for what a user would see; 0 where a policy of the caller failed and not the driver.
-// (cuda.h: CUDA_ERROR_NO_BINARY_FOR_GPU, _UNSUPPORTED_PTX_VERSION, _INVALID_IMAGE; driver_types.h:
-// cudaErrorInvalidDeviceFunction.)
+// (cuda.h: CUDA_ERROR_NO_BINARY_FOR_GPU, _UNSUPPORTED_PTX_VERSION, _INVALID_IMAGE, _JIT_COMPILATION_DISABLED;
+// driver_types.h: cudaErrorInvalidDeviceFunction.)
 inline constexpr int kNoKernelImage = 209;
 inline constexpr int kUnsupportedPtxVersion = 222;
 inline constexpr int kInvalidKernelImage = 200;
 inline constexpr int kInvalidDeviceFunction = 98;
 inline constexpr int kInsufficientDriver = 35;
+inline constexpr int kJitDisabled = 223;
+
+// What the environment of the program tells the driver; empty: the variable is not set. Each holds the name
+// of the variable, for messages. (CUDA Programming Guide, "CUDA Environment Variables".)
+struct Environment {
+  std::string forces_jit;    // CUDA_FORCE_PTX_JIT, CUDA_FORCE_JIT: SASS is passed over, PTX is compiled
+  std::string disables_jit;  // CUDA_DISABLE_PTX_JIT, CUDA_DISABLE_JIT: PTX is never compiled
+};
 
 struct JudgePolicy {
   bool require_sass = false;  // PTX is no answer
   bool require_ptx = false;   // each required container holds plain PTX as well
   bool require_driver =
       false;  // PTX needs a driver that is known to take it, and a toolkit that the driver serves
+  Environment environment = {};
 };
 
 struct Judgement {

@@ -37,11 +37,27 @@ std::string_view seen_as(int code) {
       return "device kernel image is invalid";
     case kInvalidDeviceFunction:
       return "invalid device function";
+    case kJitDisabled:
+      return "PTX JIT compilation was disabled";
     case kInsufficientDriver:
       return "CUDA driver version is insufficient for CUDA runtime version";
     default:
       return {};
   }
+}
+
+// Which toolkits can help a device without an image, and whether newer drivers still do.
+std::string toolkits_for(ComputeCapability device) {
+  const auto toolkits = toolkits_with_sass_for(device);
+  if (!toolkits) return {};
+  const bool to_the_newest = toolkits->last == newest_known_toolkit().version;
+  std::string text = to_the_newest ? fmt::format("CUDA {} and newer make SASS for {}",
+                                                 to_string(toolkits->first), to_string(device))
+                                   : fmt::format("CUDA {} to {} make SASS for {}", to_string(toolkits->first),
+                                                 to_string(toolkits->last), to_string(device));
+  if (const auto branch = last_driver_branch_for(device))
+    text += fmt::format("; {} is its last driver branch", *branch);
+  return text;
 }
 
 class Writer {
@@ -135,6 +151,8 @@ class Writer {
         detail("missing", kernel_list(result.kernels.missing));
       if (failure.places.size() > 1)
         detail("also", count_of(failure.places.size() - 1, "more container") + " of this file");
+      if (failure.code == kNoKernelImage)
+        detail("toolkits", toolkits_for(*all_.classes[index].device.capability));
       detail("fix", result.fix);
     }
   }

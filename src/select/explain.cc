@@ -141,6 +141,25 @@ std::string other_toolkits_text(const std::vector<Version>& others, Version this
   return newer ? "; the first toolkit that " + does + " is " + to_string(*newer) : std::string();
 }
 
+std::string toolkits_text(const std::vector<Version>& toolkits) {
+  std::vector<std::string> ranges;
+  std::optional<Version> first, last;
+  const auto close = [&] {
+    if (first) ranges.push_back(to_string(*first) + (first == last ? "" : " to " + to_string(*last)));
+    first.reset();
+  };
+  for (const Toolkit& toolkit : known_toolkits()) {
+    if (std::find(toolkits.begin(), toolkits.end(), toolkit.version) == toolkits.end()) {
+      close();
+      continue;
+    }
+    if (!first) first = toolkit.version;
+    last = toolkit.version;
+  }
+  close();
+  return join(ranges, ", ");
+}
+
 std::vector<std::string> warnings_for(const std::vector<Device>& devices,
                                       const std::vector<DeviceGroup>& groups, const Compiler& compiler,
                                       const SelectPolicy& policy, const Selection& selection) {
@@ -148,6 +167,11 @@ std::vector<std::string> warnings_for(const std::vector<Device>& devices,
   add_driver_warnings(devices, groups, compiler, policy, warnings);
   add_capability_warnings(devices, groups, compiler, warnings);
   add_doubts(devices, selection, warnings);
+  const auto has_suffix = [](const ChosenEntry& chosen) { return chosen.entry.arch.suffix != Suffix::none; };
+  const auto& entries = selection.entries;
+  if (policy.suffix != Suffix::none && std::none_of(entries.begin(), entries.end(), has_suffix))
+    warnings.push_back(cuda_text(compiler.version) + " makes no SASS with '" + suffix_text(policy.suffix) +
+                       "' that serves these devices: plain SASS was chosen");
   return warnings;
 }
 

@@ -19,9 +19,7 @@ std::map<Arch, ArchEntry> entries_by_arch(const Selection& selection) {
 }
 
 std::string torch_arch(Arch arch) {
-  const std::string digits = to_string(arch);
-  return to_string(capability_of(arch)) +
-         (arch.suffix == Suffix::none ? "" : digits.substr(digits.size() - 1));
+  return to_string(capability_of(arch)) + suffix_text(arch.suffix);
 }
 
 }  // namespace

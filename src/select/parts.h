@@ -31,6 +31,8 @@ std::string names_of(const std::vector<Device>& devices, const std::vector<std::
 // this one, which does not. `does` is the verb.
 std::string other_toolkits_text(const std::vector<Version>& others, Version this_one,
                                 const std::string& does);
+// "11.8 to 12.9, 13.1": releases in a row of the table as a range. Ascending.
+std::string toolkits_text(const std::vector<Version>& toolkits);
 // What the user should know of the devices of a finished selection.
 std::vector<std::string> warnings_for(const std::vector<Device>& devices,
                                       const std::vector<DeviceGroup>& groups, const Compiler& compiler,

@@ -147,6 +147,32 @@ std::string sass_reason(Arch arch, const std::vector<std::size_t>& members,
   return join(parts, "; ");
 }
 
+// The arch with the suffix that the policy asks for, where this compiler makes it, it serves the same groups,
+// and no table leaves open whether it serves another: that would put the PTX in doubt which serves that one.
+Arch with_suffix(Arch plain, Suffix suffix, const std::vector<std::size_t>& served,
+                 const std::vector<DeviceGroup>& groups, const Compiler& compiler) {
+  const Arch special{plain.number, suffix};
+  if (!makes(compiler.sass, special)) return plain;
+  const auto fit = [&](const DeviceGroup& group) { return sass_fits(special, group.capability); };
+  const bool serves_same =
+      std::all_of(served.begin(), served.end(), [&](std::size_t i) { return fit(groups[i]) == Fit::yes; });
+  const bool certain = std::none_of(groups.begin(), groups.end(),
+                                    [&](const DeviceGroup& group) { return fit(group) == Fit::unknown; });
+  return serves_same && certain ? special : plain;
+}
+
+std::string suffix_reason(Arch arch) {
+  switch (arch.suffix) {
+    case Suffix::a:
+      return "; with a, as asked for: runs on " + to_string(capability_of(arch)) + " alone";
+    case Suffix::f:
+      return "; with f, as asked for: runs on its family alone";
+    case Suffix::none:
+      break;
+  }
+  return "";
+}
+
 std::string jit_reason(const std::vector<std::size_t>& members, const std::vector<Device>& devices,
                        const Compiler& compiler) {
   const auto needed =
@@ -183,8 +209,10 @@ Selection select_for(const std::vector<Device>& devices, const Compiler& compile
   for (const auto& [arch, served] : sass_use) {
     const auto members = devices_of(groups, served);
     sass.push_back(arch);
-    selection.entries.push_back(
-        {{arch, true, false}, sass_reason(arch, members, devices, compiler), members});
+    const Arch built = with_suffix(arch, policy.suffix, served, groups, compiler);
+    selection.entries.push_back({{built, true, false},
+                                 sass_reason(arch, members, devices, compiler) + suffix_reason(built),
+                                 members});
     for (const std::size_t i : served) groups[i].served = true;
   }
   const ArchUse ptx_use = choose_ptx(groups, jit, sass, compiler, policy);
@@ -196,6 +224,15 @@ Selection select_for(const std::vector<Device>& devices, const Compiler& compile
     selection.entries.push_back({{arch, false, true}, join(reasons, "; "), members});
     for (const std::size_t i : served) groups[i].served = true;
   }
+  const bool beyond_this_compiler =
+      std::any_of(selection.excluded.begin(), selection.excluded.end(), [&](const ExcludedDevice& each) {
+        return devices[each.device].visible && devices[each.device].capability;
+      });
+  if (beyond_this_compiler)
+    selection.toolkits_note =
+        selection.toolkits_for_all.empty()
+            ? "no known toolkit serves this whole fleet"
+            : "the toolkits that serve this whole fleet: " + toolkits_text(selection.toolkits_for_all);
   selection.warnings = warnings_for(devices, groups, compiler, policy, selection);
   return selection;
 }

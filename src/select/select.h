@@ -49,6 +49,8 @@ enum class SassPolicy { exact, minimal };
 enum class PtxPolicy { newest, oldest, none, given };
 struct SelectPolicy {
   SassPolicy sass = SassPolicy::exact;
+  Suffix suffix = Suffix::none;  // `a` or `f`: SASS with it, wherever this compiler makes it and it serves
+                                 // the same devices; never PTX
   PtxPolicy ptx = PtxPolicy::newest;
   Arch given_ptx;                   // with PtxPolicy::given
   std::vector<ArchEntry> baseline;  // empty: all-major of the compiler, without Tegra, PTX as `ptx` says
@@ -80,6 +82,8 @@ struct Selection {
   // fits, and a driver, where it is known, that runs programs of that toolkit (35) and, for PTX, compiles it
   // (222).
   std::vector<Version> toolkits_for_all;
+  std::string toolkits_note;  // where a device is excluded: "the toolkits that serve this whole fleet
+                              // are 11.8 to 12.9"; else empty
   std::vector<std::string> warnings;
   bool baseline = false;  // chosen without any device; why there is none, the caller says
 };

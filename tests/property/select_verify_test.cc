@@ -33,6 +33,7 @@ class Generator {
     made.compiler = compiler_of_toolkit(toolkit.version).value();
     made.policy.sass = sass;
     made.policy.ptx = ptx;
+    made.policy.suffix = any_of(suffixes_);
     if (ptx == PtxPolicy::given) made.policy.given_ptx = any_of(made.compiler.ptx);
     made.devices.resize(1 + roll(kMostDevices));
     for (Device& device : made.devices) fill(device, toolkit);
@@ -66,6 +67,7 @@ class Generator {
   std::mt19937 engine_{kSeed};
   const std::vector<ComputeCapability> beyond_{{1, 3},  {4, 0},  {7, 3},  {8, 1},  {8, 8},  {9, 9},
                                                {10, 5}, {11, 5}, {12, 5}, {13, 0}, {13, 1}, {99, 9}};
+  const std::vector<Suffix> suffixes_{Suffix::none, Suffix::none, Suffix::a, Suffix::f};
   const std::vector<Version> odd_drivers_{{7, 5}, {10, 9}, {12, 7}, {14, 0}, {99, 9}};
 };
 
@@ -103,6 +105,7 @@ std::string case_text(const Case& of) {
   std::string text = "CUDA " + to_string(of.compiler.version) +
                      (of.policy.sass == SassPolicy::exact ? ", exact" : ", minimal") + ", ptx " +
                      ptx_names[static_cast<std::size_t>(of.policy.ptx)];
+  if (of.policy.suffix != Suffix::none) text += ", suffix " + suffix_text(of.policy.suffix);
   if (of.policy.ptx == PtxPolicy::given) text += to_string(of.policy.given_ptx);
   text += ":";
   for (const Device& device : of.devices) text += " " + device_text(device);

@@ -26,7 +26,7 @@ WORKERS = 2
 KERNEL = "__global__ void scale(float* x) { x[threadIdx.x] *= 2.0f; }\n"
 OLDER = ["5.2", "6.1", "7.0", "7.2"]  # CUDA 13 makes nothing for them
 
-Case = collections.namedtuple("Case", "devices sass ptx")
+Case = collections.namedtuple("Case", "devices sass suffix ptx")
 
 
 def capability(number):
@@ -56,7 +56,8 @@ def sampled_cases(known, newer):
         devices = [dice.choice(known)]
         for _ in range(dice.randrange(4)):
             devices.append(dice.choice(dice.choices([known, OLDER, newer], [8, 1, 1])[0]))
-        cases.append(Case(devices, dice.choice(["exact", "minimal"]), dice.choice(["newest", "oldest", "none"])))
+        cases.append(Case(devices, dice.choice(["exact", "minimal"]),
+                          dice.choice(["none", "none", "a", "f"]), dice.choice(["newest", "oldest", "none"])))
     return cases
 
 
@@ -78,11 +79,15 @@ class Judge:
         """Does nvlink take SASS of that arch into an image for the device?"""
         part = self.scratch("part") + ".o"
         common.run([self.ptxas, "-c", "-arch=sm_" + made_for, self.source, "-o", part])
-        done = runs([self.nvlink, "-arch=sm_" + device, part, "-o", self.scratch("linked")])
-        said = done.stdout + done.stderr
-        if done.returncode != 0 and not re.search(r"does not match target|not defined|nknown", said):
-            raise AssertionError("nvlink: " + said)
-        return done.returncode == 0
+        # 90a for 9.0: a device answers to its names with a suffix, too.
+        for name in (device, device + made_for[-1] if made_for[-1] in "af" else device):
+            done = runs([self.nvlink, "-arch=sm_" + name, part, "-o", self.scratch("linked")])
+            if done.returncode == 0:
+                return True
+            said = done.stdout + done.stderr
+            if not re.search(r"does not match target|cannot link accelerated|not defined|nknown", said):
+                raise AssertionError("nvlink: " + said)
+        return False
 
     def assembles(self, ptx, device):
         path = self.scratch("asked") + ".ptx"
@@ -114,7 +119,7 @@ class SelectTest(unittest.TestCase):
     def select(self, case, form):
         devices = [part for device in case.devices for part in ("--device", device)]
         return common.run([common.options.arch_probe, "select", *devices, "--nvcc", common.nvcc(), "--sass", case.sass,
-                           "--ptx", case.ptx, "--format", form])
+                           "--suffix", case.suffix, "--ptx", case.ptx, "--format", form])
 
     def compile(self, name, flags):
         """The archs of its cubins and its PTX texts, as cuobjdump tells both."""
@@ -122,7 +127,9 @@ class SelectTest(unittest.TestCase):
         fatbin, own = os.path.join(self.folder, name + ".fatbin"), os.path.join(self.folder, name)
         os.mkdir(own)
         tool = os.path.abspath(common.cuobjdump())
-        cubins = re.findall(r"\.sm_(\w+)\.cubin$", runs([tool, "-lelf", fatbin]).stdout, re.MULTILINE)
+        # `-lelf` would drop the suffix f.
+        cubins = re.findall(r"^Fatbin elf code:\n=+\narch = sm_(\w+)$", runs([tool, "-all", fatbin]).stdout,
+                            re.MULTILINE)
         runs([tool, "-xptx", "all", fatbin], cwd=own)
         ptx = []
         for path in sorted(os.listdir(own)):
@@ -161,7 +168,7 @@ class SelectTest(unittest.TestCase):
             asked = collections.Counter(re.findall(r"-(real|virtual)", text))
             self.assertEqual((len(cubins), len(ptx)), (asked["real"], asked["virtual"]), text)
         for case, text, choice, done in zip(cases, lists, selected, verified):
-            with self.subTest(devices=case.devices, sass=case.sass, ptx=case.ptx, selected=text):
+            with self.subTest(devices=case.devices, sass=case.sass, suffix=case.suffix, ptx=case.ptx, selected=text):
                 choice = json.loads(choice)
                 self.assertEqual(";".join(choice["architectures"]), text)
                 self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
@@ -171,9 +178,11 @@ class SelectTest(unittest.TestCase):
                     served = self.judge.serves(tuple(cubins), tuple(ptx), arch(device))
                     self.assertEqual(served, index not in excluded, device)
                     counts["served" if served else "left out"] += 1
+                    counts["served with a suffix"] += served and any(
+                        each[-1] in "af" and each[:-1] == arch(device) for each in cubins)
                     counts["without its own cubin"] += served and arch(device) not in cubins
         print("%d cases, %s" % (len(cases), ", ".join("%d %s" % (n, what) for what, n in counts.items())))
-        for what in ("served", "left out", "without its own cubin"):
+        for what in ("served", "left out", "served with a suffix", "without its own cubin"):
             self.assertGreater(counts[what], CASES // 10, what)
 
 

@@ -6,6 +6,8 @@
 //       the archs and the PTX ISAs that this ptxas takes, against the row of its release
 //   real_table matrix CACHE RELEASE
 //       every PTX target × every SASS target that this ptxas knows, against ptx_fits
+//   real_table sass BIN RELEASE
+//       SASS of every arch × every device, as the nvlink in that folder takes it, against sass_fits
 //   real_table nvjitlink CACHE RELEASE
 //       every PTX ISA of the table, against driver_takes_ptx: a driver of that release has the same JIT
 //
@@ -56,7 +58,7 @@ std::string fit_text(Fit fit) {
 
 int skipped(const std::string& tool, const std::string& release) {
   std::printf("SKIPPED: %s of CUDA %s is not in the cache; run tests/support/fetch %s-%s\n", tool.c_str(),
-              release.c_str(), tool.c_str(), release.c_str());
+              release.c_str(), release == "11.8" && tool == "nvcc" ? "cuda" : tool.c_str(), release.c_str());
   return kSkipped;
 }
 
@@ -154,6 +156,10 @@ class Ptxas {
     return run_process({path_, "-arch=sm_" + to_string(gpu), folder_.file("t.ptx", ptx(isa, target)), "-o",
                         folder_.path() + "/t.cubin"});
   }
+  RunOutput assemble_relocatable(Version isa, Arch target, Arch gpu, const std::string& output) const {
+    return run_process(
+        {path_, "-c", "-arch=sm_" + to_string(gpu), folder_.file("t.ptx", ptx(isa, target)), "-o", output});
+  }
   std::string help() const { return run_process({path_, "--help"}).out; }
 
  private:
@@ -228,6 +234,45 @@ int check_matrix(const Ptxas& ptxas, const Toolkit& toolkit) {
   return tally.finish("PTX targets × SASS targets, ptxas " + to_string(toolkit.version));
 }
 
+// Whether nvlink takes relocatable SASS of an arch for a device under any of its names. A linker asks whether
+// the instructions are the same, and so it mixes Tegra with desktop GPUs, which no driver does: there
+// sass_fits may say no where nvlink says yes, never the other way round.
+int check_sass(const std::string& folder, const Toolkit& toolkit) {
+  const Ptxas ptxas(folder + "/ptxas");
+  const TemporaryFolder scratch;
+  std::set<int> devices;
+  for (const Arch arch : toolkit.archs) devices.insert(arch.number);
+  Tally tally;
+  for (const Arch arch : toolkit.archs) {
+    const std::string part = scratch.path() + "/part.cubin";
+    const bool made = ptxas.assemble_relocatable({6, 0}, {50, Suffix::none}, arch, part).exit_code == 0 ||
+                      ptxas.assemble_relocatable({6, 3}, {75, Suffix::none}, arch, part).exit_code == 0 ||
+                      ptxas.assemble_relocatable({6, 0}, {35, Suffix::none}, arch, part).exit_code == 0;
+    tally.compare(made, "ptxas makes no relocatable SASS for sm_" + to_string(arch));
+    for (const int number : devices) {
+      bool takes = false;
+      for (const Suffix suffix : {Suffix::none, Suffix::a, Suffix::f}) {
+        const Arch name{number, suffix};
+        if (takes || std::find(toolkit.archs.begin(), toolkit.archs.end(), name) == toolkit.archs.end())
+          continue;
+        takes = run_process({folder + "/nvlink", "-arch=sm_" + to_string(name), part, "-o",
+                             scratch.path() + "/linked"})
+                    .exit_code == 0;
+      }
+      const ComputeCapability device = capability_of({number, Suffix::none});
+      const Fit fit = sass_fits(arch, device);
+      const auto own_kind = [](ComputeCapability each) {
+        return is_tegra(each) || each == ComputeCapability{8, 8};
+      };
+      const bool mixed = own_kind(device) || own_kind(capability_of(arch));
+      tally.compare(takes ? fit == Fit::yes || (mixed && fit == Fit::no) : fit == Fit::no,
+                    "SASS sm_" + to_string(arch) + " for " + to_string(device) + ": nvlink " +
+                        (takes ? "takes" : "refuses") + " it; sass_fits says " + fit_text(fit));
+    }
+  }
+  return tally.finish("SASS × devices, nvlink " + to_string(toolkit.version));
+}
+
 // Every ISA of the table and one beyond it.
 int check_nvjitlink(const std::string& library, const Toolkit& toolkit) {
   auto jit = NvJitLink::open(library, toolkit.version);
@@ -259,9 +304,12 @@ int main(int argc, char** argv) {
   const auto release = args.size() == 3 ? parse_version(args[2]) : std::nullopt;
   const Toolkit* toolkit = release ? find_toolkit(*release) : nullptr;
   if (toolkit == nullptr) {
-    std::fprintf(stderr, "usage: real_table nvcc NVCC | ptxas|matrix|nvjitlink CACHE RELEASE\n");
+    std::fprintf(stderr,
+                 "usage: real_table nvcc NVCC | ptxas|matrix|nvjitlink CACHE RELEASE | sass BIN RELEASE\n");
     return 2;
   }
+  if (args[0] == "sass")
+    return exists(args[1] + "/nvlink") ? check_sass(args[1], *toolkit) : skipped("nvcc", args[2]);
   if (args[0] == "nvjitlink") {
     const std::string library = cached(args[1], "nvjitlink-" + args[2], "nvjitlink",
                                        "lib/libnvJitLink.so." + std::to_string(release->major));

@@ -184,6 +184,7 @@ std::string selection_json(const SelectReport& report) {
       .add("entries", json_entries(report.selection.entries))
       .add("excluded", json_excluded(report))
       .add("toolkits_for_all", json_strings(toolkits))
+      .add("toolkits_note", json_text_or_null(report.selection.toolkits_note))
       .add("warnings", json_strings(report.selection.warnings))
       .add("judged", json_judged(report))
       .add("devices", json_devices(report.probe.devices))

@@ -18,7 +18,7 @@ const Words kSelectOptions = {"--fleet",    "--device", "--nvcc",          "--to
                               "--ptx",      "--sass",   "--on-no-device",  "--on-detect-failure",
                               "--baseline", "--target", "--judge",         "--no-detect",
                               "--timeout",  "--format", "--write-devices", "--write-json",
-                              "--help",     "-h",       "--cache"};
+                              "--help",     "-h",       "--cache",         "--suffix"};
 const Words kFlags = {"--help", "-h", "--version", "--no-detect"};
 
 bool is_one_of(std::string_view text, const Words& words) {
@@ -142,6 +142,10 @@ Status take_select_option(const std::string& name, const std::string& value, Opt
   } else if (name == "--sass") {
     ARCHGUARD_CHECK(choose(name, value, {"exact", "minimal"}, index));
     select.policy.sass = index == 0 ? SassPolicy::exact : SassPolicy::minimal;
+  } else if (name == "--suffix") {
+    ARCHGUARD_CHECK(choose(name, value, {"none", "a", "f"}, index));
+    const Suffix suffixes[] = {Suffix::none, Suffix::a, Suffix::f};
+    select.policy.suffix = suffixes[index];
   } else if (name == "--on-no-device" || name == "--on-detect-failure") {
     ARCHGUARD_CHECK(choose(name, value, {"error", "baseline"}, index));
     (name == "--on-no-device" ? select.error_on_no_device : select.error_on_detect_failure) = index == 0;
@@ -204,7 +208,7 @@ Result<Options> parse_options(const std::vector<std::string>& arguments) {
     } else if (!flag && i + 1 < arguments.size() && !starts_with(arguments[i + 1], "--")) {
       value = arguments[++i];
     }
-    if (!flag && value.empty()) return Error{"", name + " needs a value", ""};
+    if (!flag && value.empty()) return Error{"", name + " needs a value", "give it one, or leave it out"};
     ARCHGUARD_CHECK(select ? take_select_option(name, value, options)
                            : take_probe_option(name, value, options));
   }
@@ -255,6 +259,8 @@ compiler:
 choice:
   --ptx newest|oldest|none|CC  the PTX for devices without an image of their own (default: newest)
   --sass exact|minimal         an image for each architecture, or the fewest that reach all (default: exact)
+  --suffix none|a|f            SASS with a (that device alone: 90a) or f (its family: 100f) where there is such
+                               an image (default: none); PTX stays plain
   --on-no-device error|baseline
   --on-detect-failure error|baseline
                                without a device, or with a driver that fails: stop, or take the baseline and

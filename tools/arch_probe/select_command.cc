@@ -74,6 +74,8 @@ std::string excluded_lines(const SelectReport& report) {
     text += error_lines(
         "warning",
         {"", "left out: " + describe(report.probe.devices[excluded.device]) + ": " + excluded.reason, ""});
+  if (!report.selection.toolkits_note.empty())
+    text += error_lines("note", {"", report.selection.toolkits_note, ""});
   return text;
 }
 

@@ -25,6 +25,7 @@ struct VerifyOptions {
   std::vector<std::string> fleets;
   std::vector<std::string> devices;
   bool this_machine = false;
+  std::vector<std::string> environment;
   std::string expect;
   std::string excluded;
   std::string scope = "container";

@@ -39,6 +39,10 @@ CLI::App* add_verify(CLI::App& app, VerifyOptions& options) {
                    "one device: 8.6, or 8.6@12.4 with the CUDA that its driver offers")
       ->allow_extra_args(false);
   command->add_flag("--this-machine", options.this_machine, "the GPUs of this machine");
+  command
+      ->add_option("--env", options.environment,
+                   "the program runs with this: CUDA_FORCE_PTX_JIT=1, CUDA_DISABLE_PTX_JIT=1")
+      ->allow_extra_args(false);
   command->add_option("--expect", options.expect,
                       "each container holds these images: 80-real;90-virtual, or 8.0;9.0+PTX");
   command->add_option("--excluded", options.excluded,

@@ -7,6 +7,7 @@
 #include "coverage/outcome.h"
 #include "device/fleet.h"
 #include "device/probe.h"
+#include "environment.h"
 #include "excluded.h"
 #include "files.h"
 #include "report/verify_json.h"
@@ -57,6 +58,14 @@ Result<std::vector<ExpectedImage>> collect_expected(const std::string& list) {
   return expected;
 }
 
+// With --this-machine the program is taken to run in this environment, unless --env says otherwise.
+Result<Environment> collect_environment(const VerifyOptions& options) {
+  std::vector<std::string> settings;
+  if (options.this_machine) settings = settings_of_this_process();
+  settings.insert(settings.end(), options.environment.begin(), options.environment.end());
+  return read_environment(settings);
+}
+
 VerifyPolicy policy_of(const VerifyOptions& options) {
   VerifyPolicy policy;
   policy.scope = options.scope == "library" ? Scope::library : Scope::container;
@@ -97,6 +106,7 @@ Result<int> run_verify(const VerifyOptions& options) {
   VerifyRequest request;
   ARCHGUARD_TRY(devices, collect_devices(options));
   ARCHGUARD_TRY(expected, collect_expected(options.expect));
+  ARCHGUARD_TRY(environment, collect_environment(options));
   if (!options.excluded.empty()) {
     ARCHGUARD_TRY(excluded, read_excluded(options.excluded));
     verification.excluded = take_excluded(devices, excluded);
@@ -119,6 +129,7 @@ Result<int> run_verify(const VerifyOptions& options) {
   request.classes = classes_of(devices);
   request.expected = std::move(expected);
   request.policy = policy_of(options);
+  request.policy.judge.environment = std::move(environment);
   verification.devices = std::move(devices);
   verification.classes = request.classes;
   for (const InputFile& input : files)

@@ -9,6 +9,8 @@ chose it::
     [FLEET <file>...]                    devices from CSV files; without it, the GPUs of this machine
     [PTX newest|oldest|none|<cc>]        which PTX to add (newest)
     [SASS exact|minimal]                 one image a device class, or the fewest that reach all (exact)
+    [SUFFIX none|a|f]                    SASS with the suffix where there is such an image: 90a runs on 9.0 alone, 100f on
+                                         its family; PTX stays plain (none)
     [BASELINE <arch>...]                 what to build where there is no device; without it, what this nvcc calls
                                          all-major, without Tegra
     [ON_NO_DEVICE error|baseline]        (baseline)
@@ -41,9 +43,10 @@ function(archguard_select_architectures)
   set(command "archguard_select_architectures")
   list(APPEND CMAKE_MESSAGE_CONTEXT "${command}")
   cmake_parse_arguments(PARSE_ARGV 0 arg "" ""
-    "FLEET;PTX;SASS;BASELINE;ON_NO_DEVICE;ON_DETECT_FAILURE;ON_UNSUPPORTED")
-  _archguard_check_arguments(${command} ONE PTX SASS ON_NO_DEVICE ON_DETECT_FAILURE ON_UNSUPPORTED MANY FLEET BASELINE)
+    "FLEET;PTX;SASS;SUFFIX;BASELINE;ON_NO_DEVICE;ON_DETECT_FAILURE;ON_UNSUPPORTED")
+  _archguard_check_arguments(${command} ONE PTX SASS SUFFIX ON_NO_DEVICE ON_DETECT_FAILURE ON_UNSUPPORTED MANY FLEET BASELINE)
   _archguard_check_choice(${command} SASS exact minimal)
+  _archguard_check_choice(${command} SUFFIX none a f)
   _archguard_check_choice(${command} ON_NO_DEVICE error baseline)
   _archguard_check_choice(${command} ON_DETECT_FAILURE error baseline)
   _archguard_check_choice(${command} ON_UNSUPPORTED warn error)

@@ -40,6 +40,9 @@ TEST_CASE("the policies reach the selection") {
   CHECK(select({"--device", "8.0", "--device", "8.6", "--ptx", "8.0"}).out == "80-real;86-real;80-virtual\n");
   CHECK(select({"--device", "8.0", "--device", "8.6", "--ptx", "oldest"}).out ==
         "80-real;86-real;80-virtual\n");
+  CHECK(select({"--device", "9.0", "--suffix", "a"}).out == "90a-real;90-virtual\n");
+  CHECK(select({"--device", "9.0", "--suffix", "b"}).err ==
+        "arch_probe: error: --suffix is 'b', expected none, a, f\n");
   CHECK(select({"--device", "8.0", "--device", "8.6", "--sass", "minimal"}).out.find("80-real;") == 0);
   CHECK(select({"--no-detect", "--baseline", "80-real,90-virtual"}).out == "80-real;90-virtual\n");
 }
@@ -49,6 +52,8 @@ TEST_CASE("a device that the toolkit cannot serve is left out; without any other
   CHECK(rest.exit_code == 0);
   CHECK(rest.out == "80-real;80-virtual\n");
   CHECK(rest.err.find("arch_probe: warning: left out: 6.1 (--device 6.1): ") != std::string::npos);
+  CHECK(rest.err.find("arch_probe: note: the toolkits that serve this whole fleet: 8.0 to 12.9\n") !=
+        std::string::npos);
 
   TemporaryFolder folder;
   const std::string json = folder.path() + "/select.json", devices = folder.path() + "/devices.csv";

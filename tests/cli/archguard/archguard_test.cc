@@ -102,6 +102,35 @@ TEST_CASE("without a driver the lowest one is told, and --require-driver makes t
   CHECK(archguard({"verify", "k.ptx", "--device", "8.0", "--require", "sass"}, folder.path()).exit_code == 1);
 }
 
+TEST_CASE("--env: what the program's environment does to its device code") {
+  const TemporaryFolder folder;
+  folder.file("k.ptx", kPtx90);
+  const RunOutput disabled = archguard(
+      {"verify", "k.ptx", "--device", "8.6@13.0", "--env", "CUDA_DISABLE_PTX_JIT=1"}, folder.path());
+  CHECK(disabled.out ==
+        "archguard: error 223: k.ptx: kernel 'gemm' cannot run on 8.6 (--device 8.6@13.0)\n"
+        "  seen as: PTX JIT compilation was disabled\n"
+        "  found: PTX compute_80 (ISA 9.0)\n"
+        "  cause: only its PTX fits, and CUDA_DISABLE_PTX_JIT keeps the driver from compiling PTX\n"
+        "  fix: unset CUDA_DISABLE_PTX_JIT\n"
+        "  error 223  8.6 (--device 8.6@13.0)  1 container: 1 without an image\n"
+        "k.ptx: 0 of 1 covered\n");
+  CHECK(disabled.exit_code == 1);
+  CHECK(archguard({"verify", "k.ptx", "--device", "8.6@13.0", "--env", "CUDA_FORCE_PTX_JIT=1"}, folder.path())
+            .exit_code == 0);
+  CHECK(archguard({"verify", "k.ptx", "--device", "8.6@13.0", "--env", "CUDA_DISABLE_JIT=0"}, folder.path())
+            .exit_code == 0);
+
+  check_refused(
+      archguard({"verify", "k.ptx", "--device", "8.6", "--env", "CUDA_FORCE_PTX_JTI=1"}, folder.path()),
+      "archguard: error: --env: no rule knows the variable 'CUDA_FORCE_PTX_JTI'\n"
+      "  fix: did you mean CUDA_FORCE_PTX_JIT?\n");
+  check_refused(
+      archguard({"verify", "k.ptx", "--device", "8.6", "--env", "CUDA_DISABLE_JIT=yes"}, folder.path()),
+      "archguard: error: --env: CUDA_DISABLE_JIT is 'yes', expected 0 or 1\n"
+      "  fix: write CUDA_DISABLE_JIT=1\n");
+}
+
 TEST_CASE("what was asked for and is not there is no CUDA error") {
   const TemporaryFolder folder;
   folder.file("k.ptx", kPtx90);

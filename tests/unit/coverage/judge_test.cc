@@ -49,6 +49,27 @@ TEST_CASE("PTX that is newer than the driver's compiler is error 222, and older 
   CHECK(judge_on(device("9.0", "12.4"), {ptx("90", "8.4")}).verdict == Verdict::jit);
 }
 
+TEST_CASE("the environment can make the driver pass over SASS, or keep it from compiling PTX") {
+  JudgePolicy forced, disabled;
+  forced.environment.forces_jit = "CUDA_FORCE_PTX_JIT";
+  disabled.environment.disables_jit = "CUDA_DISABLE_PTX_JIT";
+
+  CHECK(judge_on(device("8.0"), {sass("80"), ptx("80", "8.0")}, forced).verdict == Verdict::jit);
+  const Judgement no_ptx = judge_on(device("8.0"), {sass("80")}, forced);
+  CHECK(no_ptx.code == kNoKernelImage);
+  CHECK(no_ptx.reason ==
+        "CUDA_FORCE_PTX_JIT makes the driver pass over SASS, so it needs PTX of compute_80 or older");
+
+  CHECK(judge_on(device("8.0"), {sass("80"), ptx("80", "8.0")}, disabled).verdict == Verdict::sass);
+  const Judgement only_ptx = judge_on(device("8.0"), {ptx("80", "8.0")}, disabled);
+  CHECK(only_ptx.code == kJitDisabled);
+  CHECK(only_ptx.reason == "only its PTX fits, and CUDA_DISABLE_PTX_JIT keeps the driver from compiling PTX");
+  CHECK(judge_on(device("9.0"), {sass("80")}, disabled).code == kNoKernelImage);
+
+  // What is still to be linked is nothing that a driver loads.
+  CHECK(judge(container({sass("80")}, false, true), device("8.0"), forced).verdict == Verdict::sass);
+}
+
 TEST_CASE("an old driver does no harm where SASS is taken") {
   CHECK(judge_on(device("8.0", "12.4"), {sass("80"), ptx("80", "9.0")}).verdict == Verdict::sass);
 }

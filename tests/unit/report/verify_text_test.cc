@@ -77,6 +77,7 @@ TEST_CASE("a failure names error, place, kernel, device and fix; the table and t
       "  found: sm_80 cubin, no PTX\n"
       "  cause: it needs SASS of sm_75\n"
       "  also: 1 more container of this file\n"
+      "  toolkits: CUDA 9.0 and newer make SASS for 7.5\n"
       "  fix: add 75-real to CUDA_ARCHITECTURES of target 'foo'\n"
       "  error 209  NVIDIA T4 (7.5, fleet.csv:4)                       2 containers: 2 without an image\n"
       "  covered    NVIDIA A100 (8.0, fleet.csv:5) and 1 more like it  2 containers: 2 SASS\n"
@@ -150,7 +151,7 @@ TEST_CASE("images that were asked for and are not there") {
         "'foo' asks for\n"
         "  found: sm_80 cubin, no PTX\n"
         "  also: 1 more container of this file\n"
-        "  fix: remove -arch and -gencode flags that override CUDA_ARCHITECTURES for this source file\n"
+          "  fix: remove -arch and -gencode flags that override CUDA_ARCHITECTURES for this source file\n"
         "t.o: 0 of 2 containers hold what was asked for\n");
 }
 

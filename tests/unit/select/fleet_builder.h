@@ -43,6 +43,11 @@ inline SelectPolicy with_ptx(const char* ptx) {
   return policy;
 }
 
+inline SelectPolicy with_suffix(Suffix suffix, SelectPolicy policy = {}) {
+  policy.suffix = suffix;
+  return policy;
+}
+
 inline SelectPolicy minimal(SelectPolicy policy = {}) {
   policy.sass = SassPolicy::minimal;
   return policy;

@@ -101,6 +101,21 @@ TEST_CASE("the fewest images: one a major version, the newest that fits its olde
         "80-virtual: PTX fallback for GPUs newer than 8.0\n");
 }
 
+TEST_CASE("a suffix on request: SASS where there is such an image that serves the same devices, never PTX") {
+  CHECK(list("8.0 9.0", "13.0", with_suffix(Suffix::a)) == "80-real;90a-real;90-virtual");
+  CHECK(list("9.0 10.0 10.3", "13.0", with_suffix(Suffix::f)) == "90-real;100f-real;103f-real;103-virtual");
+  // Fewer images than devices: 100a would serve one of the two, 100f serves both.
+  CHECK(list("10.0 10.3", "13.0", minimal(with_suffix(Suffix::a))) == "100-real;100-virtual");
+  CHECK(list("10.0 10.3", "13.0", minimal(with_suffix(Suffix::f))) == "100f-real;100-virtual");
+  CHECK(all_told("9.0", "13.0", with_suffix(Suffix::a)) ==
+        "90a-real: 9.0 (fleet.csv:2); with a, as asked for: runs on 9.0 alone\n"
+        "90-virtual: PTX fallback for GPUs newer than 9.0\n");
+  CHECK(all_told("8.0", "13.0", with_suffix(Suffix::f)) ==
+        "80-real: 8.0 (fleet.csv:2)\n"
+        "80-virtual: PTX fallback for GPUs newer than 8.0\n"
+        "warning: CUDA 13.0 makes no SASS with 'f' that serves these devices: plain SASS was chosen\n");
+}
+
 TEST_CASE(
     "a device that the toolkit dropped is left out with the last toolkit that serves it; the rest goes on") {
   const auto devices = fleet("6.1 8.6 3.5");
@@ -115,6 +130,10 @@ TEST_CASE(
   CHECK(range(selection.excluded[0]) == "8.0 to 12.9");
   CHECK(versions(selection.toolkits_for_all) ==
         "8.0 9.0 9.1 9.2 10.0 10.1 10.2 11.0 11.1 11.2 11.3 11.4 11.5 11.6 11.7 11.8");
+  CHECK(selection.toolkits_note == "the toolkits that serve this whole fleet: 8.0 to 11.8");
+  CHECK(select_architectures(fleet("3.5 9.0@11.8 12.0@11.8"), cuda("13.0"), with_ptx("none")).toolkits_note ==
+        "no known toolkit serves this whole fleet");
+  CHECK(select_architectures(fleet("8.6 -6.1 ?"), cuda("13.0"), {}).toolkits_note.empty());
 }
 
 TEST_CASE("nothing left to serve is an empty list, no baseline and no lone PTX") {

@@ -13,6 +13,7 @@ foreach(time IN ITEMS first second)
   says("kernel 'scale(float*, float)' cannot run on NVIDIA H100 80GB HBM3 (9.0, fleet.csv:4) \
 seen as: no kernel image is available for execution on the device found: sm_80 cubin, no PTX \
 cause: it needs SASS of sm_90, or PTX of compute_90 or older \
+toolkits: CUDA 11.8 and newer make SASS for 9.0 \
 fix: add 90-real to CUDA_ARCHITECTURES of target 'scale' <build>/scale: 2 of 3 covered")
   errs("archguard_verify: target 'scale' does not cover every device")
 endforeach()

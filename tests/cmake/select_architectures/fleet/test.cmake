@@ -11,11 +11,16 @@ configure(ARGS "-DFLEETS=a.csv;b.csv")
 tells("CMAKE_CUDA_ARCHITECTURES=80-real;90-real;90-virtual"
   "for the devices of a.csv, b.csv, with <nvcc>")
 warns("archguard_select_architectures: left out, as nothing built here will run there: NVIDIA GeForce MX330 (6.1): \
-CUDA ${NVCC_VERSION} makes nothing that runs on 6.1; the last toolkit that does is 12.9")
+CUDA ${NVCC_VERSION} makes nothing that runs on 6.1; the last toolkit that does is 12.9 \
+the toolkits that serve this whole fleet: 8.0 to 12.9")
 
 configure(FAILS ARGS "-DMORE=ON_UNSUPPORTED;error")
 errs("archguard_select_architectures: not every device can be served, and ON_UNSUPPORTED is error: \
-NVIDIA GeForce MX330 (6.1): CUDA ${NVCC_VERSION} makes nothing that runs on 6.1; the last toolkit that does is 12.9")
+NVIDIA GeForce MX330 (6.1): CUDA ${NVCC_VERSION} makes nothing that runs on 6.1; the last toolkit that does is 12.9 \
+the toolkits that serve this whole fleet: 8.0 to 12.9")
+
+configure(ARGS "-DFLEETS=a.csv" "-DMORE=SUFFIX;a;PTX;none")
+says("architectures: 80-real ")
 
 # The policies reach arch_probe, and the reasons are there for those who ask.
 configure(ARGS -DFLEETS=a.csv "-DMORE=PTX;none" --log-level=VERBOSE)

@@ -1,0 +1,57 @@
+#include "environment.h"
+
+#include <cstdlib>
+
+#include "base/text.h"
+
+namespace archguard {
+namespace {
+
+struct Variable {
+  const char* name;
+  std::string Environment::*told;
+};
+
+constexpr Variable kVariables[] = {
+    {"CUDA_FORCE_PTX_JIT", &Environment::forces_jit},
+    {"CUDA_FORCE_JIT", &Environment::forces_jit},
+    {"CUDA_DISABLE_PTX_JIT", &Environment::disables_jit},
+    {"CUDA_DISABLE_JIT", &Environment::disables_jit},
+};
+
+Error unknown_name(const std::string& name) {
+  std::vector<std::string> known;
+  for (const Variable& variable : kVariables) known.emplace_back(variable.name);
+  const auto meant = did_you_mean(name, known);
+  return {"--env", "no rule knows the variable '" + name + "'",
+          meant ? "did you mean " + *meant + "?" : "write one of " + join(known, ", ")};
+}
+
+}  // namespace
+
+Result<Environment> read_environment(const std::vector<std::string>& settings) {
+  Environment environment;
+  for (const std::string& setting : settings) {
+    const auto equals = setting.find('=');
+    const std::string name = setting.substr(0, equals);
+    const std::string value = equals == std::string::npos ? "" : setting.substr(equals + 1);
+    const Variable* found = nullptr;
+    for (const Variable& variable : kVariables)
+      if (name == variable.name) found = &variable;
+    if (found == nullptr) return unknown_name(name);
+    if (value != "0" && value != "1")
+      return Error{"--env", name + " is '" + value + "', expected 0 or 1", "write " + name + "=1"};
+    environment.*(found->told) = value == "1" ? name : "";
+  }
+  return environment;
+}
+
+std::vector<std::string> settings_of_this_process() {
+  std::vector<std::string> settings;
+  for (const Variable& variable : kVariables)
+    if (const char* value = std::getenv(variable.name); value != nullptr && *value != '\0')
+      settings.push_back(std::string(variable.name) + "=" + value);
+  return settings;
+}
+
+}  // namespace archguard
