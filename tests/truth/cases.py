@@ -1,9 +1,11 @@
-"""The images that a record tries on a device, made by nvcc and fatbinary."""
+"""The images that a record tries on a device, made by nvcc and fatbinary, and by NVRTC and nvFatbin."""
 import os
 import re
 import subprocess
 
-# Every image of a container writes a mark of its own: the record says which one the driver took.
+from libraries import CannotLoad, NvFatbin, Nvrtc
+
+# Every image of a container writes its own number, from 1: the record says which one the driver took.
 KERNEL = """
 #ifdef WITHOUT
 extern "C" __global__ void other(int* out) { *out = MARK; }
@@ -40,6 +42,10 @@ class Maker:
         self.nvcc, self.folder = nvcc, folder
         toolkit = os.path.dirname(os.path.dirname(os.path.realpath(nvcc)))
         self.libraries = os.path.join(toolkit, "lib64")
+        # Where tests/support/fetch puts what a toolkit may lack.
+        cache = os.environ.get("ARCHGUARD_CACHE", os.path.join(os.path.dirname(__file__), "../../.cache"))
+        self.folders = [self.libraries, *(os.path.join(cache, name, "nvidia/cu13/lib")
+                                          for name in ("nvrtc-13.0", "nvfatbin-13.0"))]
         self.version = re.search(r"release ([\d.]+)", self.run([nvcc, "--version"])).group(1)
         self.archs = sorted(int(arch) for arch in re.findall(r"sm_(\d+)", self.run([nvcc, "--list-gpu-code"])))
         self.skipped = []
@@ -75,6 +81,24 @@ class Maker:
         self.run([fatbinary, "--create=" + path, "-64", *flags, *images])
         return path
 
+    def library_fatbin(self, images, *options):
+        """The same by NVRTC and nvFatbin: images are (kind, arch)."""
+        nvrtc, packer = Nvrtc(self.folders), NvFatbin(self.folders)
+        compiled = []
+        for number, (kind, arch) in enumerate(images, 1):
+            content = nvrtc.compile(KERNEL, kind, arch, ["-DMARK=%d" % number])
+            if content is None:
+                raise CannotMake("NVRTC makes no %s for %s" % (kind, arch))
+            compiled.append((kind, arch, content))
+        packed = packer.pack(compiled, ["-64", *options])
+        if packed is None:
+            raise CannotMake("nvFatbin refuses " + " ".join(options))
+        self.made += 1
+        path = os.path.join(self.folder, "case%d.fatbin" % self.made)
+        with open(path, "wb") as file:
+            file.write(packed)
+        return path
+
     def program(self, *flags):
         self.made += 1
         path = os.path.join(self.folder, "program%d" % self.made)
@@ -98,7 +122,7 @@ def containers(maker, number):
         yield "ptx " + arch, lambda: [image("ptx", arch)]
 
     yield "ptx of a newer ISA", lambda: [image("ptx", older, isa=NEWER_ISA)]
-    yield "ptx of a newer ISA, exact sass", lambda: [image("ptx", older, isa=NEWER_ISA), image("elf", exact)]
+    yield "ptx of a newer ISA, exact sass", lambda: [image("ptx", older, isa=NEWER_ISA), image("elf", exact, mark=2)]
     yield "ptx of a newer ISA, then usable ptx", lambda: [image("ptx", older, isa=NEWER_ISA),
                                                           image("ptx", older, mark=2)]
     yield "usable ptx, then ptx of a newer ISA", lambda: [image("ptx", older, mark=1),
@@ -112,12 +136,35 @@ def containers(maker, number):
         yield "sass %s, exact ptx" % arch, lambda: [image("elf", arch, mark=1), image("ptx", exact, mark=2)]
         yield "exact ptx, sass %s" % arch, lambda: [image("ptx", exact, mark=1), image("elf", arch, mark=2)]
     yield "kernel missing in the exact sass, present in ptx", lambda: [image("elf", exact, "-DWITHOUT"),
-                                                                       image("ptx", exact)]
+                                                                       image("ptx", exact, mark=2)]
     yield "hollow kernel", lambda: [image("elf", exact, "-DHOLLOW")]
+
+
+def by_libraries(maker, number):
+    """(name, what makes it) of the cases that NVRTC and nvFatbin make."""
+    exact = str(number)
+    for name, images in (("sass", [("elf", exact)]), ("ptx", [("ptx", exact)]),
+                         ("sass and ptx", [("elf", exact), ("ptx", exact)])):
+        yield "nvrtc %s in nvfatbin" % name, lambda: maker.library_fatbin(images)
+        for mode in ("none", "speed", "size"):
+            yield "nvrtc %s in nvfatbin, packed with %s" % (name, mode), lambda: maker.library_fatbin(
+                images, "-compress-all", "-compress-mode=" + mode)
+
+
+# What the program's environment may say, and the cases that are tried under it, too.
+ENVIRONMENTS = [{name: "1"} for name in ("CUDA_FORCE_PTX_JIT", "CUDA_FORCE_JIT", "CUDA_DISABLE_PTX_JIT",
+                                         "CUDA_DISABLE_JIT")]
+
+
+def environments(name, number):
+    tried = {"sass %d" % number, "ptx %d" % number, "nvrtc sass and ptx in nvfatbin", "elf packed with size"}
+    return [{}, *(ENVIRONMENTS if name in tried else [])]
 
 
 def cases(maker, number):
     """(name, path) of every fat binary. What this nvcc cannot make is listed in maker.skipped."""
+    for name, make in by_libraries(maker, number):
+        yield from made(maker, name, make)
     for name, make in containers(maker, number):
         yield from made(maker, name, lambda: maker.fatbin(make()))
     for mode in ("none", "speed", "size"):
@@ -142,5 +189,5 @@ def programs(maker, number):
 def made(maker, name, make):
     try:
         yield name, make()
-    except CannotMake as reason:
+    except (CannotMake, CannotLoad) as reason:
         maker.skipped.append("%s: %s" % (name, reason))
