@@ -6,27 +6,20 @@
 namespace archguard {
 namespace {
 
-// The best answer that one half of the list gives: a `yes` anywhere wins, then `unknown`.
-Fit best_sass_fit(const std::vector<ArchEntry>& list, ComputeCapability device) {
-  Fit best = Fit::no;
+// Whether one half of the list, its SASS or its PTX, serves the device. As for the images of a container
+// (coverage/judge.h): an entry that the tables leave open makes the answer open, except beside SASS of the
+// device's own architecture.
+Fit fit_of_half(const std::vector<ArchEntry>& list, ComputeCapability device, bool ArchEntry::*half,
+                Fit fits(Arch, ComputeCapability)) {
+  Fit answer = Fit::no;
   for (const ArchEntry& entry : list) {
-    if (!entry.real) continue;
-    const Fit fit = sass_fits(entry.arch, device);
-    if (fit == Fit::yes) return fit;
-    if (fit == Fit::unknown) best = fit;
+    if (!(entry.*half)) continue;
+    const Fit fit = fits(entry.arch, device);
+    const bool own = half == &ArchEntry::real && capability_of(entry.arch) == device;
+    if (fit == Fit::yes && own) return fit;
+    if (fit == Fit::unknown || answer == Fit::no) answer = fit;
   }
-  return best;
-}
-
-Fit best_ptx_fit(const std::vector<ArchEntry>& list, ComputeCapability device) {
-  Fit best = Fit::no;
-  for (const ArchEntry& entry : list) {
-    if (!entry.virtual_) continue;
-    const Fit fit = ptx_fits(entry.arch, device);
-    if (fit == Fit::yes) return fit;
-    if (fit == Fit::unknown) best = fit;
-  }
-  return best;
+  return answer;
 }
 
 // The driver compiles the PTX of this compiler, or it is not known which driver there is.
@@ -49,15 +42,15 @@ JudgedDevice judge_device(const Device& device, const Compiler& compiler,
     return judged;
   }
   const std::string capability = to_string(*device.capability);
-  const Fit sass = best_sass_fit(list, *device.capability);
+  const Fit sass = fit_of_half(list, *device.capability, &ArchEntry::real, sass_fits);
   if (sass == Fit::yes) {
     judged.verdict = ListVerdict::sass;
     judged.reason = "SASS in the list runs on " + capability;
     return judged;
   }
-  const Fit ptx = best_ptx_fit(list, *device.capability);
+  const Fit ptx = fit_of_half(list, *device.capability, &ArchEntry::virtual_, ptx_fits);
   const Fit driver = driver_accepts(compiler, device);
-  if (ptx == Fit::yes && driver == Fit::yes) {
+  if (sass == Fit::no && ptx == Fit::yes && driver == Fit::yes) {
     judged.verdict = ListVerdict::jit;
     judged.reason = "the driver compiles PTX in the list for " + capability;
     return judged;

@@ -7,6 +7,7 @@
 
 #include "compat/toolkit.h"
 #include "coverage/judge.h"
+#include "select/judge.h"
 #include "select/select.h"
 #include "unit/coverage/containers.h"
 
@@ -39,6 +40,20 @@ class Generator {
     for (Device& device : made.devices) fill(device, toolkit);
     made.selection = select_architectures(made.devices, made.compiler, made.policy);
     if (!made.selection.entries.empty()) made.built = parse_arch_list(format_cmake(made.selection)).value();
+    return made;
+  }
+
+  // A list that nobody chose with care: any entries that this toolkit makes, with any suffix.
+  Case careless(const Toolkit& toolkit) {
+    Case made;
+    made.compiler = compiler_of_toolkit(toolkit.version).value();
+    made.devices.resize(1 + roll(kMostDevices));
+    for (Device& device : made.devices) fill(device, toolkit);
+    const std::size_t entries = 1 + roll(4);
+    for (std::size_t i = 0; i < entries; ++i) {
+      const std::size_t kind = roll(3);
+      made.built.push_back({any_of(made.compiler.sass), kind != 0, kind != 1});
+    }
     return made;
   }
 
@@ -177,4 +192,53 @@ TEST_CASE("of a minimal selection without PTX no image can go") {
       }
     }
   CHECK(removed > 2000);
+}
+
+// archguard_select_architectures judges a user's list before the build, archguard the images after it.
+TEST_CASE("a list is judged as the images that it makes are") {
+  int sass = 0, jit = 0, uncovered = 0, unknown = 0;
+  Generator generator;
+  for (const Toolkit& toolkit : known_toolkits())
+    for (int round = 0; round < 4 * kFleetsPerPolicy; ++round) {
+      const Case generated = generator.careless(toolkit);
+      const ContainerCode code = container_of(generated.built, generated.compiler);
+      for (const JudgedDevice& judged : judge_list(generated.devices, generated.compiler, generated.built)) {
+        const Device& device = generated.devices[judged.device];
+        if (!device.capability) {
+          CHECK(judged.verdict == ListVerdict::unknown);
+          continue;
+        }
+        const Judgement judgement = judge(code, device, {});
+        std::string list;
+        for (const ArchEntry& entry : generated.built) list += to_string(entry) + " ";
+        INFO("CUDA " << to_string(toolkit.version) << ", " << list << "on " << device_text(device) << ": "
+                     << to_string(judged.verdict) << " " << judged.code << ", " << judgement_text(judgement));
+        switch (judgement.verdict) {
+          case Verdict::sass:
+            CHECK(judged.verdict == ListVerdict::sass);
+            ++sass;
+            break;
+          case Verdict::jit:
+            CHECK(judged.verdict == ListVerdict::jit);
+            ++jit;
+            break;
+          case Verdict::unknown:
+            CHECK(judged.verdict == ListVerdict::unknown);
+            ++unknown;
+            break;
+          case Verdict::uncovered:
+          case Verdict::specific:  // of a file with that container alone, error 209
+            CHECK(judged.verdict == ListVerdict::uncovered);
+            CHECK(judged.code == (judgement.code != 0 ? judgement.code : kNoKernelImage));
+            ++uncovered;
+            break;
+          case Verdict::nothing:
+            FAIL("a container with kernels asks for something");
+        }
+      }
+    }
+  CHECK(sass > 1000);
+  CHECK(jit > 1000);
+  CHECK(uncovered > 1000);
+  CHECK(unknown > 5);
 }
