@@ -23,6 +23,9 @@ struct Arch {
   Suffix suffix = Suffix::none;
 };
 
+// Before sm_90a no arch had a suffix.
+inline constexpr int kFirstArchWithSuffix = 90;
+
 bool operator==(ComputeCapability a, ComputeCapability b);
 bool operator!=(ComputeCapability a, ComputeCapability b);
 bool operator<(ComputeCapability a, ComputeCapability b);

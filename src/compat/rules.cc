@@ -98,7 +98,7 @@ Fit driver_takes_ptx(Version ptx_isa, Version driver_cuda) {
 }
 
 bool driver_takes_zstd(Version driver_cuda) {
-  return driver_cuda >= Version{12, 4};
+  return driver_cuda >= kFirstZstdDriver;
 }
 
 bool is_beyond_table(ComputeCapability device) {

@@ -69,8 +69,7 @@ Choice choose(const ContainerCode& code, ComputeCapability device, const Use& us
     if (fit == Fit::unknown) {
       std::string& doubt = is_native(image.entry.kind) ? choice.undecided : choice.undecided_ptx;
       if (doubt.empty())
-        doubt = "whether " + std::string(is_native(image.entry.kind) ? "sm_" : "compute_") +
-                to_string(image.entry.arch) + " runs on " + to_string(device) + " is not known";
+        doubt = "whether " + image_name(image.entry) + " runs on " + to_string(device) + " is not known";
     }
     if (fit != Fit::yes) continue;
     if (is_native(image.entry.kind)) {

@@ -98,7 +98,7 @@ class DeviceJudge {
     const auto waived = [&](const std::string& name) { return waivers_.waive(name, *device_.capability); };
     for (auto* names : {&gaps.missing, &gaps.hollow})
       names->erase(std::remove_if(names->begin(), names->end(), waived), names->end());
-    const std::string image = "sm_" + to_string(code.images[taken].entry.arch);
+    const std::string image = image_name(code.images[taken].entry);
     if (!gaps.missing.empty()) {
       fail(object, code, kInvalidDeviceFunction, false,
            "the " + image +

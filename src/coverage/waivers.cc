@@ -1,22 +1,19 @@
 #include "coverage/waivers.h"
 
 #include "base/text.h"
+#include "device/csv.h"
 
 namespace archguard {
 namespace {
 
-constexpr std::string_view kHeader = "kernel,compute_cap,reason";
+const std::vector<std::string> kHeader{"kernel", "compute_cap", "reason"};
 
-// The first two columns hold no comma, so the reason is the rest of the line and needs no quotes.
-Result<Waiver> parse_line(std::string_view line, const std::string& origin) {
-  const auto first = line.find(',');
-  const auto second = first == std::string_view::npos ? first : line.find(',', first + 1);
-  if (second == std::string_view::npos)
-    return Error{origin, "a waiver has three columns, " + std::string(kHeader),
+// Commas in the reason need no quotes: what follows the second column is the reason.
+Result<Waiver> waiver_in(const std::vector<std::string>& fields, const std::string& origin) {
+  if (fields.size() < kHeader.size())
+    return Error{origin, "a waiver has three columns, " + join(kHeader, ","),
                  "write for example: my_kernel*,7.5,needs tensor cores"};
-  Waiver waiver{std::string(trim(line.substr(0, first))),
-                std::string(trim(line.substr(first + 1, second - first - 1))),
-                std::string(trim(line.substr(second + 1))), origin};
+  Waiver waiver{fields[0], fields[1], join({fields.begin() + 2, fields.end()}, ", "), origin};
   if (waiver.kernel.empty()) return Error{origin, "the kernel is empty", "write a mangled name or a glob"};
   if (waiver.compute_cap.empty())
     return Error{origin, "the compute capability is empty", "write 7.5, or * for every device"};
@@ -50,12 +47,12 @@ bool glob_matches(std::string_view glob, std::string_view text) {
 
 Result<Waivers> Waivers::parse(std::string_view text, const std::string& path) {
   Waivers waivers;
-  std::size_t number = 0;
-  for (const std::string_view raw : split(text, '\n')) {
-    ++number;
-    const std::string_view line = trim(raw);
-    if (line.empty() || line[0] == '#' || line == kHeader) continue;
-    ARCHGUARD_TRY(waiver, parse_line(line, path + ":" + std::to_string(number)));
+  CsvReader reader(text, path);
+  for (CsvRow row;;) {
+    ARCHGUARD_TRY(more, reader.next(row));
+    if (!more) break;
+    if (row.fields == kHeader) continue;
+    ARCHGUARD_TRY(waiver, waiver_in(row.fields, path + ":" + std::to_string(row.line)));
     waivers.waivers_.push_back(std::move(waiver));
   }
   waivers.used_.resize(waivers.waivers_.size());

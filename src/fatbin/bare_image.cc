@@ -14,7 +14,6 @@ namespace {
 constexpr std::uint64_t kNoteMost = std::uint64_t{64} * 1024;
 // Bytes of PTX in which `.version` and `.target` must stand.
 constexpr std::uint64_t kPtxHeadMost = std::uint64_t{64} * 1024;
-constexpr int kFirstSmWithSuffix = 90;
 
 Container one_entry(Entry entry, std::uint64_t size) {
   entry.stored_size = entry.uncompressed_size = size;
@@ -48,7 +47,7 @@ Result<Container> read_bare_cubin(const ByteSource& source, const HostObject& ob
     entry.unknown = "cubin ABI " + hex(header.osabi) + "/" + std::to_string(header.abi_version);
   else if (cubin.sm < 10)
     entry.unknown = "arch " + std::to_string(cubin.sm);
-  else if (!cubin.suffix_known && cubin.sm >= kFirstSmWithSuffix)
+  else if (!cubin.suffix_known && cubin.sm >= kFirstArchWithSuffix)
     entry.unknown = "suffix of sm_" + std::to_string(cubin.sm) + ", the cubin has no " + kToolkitInfoSection;
   Container container = one_entry(std::move(entry), source.size());
   container.relocatable = header.type == kElfRelocatable;

@@ -109,4 +109,21 @@ std::string place_name(const std::string& object, const std::string& section, st
   return object + "(" + section + "+" + hex(offset) + ")";
 }
 
+std::string image_name(const Entry& entry) {
+  const std::string arch = to_string(entry.arch);
+  switch (entry.kind) {
+    case EntryKind::sass:
+      return "sm_" + arch;
+    case EntryKind::ptx:
+      return "compute_" + arch;
+    case EntryKind::reloc_ptx:
+      return "compute_" + arch + " (relocatable)";
+    case EntryKind::ltoir:
+      return "lto_" + arch;
+    case EntryKind::other:
+      break;
+  }
+  return "kind " + hex(entry.kind_code) + " of " + arch;
+}
+
 }  // namespace archguard

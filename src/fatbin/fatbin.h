@@ -67,6 +67,9 @@ struct DeviceCode {
   bool recognized = true;  // false: a file of no known format, which a walk over a folder passes over
 };
 
+// sm_90a, compute_90, lto_90: what nvcc calls such an image; "kind 0x55 of 90" for one that is not known.
+std::string image_name(const Entry& entry);
+
 // Every container of the file: in its sections, and found by signature anywhere else in it. `member` names
 // the file where it is one of a zip file.
 DeviceCode read_device_code(const ByteSource& source, const std::string& path,

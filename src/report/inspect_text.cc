@@ -16,24 +16,6 @@ namespace {
 constexpr std::size_t kErrorsShown = 20;  // of one file
 constexpr std::size_t kFlushTextAt = std::size_t{1} << 16;
 
-// sm_90a, compute_90, lto_90: what nvcc calls such an image.
-std::string image_name(const Entry& entry) {
-  const std::string arch = to_string(entry.arch);
-  switch (entry.kind) {
-    case EntryKind::sass:
-      return "sm_" + arch;
-    case EntryKind::ptx:
-      return "compute_" + arch;
-    case EntryKind::reloc_ptx:
-      return "compute_" + arch + " (relocatable)";
-    case EntryKind::ltoir:
-      return "lto_" + arch;
-    case EntryKind::other:
-      break;
-  }
-  return "kind " + hex(entry.kind_code) + " of " + arch;
-}
-
 struct KernelRow {
   std::vector<std::string> real, hollow, unknown;  // images by name
   std::uint64_t code_size = 0;                     // over all images
