@@ -53,7 +53,9 @@ std::string too_old_for_jit(const std::string& names, const Concerned& concerned
   const bool known = compiler.ptx_isa != Version{};
   const Version needed =
       known ? lowest_driver_cuda_for_ptx(compiler.ptx_isa).value_or(compiler.version) : compiler.version;
-  return "the driver of " + names + " offers " + cuda_text(driver) + ", too old to compile " +
+  const auto newest = newest_ptx_for_driver(driver);
+  return "the driver of " + names + " offers " + cuda_text(driver) +
+         (newest ? " and takes PTX up to " + to_string(*newest) : "") + ", too old to compile " +
          (known ? "PTX " + to_string(compiler.ptx_isa) : std::string("the PTX")) + " of " +
          cuda_text(compiler.version) +
          " (error 222, cudaErrorUnsupportedPtxVersion): SASS alone serves it; " +

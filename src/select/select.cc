@@ -173,12 +173,28 @@ std::string suffix_reason(Arch arch) {
   return "";
 }
 
+// ", for which CUDA 12.4 has no SASS (12.8 is the first that has)"
+std::string without_sass(const std::vector<std::size_t>& members, const std::vector<Device>& devices,
+                         const Compiler& compiler) {
+  std::vector<std::string> first;
+  for (const std::size_t i : members) {
+    const auto toolkits = toolkits_with_sass_for(*devices[i].capability);
+    if (!toolkits || toolkits->first < compiler.version) continue;
+    std::string text = to_string(toolkits->first);
+    if (std::find(first.begin(), first.end(), text) == first.end()) first.push_back(std::move(text));
+  }
+  const std::string text = ", for which " + cuda_text(compiler.version) + " has no SASS";
+  return first.empty() ? text
+                       : text + " (" + join(first, ", ") +
+                             (first.size() == 1 ? " is the first" : " are the first") + " that has)";
+}
+
 std::string jit_reason(const std::vector<std::size_t>& members, const std::vector<Device>& devices,
                        const Compiler& compiler) {
   const auto needed =
       compiler.ptx_isa == Version{} ? compiler.version : lowest_driver_cuda_for_ptx(compiler.ptx_isa).value();
-  return "through JIT for " + names_of(devices, members) + ", for which " + cuda_text(compiler.version) +
-         " has no SASS; needs a driver that offers " + driver_text(needed) + " or newer";
+  return "through JIT for " + names_of(devices, members) + without_sass(members, devices, compiler) +
+         "; needs a driver that offers " + driver_text(needed) + " or newer";
 }
 
 Selection select_baseline(const Compiler& compiler, const SelectPolicy& policy) {

@@ -13,6 +13,7 @@ import os
 import pathlib
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -57,7 +58,7 @@ REPORTS = [
            {}, ["arch_probe select --device 5.2 --device 8.6 --toolkit 13.0"]),
     Report("`native` found no GPU, or the probe failed", CONFIGURE,
            "llama.cpp#18430, llama.cpp#18413, onnxruntime#25735, nvidia-docker#370, rapids-cmake#605, rapids-cmake#411",
-           "A builder with a driver and no GPU, played: what is built is told, and --on-no-device error stops instead.",
+           "A builder with a libcuda and no GPU, simulated: what is built is told; `--on-no-device error` stops instead.",
            {"machine": "driver 580.95.05\ncuda 13000\nfail cuInit 100\n"},
            ["arch_probe select --toolkit 13.0"]),
     Report("A list that is no list", CONFIGURE, "colmap#1779, instant-ngp#465, TransformerEngine#2804",
@@ -98,13 +99,16 @@ def run(command, folder, options):
     program = {"archguard": options.archguard, "arch_probe": options.arch_probe}[words[0]]
     environment = {"PATH": os.environ["PATH"], "LC_ALL": "C"}
     if (folder / "machine").exists():
-        environment.update(LD_LIBRARY_PATH=str(options.fake_driver / "cuda"),
+        library = folder / "usr/lib/x86_64-linux-gnu/libcuda.so.1"
+        library.parent.mkdir(parents=True)
+        shutil.copy(options.fake_driver / "cuda/libcuda.so.1", library)
+        environment.update(LD_LIBRARY_PATH=str(library.parent),
                            LD_PRELOAD=str(options.fake_driver / "files/libfake_files.so.1"),
                            ARCHGUARD_FAKE_ROOT=str(folder), ARCHGUARD_FAKE_MACHINE=str(folder / "machine"),
                            ASAN_OPTIONS="verify_asan_link_order=0")
     done = subprocess.run([program, *words[1:]], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
-    return done.returncode, (done.stderr + done.stdout).rstrip("\n")
+    return done.returncode, (done.stderr + done.stdout).rstrip("\n").replace(str(folder), "")
 
 
 def first_line(text):

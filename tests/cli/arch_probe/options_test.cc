@@ -39,9 +39,12 @@ TEST_CASE("a wrong command line is told, with what was meant") {
         "arch_probe: error: unknown option '--frobnicate'\n  fix: arch_probe --help lists what there is\n");
   CHECK(usage_error({"--format", "jsn"}) ==
         "arch_probe: error: --format is 'jsn', expected table, json, csv\n  fix: did you mean json?\n");
-  CHECK(usage_error({"--format"}) == "arch_probe: error: --format needs a value\n");
-  CHECK(usage_error({"--fleet", "--format", "json"}) == "arch_probe: error: --fleet needs a value\n");
-  CHECK(usage_error({"--fleet="}) == "arch_probe: error: --fleet needs a value\n");
+  CHECK(usage_error({"--format"}) ==
+        "arch_probe: error: --format needs a value\n  fix: give it one, or leave it out\n");
+  CHECK(usage_error({"--fleet", "--format", "json"}) ==
+        "arch_probe: error: --fleet needs a value\n  fix: give it one, or leave it out\n");
+  CHECK(usage_error({"--fleet="}) ==
+        "arch_probe: error: --fleet needs a value\n  fix: give it one, or leave it out\n");
   CHECK(usage_error({"--help=x"}) == "arch_probe: error: --help takes no value\n");
   for (const char* bad : {"0", "0.0", "-1", "x", "1.2345", "3601", "1e3", "."}) {
     CHECK(usage_error({"--timeout", bad}) == "arch_probe: error: --timeout is '" + std::string(bad) +

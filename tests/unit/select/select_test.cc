@@ -51,7 +51,8 @@ TEST_CASE("a device newer than the toolkit lives on the toolkit's highest PTX be
   CHECK(list("8.8 9.0", "12.4") == "90-real;87-virtual;90-virtual");
   CHECK(all_told("8.0 12.0", "12.4") ==
         "80-real: 8.0 (fleet.csv:2)\n"
-        "90-virtual: through JIT for 12.0 (fleet.csv:3), for which CUDA 12.4 has no SASS; needs a driver "
+        "90-virtual: through JIT for 12.0 (fleet.csv:3), for which CUDA 12.4 has no SASS (12.8 is the "
+        "first that has); needs a driver "
         "that offers "
         "CUDA 12.4 (driver 550) or newer; PTX fallback for GPUs newer than 9.0\n");
 }
