@@ -52,6 +52,10 @@ Status MemorySource::read(std::uint64_t offset, void* out, std::size_t count) co
 PartSource::PartSource(const ByteSource& whole, std::uint64_t offset, std::uint64_t size)
     : whole_(whole), offset_(std::min(offset, whole.size())), size_(std::min(size, whole.size() - offset_)) {}
 
+std::uint64_t PartSource::next_data(std::uint64_t offset) const {
+  return offset >= size_ ? size_ : std::min(size_, whole_.next_data(offset_ + offset) - offset_);
+}
+
 Status PartSource::read(std::uint64_t offset, void* out, std::size_t count) const {
   if (!inside(offset, count, size_)) return outside(offset, count, size_);
   return whole_.read(offset_ + offset, out, count);
@@ -80,6 +84,16 @@ FileSource::FileSource(FileSource&& other) noexcept
 
 FileSource::~FileSource() {
   if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+std::uint64_t FileSource::next_data(std::uint64_t offset) const {
+#ifdef SEEK_DATA
+  // The descriptor's own position is nobody's concern: all reads name theirs.
+  const off_t found = ::lseek(descriptor_, static_cast<off_t>(offset), SEEK_DATA);
+  if (found >= 0) return static_cast<std::uint64_t>(found);
+  if (errno == ENXIO) return std::max(offset, size_);  // nothing but a hole
+#endif
+  return offset;
 }
 
 Status FileSource::read(std::uint64_t offset, void* out, std::size_t count) const {

@@ -68,6 +68,8 @@ class ByteSource {
  public:
   virtual ~ByteSource() = default;
   virtual std::uint64_t size() const = 0;
+  // Where the next bytes are that may be other than zero, at `offset` or behind it: a file may have holes.
+  virtual std::uint64_t next_data(std::uint64_t offset) const { return offset; }
   // Copies exactly `count` bytes at `offset` to `out`, or fails and says what was asked and what is there.
   virtual Status read(std::uint64_t offset, void* out, std::size_t count) const = 0;
 };
@@ -92,6 +94,7 @@ class PartSource final : public ByteSource {
   // The window is clipped to what `whole` holds.
   PartSource(const ByteSource& whole, std::uint64_t offset, std::uint64_t size);
   std::uint64_t size() const override { return size_; }
+  std::uint64_t next_data(std::uint64_t offset) const override;
   Status read(std::uint64_t offset, void* out, std::size_t count) const override;
 
  private:
@@ -112,6 +115,7 @@ class FileSource final : public ByteSource {
   ~FileSource() override;
 
   std::uint64_t size() const override { return size_; }
+  std::uint64_t next_data(std::uint64_t offset) const override;
   Status read(std::uint64_t offset, void* out, std::size_t count) const override;
 
  private:

@@ -166,7 +166,9 @@ class ArchiveReader {
       if (!length) return bad_name(member);
       ARCHGUARD_TRY(name, names_.at(member.offset,
                                     static_cast<std::size_t>(std::min<std::uint64_t>(*length, kNameMost))));
-      member.name = std::string(name.text().substr(0, name.text().find('\0')));
+      const std::size_t end = std::min(name.text().find('\0'), name.size);
+      if (name.text().find_first_not_of('\0', end) != std::string_view::npos) return bad_name(member);
+      member.name = std::string(name.text().substr(0, end));
       member.offset += *length;
       member.size -= *length;
       return Done{};

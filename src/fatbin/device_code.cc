@@ -13,11 +13,6 @@ namespace {
 constexpr std::size_t kDepthMost = 4;  // of zip files within zip files
 using Visit = std::function<void(const DeviceCode&, const ByteSource&)>;
 
-bool holds_zip(const ByteSource& source) {
-  const auto start = read_bytes(source, 0, std::min<std::uint64_t>(4, source.size()));
-  return start && is_zip(*start);
-}
-
 class ZipVisitor {
  public:
   ZipVisitor(const std::string& path, std::uint64_t size, const Visit& visit)
@@ -34,7 +29,7 @@ class ZipVisitor {
       auto bytes = open_zip_member(zip, member, wanted);
       if (!bytes) return add_error(name, std::move(bytes).error());
       if (*bytes == nullptr) return;
-      if (depth < kDepthMost && holds_zip(**bytes)) return read(**bytes, name, depth + 1);
+      if (depth < kDepthMost && holds_files(**bytes)) return read(**bytes, name, depth + 1);
       any_ = true;
       visit_(read_device_code(**bytes, path_, name), **bytes);
     });
@@ -88,8 +83,13 @@ DeviceCode read_device_code(const ByteSource& source, const std::string& path, c
   return code;
 }
 
+bool holds_files(const ByteSource& source) {
+  const auto start = read_bytes(source, 0, std::min<std::uint64_t>(4, source.size()));
+  return start && is_zip(*start);
+}
+
 void visit_device_code(const ByteSource& source, const std::string& path, const Visit& visit) {
-  if (!holds_zip(source)) return visit(read_device_code(source, path), source);
+  if (!holds_files(source)) return visit(read_device_code(source, path), source);
   ZipVisitor visitor(path, source.size(), visit);
   visitor.read(source, {}, 1);
   visitor.finish();

@@ -75,6 +75,9 @@ std::string image_name(const Entry& entry);
 DeviceCode read_device_code(const ByteSource& source, const std::string& path,
                             const std::string& member = {});
 
+// Is it a zip file, whose members are files of their own?
+bool holds_files(const ByteSource& source);
+
 // The same for each file that is in the file: itself, or the members of a wheel or another zip file, which
 // are no parts of it, since they are inflated one after the other. `visit` gets the bytes too, good until it
 // returns. Members of no known format are passed over; what is wrong with the zip file itself comes last,

@@ -58,7 +58,11 @@ Found RegionReader::walk(const Region& region) {
     const std::size_t zeros = count_zeros(*block);
     if (zeros >= 8 || zeros == remain) {
       at += zeros == remain ? zeros : zeros / 8 * 8;
-      if (zeros == block->size) block_size = std::min(block_size * kBlockGrowth, kBlockMost);
+      if (zeros == block->size) {
+        const std::uint64_t data = std::min(in_.source().next_data(at), region.end);
+        at = std::max(at, region.begin + (data - region.begin) / 8 * 8);
+        block_size = std::min(block_size * kBlockGrowth, kBlockMost);
+      }
       continue;
     }
     block_size = kHeaderAhead;
@@ -96,6 +100,8 @@ void RegionReader::search_in(const Region& region, std::uint64_t stop) {
   while (at < stop && region.end - at >= kHeaderSize && !found_.cut) {
     // A block is read once, however many magic numbers it holds.
     if (block_end < at + kMagicSize) {
+      at = std::max(at, in_.source().next_data(at));
+      if (at >= stop || region.end - at < kHeaderSize) break;
       block_end = at + std::min<std::uint64_t>({block_size, stop - at + kMagicSize - 1, region.end - at});
       block_size = std::min(block_size * kBlockGrowth, kBlockMost);
     }

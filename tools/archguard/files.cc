@@ -1,58 +1,125 @@
 #include "files.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
+#include <iterator>
+#include <memory>
+#include <sys/stat.h>
 #include <system_error>
+
+#include "base/parallel.h"
 
 namespace archguard {
 namespace fs = std::filesystem;
 namespace {
 
+constexpr std::size_t kFilesAhead = 64;  // that are open at once
 constexpr std::uint64_t kMostText = std::uint64_t{64} << 20;
 
-Status walk(const std::string& folder, std::vector<InputFile>& files) {
-  std::error_code error;
-  std::vector<InputFile> found;
-  auto entry = fs::recursive_directory_iterator(folder, error);
-  while (!error && entry != fs::recursive_directory_iterator()) {
-    const auto status = entry->symlink_status(error);
-    if (error) break;
-    if (fs::is_regular_file(status)) found.push_back({entry->path().string(), false});
-    entry.increment(error);
+// A folder that holds itself, by a mount, ends where it comes again.
+struct Place {
+  dev_t device = 0;
+  ino_t file = 0;
+};
+
+class Walk {
+ public:
+  explicit Walk(std::vector<InputFile>& files) : files_(files) {}
+
+  void folder(const std::string& path) {
+    struct stat status {};
+    if (::stat(path.c_str(), &status) != 0) return fail(path, std::strerror(errno));
+    for (const Place& outer : above_)
+      if (outer.device == status.st_dev && outer.file == status.st_ino) return;
+    above_.push_back({status.st_dev, status.st_ino});
+    std::error_code error;
+    auto entry = fs::directory_iterator(path, error);
+    while (!error && entry != fs::directory_iterator()) {
+      const auto kind = entry->symlink_status(error).type();
+      if (kind == fs::file_type::regular) files_.push_back({entry->path().string(), false, std::nullopt});
+      if (kind == fs::file_type::directory) folder(entry->path().string());
+      if (error) fail(entry->path().string(), error.message());
+      entry.increment(error);
+    }
+    if (error) fail(path, error.message());
+    above_.pop_back();
   }
-  if (error) return Error{folder, "cannot be walked: " + error.message(), {}};
-  std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.path < b.path; });
-  files.insert(files.end(), found.begin(), found.end());
-  return Done{};
+
+ private:
+  void fail(const std::string& path, const std::string& why) {
+    files_.push_back({path, false, Error{path, "cannot be walked: " + why, {}}});
+  }
+
+  std::vector<InputFile>& files_;
+  std::vector<Place> above_;
+};
+
+// A file that was opened, and what it holds where that is known already.
+struct Opened {
+  std::unique_ptr<FileSource> source;
+  std::optional<DeviceCode> code;  // nothing for a zip file, whose members are read in their turn
+};
+
+Opened open_file(const InputFile& input) {
+  const auto failed = [](Error error) {
+    Opened opened;
+    opened.code.emplace();
+    opened.code->errors.push_back(std::move(error));
+    return opened;
+  };
+  if (input.error) return failed(*input.error);
+  auto source = FileSource::open(input.path);
+  if (!source) return failed(source.error());
+  Opened opened;
+  opened.source = std::make_unique<FileSource>(std::move(*source));
+  if (!holds_files(*opened.source)) opened.code = read_device_code(*opened.source, input.path);
+  return opened;
 }
 
 }  // namespace
 
-Result<std::vector<InputFile>> list_files(const std::vector<std::string>& paths) {
+std::vector<InputFile> list_files(const std::vector<std::string>& paths) {
   std::vector<InputFile> files;
   for (const std::string& path : paths) {
     std::error_code error;
-    if (fs::is_directory(path, error)) {
-      ARCHGUARD_CHECK(walk(path, files));
-    } else {
-      files.push_back({path, true});
+    if (!fs::is_directory(path, error)) {
+      files.push_back({path, true, std::nullopt});
+      continue;
     }
+    std::vector<InputFile> found;
+    Walk(found).folder(path);
+    std::stable_sort(found.begin(), found.end(),
+                     [](const auto& a, const auto& b) { return a.path < b.path; });
+    files.insert(files.end(), std::make_move_iterator(found.begin()), std::make_move_iterator(found.end()));
   }
   return files;
 }
 
-void visit_file(const InputFile& input,
-                const std::function<void(const DeviceCode&, const ByteSource&)>& visit) {
-  const auto source = FileSource::open(input.path);
-  if (!source) {
-    DeviceCode unreadable;
-    unreadable.errors.push_back(source.error());
-    visit(unreadable, MemorySource({}));
-    return;
+void visit_files(const std::vector<InputFile>& files, const VisitCode& visit,
+                 const std::function<void(std::size_t)>& progress) {
+  // One file is spread over the cores by itself.
+  const unsigned threads = files.size() == 1 ? 0 : threads_to_use();
+  std::optional<InOrder<Opened>> opened;
+  if (threads > 1)
+    opened.emplace(
+        files.size(), kFilesAhead, [&](std::size_t i, unsigned) { return open_file(files[i]); }, threads);
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    const InputFile& input = files[i];
+    progress(i);
+    const Opened file = opened ? opened->next() : open_file(input);
+    const auto one = [&](const DeviceCode& code, const ByteSource& bytes) {
+      if (code.recognized || input.named) visit(input, code, bytes);
+    };
+    if (!file.source)
+      one(*file.code, MemorySource({}));
+    else if (file.code)
+      one(*file.code, *file.source);
+    else
+      visit_device_code(*file.source, input.path, one);
   }
-  visit_device_code(*source, input.path, [&](const DeviceCode& code, const ByteSource& bytes) {
-    if (code.recognized || input.named) visit(code, bytes);
-  });
+  progress(files.size());
 }
 
 Result<std::string> read_text_file(const std::string& path) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,15 +14,20 @@ struct InputFile {
   std::string path;
   bool named =
       true;  // on the command line; else found in a folder, where files of other formats are passed over
+  std::optional<Error> error;  // a folder that could not be walked whole
 };
 
-// The files that the paths name; folders are walked in sorted order, links in them are not followed.
-Result<std::vector<InputFile>> list_files(const std::vector<std::string>& paths);
+// The files that the paths name; folders are walked in sorted order, links in them are not followed, pipes
+// and devices passed over.
+std::vector<InputFile> list_files(const std::vector<std::string>& paths);
 
-// Reads one file and hands it over, a zip file member by member. A file that cannot be opened is handed over as its error, with an empty
-// source. What was found in a folder and is no binary is passed over.
-void visit_file(const InputFile& input,
-                const std::function<void(const DeviceCode&, const ByteSource&)>& visit);
+using VisitCode = std::function<void(const InputFile&, const DeviceCode&, const ByteSource&)>;
+
+// Reads the files, several at a time, and hands them over one by one in their order, a zip file member by
+// member. One that cannot be opened is handed over as its error, with an empty source. What was found in a
+// folder and is no binary is passed over. `progress` is told before each file how many are done.
+void visit_files(const std::vector<InputFile>& files, const VisitCode& visit,
+                 const std::function<void(std::size_t)>& progress);
 
 // A whole small text file, at most 64 MiB.
 Result<std::string> read_text_file(const std::string& path);

@@ -18,40 +18,39 @@ InspectBy by_of(const std::string& name) {
 }  // namespace
 
 Result<int> run_inspect(const InspectOptions& options) {
-  ARCHGUARD_TRY(files, list_files(options.paths));
+  const std::vector<InputFile> files = list_files(options.paths);
   const InspectBy by = by_of(options.by);
   const bool kernels = options.kernels || by == InspectBy::kernel;
   const auto writer = options.format == "json" ? inspect_json(print)
                                                : inspect_text(print, by, kernels, Style{colour_for_stdout()});
   bool all_read = true;
-  for (const InputFile& input : files) {
-    visit_file(input, [&](const DeviceCode& code, const ByteSource& source) {
-      std::vector<Error> errors = code.errors;
-      std::optional<ContainerCodes> codes;
-      if (kernels) codes.emplace(code, source);
-      writer->begin_file(input.path, code.member, source.size());
-      for (const DeviceObject& object : code.objects) {
-        if (code.archive && object.containers.empty())
-          continue;  // members without device code are most of an archive
-        writer->begin_object(object);
-        for (const Container& container : object.containers) {
-          if (kernels) {
-            const ContainerCode contents = codes->next();
-            all_read &= contents.errors.empty();  // the writer has them from the contents
-            writer->container(object, container, &contents);
-          } else {
-            for (const Entry& entry : container.entries)
-              if (!entry.unknown.empty())
-                errors.push_back({where(object, container), "unknown image: " + entry.unknown, {}});
-            writer->container(object, container, nullptr);
-          }
+  const auto visit = [&](const InputFile& input, const DeviceCode& code, const ByteSource& source) {
+    std::vector<Error> errors = code.errors;
+    std::optional<ContainerCodes> codes;
+    if (kernels) codes.emplace(code, source);
+    writer->begin_file(input.path, code.member, source.size());
+    for (const DeviceObject& object : code.objects) {
+      if (code.archive && object.containers.empty())
+        continue;  // members without device code are most of an archive
+      writer->begin_object(object);
+      for (const Container& container : object.containers) {
+        if (kernels) {
+          const ContainerCode contents = codes->next();
+          all_read &= contents.errors.empty();  // the writer has them from the contents
+          writer->container(object, container, &contents);
+        } else {
+          for (const Entry& entry : container.entries)
+            if (!entry.unknown.empty())
+              errors.push_back({where(object, container), "unknown image: " + entry.unknown, {}});
+          writer->container(object, container, nullptr);
         }
-        writer->end_object(object);
       }
-      all_read &= errors.empty();
-      writer->end_file(errors, code.warnings);
-    });
-  }
+      writer->end_object(object);
+    }
+    all_read &= errors.empty();
+    writer->end_file(errors, code.warnings);
+  };
+  visit_files(files, visit, [&](std::size_t done) { show_progress(done, files.size()); });
   writer->finish();
   ARCHGUARD_CHECK(finish_printing());
   return all_read ? kExitCovered : kExitUnreadable;

@@ -1,11 +1,45 @@
 #include "terminal.h"
 
+#include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <string>
+#include <unistd.h>
 
 namespace archguard {
 
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr std::chrono::milliseconds kProgressEvery{100};
+bool progress_is_shown = false;
+
+bool progress_is_wanted() {
+  const char* term = std::getenv("TERM");
+  return ::isatty(STDERR_FILENO) != 0 && (term == nullptr || std::string_view(term) != "dumb");
+}
+
+void clear_progress() {
+  if (progress_is_shown) std::fputs("\r\033[K", stderr);
+  progress_is_shown = false;
+}
+
+}  // namespace
+
+void show_progress(std::size_t done, std::size_t files) {
+  static const bool wanted = progress_is_wanted();
+  static Clock::time_point next{};
+  if (!wanted || files < 2) return;
+  if (done == files) return clear_progress();
+  const auto now = Clock::now();
+  if (now < next) return;
+  next = now + kProgressEvery;
+  std::fprintf(stderr, "\rarchguard: %zu of %zu files\033[K", done, files);
+  progress_is_shown = true;
+}
+
 void print(std::string_view text) {
+  clear_progress();
   std::fwrite(text.data(), 1, text.size(), stdout);
 }
 
@@ -16,6 +50,7 @@ Status finish_printing() {
 }
 
 void print_error(const Error& error) {
+  clear_progress();
   std::string text = "archguard: error: " + error.text() + "\n";
   if (!error.fix.empty()) text += "  fix: " + error.fix + "\n";
   std::fwrite(text.data(), 1, text.size(), stderr);

@@ -8,6 +8,10 @@ namespace archguard {
 
 void print(std::string_view text);
 
+// A line on standard error that says how far the work is, where that is a terminal and there is more than one
+// file. It is overwritten by the next and gone before anything else is printed.
+void show_progress(std::size_t done, std::size_t files);
+
 // Were all prints written? Fails on a full disk or a closed descriptor.
 Status finish_printing();
 

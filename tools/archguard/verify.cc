@@ -123,7 +123,7 @@ Result<int> run_verify(const VerifyOptions& options) {
   if (!any_device && expected.empty())
     return Error{{}, "no device to judge", "give --fleet FILE, --device CC, --this-machine or --expect LIST"};
   ARCHGUARD_TRY(waivers, read_waivers(options.waivers));
-  ARCHGUARD_TRY(files, list_files(options.paths));
+  const std::vector<InputFile> files = list_files(options.paths);
 
   verification.expects = !expected.empty();
   request.classes = classes_of(devices);
@@ -132,10 +132,10 @@ Result<int> run_verify(const VerifyOptions& options) {
   request.policy.judge.environment = std::move(environment);
   verification.devices = std::move(devices);
   verification.classes = request.classes;
-  for (const InputFile& input : files)
-    visit_file(input, [&](const DeviceCode& code, const ByteSource& source) {
-      verification.files.push_back(verify_file(code, source, input.path, request, waivers));
-    });
+  const auto visit = [&](const InputFile& input, const DeviceCode& code, const ByteSource& source) {
+    verification.files.push_back(verify_file(code, source, input.path, request, waivers));
+  };
+  visit_files(files, visit, [&](std::size_t done) { show_progress(done, files.size()); });
   verification.unused_waivers = waivers.unused();
 
   const bool to_file = !options.output.empty();

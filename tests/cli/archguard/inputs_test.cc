@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <cstdlib>
 #include <doctest/doctest.h>
+#include <fstream>
 #include <nlohmann/json.hpp>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "running.h"
@@ -93,6 +95,92 @@ TEST_CASE("a zip file within a wheel is read; one without code says so, and in a
   CHECK(none.out == "p.zip: no device code\n");
   CHECK(none.exit_code == 3);
   CHECK(run_archguard({"inspect", "."}, plain.path()).out.empty());
+}
+
+TEST_CASE(
+    "a folder: in order, links not followed, loops and pipes passed over, what cannot be read is an error") {
+  const TemporaryFolder folder;
+  for (const char* name : {"b", "a", "c"}) folder.file(std::string(name) + ".ptx", kPtx90);
+  REQUIRE(::mkdir((folder.path() + "/sub").c_str(), 0755) == 0);
+  folder.file("sub/k.ptx", kPtx90);
+  REQUIRE(::symlink("..", (folder.path() + "/sub/loop").c_str()) == 0);
+  REQUIRE(::symlink("a.ptx", (folder.path() + "/link.ptx").c_str()) == 0);
+  REQUIRE(::mkfifo((folder.path() + "/pipe.ptx").c_str(), 0600) == 0);
+  folder.file("d.so",
+              "\x7f"
+              "ELF");
+  const RunOutput run = run_archguard({"verify", ".", "--device", "8.0@13.0", "--brief"}, folder.path());
+  CHECK(run.out ==
+        "./a.ptx: 1 of 1 covered\n"
+        "./b.ptx: 1 of 1 covered\n"
+        "./c.ptx: 1 of 1 covered\n"
+        "archguard: error: ./d.so: ELF header needs 52 bytes, the file has 4\n"
+        "./d.so: not read whole, so nothing counts as covered\n"
+        "./d.so: 0 of 1 covered\n"
+        "./sub/k.ptx: 1 of 1 covered\n");
+  CHECK(run.err.empty());
+  CHECK(run.exit_code == 2);
+  for (const char* name : {"pipe.ptx", "/dev/null"}) {
+    const RunOutput odd = run_archguard({"inspect", name}, folder.path());
+    CHECK(odd.out == "archguard: error: " + std::string(name) + ": is not a regular file\n");
+    CHECK(odd.exit_code == 2);
+  }
+}
+
+TEST_CASE("on a terminal a line says how far it is, and is gone before the report") {
+  const TemporaryFolder folder;
+  folder.file("a.ptx", kPtx90);
+  folder.file("b.ptx", kPtx90);
+  const std::string command = std::string(ARCHGUARD) + " verify . --device 8.0@13.0 --brief";
+  const RunOutput run = run_process({"script", "-qec", command, "/dev/null"},
+                                    {{"TERM", "xterm"}, {"NO_COLOR", "1"}}, folder.path());
+  CHECK(run.out.find("\rarchguard: 0 of 2 files\033[K\r\033[K") == 0);
+  CHECK(run.out.find("\r\033[K./a.ptx: 1 of 1 covered\r\n./b.ptx: 1 of 1 covered\r\n") != std::string::npos);
+  const RunOutput dumb = run_process({"script", "-qec", command, "/dev/null"},
+                                     {{"TERM", "dumb"}, {"NO_COLOR", "1"}}, folder.path());
+  CHECK(dumb.out == "./a.ptx: 1 of 1 covered\r\n./b.ptx: 1 of 1 covered\r\n");
+}
+
+TEST_CASE("a folder that may not be read is an error, and the rest is read") {
+  const TemporaryFolder folder;
+  folder.file("k.ptx", kPtx90);
+  REQUIRE(::mkdir((folder.path() + "/shut").c_str(), 0) == 0);
+  REQUIRE(::chmod(folder.path().c_str(), 0755) == 0);
+  std::vector<std::string> command = {ARCHGUARD, "verify", folder.path(), "--device", "8.0@13.0", "--brief"};
+  if (::geteuid() == 0) {  // whom nothing is shut to
+    const std::vector<std::string> nobody = {"setpriv", "--reuid=65534", "--clear-groups"};
+    command.insert(command.begin(), nobody.begin(), nobody.end());
+  }
+  const RunOutput run = run_process(command);
+  CHECK(run.out == folder.path() + "/k.ptx: 1 of 1 covered\narchguard: error: " + folder.path() +
+                       "/shut: cannot be walked: Permission denied\n" + folder.path() +
+                       "/shut: not read whole, so nothing counts as covered\n" + folder.path() +
+                       "/shut: 0 of 1 covered\n");
+  CHECK(run.exit_code == 2);
+}
+
+TEST_CASE("a sparse file of 20 GB is answered at once: holes are not read") {
+  const TemporaryFolder folder;
+  const Bytes code = FatbinBuilder{}.ptx("80", "9.0", kPtx90).bytes();
+  const std::string path = folder.file("big.so", text_of(library()));
+  const off_t end = off_t{20} << 30;
+  REQUIRE(::truncate(path.c_str(), end) == 0);
+  {
+    std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(end - 65536)
+        .write(reinterpret_cast<const char*>(code.data()), static_cast<std::streamsize>(code.size()));
+  }
+  const RunOutput run = run_archguard({"inspect", "big.so", "--by", "container"}, folder.path());
+  CHECK(run.out.find("big.so(.nv_fatbin+0x0): ") == 0);
+  CHECK(run.out.find("\nbig.so(+0x4ffff0000): ") != std::string::npos);
+  CHECK(run.exit_code == 0);
+
+  // A fat binary that claims all of it.
+  folder.file("big.fatbin", std::string("\x50\xed\x55\xba\x01\x00\x10\x00", 8) +
+                                std::string("\xf0\xff\xff\xff\x04\0\0\0", 8));
+  REQUIRE(::truncate((folder.path() + "/big.fatbin").c_str(), end) == 0);
+  const RunOutput claims = run_archguard({"inspect", "big.fatbin"}, folder.path());
+  CHECK(claims.exit_code == 2);
 }
 
 TEST_CASE("images that nobody knows are named, twenty of them, and inspect exits with 2") {

@@ -161,3 +161,38 @@ TEST_CASE("every flipped byte of the headers ends in an error, a note, or anothe
         }
     }
 }
+
+namespace {
+
+// A file that has shrunk to nothing after some reads.
+class Shrinking final : public ByteSource {
+ public:
+  Shrinking(ByteView bytes, std::size_t reads) : bytes_(bytes), reads_(reads) {}
+  std::uint64_t size() const override { return bytes_.size(); }
+  Status read(std::uint64_t offset, void* out, std::size_t count) const override {
+    if (reads_ == 0) return Error{{}, "ends at 0x0 while it is read: it shrank", {}};
+    --reads_;
+    return bytes_.read(offset, out, count);
+  }
+  std::size_t left() const { return reads_; }
+
+ private:
+  MemorySource bytes_;
+  mutable std::size_t reads_;
+};
+
+}  // namespace
+
+TEST_CASE("a file that shrinks while it is read is an error, whichever read sees it first") {
+  const auto bytes =
+      object_with(".nv_fatbin", FatbinBuilder{}.cubin(80, filler(24)).identifier("a.cu").bytes());
+  const Shrinking whole(bytes, 1000);
+  CHECK(errors_of(read_device_code(whole, "t.o")).empty());
+  const std::size_t reads = 1000 - whole.left();
+  CHECK(reads > 2);
+  for (std::size_t i = 0; i < reads; ++i) {
+    const DeviceCode code = read_device_code(Shrinking(bytes, i), "t.o");
+    REQUIRE_MESSAGE(!code.errors.empty(), i);
+    CHECK(code.errors[0].what.find("it shrank") != std::string::npos);
+  }
+}
