@@ -16,6 +16,7 @@ install(TARGETS arch_probe archguard RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR
 install(FILES "${PROJECT_BINARY_DIR}/cmake/ArchGuardConfig.cmake"
   "${PROJECT_BINARY_DIR}/cmake/ArchGuardConfigVersion.cmake"
   "${PROJECT_SOURCE_DIR}/cmake/Modules/ArchGuard.cmake"
+  "${PROJECT_SOURCE_DIR}/cmake/Modules/ArchGuardInject.cmake"
   DESTINATION "${package_folder}")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/cmake/Modules/archguard" DESTINATION "${package_folder}"
   FILES_MATCHING PATTERN "*.cmake")

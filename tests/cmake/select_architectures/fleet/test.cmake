@@ -19,8 +19,15 @@ errs("archguard_select_architectures: not every device can be served, and ON_UNS
 NVIDIA GeForce MX330 (6.1): CUDA ${NVCC_VERSION} makes nothing that runs on 6.1; the last toolkit that does is 12.9 \
 the toolkits that serve this whole fleet: 8.0 to 12.9")
 
-configure(ARGS "-DFLEETS=a.csv" "-DMORE=SUFFIX;a;PTX;none")
-says("architectures: 80-real ")
+# SASS with a suffix, where this CMake knows it.
+if(CMAKE_VERSION VERSION_LESS 3.25)
+  configure(FAILS ARGS "-DFLEETS=a.csv;b.csv" "-DMORE=SUFFIX;a")
+  errs("archguard_select_architectures: SUFFIX a needs CMake 3.25 or newer, this is ${CMAKE_VERSION}; leave it out, or use a \
+newer CMake")
+else()
+  configure(ARGS "-DFLEETS=a.csv;b.csv" "-DMORE=SUFFIX;a;PTX;none")
+  says("architectures: 80-real;90a-real ")
+endif()
 
 # The policies reach arch_probe, and the reasons are there for those who ask.
 configure(ARGS -DFLEETS=a.csv "-DMORE=PTX;none" --log-level=VERBOSE)
