@@ -27,6 +27,9 @@ void read_object(const ByteSource& source, ByteView start, const std::string& wh
     read_elf_object(source, where, object, errors);
   } else if (magic == kFatbinMagic || magic == kOldFatbinMagic) {
     object.format = HostFormat::fatbin;
+  } else if (magic == kOffloadMagic) {
+    object.format = HostFormat::offload;
+    object.linked = false;
   } else if (is_pe(start) || is_coff_object(start, source.size())) {
     read_pe_object(source, where, object, errors);
   } else if (is_ptx(start.text())) {
@@ -46,8 +49,9 @@ std::string object_name(const std::string& path, const std::string& member) {
 
 bool is_host_file(ByteView start, std::uint64_t file_size) {
   const std::uint32_t magic = Cursor(start).u32(0);
-  return has_elf_magic(start) || magic == kFatbinMagic || magic == kOldFatbinMagic || is_pe(start) ||
-         is_coff_object(start, file_size) || has_archive_magic(start) || is_ptx(start.text());
+  return has_elf_magic(start) || magic == kFatbinMagic || magic == kOldFatbinMagic ||
+         magic == kOffloadMagic || is_pe(start) || is_coff_object(start, file_size) ||
+         has_archive_magic(start) || is_ptx(start.text());
 }
 
 HostFile visit_host_file(const ByteSource& source, const std::string& path, const std::string& outer,

@@ -13,9 +13,10 @@ namespace archguard {
 // The first four bytes of a fat binary, little-endian, and those of an old format (docs/reference/fatbin.md):
 // the one thing that must be known here of what src/fatbin reads, to tell such a file from others.
 constexpr std::uint32_t kFatbinMagic = 0xBA55ED50, kOldFatbinMagic = 0x1EE55A01;
+constexpr std::uint32_t kOffloadMagic = 0xAD10FF10;  // of what clang's offload driver packs
 
 // What a file or an archive member is, by its bytes and never by its name.
-enum class HostFormat { elf, pe, cubin, fatbin, ptx, other };
+enum class HostFormat { elf, pe, cubin, fatbin, offload, ptx, other };
 
 struct Section {
   std::string name;          // cut after 255 bytes

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "fatbin/bare_image.h"
 #include "fatbin/format.h"
+#include "fatbin/offload_reader.h"
 #include "fatbin/region_reader.h"
 
 namespace archguard::fatbin {
@@ -96,14 +97,16 @@ class ObjectReader {
   // The regions that the object itself says hold device code, in order, without overlap.
   std::vector<Region> named_regions() {
     if (host_.format == HostFormat::fatbin) return {{0, size_, {}, 0, false}};
+    if (host_.format == HostFormat::offload) return {{0, size_, {}, 0, true, true}};
     std::vector<Region> regions;
     for (const Section& section : host_.sections) {
       if (section.has_bytes) sections_.push_back(&section);
       const bool relocatable = is_relocatable_section(section.name);
-      if (!relocatable && !is_linked_section(section.name)) continue;
+      const bool offload = section.name == kOffloadSection;
+      if (!relocatable && !offload && !is_linked_section(section.name)) continue;
       if (section.has_bytes) {
-        regions.push_back(
-            {section.offset, section.offset + section.size, section.name, section.offset, relocatable});
+        regions.push_back({section.offset, section.offset + section.size, section.name, section.offset,
+                           relocatable || offload, offload});
       } else {
         out_.data_missing = true;
         code_.warnings.push_back(object_name(out_.path, out_.member) + "(" + section.name +

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "fatbin/format.h"
 #include "fatbin/magic.h"
+#include "fatbin/offload_reader.h"
 
 namespace archguard::fatbin {
 namespace {
@@ -43,7 +44,59 @@ void RegionReader::start(std::uint64_t begin) {
   entries_ = 0;
 }
 
+// Pieces back to back, with zero bytes between; see offload_reader.cc.
+Found RegionReader::walk_offload(const Region& region) {
+  start(region.begin);
+  std::optional<Container> container;  // that the next piece may belong to
+  std::uint64_t at = region.begin;
+  while (at < region.end && !found_.cut) {
+    const std::uint64_t remain = region.end - at;
+    const auto block = in_.at(at, static_cast<std::size_t>(std::min<std::uint64_t>(remain, kHeaderAhead)));
+    const std::size_t zeros = block ? count_zeros(*block) : 0;
+    if (zeros >= 8 || zeros == remain) {
+      at += zeros == remain ? zeros : zeros / 8 * 8;
+      continue;
+    }
+    auto piece = read_offload_piece(in_, at, region.end);
+    if (!piece) {
+      add_offloaded(container);
+      add_error(region, std::move(piece).error());
+      search_in(region.from(at + std::min<std::uint64_t>(remain, kMagicSize)), region.end);
+      break;
+    }
+    if (piece->cuda && !piece->entry) {  // a fat binary of NVIDIA's
+      add_offloaded(container);
+      take_container(region, piece->image, piece->image_end);
+    } else if (piece->cuda) {
+      if (container && (container->offset + container->size != at || holds_like(*container, *piece->entry)))
+        add_offloaded(container);
+      if (!container) {
+        container.emplace();
+        container->offset = at;
+        container->section = region.section;
+        container->section_offset = region.section_offset;
+        container->relocatable = true;
+      }
+      container->entries.push_back(std::move(*piece->entry));
+      container->size = piece->end - container->offset;
+    }
+    at = piece->end;
+  }
+  add_offloaded(container);
+  found_.end = region.end;
+  return std::move(found_);
+}
+
+void RegionReader::add_offloaded(std::optional<Container>& container) {
+  if (!container) return;
+  entries_ += container->entries.size() + 1;
+  found_.cut = found_.cut || entries_ > entries_most_;
+  found_.containers.push_back(std::move(*container));
+  container.reset();
+}
+
 Found RegionReader::walk(const Region& region) {
+  if (region.offload) return walk_offload(region);
   start(region.begin);
   std::uint64_t at = region.begin;
   std::size_t block_size = kHeaderAhead;

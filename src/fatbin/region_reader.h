@@ -20,8 +20,11 @@ struct Region {
   std::string section;
   std::uint64_t section_offset = 0;
   bool relocatable = false;
+  bool offload = false;  // holds what clang's offload driver writes, not NVIDIA's containers
 
-  Region from(std::uint64_t offset) const { return {offset, end, section, section_offset, relocatable}; }
+  Region from(std::uint64_t offset) const {
+    return {offset, end, section, section_offset, relocatable, offload};
+  }
 };
 
 struct FoundError {
@@ -61,6 +64,8 @@ class RegionReader {
 
  private:
   void start(std::uint64_t begin);
+  Found walk_offload(const Region& region);
+  void add_offloaded(std::optional<Container>& container);
   void search_in(const Region& region, std::uint64_t stop);
   std::optional<std::uint64_t> take_container(const Region& region, std::uint64_t at, std::uint64_t end);
   void add_error(const Region& region, Error error);

@@ -4,6 +4,7 @@
 #include "support/builders/cubin_builder.h"
 #include "support/builders/elf_builder.h"
 #include "support/builders/fatbin_builder.h"
+#include "support/builders/offload_builder.h"
 #include "support/builders/pe_builder.h"
 #include "support/builders/zip_builder.h"
 
@@ -96,6 +97,15 @@ Seeds zips() {
   return {filled().bytes(), filled().zip64().comment("PK").bytes(), test::ZipBuilder{}.bytes()};
 }
 
+Seeds offloads() {
+  const Bytes pieces = test::OffloadBuilder{}
+                           .image(test::OffloadBuilder::object, "sm_80", cubin_of(80))
+                           .image(test::OffloadBuilder::ptx, "sm_90", bytes_of_text(kPtx))
+                           .image(test::OffloadBuilder::fatbinary, "", small_fatbin())
+                           .bytes();
+  return {pieces, ElfBuilder{}.relocatable().section(".llvm.offloading", pieces).bytes()};
+}
+
 void add(Seeds& seeds, const Seeds& more) {
   seeds.insert(seeds.end(), more.begin(), more.end());
 }
@@ -130,7 +140,7 @@ std::vector<Bytes> seeds_of(const std::string& target) {
   if (target == "ptx") return texts({kPtx});
   if (target == "host_file" || target == "container" || target == "verify") {
     Seeds seeds = {fatbin(), small_fatbin(), bytes_of_text(kPtx)};
-    for (const Seeds& more : {elves(), pes(), archives(), cubins()}) add(seeds, more);
+    for (const Seeds& more : {offloads(), elves(), pes(), archives(), cubins()}) add(seeds, more);
     seeds.push_back(ElfBuilder{}.section(".nv_fatbin", fatbin()).section(".data", fatbin()).bytes());
     return seeds;
   }
