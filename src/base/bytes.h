@@ -71,6 +71,7 @@ class ByteSource {
   // Where the next bytes are that may be other than zero, at `offset` or behind it: a file may have holes.
   virtual std::uint64_t next_data(std::uint64_t offset) const { return offset; }
   // Copies exactly `count` bytes at `offset` to `out`, or fails and says what was asked and what is there.
+  // May be called from several threads at once.
   virtual Status read(std::uint64_t offset, void* out, std::size_t count) const = 0;
 };
 

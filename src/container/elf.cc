@@ -14,6 +14,24 @@ bool has_elf_magic(ByteView start) {
   return Cursor(start).u32(0) == 0x464c457f;  // 7f 'E' 'L' 'F'
 }
 
+bool is_elf_table(std::uint32_t type) {
+  switch (type) {
+    case 2:           // SHT_SYMTAB
+    case 3:           // SHT_STRTAB
+    case 4:           // SHT_RELA
+    case 5:           // SHT_HASH
+    case 9:           // SHT_REL
+    case 11:          // SHT_DYNSYM
+    case 0x6ffffff6:  // SHT_GNU_HASH
+    case 0x6ffffffd:  // SHT_GNU_verdef
+    case 0x6ffffffe:  // SHT_GNU_verneed
+    case 0x6fffffff:  // SHT_GNU_versym
+      return true;
+    default:
+      return false;
+  }
+}
+
 Result<ElfHeader> parse_elf_header(ByteView start) {
   const Cursor in(start);
   if (in.size() < kHeaderSize32)

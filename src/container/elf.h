@@ -42,7 +42,7 @@ struct ElfSection {
 constexpr std::uint16_t kElfRelocatable = 1, kElfExecutable = 2, kElfShared = 3;
 constexpr std::uint16_t kElfMachineCuda = 190;
 constexpr std::uint32_t kElfSymbols = 2, kElfStrings = 3, kElfNote = 7, kElfNoBits = 8;
-constexpr std::uint64_t kElfCode = 0x4;
+constexpr std::uint64_t kElfLoaded = 0x2, kElfCode = 0x4;
 // Types from here on are the machine's own. CUDA gives some a size and no bytes: .nv_debug.shared, type
 // 0x7000000a, in NCCL 2.28's relocatable cubins, has its size in memory.
 constexpr std::uint32_t kElfMachineTypes = 0x70000000;
@@ -50,6 +50,9 @@ constexpr std::uint16_t kElfIndexInSectionZero = 0xffff;  // SHN_XINDEX: section
 constexpr std::size_t kElfHeaderMost = 64;
 
 bool has_elf_magic(ByteView start);
+
+// Is a section of this type a table of ELF's own: symbols, their names, versions and hashes, relocations?
+bool is_elf_table(std::uint32_t type);
 
 // From the first bytes of the file (64, or all of a smaller one). Table positions are not checked yet.
 // Errors: cut short, big-endian, unknown class.

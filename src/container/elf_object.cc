@@ -63,8 +63,20 @@ class ElfObjectReader {
       Status status = add_section(section, names);
       if (!status && !first_error) first_error = std::move(status).error();
     }
+    mark_machine_code();
     if (first_error) return std::move(*first_error);
     return Done{};
+  }
+
+  // Data may stand in a section of machine code where a linker was told to put it there; then no section for
+  // constants is left.
+  void mark_machine_code() {
+    const auto is_constants = [](const Section& section) {
+      return starts_with(section.name, ".rodata") || starts_with(section.name, ".lrodata");
+    };
+    auto& all = object_.sections;
+    if (std::none_of(all.begin(), all.end(), is_constants)) return;
+    for (Section& section : all) section.data = section.data && !section.executable;
   }
 
   Result<ElfSection> section_at(std::uint64_t index) {
@@ -82,12 +94,14 @@ class ElfObjectReader {
     out.size = section.size;
     out.has_bytes = section.type != kElfNoBits && (fits || !is_cuda_memory(section));
     out.executable = (section.flags & kElfCode) != 0;
+    out.data = !is_elf_table(section.type);
     if (!out.has_bytes && out.executable) debug_only_ = true;
     if (section.name < names.size) {
       const std::uint64_t at = names.offset + section.name;  // text_at refuses what lies outside; a sum that
       auto name = names_.text_at(at, kNameMost);             // wraps is another place, no danger
       if (name) out.name = std::move(*name);
     }
+    if ((section.flags & kElfLoaded) == 0 && starts_with(out.name, ".debug_")) out.data = false;
     if (out.has_bytes && !fits)
       return Error{{},
                    "section '" + out.name + "' needs " + count_of(section.size, "byte") + " at " +

@@ -25,6 +25,8 @@ struct Section {
   bool has_bytes =
       true;  // false: SHT_NOBITS, as objcopy --only-keep-debug leaves them — "no data", not "no code"
   bool executable = false;  // machine code of the host
+  bool data =
+      true;  // false: holds no data of the program, only its machine code, symbols, relocations, debug
 };
 
 // One host object: a file, or one member of an archive. Named regions of bytes; what is in them is

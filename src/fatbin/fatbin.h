@@ -70,8 +70,10 @@ struct DeviceCode {
 // sm_90a, compute_90, lto_90: what nvcc calls such an image; "kind 0x55 of 90" for one that is not known.
 std::string image_name(const Entry& entry);
 
-// Every container of the file: in its sections, and found by signature anywhere else in it. `member` names
-// the file where it is one of a zip file.
+// Every container of the file: in its sections, and found by signature anywhere else in it but in sections
+// that say that they hold no data (Section::data). `member` names the file where it is one of a zip file.
+// Large files are read by several threads at once, here and in ContainerCodes: read() of `source` must allow
+// it.
 DeviceCode read_device_code(const ByteSource& source, const std::string& path,
                             const std::string& member = {});
 

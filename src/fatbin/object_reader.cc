@@ -29,6 +29,10 @@ bool is_relocatable_section(std::string_view name) {
   return name == "__nv_relfatbin" || name == "__nv_rel";
 }
 
+struct Span {
+  std::uint64_t begin = 0, end = 0;
+};
+
 // One piece of the work: a section of device code, or a part of what is searched.
 struct Piece {
   Region region;
@@ -77,15 +81,28 @@ class ObjectReader {
   std::vector<Piece> plan(bool parts) {
     std::vector<Piece> pieces;
     std::uint64_t at = 0;
+    const auto regions = named_regions();
+    const std::vector<Span> without_data = spans_without_data();
+    auto hidden = without_data.begin();
+    // From `at` to `end`, in parts, without what holds no data. A container may still reach over that.
     const auto add_search = [&](std::uint64_t end) {
       const Region region{at, end, {}, 0, false};
       while (at < end) {
-        const std::uint64_t stop = parts ? std::min(end, at + kPart) : end;
+        while (hidden != without_data.end() && hidden->end <= at) ++hidden;
+        std::uint64_t stop = end;
+        if (hidden != without_data.end()) {
+          if (hidden->begin <= at) {
+            at = std::min(end, hidden->end);
+            continue;
+          }
+          stop = std::min(end, hidden->begin);
+        }
+        if (parts) stop = std::min(stop, at + kPart);
         pieces.push_back({region, false, at, stop});
         at = stop;
       }
     };
-    for (const Region& region : named_regions()) {
+    for (const Region& region : regions) {
       add_search(region.begin);
       pieces.push_back({region, true, region.begin, region.end});
       at = region.end;
@@ -128,6 +145,21 @@ class ObjectReader {
       region.end = std::max(region.end, region.begin);
     }
     return regions;
+  }
+
+  // The sections that say that they hold none, unless another section claims the same bytes.
+  std::vector<Span> spans_without_data() const {
+    std::vector<Span> spans;
+    std::uint64_t end = 0;  // of the sections so far
+    for (std::size_t i = 0; i < sections_.size(); ++i) {
+      const Section& section = *sections_[i];
+      const std::uint64_t section_end = section.offset + section.size;
+      const bool overlaps =
+          section.offset < end || (i + 1 < sections_.size() && sections_[i + 1]->offset < section_end);
+      if (!section.data && !overlaps) spans.push_back({section.offset, section_end});
+      end = std::max(end, section_end);
+    }
+    return spans;
   }
 
   void add(Found found) {

@@ -159,3 +159,29 @@ TEST_CASE("a file of no known format is not recognized") {
   CHECK_FALSE(code.recognized);
   CHECK(errors_of(code) == "README: is no ELF or PE file, archive, fat binary, cubin or PTX\n");
 }
+
+TEST_CASE("what an ELF file says is no data is not searched, unless it may hold data after all") {
+  constexpr unsigned kBits = 1, kSymbols = 2, kNames = 3;
+  constexpr std::uint64_t kLoaded = 2, kCode = 6, kNotLoaded = 0;
+  const auto constants = zeros(64) + small(90);
+  const auto file = [&](const std::string& name, unsigned type, std::uint64_t flags) {
+    return ElfBuilder{}.section(name, small(80), type, flags).section(".rodata", constants).bytes();
+  };
+  const std::string only = "t.so(.rodata+0x40): sass 90;\n";
+  CHECK(outline(read(file(".text", kBits, kCode), "t.so")) == only);
+  CHECK(outline(read(file(".symtab", kSymbols, kNotLoaded), "t.so")) == only);
+  CHECK(outline(read(file(".dynstr", kNames, kLoaded), "t.so")) == only);
+  CHECK(outline(read(file(".debug_info", kBits, kNotLoaded), "t.so")) == only);
+  CHECK(outline(read(file(".debug_info", kBits, kLoaded), "t.so")) ==
+        "t.so(.debug_info+0x0): sass 80;\n" + only);
+  CHECK(outline(read(file(".comment", kBits, kNotLoaded), "t.so")) ==
+        "t.so(.comment+0x0): sass 80;\n" + only);
+  // A linker that was told to merge constants into the machine code leaves no section for them.
+  const auto merged =
+      ElfBuilder{}.section(".text", small(80), kBits, kCode).section(".data", constants).bytes();
+  CHECK(outline(read(merged, "t.so")) == "t.so(.text+0x0): sass 80;\nt.so(.data+0x40): sass 90;\n");
+  // Device code says itself where it is.
+  const auto device =
+      ElfBuilder{}.section(".nv_fatbin", small(80), kBits, kCode).section(".rodata", constants);
+  CHECK(outline(read(device.bytes(), "t.so")) == "t.so(.nv_fatbin+0x0): sass 80;\n" + only);
+}
