@@ -60,7 +60,7 @@ Answer run_probe_command(const ProbeOptions& options, bool colour) {
       break;
     case ProbeFormat::csv:
       if (options.fleets.empty())  // so that the outputs of several machines can be told apart
-        for (auto& device : probe.devices) device.host = host_name();
+        for (auto& device : probe.devices) device.host = environment("SLURMD_NODENAME").value_or(host_name());
       answer.out = write_fleet(probe.devices);
       for (const auto& each : probe.diagnostics)
         answer.err +=
