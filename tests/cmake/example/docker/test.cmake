@@ -1,0 +1,11 @@
+# The steps of examples/docker, without Docker: build.sh as the Dockerfile runs it.
+needs_nvcc(13.0)
+file(READ "${REPOSITORY}/examples/docker/Dockerfile" dockerfile)
+string(FIND "${dockerfile}" "RUN sh /archguard/examples/docker/build.sh /archguard /build /app\n" at)
+if(at EQUAL -1)
+  message(FATAL_ERROR "the Dockerfile does not run build.sh")
+endif()
+run(COMMAND sh "${REPOSITORY}/examples/docker/build.sh" "${REPOSITORY}" "${BUILD}" "${WORK}/app")
+says("CMAKE_CUDA_ARCHITECTURES=75-real;80-real;86-real;89-real;90-real;90-virtual")
+file(GLOB installed RELATIVE "${WORK}/app" "${WORK}/app/*")
+compare("files of the image" "${installed}" "count_letters;libhistogram.so")
