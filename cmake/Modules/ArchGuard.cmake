@@ -9,6 +9,7 @@ Including this file defines the commands and does nothing else:
 
 ``archguard_select_architectures``  sets ``CMAKE_CUDA_ARCHITECTURES``, unless the user chose
 ``archguard_verify``                checks what was built, on every build
+``archguard_verify_install``        the same check over what ``cmake --install`` installed
 ``archguard_detect``                the GPUs of this machine, as a file and as a list
 
 They ask two programs, ``ArchGuard::arch_probe`` and ``ArchGuard::archguard``, and hold no table of architectures of
@@ -22,6 +23,7 @@ cmake_policy(VERSION 3.20...4.0)
 
 include("${CMAKE_CURRENT_LIST_DIR}/archguard/select_architectures.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/archguard/verify.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/archguard/verify_install.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/archguard/detect.cmake")
 
 cmake_policy(POP)

@@ -91,8 +91,9 @@ struct ExpectResult {
 
 struct FileResult {
   std::string path;
-  std::string member;             // of a zip file, where the result is that of one of its members
+  std::string member;  // of a zip file, where the result is that of one of its members
   bool has_kernels = false;
+  bool named = true;                  // by the user; else one of a folder's files
   bool objects = false;               // unlinked objects or an archive: judged for linkability
   std::vector<DeviceResult> devices;  // one for each class
   ExpectResult expect;

@@ -66,7 +66,14 @@ class Writer {
       : all_(verification), options_(options) {}
 
   std::string write() {
-    for (const FileResult& file : all_.files) write_file(file);
+    std::size_t passed_over = 0;  // most of a folder's files
+    for (const FileResult& file : all_.files) {
+      if (!file.named && outcome_of(all_, file) == Outcome::no_device_code)
+        ++passed_over;
+      else
+        write_file(file);
+    }
+    if (passed_over != 0) line(count_of(passed_over, "file") + " without device code");
     if (expects_in_vain(all_)) {
       line(options_.style.error("archguard: error: ") +
            "every container holds a or f images only, and none of what was asked for");

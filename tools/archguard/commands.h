@@ -22,6 +22,7 @@ struct InspectOptions {
 
 struct VerifyOptions {
   std::vector<std::string> paths;
+  std::string files_from;
   std::vector<std::string> fleets;
   std::vector<std::string> devices;
   bool this_machine = false;

@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "base/parallel.h"
+#include "base/text.h"
 
 namespace archguard {
 namespace fs = std::filesystem;
@@ -80,7 +81,7 @@ Opened open_file(const InputFile& input) {
 
 }  // namespace
 
-std::vector<InputFile> list_files(const std::vector<std::string>& paths) {
+Result<std::vector<InputFile>> list_files(const std::vector<std::string>& paths, const std::string& list) {
   std::vector<InputFile> files;
   for (const std::string& path : paths) {
     std::error_code error;
@@ -94,6 +95,11 @@ std::vector<InputFile> list_files(const std::vector<std::string>& paths) {
                      [](const auto& a, const auto& b) { return a.path < b.path; });
     files.insert(files.end(), std::make_move_iterator(found.begin()), std::make_move_iterator(found.end()));
   }
+  if (list.empty()) return files;
+  ARCHGUARD_TRY(text, read_text_file(list));
+  for (const std::string_view line : split(text, '\n'))
+    if (const std::string_view path = trim(line); !path.empty())
+      files.push_back({std::string(path), false, std::nullopt});
   return files;
 }
 

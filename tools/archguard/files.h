@@ -18,8 +18,9 @@ struct InputFile {
 };
 
 // The files that the paths name; folders are walked in sorted order, links in them are not followed, pipes
-// and devices passed over.
-std::vector<InputFile> list_files(const std::vector<std::string>& paths);
+// and devices passed over. `list` is a file of further paths, one a line, which count as found in a folder;
+// empty: none.
+Result<std::vector<InputFile>> list_files(const std::vector<std::string>& paths, const std::string& list);
 
 using VisitCode = std::function<void(const InputFile&, const DeviceCode&, const ByteSource&)>;
 

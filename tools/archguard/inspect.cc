@@ -1,8 +1,10 @@
 #include "report/inspect.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "base/colour.h"
+#include "base/text.h"
 #include "commands.h"
 #include "files.h"
 #include "terminal.h"
@@ -15,16 +17,28 @@ InspectBy by_of(const std::string& name) {
   return name == "container" ? InspectBy::container : InspectBy::arch;
 }
 
+// Nothing for a GPU, and nothing that could not be read.
+bool holds_nothing(const DeviceCode& code) {
+  return code.errors.empty() && code.warnings.empty() &&
+         std::all_of(code.objects.begin(), code.objects.end(),
+                     [](const DeviceObject& object) { return object.containers.empty(); });
+}
+
 }  // namespace
 
 Result<int> run_inspect(const InspectOptions& options) {
-  const std::vector<InputFile> files = list_files(options.paths);
+  ARCHGUARD_TRY(files, list_files(options.paths, {}));
   const InspectBy by = by_of(options.by);
   const bool kernels = options.kernels || by == InspectBy::kernel;
   const auto writer = options.format == "json" ? inspect_json(print)
                                                : inspect_text(print, by, kernels, Style{colour_for_stdout()});
   bool all_read = true;
+  std::size_t passed_over = 0;  // most of a folder's files
   const auto visit = [&](const InputFile& input, const DeviceCode& code, const ByteSource& source) {
+    if (!input.named && holds_nothing(code)) {
+      ++passed_over;
+      return;
+    }
     std::vector<Error> errors = code.errors;
     std::optional<ContainerCodes> codes;
     if (kernels) codes.emplace(code, source);
@@ -52,6 +66,8 @@ Result<int> run_inspect(const InspectOptions& options) {
   };
   visit_files(files, visit, [&](std::size_t done) { show_progress(done, files.size()); });
   writer->finish();
+  if (passed_over != 0 && options.format == "text")
+    print(count_of(passed_over, "file") + " without device code\n");
   ARCHGUARD_CHECK(finish_printing());
   return all_read ? kExitCovered : kExitUnreadable;
 }

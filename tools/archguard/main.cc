@@ -28,10 +28,11 @@ CLI::App* add_inspect(CLI::App& app, InspectOptions& options) {
 
 CLI::App* add_verify(CLI::App& app, VerifyOptions& options) {
   CLI::App* command = app.add_subcommand("verify", "prove that files run on every device, or say why not");
-  command
-      ->add_option("PATH", options.paths,
-                   "executable, library, object, archive, .fatbin, .cubin, .ptx, wheel, zip file or folder")
-      ->required();
+  command->add_option(
+      "PATH", options.paths,
+      "executable, library, object, archive, .fatbin, .cubin, .ptx, wheel, zip file or folder");
+  command->add_option("--files-from", options.files_from,
+                      "a file with more PATHs, one a line; what is no binary is passed over");
   command->add_option("--fleet", options.fleets, "the devices: CSV as nvidia-smi --query-gpu prints it")
       ->allow_extra_args(false);
   command

@@ -102,6 +102,8 @@ int exit_code(Outcome outcome) {
 }  // namespace
 
 Result<int> run_verify(const VerifyOptions& options) {
+  if (options.paths.empty() && options.files_from.empty())
+    return Error{{}, "PATH is required", "archguard verify --help"};
   Verification verification;
   VerifyRequest request;
   ARCHGUARD_TRY(devices, collect_devices(options));
@@ -123,7 +125,7 @@ Result<int> run_verify(const VerifyOptions& options) {
   if (!any_device && expected.empty())
     return Error{{}, "no device to judge", "give --fleet FILE, --device CC, --this-machine or --expect LIST"};
   ARCHGUARD_TRY(waivers, read_waivers(options.waivers));
-  const std::vector<InputFile> files = list_files(options.paths);
+  ARCHGUARD_TRY(files, list_files(options.paths, options.files_from));
 
   verification.expects = !expected.empty();
   request.classes = classes_of(devices);
@@ -134,6 +136,7 @@ Result<int> run_verify(const VerifyOptions& options) {
   verification.classes = request.classes;
   const auto visit = [&](const InputFile& input, const DeviceCode& code, const ByteSource& source) {
     verification.files.push_back(verify_file(code, source, input.path, request, waivers));
+    verification.files.back().named = input.named;
   };
   visit_files(files, visit, [&](std::size_t done) { show_progress(done, files.size()); });
   verification.unused_waivers = waivers.unused();

@@ -255,6 +255,30 @@ TEST_CASE("a folder is walked: what is no binary is passed over, links and pipes
   CHECK(run.exit_code == 0);
 }
 
+TEST_CASE("binaries of a folder without device code are counted, not listed") {
+  const TemporaryFolder folder;
+  folder.file("k.ptx", kPtx90);
+  folder.file("host", file_content(ARCHGUARD));
+  folder.file("notes.txt", "no binary");
+  const RunOutput verify = archguard({"verify", ".", "--device", "8.6@13.0", "--brief"}, folder.path());
+  CHECK(verify.out == "./k.ptx: 1 of 1 covered\n1 file without device code\n");
+  CHECK(verify.exit_code == 0);
+  CHECK(archguard({"inspect", "."}, folder.path()).out.find("\n1 file without device code\n") !=
+        std::string::npos);
+
+  // A list counts as a folder: what an install step left, say.
+  folder.file("list", "host\n\nk.ptx\nnotes.txt\n");
+  CHECK(archguard({"verify", "--files-from", "list", "--device", "8.6@13.0", "--brief"}, folder.path()).out ==
+        "k.ptx: 1 of 1 covered\n1 file without device code\n");
+  folder.file("stale", "gone\nk.ptx\n");
+  const RunOutput stale =
+      archguard({"verify", "--files-from", "stale", "--device", "8.6@13.0", "--brief"}, folder.path());
+  CHECK(stale.exit_code == 2);
+  CHECK(stale.out.find("archguard: error: gone: no such file\n") == 0);
+  check_refused(archguard({"verify", "--files-from", "nowhere", "--device", "8.6"}, folder.path()),
+                "archguard: error: nowhere: no such file\n");
+}
+
 TEST_CASE("no device code is exit 3") {
   const RunOutput run = archguard({"verify", ARCHGUARD, "--device", "8.0"});
   CHECK(run.out == std::string(ARCHGUARD) + ": no device code\n");

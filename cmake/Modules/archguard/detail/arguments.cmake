@@ -58,6 +58,17 @@ function(_archguard_switch out name)
   set(${out} "${value}" PARENT_SCOPE)
 endfunction()
 
+# What a failed check does: ARCHGUARD_VERIFY, else the default.
+function(_archguard_severity out command default)
+  _archguard_switch(severity ARCHGUARD_VERIFY)
+  if(severity STREQUAL "")
+    set(severity "${default}")
+  elseif(NOT severity MATCHES "^(error|warn|off)$")
+    message(FATAL_ERROR "${command}: ARCHGUARD_VERIFY is '${severity}'; it takes error, warn or off")
+  endif()
+  set(${out} "${severity}" PARENT_SCOPE)
+endfunction()
+
 # ARCHGUARD_DETECT as TRUE or FALSE; ON unless said otherwise.
 function(_archguard_may_detect out command)
   _archguard_switch(value ARCHGUARD_DETECT)

@@ -1,0 +1,50 @@
+#[=======================================================================[.rst:
+archguard_verify_install
+------------------------
+
+Checks what ``cmake --install`` installed, and fails the install step where a device is not covered::
+
+  archguard_verify_install([FLEET <file>...])
+
+Every installed binary with device code is judged, also libraries of others that the project installs; what is no binary
+is passed over. Without ``FLEET`` the devices are those of the last ``archguard_select_architectures`` in scope, less
+those it left out. ``ARCHGUARD_VERIFY=warn`` reports and lets the install step end well, ``off`` checks nothing.
+
+Call it behind the last ``install()`` and ``add_subdirectory()`` of the project: the install step keeps their order, and
+what comes later is not seen. A component that is installed alone is checked, too (CMake 3.21 and newer).
+#]=======================================================================]
+include_guard(GLOBAL)
+
+include("${CMAKE_CURRENT_LIST_DIR}/detail/arguments.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/programs.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/verify_target.cmake")
+
+function(archguard_verify_install)
+  set(command "archguard_verify_install")
+  list(APPEND CMAKE_MESSAGE_CONTEXT "${command}")
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "" "FLEET")
+  _archguard_check_arguments(${command} MANY FLEET)
+  _archguard_severity(severity ${command} error)
+  if(severity STREQUAL "off")
+    message(VERBOSE "ArchGuard: nothing that is installed will be verified, as ARCHGUARD_VERIFY is off")
+    return()
+  endif()
+  _archguard_verify_settings(settings)
+  cmake_language(EVAL CODE "${settings}")
+  if(NOT has_devices)
+    message(FATAL_ERROR "${command}: no devices are known to verify for; give FLEET <file>, or call "
+      "archguard_select_architectures with one")
+  endif()
+  if(TARGET archguard AND TARGET ArchGuard::archguard AND NOT TARGET archguard_verify_install)
+    add_custom_target(archguard_verify_install ALL)  # the install step builds nothing: archguard must be there by then
+    add_dependencies(archguard_verify_install archguard)
+  endif()
+
+  set(components "")
+  if(CMAKE_VERSION VERSION_GREATER_EQUAL 3.21)
+    set(components ALL_COMPONENTS)
+  endif()
+  set(script "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/detail/run_verify_install.cmake")
+  set(list "${CMAKE_CURRENT_BINARY_DIR}/archguard/installed.txt")
+  install(CODE "${settings}set(list [=[${list}]=])\ninclude([=[${script}]=])\n" ${components})
+endfunction()

@@ -1,0 +1,27 @@
+# What `cmake --install` installs is judged at its end: every binary, also below other folders.
+needs_nvcc(13.0)
+
+configure(ARGS -DARGUMENTS= -DSELECT=ON "-DLIST=80-real;90-real")
+build()
+run(COMMAND "${CMAKE_COMMAND}" --install "${BUILD}" --prefix "${WORK}/whole")
+says("-- ArchGuard: verifying what was installed ${WORK}/whole/bin/app: 2 of 2 covered ${WORK}/whole/lib/libkernels.so.1: 2 of 2 covered")
+
+configure(ARGS -DSELECT=ON "-DLIST=80-real")
+build()
+run(FAILS COMMAND "${CMAKE_COMMAND}" --install "${BUILD}" --prefix "${WORK}/lacking")
+says("kernel 'scale(float*)' cannot run on NVIDIA H100 (9.0, fleet.csv:3)")
+errs("archguard_verify_install: what was installed does not cover every device")
+run(FAILS ENV "DESTDIR=${WORK}/stage" COMMAND "${CMAKE_COMMAND}" --install "${BUILD}" --prefix /opt/case)
+says("${WORK}/stage/opt/case/bin/app: 1 of 2 covered")
+
+configure(ARGS -DSELECT=ON "-DLIST=80-real" -DARCHGUARD_VERIFY=warn)
+build()
+run(COMMAND "${CMAKE_COMMAND}" --install "${BUILD}" --prefix "${WORK}/lacking")
+says("ArchGuard: warning: what was installed does not cover every device")
+
+configure(ARGS -UARCHGUARD_VERIFY -DSELECT=OFF "-DARGUMENTS=FLEET;fleet.csv")
+configure(FAILS ARGS -DSELECT=OFF "-DARGUMENTS=")
+errs("archguard_verify_install: no devices are known to verify for; give FLEET <file>, or call archguard_select_architectures \
+with one")
+configure(FAILS ARGS "-DARGUMENTS=TARGETS;app")
+errs("archguard_verify_install: unknown argument 'TARGETS'; it knows FLEET")
