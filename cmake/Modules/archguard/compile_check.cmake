@@ -1,0 +1,113 @@
+#[=======================================================================[.rst:
+archguard_compile_check
+-----------------------
+
+Stops the compiler where no architecture that it compiles for can reach a device::
+
+  archguard_compile_check(TARGETS <target>... [FLEET <file>...])
+
+Each CUDA source of the targets is compiled with a generated header in front, which asserts over ``__CUDA_ARCH_LIST__``
+(nvcc 11.5 and newer; another compiler passes) that an architecture not above each device's capability is among those of
+this very compilation, raw ``-gencode`` flags included. Without ``FLEET`` the devices are those of the last
+``archguard_select_architectures`` in scope, less those it left out.
+
+It fails early, and passing proves nothing: nvcc shows the architectures of the PTX stage only, not which images it keeps.
+``archguard_verify`` proves.
+#]=======================================================================]
+include_guard(GLOBAL)
+
+include("${CMAKE_CURRENT_LIST_DIR}/detail/arguments.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/programs.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/verify_target.cmake")
+
+function(archguard_compile_check)
+  set(command "archguard_compile_check")
+  list(APPEND CMAKE_MESSAGE_CONTEXT "${command}")
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "" "TARGETS;FLEET")
+  _archguard_check_arguments(${command} MANY TARGETS FLEET)
+  if(NOT DEFINED arg_TARGETS)
+    message(FATAL_ERROR "${command}: TARGETS is missing; name the targets whose CUDA sources to check")
+  endif()
+  foreach(target IN LISTS arg_TARGETS)
+    _archguard_check_target(${command} "${target}")
+  endforeach()
+  _archguard_severity(severity ${command} error)
+  if(severity STREQUAL "off")
+    return()
+  endif()
+  _archguard_verify_settings(settings)
+  cmake_language(EVAL CODE "${settings}")
+  if(NOT has_devices)
+    message(FATAL_ERROR "${command}: no devices are known to check for; give FLEET <file>, or call "
+      "archguard_select_architectures with one")
+  endif()
+
+  get_property(number DIRECTORY PROPERTY ARCHGUARD_COMPILE_CHECKS)
+  math(EXPR number "0${number} + 1")
+  set_property(DIRECTORY PROPERTY ARCHGUARD_COMPILE_CHECKS ${number})
+  set(header "${CMAKE_CURRENT_BINARY_DIR}/archguard/compile_check_${number}.h")
+  _archguard_write_compile_check("${header}" "${options}")
+  foreach(target IN LISTS arg_TARGETS)
+    target_compile_options("${target}" PRIVATE "$<$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>:SHELL:-include \"${header}\">")
+  endforeach()
+endfunction()
+
+# The header for the devices that `options` (of archguard verify) name, less those that were left out. It is rewritten
+# only where it changes, and then what includes it is compiled again.
+function(_archguard_write_compile_check header options)
+  set(fleets "")
+  set(left_out "")
+  while(options)
+    list(POP_FRONT options option)
+    if(option STREQUAL "--fleet")
+      list(POP_FRONT options value)
+      list(APPEND fleets --fleet "${value}")
+    elseif(option STREQUAL "--excluded")
+      list(POP_FRONT options value)
+      file(READ "${value}" selection)
+      string(JSON count LENGTH "${selection}" excluded)
+      foreach(i RANGE 1 ${count})
+        math(EXPR i "${i} - 1")
+        if(i LESS count)
+          string(JSON origin GET "${selection}" excluded ${i} device origin)
+          list(APPEND left_out "${origin}")
+        endif()
+      endforeach()
+    endif()
+  endwhile()
+  _archguard_run_probe(run ${command} ${fleets} --format json)
+  if(NOT run_STATUS STREQUAL "0")
+    message(FATAL_ERROR "${command}: the devices cannot be read\n${run_OUTPUT}${run_ERROR}")
+  endif()
+
+  set(asserts "")
+  set(seen "")
+  string(JSON count LENGTH "${run_OUTPUT}" devices)
+  math(EXPR last "${count} - 1")
+  foreach(i RANGE ${last})
+    foreach(field IN ITEMS name compute_capability origin)
+      string(JSON ${field} ERROR_VARIABLE error GET "${run_OUTPUT}" devices ${i} ${field})
+    endforeach()
+    if(origin IN_LIST left_out OR NOT compute_capability MATCHES "^[0-9]+\\.[0-9]$" OR compute_capability IN_LIST seen)
+      continue()  # one device of a kind is enough
+    endif()
+    list(APPEND seen "${compute_capability}")
+    string(REPLACE "." "" number "${compute_capability}")
+    string(REGEX REPLACE "[\"\\\\\r\n]" "'" device "${name} (${compute_capability}, ${origin})")  # it goes into a literal
+    string(APPEND asserts "static_assert(archguard_compile_check::any_not_above(${number}0, __CUDA_ARCH_LIST__),\n"
+      "  \"error 209 on ${device}: every architecture of this compilation is above it; add ${number} to CUDA_ARCHITECTURES\");\n")
+  endforeach()
+  file(WRITE "${header}.new" "// Written by archguard_compile_check: the architectures of this compilation against the devices.
+#if defined(__CUDACC__) && defined(__CUDA_ARCH_LIST__) && !defined(ARCHGUARD_COMPILE_CHECK)
+#define ARCHGUARD_COMPILE_CHECK
+namespace archguard_compile_check {
+constexpr bool any_not_above(int) { return false; }
+template <class... More>
+constexpr bool any_not_above(int device, int arch, More... more) {
+  return arch <= device || any_not_above(device, more...);
+}
+}  // namespace archguard_compile_check
+${asserts}#endif
+")
+  _archguard_update_file("${header}.new" "${header}")
+endfunction()
