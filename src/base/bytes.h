@@ -120,6 +120,9 @@ class FileSource final : public ByteSource {
   Status read(std::uint64_t offset, void* out, std::size_t count) const override;
 
  private:
+  // A part that is known to lie inside.
+  Status read_whole(std::uint64_t offset, void* out, std::size_t count) const;
+
   FileSource(int descriptor, std::uint64_t size) : descriptor_(descriptor), size_(size) {}
   int descriptor_;
   std::uint64_t size_;

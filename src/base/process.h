@@ -23,4 +23,9 @@ struct ProcessOutcome {
 // why.
 Result<ProcessOutcome> run_process(const std::vector<std::string>& argv, std::chrono::milliseconds timeout);
 
+bool is_program(const std::string& path);
+// The path of a bare name, by PATH; a name with a folder as it is. Empty where no folder of PATH has such a
+// program.
+std::string find_program(const std::string& name);
+
 }  // namespace archguard

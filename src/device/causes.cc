@@ -11,10 +11,6 @@ struct ErrorName {
   const char* name;
 };
 
-std::string in_file(const std::string& path) {
-  return path.empty() ? std::string() : " (" + path + ")";
-}
-
 std::string folder_of(const std::string& path) {
   const auto slash = path.rfind('/');
   return slash == std::string::npos ? std::string(".") : path.substr(0, slash);
@@ -57,13 +53,6 @@ bool lacks_compute(const std::optional<std::string>& capabilities) {
   return true;
 }
 
-// CUDA takes the entries up to the first that names no device, so an empty value or a leading -1 hides all
-// (CUDA Programming Guide, "CUDA Environment Variables").
-bool hides_all(const std::string& cuda_visible_devices) {
-  const auto first = trim(split(cuda_visible_devices, ',').front());
-  return first.empty() || first[0] == '-' || first == "NoDevFiles";
-}
-
 std::string value_text(const std::string& value) {
   return value.empty() ? std::string("empty") : "'" + printable(value) + "'";
 }
@@ -75,10 +64,7 @@ Diagnostic no_device(Diagnostic diagnostic, const FailureFacts& facts) {
   // NVML's 9: without the kernel module there is nothing that the environment could hide.
   const bool not_loaded = !facts.nvml.failures.empty() && facts.nvml.failures.front().code == 9;
   if (visible && (nvml_sees || (hides_all(*visible) && !not_loaded))) {
-    diagnostic.stage = "environment";
-    diagnostic.cause =
-        "CUDA_VISIBLE_DEVICES is " + value_text(*visible) + " and hides every GPU" + seen_by_nvml(facts);
-    diagnostic.fix = "unset CUDA_VISIBLE_DEVICES";
+    return hidden_by_environment(std::move(diagnostic), facts);
   } else if (facts.around.wsl && facts.cuda.path.find("/wsl/") == std::string::npos) {
     diagnostic.cause =
         "a Linux libcuda" + in_file(facts.cuda.path) + " shadows the one of Windows in /usr/lib/wsl/lib";
@@ -137,6 +123,25 @@ Diagnostic unknown_failure(Diagnostic diagnostic, const FailureFacts& facts) {
 }
 
 }  // namespace
+
+std::string in_file(const std::string& path) {
+  return path.empty() ? std::string() : " (" + path + ")";
+}
+
+// CUDA takes the entries up to the first that names no device, so an empty value or a leading -1 hides all
+// (CUDA Programming Guide, "CUDA Environment Variables").
+bool hides_all(const std::string& cuda_visible_devices) {
+  const auto first = trim(split(cuda_visible_devices, ',').front());
+  return first.empty() || first[0] == '-' || first == "NoDevFiles";
+}
+
+Diagnostic hidden_by_environment(Diagnostic diagnostic, const FailureFacts& facts) {
+  diagnostic.stage = "environment";
+  diagnostic.cause = "CUDA_VISIBLE_DEVICES is " + value_text(facts.around.cuda_visible_devices.value_or("")) +
+                     " and hides every GPU" + seen_by_nvml(facts);
+  diagnostic.fix = "unset CUDA_VISIBLE_DEVICES";
+  return diagnostic;
+}
 
 std::string cuda_error_name(int code) {
   // cuda.h, enum cudaError_enum.
@@ -202,6 +207,7 @@ bool kernel_driver_present(const FailureFacts& facts) {
 }
 
 Diagnostic explain_load(const FailureFacts& facts) {
+  if (facts.around.windows) return explain_load_on_windows(facts);
   Diagnostic diagnostic;
   diagnostic.stage = "load";
   if (facts.cuda.state == DynamicLibrary::State::broken) {
@@ -242,6 +248,8 @@ Diagnostic explain_load(const FailureFacts& facts) {
 
 Diagnostic explain_cuda_code(const CallFailure& failure, const FailureFacts& facts) {
   Diagnostic diagnostic{failure.call, failure.code, cuda_error_name(failure.code), {}, {}};
+  if (facts.around.windows)
+    if (auto found = explain_cuda_code_on_windows(diagnostic, facts)) return std::move(*found);
   const auto& visible = facts.around.cuda_visible_devices;
   switch (failure.code) {
     case 34:
@@ -296,10 +304,11 @@ Diagnostic explain_cuda_code(const CallFailure& failure, const FailureFacts& fac
 }
 
 Diagnostic explain_end(const std::string& library, const LibraryAnswers& answers,
-                       std::chrono::milliseconds timeout) {
+                       const Surroundings& around) {
   Diagnostic diagnostic;
   diagnostic.stage = answers.stage.empty() ? "load" : answers.stage;
   const std::string who = library + in_file(answers.path);
+  const auto timeout = around.timeout;
   const std::string seconds =
       std::to_string(timeout.count() / 1000) +
       (timeout.count() % 1000 == 0 ? "" : "." + std::to_string(timeout.count() % 1000 / 100));
@@ -307,7 +316,8 @@ Diagnostic explain_end(const std::string& library, const LibraryAnswers& answers
     case ChildOutcome::End::late:
       diagnostic.name = "timeout";
       diagnostic.cause = who + " did not answer within " + seconds + " s";
-      diagnostic.fix = "the driver hangs: see dmesg, restart the machine; or allow more time with --timeout";
+      diagnostic.fix = std::string("the driver hangs: ") + (around.windows ? "" : "see dmesg, ") +
+                       "restart the machine; or allow more time with --timeout";
       break;
     case ChildOutcome::End::crashed:
       diagnostic.name = "crash";
@@ -315,7 +325,7 @@ Diagnostic explain_end(const std::string& library, const LibraryAnswers& answers
       diagnostic.fix = "reinstall the NVIDIA driver";
       break;
     case ChildOutcome::End::not_started:
-      diagnostic.name = "fork";
+      diagnostic.name = around.windows ? "start" : "fork";
       diagnostic.cause =
           "the process that asks " + library + " cannot be started: " + errno_text(answers.end_detail);
       diagnostic.fix = "raise the limit of processes or memory";
@@ -332,6 +342,10 @@ Diagnostic explain_end(const std::string& library, const LibraryAnswers& answers
 Diagnostic explain_nvml_code(const CallFailure& failure, const FailureFacts& facts) {
   Diagnostic diagnostic{"nvml", failure.code, nvml_error_name(failure.code), {}, {}};
   const std::string call = failure.call + " failed";
+  if (facts.around.windows) {
+    diagnostic.cause = call;
+    return explain_nvml_code_on_windows(diagnostic, facts);
+  }
   switch (failure.code) {
     case 9:
       diagnostic.cause = call + ": the nvidia kernel module is not loaded";

@@ -118,8 +118,7 @@ void ask_cuda_driver(const RecordSink& sink) {
   AnswerWriter out(sink);
   out.stage("load");
   out.kernel_version(kernel_driver_version(read_small_file("/proc/driver/nvidia/version")));
-  const auto library = DynamicLibrary::open(
-      {"libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1", "/run/opengl-driver/lib/libcuda.so.1"});
+  const auto library = DynamicLibrary::open(cuda_library_names());
   const CudaApi api = bind_cuda(library);
   out.loaded(library);
   const bool usable = api.init != nullptr && api.device_get_count != nullptr && api.device_get != nullptr;

@@ -152,6 +152,10 @@ void add_noise(const char* library, const LibraryAnswers& answers, ProbeResult& 
       {"output", std::nullopt, "", std::string(library) + " printed: " + excerpt(noise, 400), ""});
 }
 
+const char* cuda_library_name(const Surroundings& around) {
+  return around.windows ? "nvcuda.dll" : "libcuda";
+}
+
 // 34 and 100 say that there is nothing to use; every other failure is one of a driver that is there.
 bool means_none(int code) {
   return code == 34 || code == 100;
@@ -162,7 +166,7 @@ void judge_cuda(const FailureFacts& facts, ProbeResult& result) {
   const bool ended_early = cuda.end != ChildOutcome::End::finished;
   if (ended_early) {
     result.status = ProbeStatus::failed;
-    result.diagnostics.push_back(explain_end("libcuda", cuda, facts.around.timeout));
+    result.diagnostics.push_back(explain_end(cuda_library_name(facts.around), cuda, facts.around));
   } else if (!cuda.initialised && cuda.failures.empty()) {
     const bool missing = cuda.state == DynamicLibrary::State::missing;
     result.status = missing && !kernel_driver_present(facts) ? ProbeStatus::none : ProbeStatus::failed;
@@ -198,7 +202,7 @@ void judge_nvml(const FailureFacts& facts, ProbeResult& result) {
       result.status == ProbeStatus::none)
     return;
   if (nvml.end != ChildOutcome::End::finished)
-    result.diagnostics.push_back(explain_end("NVML", nvml, facts.around.timeout));
+    result.diagnostics.push_back(explain_end("NVML", nvml, facts.around));
   for (const auto& failure : nvml.failures) result.diagnostics.push_back(explain_nvml_code(failure, facts));
 }
 
@@ -222,7 +226,7 @@ ProbeResult judge_answers(const LibraryAnswers& cuda, const LibraryAnswers& nvml
   }
   if (cuda.state == DynamicLibrary::State::loaded)
     for (auto& diagnostic : explain_environment(around)) result.diagnostics.push_back(std::move(diagnostic));
-  add_noise("libcuda", cuda, result);
+  add_noise(cuda_library_name(around), cuda, result);
   add_noise("NVML", nvml, result);
   return result;
 }

@@ -20,6 +20,7 @@ struct Surroundings {
   std::optional<std::string> nvidia_visible_devices;  // what the container runtime was asked to show
   std::optional<std::string> cuda_device_order;
   std::optional<std::string> driver_capabilities;  // NVIDIA_DRIVER_CAPABILITIES: what the container was given
+  bool windows = false;                            // the probe runs on Windows itself
   bool wsl = false;                                // Windows Subsystem for Linux
   std::string build_kind;                          // "a container", "a Nix build", "a conda build", or empty
   bool uvm_node = true;                            // /dev/nvidia-uvm exists
@@ -42,6 +43,19 @@ struct FailureFacts {
   std::string driver_version;  // of the kernel driver
 };
 
+// ---- the same on Windows, in causes_windows.cc, where the words of a Linux machine help nobody ----
+
+Diagnostic explain_load_on_windows(const FailureFacts& facts);
+// Fills in cause and fix; nothing where the words of a Linux machine do.
+std::optional<Diagnostic> explain_cuda_code_on_windows(Diagnostic diagnostic, const FailureFacts& facts);
+Diagnostic explain_nvml_code_on_windows(Diagnostic diagnostic, const FailureFacts& facts);
+
+// ---- for both ----
+
+bool hides_all(const std::string& cuda_visible_devices);
+Diagnostic hidden_by_environment(Diagnostic diagnostic, const FailureFacts& facts);
+std::string in_file(const std::string& path);  // " (path)", or empty
+
 std::string cuda_error_name(int code);
 std::string nvml_error_name(int code);
 
@@ -53,8 +67,7 @@ bool kernel_driver_present(const FailureFacts& facts);
 Diagnostic explain_cuda_code(const CallFailure& failure, const FailureFacts& facts);
 
 // A child that did not finish.
-Diagnostic explain_end(const std::string& library, const LibraryAnswers& answers,
-                       std::chrono::milliseconds timeout);
+Diagnostic explain_end(const std::string& library, const LibraryAnswers& answers, const Surroundings& around);
 
 // Variables of the environment that say nothing CUDA understands.
 std::vector<Diagnostic> explain_environment(const Surroundings& around);

@@ -79,8 +79,7 @@ DeviceAnswer read_nvml_device(const NvmlApi& api, NvmlDevice device) {
 void ask_nvml(const RecordSink& sink) {
   AnswerWriter out(sink);
   out.stage("load");
-  const auto library = DynamicLibrary::open({"libnvidia-ml.so.1", "/usr/lib/wsl/lib/libnvidia-ml.so.1",
-                                             "/run/opengl-driver/lib/libnvidia-ml.so.1"});
+  const auto library = DynamicLibrary::open(nvml_library_names());
   const NvmlApi api = bind_nvml_api(library);
   out.loaded(library);
   if (api.init == nullptr || api.count == nullptr || api.handle == nullptr) return;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <initializer_list>
 #include <optional>
 #include <string>
@@ -10,9 +11,22 @@
 
 namespace archguard {
 
-// All that the probe needs from the operating system. platform_posix.cc is the only file behind it.
+// All that the probe needs from the operating system. platform_posix.cc or
+// platform_windows.cc is the only file behind it.
+
+bool is_windows();
+
+// ---- the program itself ----
+
+// Called once, before anything else: the arguments, as UTF-8. From here on standard output carries bytes as
+// they are.
+std::vector<std::string> start_program(int argc, char** argv);
 
 // ---- shared libraries ----
+
+// Where the loader finds the drivers' libraries: names to try in turn.
+std::vector<std::string> cuda_library_names();
+std::vector<std::string> nvml_library_names();
 
 class DynamicLibrary {
  public:
@@ -39,22 +53,26 @@ class DynamicLibrary {
 // The child's end of the pipe to the parent.
 class RecordSink {
  public:
-  explicit RecordSink(int descriptor) : descriptor_(descriptor) {}
+  explicit RecordSink(std::intptr_t descriptor) : descriptor_(descriptor) {}
   void put(const Record& record) const;
 
  private:
-  int descriptor_;
+  std::intptr_t descriptor_;  // on Windows a handle
 };
 
-using IsolatedBody = void (*)(const RecordSink&);
+// What a child runs. The name tells it to a child that is this program started anew.
+struct IsolatedBody {
+  const char* name;
+  void (*run)(const RecordSink&);
+};
 
 struct ChildOutcome {
   enum class End {
     finished,     // the body returned
-    crashed,      // `detail` is the signal
+    crashed,      // `detail` is the signal, on Windows the exception
     exited,       // something in the body ended the process; `detail` is the exit code
     late,         // killed at the deadline
-    not_started,  // `detail` is errno
+    not_started,  // `detail` is errno, on Windows its error code
   };
   End end = End::not_started;
   int detail = 0;
@@ -68,11 +86,17 @@ struct ChildOutcome {
 std::vector<ChildOutcome> run_isolated(std::initializer_list<IsolatedBody> bodies,
                                        std::chrono::milliseconds timeout);
 
+// Where no process can fork (Windows), a child is this program started anew with arguments of its own: true
+// where these are such arguments and the body was run. To be called before the arguments are looked at, with
+// every body that run_isolated is given anywhere.
+bool became_isolated_child(const std::vector<std::string>& arguments,
+                           std::initializer_list<IsolatedBody> bodies);
+
 // "segmentation fault"
 std::string signal_text(int signal);
 std::string errno_text(int code);
 
-// ---- files and environment ----
+// ---- files and environment; the files are those of a Linux machine, of which Windows has none ----
 
 std::optional<std::string> environment(const char* name);
 std::string host_name();  // empty where unknown

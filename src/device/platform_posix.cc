@@ -64,7 +64,7 @@ bool open_pipe(int ends[2]) {
 
 // The child's side. The driver's own printing goes to the noise pipe; signal handlers of the host program,
 // core files and the terminal's stdin are none of the driver's business.
-[[noreturn]] void run_child(IsolatedBody body, int records_fd, int noise_fd) {
+[[noreturn]] void run_child(const IsolatedBody& body, int records_fd, int noise_fd) {
 #ifdef __linux__
   prctl(PR_SET_PDEATHSIG, SIGKILL);
 #endif
@@ -77,13 +77,13 @@ bool open_pipe(int ends[2]) {
   dup2(noise_fd, STDOUT_FILENO);
   dup2(noise_fd, STDERR_FILENO);
   setvbuf(stdout, nullptr, _IONBF, 0);  // what a driver prints before it crashes is worth keeping
-  body(RecordSink(records_fd));
+  body.run(RecordSink(records_fd));
   fflush(nullptr);
   write_whole(records_fd, std::string(kEndLine) + "\n");
   _exit(0);
 }
 
-void start_child(RunningChild& child, IsolatedBody body) {
+void start_child(RunningChild& child, const IsolatedBody& body) {
   int records[2] = {-1, -1}, noise[2] = {-1, -1};
   const bool piped = open_pipe(records) && open_pipe(noise);
   if (piped) child.pid = fork();
@@ -165,8 +165,25 @@ ChildOutcome outcome_of(RunningChild& child) {
 
 }  // namespace
 
+bool is_windows() {
+  return false;
+}
+
+std::vector<std::string> start_program(int argc, char** argv) {
+  return {argv + (argc > 0 ? 1 : 0), argv + argc};
+}
+
+std::vector<std::string> cuda_library_names() {
+  return {"libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1", "/run/opengl-driver/lib/libcuda.so.1"};
+}
+
+std::vector<std::string> nvml_library_names() {
+  return {"libnvidia-ml.so.1", "/usr/lib/wsl/lib/libnvidia-ml.so.1",
+          "/run/opengl-driver/lib/libnvidia-ml.so.1"};
+}
+
 void RecordSink::put(const Record& record) const {
-  write_whole(descriptor_, encode_record(record));
+  write_whole(static_cast<int>(descriptor_), encode_record(record));
 }
 
 DynamicLibrary DynamicLibrary::open(const std::vector<std::string>& names) {
@@ -207,7 +224,7 @@ std::vector<ChildOutcome> run_isolated(std::initializer_list<IsolatedBody> bodie
   fflush(nullptr);  // else the children would flush what this process has not printed yet
   RunningChild children[kMostChildren];
   RunningChild* end_of_children = children;
-  for (const IsolatedBody body : bodies)
+  for (const IsolatedBody& body : bodies)
     if (end_of_children != children + kMostChildren) start_child(*end_of_children++, body);
 
   for (;;) {
@@ -240,6 +257,10 @@ std::vector<ChildOutcome> run_isolated(std::initializer_list<IsolatedBody> bodie
     outcomes.push_back(outcome_of(*child));
   }
   return outcomes;
+}
+
+bool became_isolated_child(const std::vector<std::string>&, std::initializer_list<IsolatedBody>) {
+  return false;  // children are forked
 }
 
 std::string signal_text(int signal) {

@@ -12,6 +12,9 @@
 namespace archguard {
 namespace {
 
+constexpr IsolatedBody kAskCudaDriver{"cuda", ask_cuda_driver};
+constexpr IsolatedBody kAskNvml{"nvml", ask_nvml};
+
 std::string kind_of_build() {
   if (environment("NIX_BUILD_TOP")) return "a Nix build";
   if (environment("CONDA_BUILD").value_or("") == "1") return "a conda build";
@@ -59,23 +62,31 @@ std::vector<PciGpu> gpus_on_bus() {
 
 }  // namespace
 
+bool became_driver_child(const std::vector<std::string>& arguments) {
+  return became_isolated_child(arguments, {kAskCudaDriver, kAskNvml});
+}
+
 ProbeResult probe_this_machine(std::chrono::milliseconds timeout, const std::string& cache_file) {
   MachineState before;
   std::vector<ChildOutcome> outcomes;
   std::string dropped;
-  if (!cache_file.empty()) {
+  const bool use_cache = !cache_file.empty() && !is_windows();
+  if (use_cache) {
     before = machine_state();
     dropped = read_cache(cache_file, before, outcomes);
+  } else if (!cache_file.empty()) {
+    dropped = "Windows does not tell whether it still holds";
   }
   const bool from_cache = !outcomes.empty();
-  if (!from_cache) outcomes = run_isolated({ask_cuda_driver, ask_nvml}, timeout);
-  if (!from_cache && !cache_file.empty()) write_cache(cache_file, before, outcomes);
+  if (!from_cache) outcomes = run_isolated({kAskCudaDriver, kAskNvml}, timeout);
+  if (!from_cache && use_cache) write_cache(cache_file, before, outcomes);
   const LibraryAnswers cuda = read_answers(outcomes[0]), nvml = read_answers(outcomes[1]);
   Surroundings around;
   around.cuda_visible_devices = environment("CUDA_VISIBLE_DEVICES");
   around.nvidia_visible_devices = environment("NVIDIA_VISIBLE_DEVICES");
   around.cuda_device_order = environment("CUDA_DEVICE_ORDER");
   around.driver_capabilities = environment("NVIDIA_DRIVER_CAPABILITIES");
+  around.windows = is_windows();
   around.wsl = is_wsl();
   around.build_kind = kind_of_build();
   around.uvm_node = path_exists("/dev/nvidia-uvm");

@@ -37,9 +37,13 @@ struct ProbeResult {
 // with a deadline: a driver that crashes, prints or hangs cannot take the caller along. Never fails: what
 // goes wrong is in the result. Devices come in CUDA's order, then those that only NVML shows, then, where
 // the drivers do not answer, those that only the PCI bus shows; unless the status is `ok` none is visible.
-// The first diagnostic names the cause of a status that is not `ok`. No CUDA context is created. POSIX; the
-// children come from fork(), so no other thread of the caller should hold a lock that the loader needs.
+// The first diagnostic names the cause of a status that is not `ok`. No CUDA context is created. The
+// children come from fork(), so no other thread of the caller should hold a lock that the loader needs; on
+// Windows they are the calling program started anew, which must call became_driver_child() first of all.
 // With a `cache_file` the answer is taken from there where it still holds, and kept there (device/cache.h).
 ProbeResult probe_this_machine(std::chrono::milliseconds timeout, const std::string& cache_file = {});
+
+// True where this process is a child of probe_this_machine() and has done what it was started for.
+bool became_driver_child(const std::vector<std::string>& arguments);
 
 }  // namespace archguard

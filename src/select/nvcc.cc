@@ -1,9 +1,6 @@
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <string>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <vector>
 
 #include "base/process.h"
@@ -15,11 +12,6 @@ namespace archguard {
 namespace {
 
 constexpr const char* kNvccFix = "name the CUDA compiler itself, for example /usr/local/cuda/bin/nvcc";
-
-bool is_program(const std::string& path) {
-  struct stat status;
-  return stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) && access(path.c_str(), X_OK) == 0;
-}
 
 // Blanks separate; quotes of both kinds hold a word together, as in CMake's UNIX_COMMAND mode.
 std::vector<std::string> words_of_command(std::string_view command) {
@@ -44,26 +36,16 @@ std::vector<std::string> words_of_command(std::string_view command) {
   return words;
 }
 
-// The path of a bare name, by PATH; the name itself where nothing there is a program.
-std::string resolved_program(const std::string& name) {
-  const char* path = std::getenv("PATH");
-  if (name.find('/') != std::string::npos || path == nullptr) return name;
-  for (const auto folder : split(path, ':')) {
-    std::string candidate = (folder.empty() ? "." : std::string(folder)) + "/" + name;
-    if (is_program(candidate)) return candidate;
-  }
-  return name;
-}
-
 // A path with blanks in it is a path, not a program with arguments.
 Result<std::vector<std::string>> argv_of_command(const std::string& command) {
   std::vector<std::string> argv =
       is_program(command) ? std::vector<std::string>{command} : words_of_command(command);
   if (argv.empty() || argv[0].empty()) return Error{"", "the name of the CUDA compiler is empty", kNvccFix};
-  argv[0] = resolved_program(argv[0]);
-  if (argv[0].find('/') == std::string::npos)
+  std::string path = find_program(argv[0]);
+  if (path.empty())
     return Error{argv[0], "no such program in PATH",
                  "add the CUDA toolkit's bin folder to PATH, or " + std::string(kNvccFix)};
+  argv[0] = std::move(path);
   return argv;
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/colour.h"
 #include "commands.h"
+#include "device/platform.h"
 
 namespace {
 
@@ -29,7 +30,9 @@ archguard::Answer answer_to(const std::vector<std::string>& arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const archguard::Answer answer = answer_to({argv + (argc > 0 ? 1 : 0), argv + argc});
+  const auto arguments = archguard::start_program(argc, argv);
+  if (archguard::became_driver_child(arguments)) return 0;
+  const archguard::Answer answer = answer_to(arguments);
   std::fwrite(answer.err.data(), 1, answer.err.size(), stderr);
   std::fwrite(answer.out.data(), 1, answer.out.size(), stdout);
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return answer.exit_code;

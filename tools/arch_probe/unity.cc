@@ -1,6 +1,7 @@
 // All of arch_probe as one source, for projects that compile it while they configure: a fraction of the time
 // that the files take one by one. Needs C++17 and nothing else:
 //   g++ -std=c++17 -Isrc tools/arch_probe/unity.cc -ldl -pthread
+//   x86_64-w64-mingw32-g++-posix -std=c++17 -Isrc tools/arch_probe/unity.cc -static
 // The build passes the version; this is the one of the release that the file belongs to, which a test
 // compares.
 #ifndef ARCHGUARD_VERSION
@@ -9,10 +10,8 @@
 
 #include "base/bytes.cc"
 #include "base/colour.cc"
-#include "base/process.cc"
 #include "base/text.cc"
 #include "base/version.cc"
-#include "base/write_file.cc"
 #include "compat/arch.cc"
 #include "compat/driver.cc"
 #include "compat/rules.cc"
@@ -21,6 +20,7 @@
 #include "device/answers.cc"
 #include "device/cache.cc"
 #include "device/causes.cc"
+#include "device/causes_windows.cc"
 #include "device/csv.cc"
 #include "device/cuda_driver.cc"
 #include "device/device.cc"
@@ -28,7 +28,6 @@
 #include "device/fleet.cc"
 #include "device/judge.cc"
 #include "device/nvml.cc"
-#include "device/platform_posix.cc"
 #include "device/probe.cc"
 #include "device/record.cc"
 #include "json.cc"
@@ -46,3 +45,17 @@
 #include "select/toolkits.cc"
 #include "select_command.cc"
 #include "table.cc"
+
+// What the operating system gives. Last: Windows' own header defines many a plain word.
+#ifdef _WIN32
+#include "base/file_windows.cc"
+#include "base/process_windows.cc"
+#include "base/windows.cc"
+#include "base/write_file_windows.cc"
+#include "device/platform_windows.cc"
+#else
+#include "base/file_posix.cc"
+#include "base/process_posix.cc"
+#include "base/write_file_posix.cc"
+#include "device/platform_posix.cc"
+#endif

@@ -8,7 +8,11 @@
 
 #include "support/fake_driver/machine.h"
 
+#ifdef _WIN32
+#define EXPORT extern "C" __declspec(dllexport)
+#else
 #define EXPORT extern "C" __attribute__((visibility("default")))
+#endif
 
 #ifdef FORWARD_COMPATIBLE
 __attribute__((used, section(".note.cuda.fwd_compatibility"))) const char note[] = "forward";

@@ -359,3 +359,51 @@ TEST_CASE("the same call failing alike for each device is told once") {
   cuda.failures = {{"cuDeviceGetAttribute", 1}, {"cuDeviceGetAttribute", 1}};
   CHECK(judge_answers(cuda, {}, {}).diagnostics.size() == 1);
 }
+
+TEST_CASE("on Windows each failure is told in words of Windows") {
+  Surroundings windows;
+  windows.windows = true;
+  windows.timeout = std::chrono::seconds(2);
+  CHECK(judged({}, {}, windows) ==
+        "none\nload: no NVIDIA driver on this machine (nvcuda.dll was not found) | install the NVIDIA "
+        "driver, or "
+        "give a fleet file that names the GPUs to build for");
+  const LibraryAnswers nvml = nvml_with({gpu("A", 8, 0, "GPU-1", "00000000:01:00.0")});
+  CHECK(judged({}, nvml, windows) ==
+        "failed\nload: NVML sees 1 GPU, but nvcuda.dll was not found | reinstall the NVIDIA driver");
+  LibraryAnswers cuda;
+  cuda.state = DynamicLibrary::State::broken;
+  cuda.load_error = "C:\\nvcuda.dll: bad";
+  CHECK(judged(cuda, {}, windows) ==
+        "failed\nload: nvcuda.dll cannot be loaded: C:\\nvcuda.dll: bad | reinstall the NVIDIA driver");
+  cuda.state = DynamicLibrary::State::loaded;
+  cuda.path = "C:\\nvcuda.dll";
+  CHECK(judged(cuda, {}, windows) ==
+        "failed\nload: nvcuda.dll (C:\\nvcuda.dll) lacks the functions of the CUDA driver API | remove this "
+        "file, "
+        "which is no NVIDIA driver library, or its folder from PATH");
+  CHECK(judged(cuda_failing(100), nvml, windows) ==
+        "none\ncuInit 100 CUDA_ERROR_NO_DEVICE: the driver finds no CUDA device in this machine; NVML sees 1 "
+        "GPU | "
+        "check that the Device Manager shows the GPU without a warning, or give a fleet file");
+  CHECK(
+      judged(cuda_failing(34), {}, windows) ==
+      "none\ncuInit 34 CUDA_ERROR_STUB_LIBRARY: the toolkit's stub library was loaded instead of the driver "
+      "(/usr/lib/libcuda.so.1) | remove its folder from PATH");
+  CHECK(judged(cuda_failing(999), {}, windows) ==
+        "failed\ncuInit 999 CUDA_ERROR_UNKNOWN: the CUDA driver (/usr/lib/libcuda.so.1) failed with error "
+        "999 | "
+        "restart the machine, or reinstall the NVIDIA driver");
+  CHECK(judged(cuda_failing(46), {}, windows) == judged(cuda_failing(46)));
+  cuda.end = ChildOutcome::End::late;
+  cuda.stage = "cuInit";
+  CHECK(judged(cuda, {}, windows) ==
+        "failed\ncuInit timeout: nvcuda.dll (C:\\nvcuda.dll) did not answer within 2 s | the driver hangs: "
+        "restart "
+        "the machine; or allow more time with --timeout");
+  LibraryAnswers failing;
+  failing.state = DynamicLibrary::State::loaded;
+  failing.failures = {{"nvmlInit", 9}};
+  CHECK(judged(cuda_with({gpu("A", 8, 0, "GPU-1", "00000000:01:00.0")}), failing, windows) ==
+        "ok\nnvml 9 NVML_ERROR_DRIVER_NOT_LOADED: nvmlInit failed with error 9 | compare with nvidia-smi");
+}

@@ -10,8 +10,8 @@ using std::chrono::milliseconds;
 
 namespace {
 
-ChildOutcome run_one(IsolatedBody body, milliseconds timeout = milliseconds(10000)) {
-  return run_isolated({body}, timeout)[0];
+ChildOutcome run_one(void (*body)(const RecordSink&), milliseconds timeout = milliseconds(10000)) {
+  return run_isolated({{"test", body}}, timeout)[0];
 }
 
 }  // namespace
@@ -67,11 +67,12 @@ TEST_CASE("an exit in the middle is no answer") {
 }
 
 TEST_CASE("a child that hangs ends at the deadline, its neighbour's answer stays") {
-  const auto outcomes = run_isolated({[](const RecordSink& sink) {
-                                        sink.put({"before"});
-                                        for (;;) pause();
-                                      },
-                                      [](const RecordSink& sink) { sink.put({"well"}); }},
+  const auto outcomes = run_isolated({{"hangs",
+                                       [](const RecordSink& sink) {
+                                         sink.put({"before"});
+                                         for (;;) pause();
+                                       }},
+                                      {"answers", [](const RecordSink& sink) { sink.put({"well"}); }}},
                                      milliseconds(300));
   CHECK(outcomes[0].end == ChildOutcome::End::late);
   CHECK(outcomes[0].records == std::vector<Record>{{"before"}});

@@ -1,15 +1,18 @@
-#include "base/process.h"
-
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <poll.h>
 #include <spawn.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "base/process.h"
+#include "base/text.h"
 
 namespace archguard {
 namespace {
@@ -131,6 +134,21 @@ Result<ProcessOutcome> run_process(const std::vector<std::string>& argv, std::ch
     kill(-child, SIGKILL);
     deadline = ProcessClock::now() + kProcessKillGrace;
   }
+}
+
+bool is_program(const std::string& path) {
+  struct stat status;
+  return stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) && access(path.c_str(), X_OK) == 0;
+}
+
+std::string find_program(const std::string& name) {
+  if (name.find('/') != std::string::npos) return name;
+  const char* path = std::getenv("PATH");
+  for (const auto folder : split(path != nullptr ? path : "", ':')) {
+    std::string candidate = (folder.empty() ? "." : std::string(folder)) + "/" + name;
+    if (path != nullptr && is_program(candidate)) return candidate;
+  }
+  return {};
 }
 
 }  // namespace archguard

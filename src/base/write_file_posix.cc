@@ -1,5 +1,3 @@
-#include "base/write_file.h"
-
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -7,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "base/write_file.h"
 
 namespace archguard {
 namespace {

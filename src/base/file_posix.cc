@@ -1,0 +1,66 @@
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/bytes.h"
+#include "base/text.h"
+
+namespace archguard {
+namespace {
+
+Error not_a_file(const std::string& path, mode_t mode) {
+  return Error{path, S_ISDIR(mode) ? "is a folder, not a file" : "is not a regular file", {}};
+}
+
+}  // namespace
+
+Result<FileSource> FileSource::open(const std::string& path) {
+  struct stat status {};
+  // Looked at before it is opened, since opening alone has effects on some devices.
+  if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) return not_a_file(path, status.st_mode);
+  // O_NONBLOCK: should it have become a FIFO since, opening it must not wait for a writer.
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (descriptor < 0) {
+    const int error = errno;
+    if (error == ENOENT) return Error{path, "no such file", {}};
+    return Error{path, std::string("cannot be opened: ") + std::strerror(error), {}};
+  }
+  if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
+    ::close(descriptor);
+    return not_a_file(path, status.st_mode);
+  }
+  return FileSource(descriptor, static_cast<std::uint64_t>(status.st_size));
+}
+
+FileSource::~FileSource() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+std::uint64_t FileSource::next_data(std::uint64_t offset) const {
+#ifdef SEEK_DATA
+  // The descriptor's own position is nobody's concern: all reads name theirs.
+  const off_t found = ::lseek(descriptor_, static_cast<off_t>(offset), SEEK_DATA);
+  if (found >= 0) return static_cast<std::uint64_t>(found);
+  if (errno == ENXIO) return std::max(offset, size_);  // nothing but a hole
+#endif
+  return offset;
+}
+
+Status FileSource::read_whole(std::uint64_t offset, void* out, std::size_t count) const {
+  auto* target = static_cast<std::uint8_t*>(out);
+  while (count != 0) {
+    const ssize_t got = ::pread(descriptor_, target, count, static_cast<off_t>(offset));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return Error{{}, "cannot be read at " + hex(offset) + ": " + std::strerror(errno), {}};
+    if (got == 0) return Error{{}, "ends at " + hex(offset) + " while it is read: it shrank", {}};
+    target += got;
+    offset += static_cast<std::uint64_t>(got);
+    count -= static_cast<std::size_t>(got);
+  }
+  return Done{};
+}
+
+}  // namespace archguard

@@ -1,0 +1,61 @@
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <io.h>
+#include <sys/stat.h>
+
+#include "base/bytes.h"
+#include "base/text.h"
+#include "base/windows.h"
+#include "base/windows_api.h"
+
+namespace archguard {
+
+Result<FileSource> FileSource::open(const std::string& path) {
+  const std::wstring name = widen(path);
+  const DWORD attributes = GetFileAttributesW(name.c_str());
+  if (attributes != INVALID_FILE_ATTRIBUTES && (attributes & FILE_ATTRIBUTE_DIRECTORY) != 0)
+    return Error{path, "is a folder, not a file", {}};
+  const int descriptor = _wopen(name.c_str(), _O_RDONLY | _O_BINARY | _O_NOINHERIT);
+  if (descriptor < 0) {
+    const int error = errno;
+    if (error == ENOENT) return Error{path, "no such file", {}};
+    return Error{path, std::string("cannot be opened: ") + std::strerror(error), {}};
+  }
+  struct _stat64 status {};
+  if (_fstat64(descriptor, &status) != 0 || (status.st_mode & _S_IFMT) != _S_IFREG) {
+    _close(descriptor);
+    return Error{path, "is not a regular file", {}};
+  }
+  return FileSource(descriptor, static_cast<std::uint64_t>(status.st_size));
+}
+
+FileSource::~FileSource() {
+  if (descriptor_ >= 0) _close(descriptor_);
+}
+
+std::uint64_t FileSource::next_data(std::uint64_t offset) const {
+  return offset;
+}
+
+Status FileSource::read_whole(std::uint64_t offset, void* out, std::size_t count) const {
+  auto* target = static_cast<std::uint8_t*>(out);
+  const auto file = reinterpret_cast<HANDLE>(_get_osfhandle(descriptor_));
+  while (count != 0) {
+    OVERLAPPED place{};  // the position of its own, as of pread
+    place.Offset = static_cast<DWORD>(offset);
+    place.OffsetHigh = static_cast<DWORD>(offset >> 32);
+    DWORD got = 0;
+    const auto wanted = static_cast<DWORD>(std::min<std::size_t>(count, 1 << 30));
+    if (ReadFile(file, target, wanted, &got, &place) == 0 && GetLastError() != ERROR_HANDLE_EOF)
+      return Error{{}, "cannot be read at " + hex(offset) + ": " + windows_error_text(GetLastError()), {}};
+    if (got == 0) return Error{{}, "ends at " + hex(offset) + " while it is read: it shrank", {}};
+    target += got;
+    offset += got;
+    count -= got;
+  }
+  return Done{};
+}
+
+}  // namespace archguard

@@ -1,0 +1,41 @@
+#include "base/text.h"
+#include "base/windows.h"
+#include "base/windows_api.h"
+#include "base/write_file.h"
+
+namespace archguard {
+namespace {
+
+bool write_to_handle(HANDLE file, std::string_view text) {
+  while (!text.empty()) {
+    DWORD count = 0;
+    const auto wanted = static_cast<DWORD>(text.size() < (1 << 30) ? text.size() : 1 << 30);
+    if (WriteFile(file, text.data(), wanted, &count, nullptr) == 0 || count == 0) return false;
+    text.remove_prefix(count);
+  }
+  return true;
+}
+
+}  // namespace
+
+Status write_file(const std::string& path, const std::string& text) {
+  const std::wstring name = widen(path);
+  const std::wstring beside = name + L"." + std::to_wstring(GetCurrentProcessId()) + L".part";
+  HANDLE file = CreateFileW(beside.c_str(), GENERIC_WRITE, FILE_SHARE_READ, nullptr, CREATE_ALWAYS,
+                            FILE_ATTRIBUTE_NORMAL, nullptr);
+  if (file == INVALID_HANDLE_VALUE)
+    return Error{path, "cannot be written: " + windows_error_text(GetLastError()),
+                 "name a file in a folder that exists and is yours"};
+  bool written = write_to_handle(file, text);
+  unsigned long cause = GetLastError();
+  CloseHandle(file);
+  if (written) {
+    written = MoveFileExW(beside.c_str(), name.c_str(), MOVEFILE_REPLACE_EXISTING) != 0;
+    cause = GetLastError();
+  }
+  if (written) return Done{};
+  DeleteFileW(beside.c_str());
+  return Error{path, "cannot be written: " + windows_error_text(cause), ""};
+}
+
+}  // namespace archguard
