@@ -190,7 +190,10 @@ Judgement judge_choice(const ContainerCode& code, const Device& device, const Us
         "only its PTX fits, and " + use.environment.disables_jit + " keeps the driver from compiling PTX",
         taken);
   if (taken) return load(code.images[*taken], *taken, device);
-  if (is_specific(code)) {
+  // Not required of a device that none of its images is for; one that is passed over is for it.
+  const bool passed_over = !use.environment.forces_jit.empty() &&
+                           choose(code, capability, {use.linking, Environment{}}).native.has_value();
+  if (is_specific(code) && !passed_over) {
     Judgement judgement;
     judgement.verdict = Verdict::specific;
     return judgement;

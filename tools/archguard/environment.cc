@@ -1,6 +1,9 @@
 #include "environment.h"
 
+#include <algorithm>
 #include <cstdlib>
+#include <iterator>
+#include <map>
 
 #include "base/text.h"
 
@@ -30,19 +33,22 @@ Error unknown_name(const std::string& name) {
 }  // namespace
 
 Result<Environment> read_environment(const std::vector<std::string>& settings) {
-  Environment environment;
+  std::map<std::string, std::string> values;  // the last setting of a variable counts
   for (const std::string& setting : settings) {
     const auto equals = setting.find('=');
     const std::string name = setting.substr(0, equals);
     const std::string value = equals == std::string::npos ? "" : setting.substr(equals + 1);
-    const Variable* found = nullptr;
-    for (const Variable& variable : kVariables)
-      if (name == variable.name) found = &variable;
-    if (found == nullptr) return unknown_name(name);
+    if (std::none_of(std::begin(kVariables), std::end(kVariables),
+                     [&](const Variable& variable) { return name == variable.name; }))
+      return unknown_name(name);
     if (value != "0" && value != "1")
-      return Error{"--env", name + " is '" + value + "', expected 0 or 1", "write " + name + "=1"};
-    environment.*(found->told) = value == "1" ? name : "";
+      return Error{{}, name + " is '" + value + "', expected 0 or 1", "--env " + name + "=1"};
+    values[name] = value;
   }
+  Environment environment;
+  for (const Variable& variable : kVariables)
+    if (const auto found = values.find(variable.name); found != values.end() && found->second == "1")
+      environment.*(variable.told) = variable.name;
   return environment;
 }
 

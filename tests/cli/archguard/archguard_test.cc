@@ -127,8 +127,17 @@ TEST_CASE("--env: what the program's environment does to its device code") {
       "  fix: did you mean CUDA_FORCE_PTX_JIT?\n");
   check_refused(
       archguard({"verify", "k.ptx", "--device", "8.6", "--env", "CUDA_DISABLE_JIT=yes"}, folder.path()),
-      "archguard: error: --env: CUDA_DISABLE_JIT is 'yes', expected 0 or 1\n"
-      "  fix: write CUDA_DISABLE_JIT=1\n");
+      "archguard: error: CUDA_DISABLE_JIT is 'yes', expected 0 or 1\n"
+      "  fix: --env CUDA_DISABLE_JIT=1\n");
+  // Either variable is enough, and of one variable the last setting counts.
+  const std::vector<std::string> verify{"verify", "k.ptx", "--device", "8.6@13.0", "--env"};
+  const auto with = [&](const char* first, const char* second) {
+    std::vector<std::string> arguments = verify;
+    arguments.insert(arguments.end(), {first, "--env", second});
+    return archguard(arguments, folder.path()).exit_code;
+  };
+  CHECK(with("CUDA_DISABLE_PTX_JIT=1", "CUDA_DISABLE_JIT=0") == 1);
+  CHECK(with("CUDA_DISABLE_JIT=1", "CUDA_DISABLE_JIT=0") == 0);
 }
 
 TEST_CASE("what was asked for and is not there is no CUDA error") {

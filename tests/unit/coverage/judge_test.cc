@@ -60,6 +60,9 @@ TEST_CASE("the environment can make the driver pass over SASS, or keep it from c
   CHECK(no_ptx.reason ==
         "CUDA_FORCE_PTX_JIT makes the driver pass over SASS, so it needs PTX of compute_80 or older");
 
+  CHECK(judge_on(device("9.0"), {sass("90a")}, forced).code == kNoKernelImage);
+  CHECK(judge_on(device("8.0"), {sass("90a")}, forced).verdict == Verdict::specific);
+
   CHECK(judge_on(device("8.0"), {sass("80"), ptx("80", "8.0")}, disabled).verdict == Verdict::sass);
   const Judgement only_ptx = judge_on(device("8.0"), {ptx("80", "8.0")}, disabled);
   CHECK(only_ptx.code == kJitDisabled);
