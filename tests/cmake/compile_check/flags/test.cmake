@@ -13,5 +13,19 @@ says("error 209 on NVIDIA A100 '80GB' (8.0, fleet.csv:2): every architecture of 
 CUDA_ARCHITECTURES")
 says_not("on NVIDIA H100")
 
+# Nothing is left out of this fleet.
+file(WRITE "${SOURCE}/fleet.csv" "name, compute_cap, driver_version\nNVIDIA A100, 8.0, 580.95.05\n")
+configure(ARGS -DFLAGS= "-DARGUMENTS=TARGETS;app" -UCMAKE_CUDA_ARCHITECTURES -UARCHGUARD_CHOICE)
+build()
+
+# A GPU of this machine that nvcc cannot serve stops nothing.
+machine("driver 580.95.05\ncuda 13000\ndevice cc=8.0 name=A100\ndevice cc=6.1 name=MX330\n")
+file(READ "${SOURCE}/CMakeLists.txt" text)
+string(REPLACE "FLEET fleet.csv" "" text "${text}")
+file(WRITE "${SOURCE}/CMakeLists.txt" "${text}")
+configure(ARGS -DFLAGS= "-DARGUMENTS=TARGETS;app")
+build()
+says_not("error 209")
+
 configure(FAILS ARGS -DFLAGS= "-DARGUMENTS=FLEET;fleet.csv")
 errs("archguard_compile_check: TARGETS is missing; name the targets whose CUDA sources to check")

@@ -14,6 +14,9 @@ errs("archguard_verify_install: what was installed does not cover every device")
 run(FAILS ENV "DESTDIR=${WORK}/stage" COMMAND "${CMAKE_COMMAND}" --install "${BUILD}" --prefix /opt/case)
 says("${WORK}/stage/opt/case/bin/app: 1 of 2 covered")
 
+run(COMMAND "${CMAKE_COMMAND}" --install "${BUILD}" --prefix "${WORK}/notes" --component notes)
+says("-- ArchGuard: component 'notes' installs no device code")
+
 configure(ARGS -DSELECT=ON "-DLIST=80-real" -DARCHGUARD_VERIFY=warn)
 build()
 run(COMMAND "${CMAKE_COMMAND}" --install "${BUILD}" --prefix "${WORK}/lacking")
