@@ -7,14 +7,49 @@ that every one of these devices is covered.
 
 Including this file defines the commands and does nothing else:
 
-``archguard_select_architectures``  sets ``CMAKE_CUDA_ARCHITECTURES``, unless the user chose
-``archguard_verify``                checks what was built, on every build
-``archguard_compile_check``         stops the compiler where nothing that it compiles for can reach a device
-``archguard_verify_install``        the same check over what ``cmake --install`` installed
-``archguard_detect``                the GPUs of this machine, as a file and as a list
+``archguard_select_architectures``
+  sets ``CMAKE_CUDA_ARCHITECTURES``, unless the user chose
+``archguard_verify``
+  checks what was built, on every build
+``archguard_compile_check``
+  stops the compiler where nothing that it compiles for can reach a device
+``archguard_verify_install``
+  the same check over what ``cmake --install`` installed
+``archguard_detect``
+  the GPUs of this machine, as a file and as a list
 
 They ask two programs, ``ArchGuard::arch_probe`` and ``ArchGuard::archguard``, and hold no table of architectures of
 their own. ``find_package(ArchGuard)``, ``add_subdirectory`` and ``FetchContent`` bring both.
+
+Switches for packagers, from the cache (``-D``) or the environment. The cache wins, and both win over the arguments of
+the commands:
+
+``ARCHGUARD_DETECT``
+  ``OFF``: the GPUs of the building machine are not looked for, and never change the product
+``ARCHGUARD_FLEET``
+  fleet files to build and verify for; a relative path counts from the top of the source tree
+``ARCHGUARD_BASELINE``
+  the architectures to build for where no device is known
+``ARCHGUARD_VERIFY``
+  what a failed check does: ``error``, ``warn``, or ``off`` for no check at all
+``ARCHGUARD_EXECUTABLE``
+  the ``archguard`` to run
+
+Options of a tree that ArchGuard is built in, by itself or as a part of another project:
+
+``ARCHGUARD_INSTALL``
+  install rules of ArchGuard itself; on at the top level only
+``ARCHGUARD_BUILD_TESTS``
+  its tests; on at the top level only
+``ARCHGUARD_BUILD_DOCS``
+  its pages as HTML and man pages, by Sphinx (off)
+``ARCHGUARD_BUILD_BENCH``
+  what its benchmarks compare with (off)
+``ARCHGUARD_STATIC``
+  ``archguard`` is linked with static libraries where there are some (on)
+
+To give a choice of architectures back to ArchGuard, remove the two cache entries that remember it:
+``cmake -U CMAKE_CUDA_ARCHITECTURES -U ARCHGUARD_CHOICE <build folder>``.
 #]=======================================================================]
 include_guard(GLOBAL)
 
