@@ -44,8 +44,10 @@ Status MemorySource::read(std::uint64_t offset, void* out, std::size_t count) co
 PartSource::PartSource(const ByteSource& whole, std::uint64_t offset, std::uint64_t size)
     : whole_(whole), offset_(std::min(offset, whole.size())), size_(std::min(size, whole.size() - offset_)) {}
 
-std::uint64_t PartSource::next_data(std::uint64_t offset) const {
-  return offset >= size_ ? size_ : std::min(size_, whole_.next_data(offset_ + offset) - offset_);
+Extent PartSource::data_from(std::uint64_t offset) const {
+  if (offset >= size_) return {offset, offset};
+  const Extent data = whole_.data_from(offset_ + offset);
+  return {std::min(size_, data.begin - offset_), std::min(size_, data.end - offset_)};
 }
 
 Status PartSource::read(std::uint64_t offset, void* out, std::size_t count) const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -62,14 +63,19 @@ class Cursor {
   ByteView bytes_;
 };
 
+struct Extent {
+  std::uint64_t begin = 0, end = 0;
+};
+
 // Something with a size and bytes at offsets: a file, a part of a file, a test's memory. Reads may fail at
 // any time, since a file can shrink while it is read.
 class ByteSource {
  public:
   virtual ~ByteSource() = default;
   virtual std::uint64_t size() const = 0;
-  // Where the next bytes are that may be other than zero, at `offset` or behind it: a file may have holes.
-  virtual std::uint64_t next_data(std::uint64_t offset) const { return offset; }
+  // The next bytes that may be other than zero, from `offset` on: a file may have holes. Empty, and at the
+  // end, where nothing but zero bytes follows.
+  virtual Extent data_from(std::uint64_t offset) const { return {offset, std::max(offset, size())}; }
   // Copies exactly `count` bytes at `offset` to `out`, or fails and says what was asked and what is there.
   // May be called from several threads at once.
   virtual Status read(std::uint64_t offset, void* out, std::size_t count) const = 0;
@@ -95,7 +101,7 @@ class PartSource final : public ByteSource {
   // The window is clipped to what `whole` holds.
   PartSource(const ByteSource& whole, std::uint64_t offset, std::uint64_t size);
   std::uint64_t size() const override { return size_; }
-  std::uint64_t next_data(std::uint64_t offset) const override;
+  Extent data_from(std::uint64_t offset) const override;
   Status read(std::uint64_t offset, void* out, std::size_t count) const override;
 
  private:
@@ -116,7 +122,7 @@ class FileSource final : public ByteSource {
   ~FileSource() override;
 
   std::uint64_t size() const override { return size_; }
-  std::uint64_t next_data(std::uint64_t offset) const override;
+  Extent data_from(std::uint64_t offset) const override;
   Status read(std::uint64_t offset, void* out, std::size_t count) const override;
 
  private:

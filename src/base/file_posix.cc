@@ -39,14 +39,15 @@ FileSource::~FileSource() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
-std::uint64_t FileSource::next_data(std::uint64_t offset) const {
+Extent FileSource::data_from(std::uint64_t offset) const {
 #ifdef SEEK_DATA
   // The descriptor's own position is nobody's concern: all reads name theirs.
-  const off_t found = ::lseek(descriptor_, static_cast<off_t>(offset), SEEK_DATA);
-  if (found >= 0) return static_cast<std::uint64_t>(found);
-  if (errno == ENXIO) return std::max(offset, size_);  // nothing but a hole
+  const off_t begin = ::lseek(descriptor_, static_cast<off_t>(offset), SEEK_DATA);
+  if (begin < 0 && errno == ENXIO) offset = std::max(offset, size_);  // nothing but a hole
+  const off_t end = begin < 0 ? begin : ::lseek(descriptor_, begin, SEEK_HOLE);
+  if (end > begin) return {static_cast<std::uint64_t>(begin), static_cast<std::uint64_t>(end)};
 #endif
-  return offset;
+  return {offset, std::max(offset, size_)};
 }
 
 Status FileSource::read_whole(std::uint64_t offset, void* out, std::size_t count) const {

@@ -35,8 +35,8 @@ FileSource::~FileSource() {
   if (descriptor_ >= 0) _close(descriptor_);
 }
 
-std::uint64_t FileSource::next_data(std::uint64_t offset) const {
-  return offset;
+Extent FileSource::data_from(std::uint64_t offset) const {
+  return {offset, std::max(offset, size_)};
 }
 
 Status FileSource::read_whole(std::uint64_t offset, void* out, std::size_t count) const {

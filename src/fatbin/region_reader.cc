@@ -12,7 +12,7 @@ namespace {
 
 // A search reads small blocks at first, since the next container is often near, and larger ones as it goes
 // on. A read of a header takes what stands next to it along.
-constexpr std::size_t kBlockLeast = 256, kBlockMost = std::size_t{256} * 1024, kBlockGrowth = 8;
+constexpr std::size_t kBlockLeast = 256, kBlockMost = std::size_t{128} * 1024, kBlockGrowth = 8;
 constexpr std::size_t kHeaderAhead = 256;
 constexpr std::size_t kMagicSize = 4;
 
@@ -112,7 +112,7 @@ Found RegionReader::walk(const Region& region) {
     if (zeros >= 8 || zeros == remain) {
       at += zeros == remain ? zeros : zeros / 8 * 8;
       if (zeros == block->size) {
-        const std::uint64_t data = std::min(in_.source().next_data(at), region.end);
+        const std::uint64_t data = std::min(skip_hole(at), region.end);
         at = std::max(at, region.begin + (data - region.begin) / 8 * 8);
         block_size = std::min(block_size * kBlockGrowth, kBlockMost);
       }
@@ -153,7 +153,7 @@ void RegionReader::search_in(const Region& region, std::uint64_t stop) {
   while (at < stop && region.end - at >= kHeaderSize && !found_.cut) {
     // A block is read once, however many magic numbers it holds.
     if (block_end < at + kMagicSize) {
-      at = std::max(at, in_.source().next_data(at));
+      at = skip_hole(at);
       if (at >= stop || region.end - at < kHeaderSize) break;
       block_end = at + std::min<std::uint64_t>({block_size, stop - at + kMagicSize - 1, region.end - at});
       block_size = std::min(block_size * kBlockGrowth, kBlockMost);
@@ -205,6 +205,12 @@ std::optional<std::uint64_t> RegionReader::take_container(const Region& region, 
   const std::uint64_t next = at + container->size;
   found_.containers.push_back(std::move(*container));
   return next;
+}
+
+// Asking the system costs as much as reading a header, and most files have no hole at all.
+std::uint64_t RegionReader::skip_hole(std::uint64_t at) {
+  if (at < data_.begin || at >= data_.end) data_ = in_.source().data_from(at);
+  return std::max(at, data_.begin);
 }
 
 const Section* RegionReader::section_at(std::uint64_t offset) const {

@@ -69,10 +69,12 @@ class RegionReader {
   void search_in(const Region& region, std::uint64_t stop);
   std::optional<std::uint64_t> take_container(const Region& region, std::uint64_t at, std::uint64_t end);
   void add_error(const Region& region, Error error);
+  std::uint64_t skip_hole(std::uint64_t at);
   const Section* section_at(std::uint64_t offset) const;
 
   const std::vector<const Section*>& sections_;
   Window in_;
+  Extent data_;  // around what was read last
   ContainerReader reader_;
   std::size_t entries_most_;
   Found found_;
