@@ -1,0 +1,104 @@
+"""Finds messages of the CMake code that no test compares: messages.py REPOSITORY [--list]
+
+Each message(...) of cmake/ must stand whole in a test.cmake: what it prints between its variables, from its first word to
+its last, in one text that is given to errs, warns, tells or says (or to a helper of that file, which may leave out the
+command's name in front). DEBUG is exempt: it shows command lines. And no step may tell more than four status lines (tells). --list shows
+each message and where it is compared.
+"""
+import collections
+import pathlib
+import re
+import sys
+
+root = pathlib.Path(sys.argv[1])
+Call = collections.namedtuple("Call", "name arguments line")
+Message = collections.namedtuple("Message", "where level text")
+LEVELS = ("FATAL_ERROR", "WARNING", "AUTHOR_WARNING", "SEND_ERROR", "STATUS", "NOTICE", "VERBOSE", "DEBUG", "TRACE")
+
+
+def calls(path):
+    """Every command of a CMake file with its arguments; (text, quoted) each, variables left as they are."""
+    text, at, found = path.read_text(), 0, []
+    token = re.compile(r"""(?P<blank>\s+)|(?P<comment>\#\[(=*)\[.*?\]\3\]|\#[^\n]*)|(?P<bracket>\[(=*)\[(?P<inner>.*?)\]\5\])
+        |"(?P<quoted>(?:[^"\\]|\\.)*)"|(?P<open>\()|(?P<close>\))|(?P<word>(?:[^\s()\#"\\]|\\.)+)""", re.DOTALL | re.VERBOSE)
+    stack, word = [], ""
+    while at < len(text):
+        part = token.match(text, at)
+        if not part:
+            sys.exit("%s: cannot read at offset %d" % (path, at))
+        at = part.end()
+        if part["open"]:
+            if stack:
+                stack[-1].arguments.append(("(", False))
+            stack.append(Call(word, [], text.count("\n", 0, part.start()) + 1))
+        elif part["close"]:
+            call = stack.pop()
+            if not stack:
+                found.append(call)
+        elif part["word"] is not None:
+            word = part["word"]
+            if stack:
+                stack[-1].arguments.append((word, False))
+        elif stack and part["quoted"] is not None:
+            plain = re.sub(r"\\\n", "", part["quoted"])
+            plain = re.sub(r"\\(.)", lambda m: {"n": "\n", "t": "\t"}.get(m.group(1), m.group(1)), plain)
+            stack[-1].arguments.append((plain, True))
+        elif stack and part["bracket"]:
+            stack[-1].arguments.append((part["inner"], True))
+    return found
+
+
+def messages():
+    for path in sorted((root / "cmake").rglob("*.cmake")):
+        for call in calls(path):
+            where = "%s:%d" % (path.relative_to(root), call.line)
+            words = [text for text, _ in call.arguments]
+            if call.name == "message":
+                level = words[0] if words[0] in LEVELS else "NOTICE"
+                yield Message(where, level, "".join(words[words[0] in LEVELS:]))
+            elif call.name == "complain":
+                yield Message(where, "FATAL_ERROR", "archguard_verify: target '${target}' " + words[1])
+
+
+def plain(text):
+    return re.sub(r"\s+", " ", text).strip()
+
+
+def pattern(message):
+    """What a test may write for it. The texts of tests name no command where a helper of theirs does."""
+    text = plain(message.text)
+    if message.level in ("STATUS", "VERBOSE"):
+        text = re.sub(r"^ArchGuard: ", "", text)
+    optional = re.match(r"(?:\$\{command\}|archguard_\w+): ", text)
+    rest = text[optional.end():] if optional else text
+    while re.search(r"\$\{[^{}]*\}", rest):
+        rest = re.sub(r"\$\{[^{}]*\}", "\0", rest)  # from the innermost on: a name may hold another variable
+    expression = ".*".join(re.escape(piece) for piece in rest.split("\0"))
+    expression = re.sub(r"\\ \.\*$", "(?: .*)?", expression)  # what another program wrote may be left out behind it
+    return re.compile(("(?:.*: )?" if optional else "") + expression, re.DOTALL)
+
+
+compared = []  # (text, where)
+missing, count = [], 0
+for path in sorted((root / "tests/cmake").glob("*/*/test.cmake")):
+    for call in calls(path):
+        where = "%s:%d" % (path.relative_to(root), call.line)
+        compared += [(plain(text), where) for text, quoted in call.arguments if quoted]
+        if call.name == "tells" and len(call.arguments) > 4:
+            missing.append("%s: more than four status lines" % where)
+for message in messages():
+    if message.level == "DEBUG" or not re.sub(r"\$\{[^{}]*\}|\W", "", message.text):
+        continue
+    count += 1
+    wanted = pattern(message)
+    # A status line or a note is one of many in what `says` looks through; a warning or an error is compared alone.
+    find = wanted.fullmatch if message.level in ("FATAL_ERROR", "WARNING") else wanted.search
+    where = next((where for text, where in compared if find(text)), None)
+    if not where:
+        missing.append("%s: no test compares %s '%s'" % (message.where, message.level, plain(message.text)))
+    elif "--list" in sys.argv:
+        print("%s: %s\n    %s" % (message.where, plain(message.text), where))
+
+print("\n".join(missing) or "%d messages, each compared" % count)
+
+sys.exit(bool(missing))

@@ -1,0 +1,46 @@
+# What configuring says, beyond the cases of the single commands.
+needs_nvcc(13.0)
+file(WRITE "${SOURCE}/fleet.csv" "name, compute_cap, driver_version\nNVIDIA A100, 8.0, 580.95.05\n")
+file(WRITE "${SOURCE}/unknown.csv" "name, compute_cap\nNVIDIA A100, 8.0\nNVIDIA K20, [N/A]\n")
+file(WRITE "${SOURCE}/bad.csv" "name, compute_cap\nNVIDIA A100, eight\n")
+set(select "archguard_select_architectures")
+
+# Each line tells its command to those who show the context, and the reasons to those who ask.
+configure(ARGS "-DCODE=${select}(FLEET fleet.csv)" -DCMAKE_MESSAGE_CONTEXT_SHOW=ON --log-level=VERBOSE)
+says("-- [${select}] ArchGuard: CMAKE_CUDA_ARCHITECTURES=80-real;80-virtual \
+-- [${select}] ArchGuard: for the devices of fleet.csv, with <nvcc> \
+-- [${select}] ArchGuard: the reasons \
+[${select}] 80-real NVIDIA A100 (8.0, fleet.csv:2) [${select}] 80-virtual PTX fallback for GPUs newer than 8.0")
+configure(FAILS ARGS "-DCODE=archguard_compile_check(TARGETS no)")
+errs("archguard_compile_check: there is no target 'no' (yet); \
+call archguard_compile_check behind the add_executable or add_library that creates it")
+configure(ARGS "-DCODE=archguard_detect()" -DARCHGUARD_DETECT=OFF)
+says("-- [archguard_detect] ArchGuard: not looking for GPUs, as ARCHGUARD_DETECT is off")
+
+# Without any device.
+configure(ARGS -DCMAKE_MESSAGE_CONTEXT_SHOW=OFF "-DCODE=${select}(BASELINE 80)\narchguard_verify()" --log-level=VERBOSE)
+says("-- ArchGuard: no devices are known, so only what CUDA_ARCHITECTURES asks for is verified")
+configure(ARGS "-DCODE=archguard_verify_install()" -DARCHGUARD_VERIFY=off --log-level=VERBOSE)
+says("-- ArchGuard: nothing that is installed will be verified, as ARCHGUARD_VERIFY is off")
+machine("driver 580.95.05\ncuda 13000\nhang cuInit\n")
+configure(ARGS -UARCHGUARD_VERIFY -UARCHGUARD_DETECT "-DCODE=archguard_detect(TIMEOUT 1)")
+tells("no usable GPU (failed): libcuda (${WORK}/driver/libcuda.so.1) did not answer within 1 s")
+
+# A device whose capability nobody told, and files that cannot be read.
+configure(ARGS "-DCODE=${select}(FLEET unknown.csv)")
+warns("${select}: without a compute capability, so archguard_verify cannot judge them and will stop the build; write their \
+compute_cap, or delete the lines: NVIDIA K20 (unknown.csv:3)")
+configure(ARGS "-DCODE=${select}(FLEET bad.csv)" -DCMAKE_CUDA_ARCHITECTURES=80)
+warns("${select}: the user's list was not judged: arch_probe: error: bad.csv:2: compute_cap is 'eight', expected X.Y such as \
+8.6, or [N/A]")
+configure(FAILS ARGS "-DCODE=add_library(own OBJECT k.cu)\narchguard_compile_check(TARGETS own FLEET bad.csv)")
+errs("archguard_compile_check: the devices cannot be read arch_probe: error: bad.csv:2: compute_cap is 'eight', expected X.Y \
+such as 8.6, or [N/A]")
+configure(FAILS ARGS "-DCODE=add_library(own OBJECT k.cu)\narchguard_compile_check(TARGETS own)")
+errs("archguard_compile_check: no devices are known to check for; give FLEET <file>, or call \
+archguard_select_architectures with one")
+
+# The commands without the package.
+configure(FAILS ARGS -UCMAKE_CUDA_ARCHITECTURES "-DCODE=include(${PREFIX}/lib/cmake/ArchGuard/ArchGuard.cmake)\n${select}()")
+errs("${select}: there is no target ArchGuard::arch_probe; bring ArchGuard by find_package(ArchGuard REQUIRED), \
+add_subdirectory or FetchContent")

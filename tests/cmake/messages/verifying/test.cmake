@@ -1,0 +1,30 @@
+# What a check says, beyond the cases of tests/cmake/verify.
+needs_nvcc(13.0)
+file(WRITE "${SOURCE}/fleet.csv" "name, compute_cap, driver_version\nNVIDIA A100, 8.0, 580.95.05\n")
+file(WRITE "${SOURCE}/unknown.csv" "name, compute_cap\nNVIDIA K20, [N/A]\n")
+
+# The program does not run.
+file(WRITE "${WORK}/no_program" "")
+configure(ARGS -DCMAKE_CUDA_ARCHITECTURES=80-real "-DARGUMENTS=FLEET;fleet.csv" "-DARCHGUARD_EXECUTABLE=${WORK}/no_program")
+build(FAILS)
+says("archguard did not run: ${WORK}/no_program: Permission denied")
+errs("archguard_verify: target 'kernel' could not be judged")
+
+# A device without a capability, and a file that lost the code which its objects have.
+configure(ARGS -UARCHGUARD_EXECUTABLE "-DARGUMENTS=FLEET;unknown.csv")
+build(FAILS)
+errs("archguard_verify: target 'kernel' could not be judged")
+configure(ARGS -UARCHGUARD_EXECUTABLE "-DARGUMENTS=FLEET;fleet.csv" -DSTRIPPED=ON)
+build(FAILS ARGS --clean-first)
+errs("archguard_verify: target 'kernel' has objects with device code, and none in its file")
+
+# CMake found no GPU for `native`: played by the file that the check reads, for newer CMakes stop earlier.
+configure(ARGS -DSTRIPPED=OFF)
+build(ARGS --clean-first)
+file(GLOB_RECURSE parameters "${BUILD}/archguard/verify/*kernel.cmake")
+file(READ "${parameters}" text)
+string(REPLACE "set(expected [=[80-real]=])" "set(expected [=[native]=])" text "${text}")
+file(WRITE "${WORK}/parameters.cmake" "${text}")
+run(FAILS COMMAND "${CMAKE_COMMAND}" "-DPARAMETERS=${WORK}/parameters.cmake"
+  -P "${PREFIX}/lib/cmake/ArchGuard/archguard/detail/run_verify.cmake")
+errs("archguard_verify: target 'kernel' asks for 'native' in CUDA_ARCHITECTURES, and what that stands for here is not known")
