@@ -177,6 +177,15 @@ endfunction()
 
 # The user chose `list`, in the way that `how` says: it stays, and is held against the devices.
 function(_archguard_judge prefix nvcc how list)
+  _archguard_judge_list(run "${nvcc}" "${how}" "${list}")
+  _archguard_report_warnings(${command} "${run_REPORT}" "error 35")  # the others speak of a list that is not taken
+  _archguard_report_excluded("${run_REPORT}")
+  set(${prefix}_DEVICES "${run_DEVICES}" PARENT_SCOPE)
+  set(${prefix}_JSON "${run_JSON}" PARENT_SCOPE)
+endfunction()
+
+# Says what the list is, and warns of what it misses; <prefix>_… is what _archguard_run_select sets.
+function(_archguard_judge_list prefix nvcc how list)
   message(STATUS "ArchGuard: the list is the user's (${how}): ${list}")
   set(judge "")
   set(unknown "")
@@ -197,10 +206,9 @@ function(_archguard_judge prefix nvcc how list)
     message(WARNING "${command}: the user's list was not judged: ${run_ERROR}")
   endif()
   _archguard_report_judged("${run_REPORT}" "${list}" "${how}")
-  _archguard_report_warnings(${command} "${run_REPORT}" "error 35")  # the others speak of a list that is not taken
-  _archguard_report_excluded("${run_REPORT}")
-  set(${prefix}_DEVICES "${run_DEVICES}" PARENT_SCOPE)
-  set(${prefix}_JSON "${run_JSON}" PARENT_SCOPE)
+  foreach(part IN ITEMS DEVICES JSON REPORT)
+    set(${prefix}_${part} "${run_${part}}" PARENT_SCOPE)
+  endforeach()
 endfunction()
 
 # Warns of each device that the list misses, with the list that would reach all, in the way that the user chose.
@@ -234,6 +242,8 @@ function(_archguard_report_judged report list how)
     if(how MATCHES "^set\\(\\)")
       list(JOIN fixed " " words)
       set(fix "set(CMAKE_CUDA_ARCHITECTURES ${words})")
+    elseif(how MATCHES "^set by the project")
+      set(fix "CUDA_ARCHITECTURES \"${fixed}\", by what the project offers to choose it")
     elseif(how MATCHES "CUDAARCHS")
       set(fix "CUDAARCHS=\"${fixed}\", in a fresh build folder")
     elseif(how MATCHES "CMAKE_CUDA_FLAGS")

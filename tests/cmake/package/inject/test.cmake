@@ -13,8 +13,22 @@ build()
 says("<build>/scale: 2 of 2 covered")
 says("ArchGuard: note: target 'plain' has no device code")
 
-# What the project sets itself stays, and its build stops.
-configure(ARGS "${inject}" -DARCHGUARD_FLEET=fleet.csv -DPINNED=80-real)
+# What the project sets itself, or gives a target, stays: it is judged before anything is compiled, and the build stops.
+set(misses "archguard_select_architectures: the user's list misses devices: \
+error 209 on NVIDIA H100 (9.0, fleet.csv:3): nothing in the list runs on 9.0 \
+fix: CUDA_ARCHITECTURES \"80-real;90-real\", by what the project offers to choose it")
+foreach(way IN ITEMS OWN PINNED)
+  configure(ARGS "${inject}" -DARCHGUARD_FLEET=fleet.csv -UOWN -D${way}=80-real)
+  tells("CMAKE_CUDA_ARCHITECTURES=80-real;90-real;90-virtual" "for the devices of fleet.csv, with <nvcc>"
+    "the list is the user's (set by the project for target 'scale'): 80-real")
+  warns("${misses}")
+endforeach()
 build(FAILS)
 says("kernel 'scale(float*)' cannot run on NVIDIA H100 (9.0, fleet.csv:3)")
 errs("archguard_verify: target 'scale' does not cover every device")
+
+# Flags of the target alone say what is built, so only what was built can tell.
+configure(ARGS "${inject}" -DARCHGUARD_FLEET=fleet.csv -UPINNED -DFLAGS=-gencode=arch=compute_90,code=sm_90)
+tells("CMAKE_CUDA_ARCHITECTURES=80-real;90-real;90-virtual" "for the devices of fleet.csv, with <nvcc>")
+build(FAILS)
+says("kernel 'scale(float*)' cannot run on NVIDIA A100 (8.0, fleet.csv:2)")
