@@ -55,6 +55,7 @@ Outcome outcome_of(const Verification& verification) {
     not_covered |= outcome == Outcome::not_covered;
     covered |= outcome == Outcome::covered;
   }
+  if (verification.needed && !verification.needed->errors.empty()) return Outcome::unknown;
   if (not_covered) return Outcome::not_covered;
   return covered ? Outcome::covered : Outcome::no_device_code;
 }

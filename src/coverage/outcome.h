@@ -19,6 +19,13 @@ struct Excluded {
   std::optional<Version> driver_cuda = {};  // likewise
 };
 
+// What is to be said of the libraries that files need, beside their own results.
+struct NeededOutcome {
+  std::vector<std::string>
+      passed_over;            // that hold no code for the program: the driver's, missing ones of compilers
+  std::vector<Error> errors;  // libraries that were not found, or are not to be followed
+};
+
 // Everything that a report shows.
 struct Verification {
   std::vector<Device> devices;       // that are judged, or could not be
@@ -26,7 +33,8 @@ struct Verification {
   std::vector<Excluded> excluded;    // that the fleet names and that were left out on purpose
   std::vector<FileResult> files;
   std::vector<Waiver> unused_waivers;
-  bool expects = false;  // images were expected (--expect)
+  std::optional<NeededOutcome> needed;  // nothing where nobody asked
+  bool expects = false;                 // images were expected (--expect)
 };
 
 // A device whose capability is not known cannot be judged; one that the environment hides is nobody's

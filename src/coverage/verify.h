@@ -94,6 +94,7 @@ struct FileResult {
   std::string member;  // of a zip file, where the result is that of one of its members
   bool has_kernels = false;
   bool named = true;                  // by the user; else one of a folder's files
+  std::string needed_by;              // the file that needs this library, where it was found so
   bool objects = false;               // unlinked objects or an archive: judged for linkability
   std::vector<DeviceResult> devices;  // one for each class
   ExpectResult expect;

@@ -119,6 +119,7 @@ Json to_json(const Verification& verification, const FileResult& file) {
   Json json = {
       {"path", file.path},       {"member", text_or_null(file.member)}, {"verdict", name_of(outcome)},
       {"objects", file.objects}, {"results", std::move(results)},       {"errors", std::move(errors)}};
+  if (verification.needed) json["needed_by"] = text_or_null(file.needed_by);
   if (verification.expects) json["expect"] = to_json(file.expect);
   return json;
 }
@@ -133,6 +134,11 @@ std::string verify_json(const Verification& verification) {
   for (const Excluded& excluded : verification.excluded) json["excluded"].push_back(to_json(excluded));
   json["files"] = Json::array();
   for (const FileResult& file : verification.files) json["files"].push_back(to_json(verification, file));
+  if (verification.needed) {
+    Json errors = Json::array();
+    for (const Error& error : verification.needed->errors) errors.push_back(to_json(error));
+    json["needed"] = {{"passed_over", verification.needed->passed_over}, {"errors", std::move(errors)}};
+  }
   json["unused_waivers"] = Json::array();
   for (const Waiver& waiver : verification.unused_waivers)
     json["unused_waivers"].push_back(

@@ -66,14 +66,21 @@ class Writer {
       : all_(verification), options_(options) {}
 
   std::string write() {
-    std::size_t passed_over = 0;  // most of a folder's files
+    std::size_t passed_over = 0, libraries = 0;  // most of a folder's files, and of what a program needs
     for (const FileResult& file : all_.files) {
-      if (!file.named && outcome_of(all_, file) == Outcome::no_device_code)
-        ++passed_over;
-      else
+      if (file.named || outcome_of(all_, file) != Outcome::no_device_code)
         write_file(file);
+      else
+        ++(file.needed_by.empty() ? passed_over : libraries);
     }
     if (passed_over != 0) line(count_of(passed_over, "file") + " without device code");
+    if (libraries != 0)
+      line(count_of(libraries, "needed library", "needed libraries") + " without device code");
+    if (all_.needed)
+      for (const Error& error : all_.needed->errors) {
+        line(options_.style.error("archguard: error: ") + error.text());
+        detail("fix", error.fix);
+      }
     if (expects_in_vain(all_)) {
       line(options_.style.error("archguard: error: ") +
            "every container holds a or f images only, and none of what was asked for");
@@ -267,6 +274,7 @@ class Writer {
     }
     if (!file.errors.empty())
       line(fmt::format("{}: not read whole, so nothing counts as covered", name_of(file)));
+    const std::string name = name_of(file) + (file.needed_by.empty() ? "" : ", needed by " + file.needed_by);
     if (!all_.devices.empty() || !all_.excluded.empty()) {
       std::size_t covered = 0;
       for (std::size_t i = 0; i < file.devices.size(); ++i)
@@ -275,7 +283,7 @@ class Writer {
           all_.devices.begin(), all_.devices.end(), [](const Device& device) { return !device.visible; }));
       const std::size_t all = all_.devices.size() - hidden + all_.excluded.size();
       const std::string text = fmt::format("{} of {} covered", covered, all);
-      line(fmt::format("{}: {}{}", name_of(file),
+      line(fmt::format("{}: {}{}", name,
                        outcome == Outcome::covered ? options_.style.good(text) : options_.style.error(text),
                        excluded_text()));
     }

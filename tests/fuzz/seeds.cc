@@ -69,6 +69,35 @@ Seeds elves() {
           ElfBuilder{}.without_section_table().section(".data", small_fatbin()).bytes()};
 }
 
+Seeds dynamics() {
+  const auto program = [] {
+    return ElfBuilder{}
+        .executable()
+        .interpreter("/lib64/ld-linux-x86-64.so.2")
+        .needed("libfoo.so.1")
+        .soname("s")
+        .rpath("$ORIGIN/../lib:/opt")
+        .runpath("${LIB}")
+        .no_default_folders();
+  };
+  return {program().bytes(), program().bits32().without_section_table().bytes()};
+}
+
+Seeds caches() {
+  const auto entry = [](test::ByteWriter& out, std::size_t name) {
+    out.u32(0x303).u32(name).u32(name + 2).u32(0).u64(0);
+  };
+  const auto written = [&](test::ByteWriter out) {
+    out.text("glibc-ld.so.cache1.1").u32(2).u32(8).u8(2).zeros(19);
+    entry(out, 96);
+    entry(out, 100);
+    return out.text("a").u8(0).text("/").u8(0).text("b").u8(0).text("/").u8(0).bytes();
+  };
+  test::ByteWriter old;
+  old.text("ld.so-1.7.0").u8(0).u32(1).zeros(16);
+  return {written({}), written(old)};
+}
+
 Seeds pes() {
   return {PeBuilder{}.section(".nv_fatb", small_fatbin()).no_bytes(".bss", 64).bytes(),
           PeBuilder{}.object().section(".nv_fatbin", small_fatbin()).section("__nv_relfatbin", {}).bytes(),
@@ -132,6 +161,8 @@ Seeds texts(const std::vector<const char*>& all) {
 }  // namespace
 
 std::vector<Bytes> seeds_of(const std::string& target) {
+  if (target == "dynamic") return dynamics();
+  if (target == "loader_cache") return caches();
   if (target == "elf") return elves();
   if (target == "pe") return pes();
   if (target == "archive") return archives();

@@ -8,7 +8,7 @@ import re
 import sys
 import tempfile
 
-LIBRARIES = ["base", "compat", "device", "select", "container", "fatbin", "image", "coverage", "report"]
+LIBRARIES = ["base", "compat", "device", "select", "container", "loader", "fatbin", "image", "coverage", "report"]
 
 # What each folder may include beside itself.
 MAY_INCLUDE = {
@@ -17,6 +17,7 @@ MAY_INCLUDE = {
     "src/device": ["base", "compat"],
     "src/select": ["base", "compat", "device"],
     "src/container": ["base"],
+    "src/loader": ["base", "container"],
     "src/fatbin": ["base", "compat", "container"],
     "src/image": ["base", "container"],
     "src/coverage": ["base", "compat", "device", "fatbin", "image"],

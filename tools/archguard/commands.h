@@ -16,6 +16,7 @@ inline constexpr int kExitNoDeviceCode = 3;
 struct InspectOptions {
   std::vector<std::string> paths;
   bool kernels = false;
+  bool needed = false;
   std::string by = "arch";
   std::string format = "text";
 };
@@ -29,6 +30,7 @@ struct VerifyOptions {
   std::vector<std::string> environment;
   std::string expect;
   std::string excluded;
+  bool needed = false;
   std::string scope = "container";
   std::string require = "any";
   bool require_ptx = false;

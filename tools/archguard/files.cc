@@ -116,7 +116,7 @@ void visit_files(const std::vector<InputFile>& files, const VisitCode& visit,
     progress(i);
     const Opened file = opened ? opened->next() : open_file(input);
     const auto one = [&](const DeviceCode& code, const ByteSource& bytes) {
-      if (code.recognized || input.named) visit(input, code, bytes);
+      if (code.recognized || input.named || !input.needed_by.empty()) visit(input, code, bytes);
     };
     if (!file.source)
       one(*file.code, MemorySource({}));

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "commands.h"
 #include "files.h"
+#include "needed.h"
 #include "terminal.h"
 
 namespace archguard {
@@ -28,15 +29,16 @@ bool holds_nothing(const DeviceCode& code) {
 
 Result<int> run_inspect(const InspectOptions& options) {
   ARCHGUARD_TRY(files, list_files(options.paths, {}));
+  const NeededReport needed = options.needed ? add_needed(files) : NeededReport{};
   const InspectBy by = by_of(options.by);
   const bool kernels = options.kernels || by == InspectBy::kernel;
   const auto writer = options.format == "json" ? inspect_json(print)
                                                : inspect_text(print, by, kernels, Style{colour_for_stdout()});
   bool all_read = true;
-  std::size_t passed_over = 0;  // most of a folder's files
+  std::size_t passed_over = 0, libraries = 0;  // most of a folder's files, and of what a program needs
   const auto visit = [&](const InputFile& input, const DeviceCode& code, const ByteSource& source) {
     if (!input.named && holds_nothing(code)) {
-      ++passed_over;
+      ++(input.needed_by.empty() ? passed_over : libraries);
       return;
     }
     std::vector<Error> errors = code.errors;
@@ -68,6 +70,10 @@ Result<int> run_inspect(const InspectOptions& options) {
   writer->finish();
   if (passed_over != 0 && options.format == "text")
     print(count_of(passed_over, "file") + " without device code\n");
+  if (libraries != 0 && options.format == "text")
+    print(count_of(libraries, "needed library", "needed libraries") + " without device code\n");
+  for (const Error& error : needed.errors) print_error(error);
+  all_read &= needed.errors.empty();
   ARCHGUARD_CHECK(finish_printing());
   return all_read ? kExitCovered : kExitUnreadable;
 }

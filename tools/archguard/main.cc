@@ -19,6 +19,8 @@ CLI::App* add_inspect(CLI::App& app, InspectOptions& options) {
       ->required();
   command->add_flag("--kernels", options.kernels,
                     "read every image and list its kernels: real, empty, trap, unknown");
+  command->add_flag("--needed", options.needed,
+                    "also the libraries that ELF files need, found as the loader would");
   command->add_option("--by", options.by, "what the text is grouped by; the JSON always holds all [arch]")
       ->check(CLI::IsMember({"arch", "kernel", "container"}));
   command->add_option("--format", options.format, "[text]")->check(CLI::IsMember({"text", "json"}));
@@ -48,6 +50,8 @@ CLI::App* add_verify(CLI::App& app, VerifyOptions& options) {
                       "each container holds these images: 80-real;90-virtual, or 8.0;9.0+PTX");
   command->add_option("--excluded", options.excluded,
                       "JSON of arch_probe select: devices that it left out are no failure");
+  command->add_flag("--needed", options.needed,
+                    "also the libraries that ELF files need, found as the loader would; scope library");
   command
       ->add_option("--scope", options.scope,
                    "library: some image fits; for libraries that choose among images [container]")

@@ -10,6 +10,7 @@
 #include "environment.h"
 #include "excluded.h"
 #include "files.h"
+#include "needed.h"
 #include "report/verify_json.h"
 #include "report/verify_text.h"
 #include "select/select.h"
@@ -85,6 +86,24 @@ Result<Waivers> read_waivers(const std::string& path) {
   return Waivers::parse(text, path);
 }
 
+// What only reading the file told: that its libraries are not to be found, or that it is no ELF file at all.
+void complete(NeededOutcome& needed, const FileResult& result, const DeviceCode& code) {
+  const bool linked = std::any_of(code.objects.begin(), code.objects.end(), [](const DeviceObject& object) {
+    return object.linked && !object.member.empty();
+  });
+  const auto is = [](const Error& error) {
+    return [&](const Error& other) { return other.text() == error.text(); };
+  };
+  if (!code.member.empty() && linked) {
+    Error error = needs_unpacking(result.path);
+    if (std::none_of(needed.errors.begin(), needed.errors.end(), is(error)))
+      needed.errors.push_back(std::move(error));
+  }
+  for (const Error& error : result.errors)  // each is said once
+    needed.errors.erase(std::remove_if(needed.errors.begin(), needed.errors.end(), is(error)),
+                        needed.errors.end());
+}
+
 int exit_code(Outcome outcome) {
   switch (outcome) {
     case Outcome::covered:
@@ -127,6 +146,13 @@ Result<int> run_verify(const VerifyOptions& options) {
   ARCHGUARD_TRY(waivers, read_waivers(options.waivers));
   ARCHGUARD_TRY(files, list_files(options.paths, options.files_from));
 
+  if (options.needed) {
+    NeededReport needed = add_needed(files);
+    verification.needed.emplace();
+    verification.needed->passed_over = std::move(needed.passed_over);
+    verification.needed->errors = std::move(needed.errors);
+  }
+
   verification.expects = !expected.empty();
   request.classes = classes_of(devices);
   request.expected = std::move(expected);
@@ -134,9 +160,18 @@ Result<int> run_verify(const VerifyOptions& options) {
   request.policy.judge.environment = std::move(environment);
   verification.devices = std::move(devices);
   verification.classes = request.classes;
+  // A library that is needed was made by others: it chooses among its images, and no list asked for them.
+  VerifyRequest of_library = request;
+  of_library.expected.clear();
+  of_library.policy.scope = Scope::library;
+  of_library.policy.target.clear();
   const auto visit = [&](const InputFile& input, const DeviceCode& code, const ByteSource& source) {
-    verification.files.push_back(verify_file(code, source, input.path, request, waivers));
-    verification.files.back().named = input.named;
+    const bool is_needed = !input.needed_by.empty();
+    FileResult result = verify_file(code, source, input.path, is_needed ? of_library : request, waivers);
+    result.named = input.named;
+    result.needed_by = input.needed_by;
+    if (verification.needed) complete(*verification.needed, result, code);
+    verification.files.push_back(std::move(result));
   };
   visit_files(files, visit, [&](std::size_t done) { show_progress(done, files.size()); });
   verification.unused_waivers = waivers.unused();

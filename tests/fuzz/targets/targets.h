@@ -6,12 +6,14 @@
 // them: a false promise ends the process. Standard input and files are never touched.
 namespace archguard::fuzz {
 
+void dynamic(ByteView bytes);
 void elf(ByteView bytes);
 void pe(ByteView bytes);
 void archive(ByteView bytes);
 void host_file(ByteView bytes);
 void container(ByteView bytes);
 void entry(ByteView bytes);
+void loader_cache(ByteView bytes);
 void lz4(ByteView bytes);
 void zstd(ByteView bytes);
 void cubin(ByteView bytes);

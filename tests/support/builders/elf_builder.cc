@@ -44,7 +44,7 @@ ElfBuilder& ElfBuilder::no_bits(std::string_view name, std::uint64_t size) {
 }
 
 ElfBuilder& ElfBuilder::load_segment(std::uint64_t offset, std::uint64_t size) {
-  segments_.push_back({offset, size});
+  segments_.push_back({offset, size, 1, 0});
   return *this;
 }
 
@@ -53,9 +53,52 @@ ElfBuilder& ElfBuilder::without_section_table() {
   return *this;
 }
 
+ElfBuilder& ElfBuilder::dynamic_text(std::uint64_t tag, std::string_view text) {
+  dynamic_.emplace_back(tag, texts_.size());
+  texts_.insert(texts_.end(), text.begin(), text.end());
+  texts_.push_back(0);
+  return *this;
+}
+
+ElfBuilder& ElfBuilder::dynamic_value(std::uint64_t tag, std::uint64_t value) {
+  dynamic_.emplace_back(tag, value);
+  return *this;
+}
+
+ElfBuilder& ElfBuilder::interpreter(std::string_view path) {
+  interpreter_ = path;
+  return *this;
+}
+
 std::size_t ElfBuilder::first_byte() const {
   const std::size_t header = is64_ ? 64 : 52, segment = is64_ ? 56 : 32;
-  return (header + segments_.size() * segment + 7) / 8 * 8;
+  const std::size_t count =
+      segments_.size() + (dynamic_.empty() ? 0U : 2U) + (interpreter_.empty() ? 0U : 1U);
+  return (header + count * segment + 7) / 8 * 8;
+}
+
+std::vector<ElfBuilder::Segment> ElfBuilder::append_loader_parts(ByteWriter& content) const {
+  constexpr std::uint64_t kBase = 0x400000;  // the addresses differ from the offsets, as they do in programs
+  std::vector<Segment> segments = segments_;
+  if (!interpreter_.empty()) {
+    segments.push_back({content.size(), interpreter_.size() + 1, 3, 0});
+    content.text(interpreter_).u8(0).align(8);
+  }
+  if (dynamic_.empty()) return segments;
+  const std::uint64_t texts_at = content.size();
+  segments.push_back({texts_at, texts_.size(), 1, kBase + texts_at});
+  content.append(texts_).align(8);
+  auto entries = dynamic_;
+  entries.insert(entries.end(), {{5, kBase + texts_at}, {10, texts_.size()}, {0, 0}});
+  segments.push_back({content.size(), entries.size() * (is64_ ? 16 : 8), 2, 0});
+  for (const auto& [tag, value] : entries) {
+    if (is64_)
+      content.u64(tag).u64(value);
+    else
+      content.u32(tag).u32(value);
+  }
+  content.align(8);
+  return segments;
 }
 
 std::size_t ElfBuilder::offset_of_last() const {
@@ -79,6 +122,7 @@ Bytes ElfBuilder::bytes() const {
     offset_at.push_back(content.size());
     content.append(section.content).align(8);
   }
+  const std::vector<Segment> segments = append_loader_parts(content);
   const std::size_t names_name = names.size();
   names.text(".shstrtab").u8(0);
   const std::size_t names_at = content.size();
@@ -103,16 +147,28 @@ Bytes ElfBuilder::bytes() const {
       .zeros(7);
   header.u16(type_).u16(machine_).u32(version_);
   address(header, 0);
-  address(header, segments_.empty() ? 0 : (is64_ ? 64 : 52));
+  address(header, segments.empty() ? 0 : (is64_ ? 64 : 52));
   address(header, table_at);
-  header.u32(flags_).u16(is64_ ? 64 : 52).u16(is64_ ? 56 : 32).u16(segments_.size());
+  header.u32(flags_).u16(is64_ ? 64 : 52).u16(is64_ ? 56 : 32).u16(segments.size());
   header.u16(is64_ ? 64 : 40).u16(count).u16(section_table_ ? count - 1 : 0);
-  for (const Segment& segment : segments_) {
-    header.u32(1);
+  for (const Segment& segment : segments) {
+    header.u32(segment.type);
     if (is64_)
-      header.u32(5).u64(segment.offset).u64(0).u64(0).u64(segment.size).u64(segment.size).u64(4096);
+      header.u32(5)
+          .u64(segment.offset)
+          .u64(segment.address)
+          .u64(0)
+          .u64(segment.size)
+          .u64(segment.size)
+          .u64(4096);
     else
-      header.u32(segment.offset).u32(0).u32(0).u32(segment.size).u32(segment.size).u32(5).u32(4096);
+      header.u32(segment.offset)
+          .u32(segment.address)
+          .u32(0)
+          .u32(segment.size)
+          .u32(segment.size)
+          .u32(5)
+          .u32(4096);
   }
   header.align(8);
 

@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "byte_writer.h"
@@ -26,6 +27,16 @@ class ElfBuilder {
   ElfBuilder& load_segment(std::uint64_t offset, std::uint64_t size);  // PT_LOAD
   ElfBuilder& without_section_table();
 
+  // What the loader reads: entries of PT_DYNAMIC, and PT_INTERP. Their bytes stand behind the sections.
+  ElfBuilder& needed(std::string_view name) { return dynamic_text(1, name); }
+  ElfBuilder& soname(std::string_view name) { return dynamic_text(14, name); }
+  ElfBuilder& rpath(std::string_view folders) { return dynamic_text(15, folders); }
+  ElfBuilder& runpath(std::string_view folders) { return dynamic_text(29, folders); }
+  ElfBuilder& no_default_folders() { return dynamic_value(0x6ffffffb, 0x800); }  // DF_1_NODEFLIB
+  ElfBuilder& dynamic_text(std::uint64_t tag, std::string_view text);
+  ElfBuilder& dynamic_value(std::uint64_t tag, std::uint64_t value);
+  ElfBuilder& interpreter(std::string_view path);
+
   // Of the section added last, within the file.
   std::size_t offset_of_last() const;
 
@@ -43,8 +54,11 @@ class ElfBuilder {
   struct Segment {
     std::uint64_t offset = 0;
     std::uint64_t size = 0;
+    unsigned type = 1;
+    std::uint64_t address = 0;
   };
   std::size_t first_byte() const;
+  std::vector<Segment> append_loader_parts(ByteWriter& content) const;
 
   bool is64_ = true;
   unsigned type_ = 3;
@@ -56,6 +70,9 @@ class ElfBuilder {
   bool section_table_ = true;
   std::vector<Section> sections_;
   std::vector<Segment> segments_;
+  Bytes texts_{0};  // that entries of PT_DYNAMIC point to
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> dynamic_;
+  std::string interpreter_;
 };
 
 }  // namespace archguard::test

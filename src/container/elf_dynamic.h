@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/bytes.h"
+
+namespace archguard {
+
+// What a linked ELF file tells the loader about other libraries.
+struct ElfDynamic {
+  bool is64 = true;
+  std::uint16_t machine = 0;
+  std::string interpreter;          // PT_INTERP: the loader of a program; empty for most libraries
+  std::string soname;               // DT_SONAME
+  std::vector<std::string> needed;  // DT_NEEDED, in order
+  std::string rpath, runpath;       // DT_RPATH, DT_RUNPATH; empty where absent
+  bool no_default_folders = false;  // DF_1_NODEFLIB, `ld -z nodefaultlib`
+};
+
+// Nothing for what is no ELF file. Objects and static programs need nothing. An error is damage: the loader
+// would refuse the file, or what it names cannot be told.
+Result<std::optional<ElfDynamic>> read_elf_dynamic(const ByteSource& source);
+
+}  // namespace archguard

@@ -1,0 +1,41 @@
+#include "loader/cache.h"
+
+#include "base/text.h"
+
+namespace archguard {
+namespace {
+
+// glibc's sysdeps/generic/dl-cache.h: 48 bytes of header, of which count (20) and the bytes of texts (24)
+// matter here; then entries of 24 bytes: flags, the offsets of name and path from the header's start,
+// version, hardware capabilities. Files that very old loaders read too begin with another table, of 12-byte
+// entries.
+constexpr std::string_view kMagic = "glibc-ld.so.cache1.1", kOldMagic = "ld.so-1.7.0";
+constexpr std::size_t kHeaderSize = 48, kEntrySize = 24, kOldHeaderSize = 16, kOldEntrySize = 12;
+
+}  // namespace
+
+Result<LoaderCache> parse_loader_cache(ByteView bytes) {
+  if (starts_with(bytes.text(), kOldMagic)) {
+    const Cursor old(bytes);
+    std::uint64_t size = kOldHeaderSize + std::uint64_t{old.u32(12)} * kOldEntrySize;
+    size = (size + 7) / 8 * 8;
+    bytes = old.part(size, old.holds(size, 0) ? old.size() - size : 0);
+  }
+  if (!starts_with(bytes.text(), kMagic)) return Error{{}, "is no cache of glibc's loader", {}};
+  const Cursor in(bytes);
+  const std::uint64_t count = in.u32(20);
+  if (!in.holds(kHeaderSize, count * kEntrySize))
+    return Error{{},
+                 "cache of glibc's loader needs " + count_of(count * kEntrySize + kHeaderSize, "byte") +
+                     ", has " + std::to_string(in.size()),
+                 {}};
+  LoaderCache cache;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const std::uint64_t entry = kHeaderSize + i * kEntrySize;
+    const std::string_view name = in.c_string(in.u32(entry + 4)), path = in.c_string(in.u32(entry + 8));
+    if (!name.empty() && !path.empty()) cache[std::string(name)].emplace_back(path);
+  }
+  return cache;
+}
+
+}  // namespace archguard

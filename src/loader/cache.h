@@ -1,0 +1,20 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/bytes.h"
+
+namespace archguard {
+
+// What /etc/ld.so.cache tells: the paths of each library name, in the file's order. A name may stand for
+// several files, of other machines or for newer processors.
+using LoaderCache = std::map<std::string, std::vector<std::string>, std::less<>>;
+
+// The format that glibc writes since 2.2. Entries whose texts do not lie inside are left out, as the loader
+// does.
+Result<LoaderCache> parse_loader_cache(ByteView bytes);
+
+}  // namespace archguard

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace archguard {
+
+// Where the loader looks beside what a file itself names.
+struct LoaderFolders {
+  std::string library_path;  // LD_LIBRARY_PATH
+  std::string cache = "/etc/ld.so.cache";
+  std::vector<std::string> defaults = {};  // empty: those of glibc for the file's machine
+};
+
+// A library that was found.
+struct NeededLibrary {
+  std::string name;       // as DT_NEEDED has it
+  std::string path;       // where the loader finds it
+  std::string needed_by;  // the file that names it
+};
+
+// One that was not found.
+struct MissingLibrary {
+  std::string name, needed_by;
+  std::vector<std::string> searched;  // folders and the cache, in the loader's order
+};
+
+struct NeededLibraries {
+  std::vector<NeededLibrary> found;  // breadth first, as the loader loads them, each once
+  std::vector<MissingLibrary> missing;
+  std::vector<std::string> passed_over;  // those of the driver, and missing ones of the C and C++ runtimes
+  std::vector<Error> errors;             // dynamic sections that could not be read
+};
+
+// All libraries that the file at `path` needs, found as ld.so(8) finds them; nothing for what is no linked
+// ELF file. Subfolders for newer processors (glibc-hwcaps) are not looked into.
+NeededLibraries needed_libraries(const std::string& path, const LoaderFolders& folders);
+
+// Is it one of the NVIDIA driver's, by its name? It comes with the machine that runs the program, and its
+// code is its own: libcuda.so.1, libnvidia-ml.so.1.
+bool is_driver_library(const std::string& name);
+
+}  // namespace archguard

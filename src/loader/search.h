@@ -1,0 +1,61 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "container/elf_dynamic.h"
+#include "loader/cache.h"
+#include "loader/needed.h"
+
+namespace archguard {
+
+// A file that the loader has loaded.
+struct LoadedFile {
+  std::string path;
+  ElfDynamic dynamic;
+  std::string origin;                // what $ORIGIN stands for in it
+  std::optional<std::size_t> asker;  // that it was loaded for; nothing for the first
+};
+
+// Where one needed library is: the search order of ld.so(8).
+class LoaderSearch {
+ public:
+  // `first` is the program, or the library that is looked at as if it were one.
+  LoaderSearch(const LoaderFolders& folders, const LoadedFile& first);
+
+  struct Answer {
+    std::optional<LoadedFile> file;
+    std::vector<std::string> searched;
+    std::optional<Error> error;  // of a file that is there and cannot be read as the loader reads it
+  };
+  // More places were to be looked into than any program needs; nothing is found from then on.
+  bool exhausted() const { return lookups_ >= kLookupsMost; }
+
+  // Looks for what `loaded[asker]` needs.
+  Answer find(const std::string& name, const std::vector<LoadedFile>& loaded, std::size_t asker);
+
+ private:
+  static constexpr std::size_t kLookupsMost = 100'000;
+
+  void note(const std::string& place, Answer& answer);
+  bool try_file(const std::string& path, Answer& answer);
+  bool try_folders(const std::vector<std::string>& folders, const std::string& name, Answer& answer);
+  bool try_cache(const std::string& name, bool no_default_folders, Answer& answer);
+  std::vector<std::string> split_folders(const std::string& list, const char* separators,
+                                         const std::string& origin) const;
+  std::string expand(const std::string& text, const std::string& origin) const;
+
+  bool is64_;
+  unsigned machine_;
+  std::string lib_, platform_;  // what $LIB and $PLATFORM stand for
+  std::vector<std::string> library_path_, defaults_;
+  std::string cache_path_;
+  std::optional<LoaderCache> cache_;
+  std::size_t lookups_ = 0, noted_ = 0;
+};
+
+// The folder part of a path, "." for a bare name.
+std::string folder_of(const std::string& path);
+
+}  // namespace archguard

@@ -1,0 +1,159 @@
+// verify --needed and inspect --needed: the libraries of a program, found as the loader finds them.
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "running.h"
+#include "support/builders/cubin_builder.h"
+#include "support/builders/elf_builder.h"
+#include "support/builders/fatbin_builder.h"
+#include "support/builders/pe_builder.h"
+#include "support/builders/zip_builder.h"
+
+using namespace archguard::test;
+
+namespace {
+
+Bytes code(int sm) {
+  const Bytes cubin = CubinBuilder{}.sm(sm).kernel("gemm", sass::join({sass::store(), sass::exit()})).bytes();
+  return FatbinBuilder{}.cubin(sm, cubin).bytes();
+}
+
+// tool needs liba.so, which needs libb.so; both beside it. liba.so holds no device code.
+void write_system(const TemporaryFolder& folder, int tool, int library) {
+  folder.file("tool", text_of(ElfBuilder{}
+                                  .executable()
+                                  .section(".nv_fatbin", code(tool))
+                                  .needed("liba.so")
+                                  .needed("libcuda.so.1")
+                                  .rpath("$ORIGIN")
+                                  .bytes()));
+  folder.file("liba.so", text_of(ElfBuilder{}.needed("libb.so").bytes()));
+  folder.file("libb.so", text_of(ElfBuilder{}.section(".nv_fatbin", code(library)).bytes()));
+}
+
+RunOutput verify(const TemporaryFolder& folder, std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), "verify");
+  RunOutput run = run_archguard(arguments, folder.path());
+  for (auto at = run.out.find(folder.path()); at != std::string::npos; at = run.out.find(folder.path()))
+    run.out.replace(at, folder.path().size(), "<>");
+  return run;
+}
+
+}  // namespace
+
+TEST_CASE("a library that does not cover a device fails the program that needs it") {
+  const TemporaryFolder folder;
+  write_system(folder, 80, 90);
+  CHECK(verify(folder, {"tool", "--device", "8.0"}).exit_code == 0);
+  const RunOutput run =
+      verify(folder, {"tool", "--device", "8.0", "--needed", "--target", "app", "--expect", "80-real"});
+  CHECK(run.out ==
+        "  covered    8.0 (--device 8.0)  1 container: 1 SASS\n"
+        "tool: 1 of 1 covered\n"
+        "tool: 1 of 1 container holds what was asked for\n"
+        "archguard: error 209: <>/libb.so(.nv_fatbin+0x0): kernel 'gemm' cannot run on 8.0 (--device 8.0)\n"
+        "  seen as: no kernel image is available for execution on the device\n"
+        "  found: sm_90 cubin, no PTX\n"
+        "  cause: it needs SASS of sm_80, or PTX of compute_80 or older\n"
+        "  toolkits: CUDA 11.0 and newer make SASS for 8.0\n"
+        "  fix: use a build of this library that holds sm_80\n"
+        "  error 209  8.0 (--device 8.0)  1 container: 1 without an image\n"
+        "<>/libb.so, needed by <>/liba.so: 0 of 1 covered\n"
+        "1 needed library without device code\n");
+  CHECK(run.exit_code == 1);
+}
+
+TEST_CASE("in the JSON each library names who needs it") {
+  const TemporaryFolder folder;
+  write_system(folder, 80, 80);
+  const RunOutput run =
+      verify(folder, {"tool", "libb.so", "--device", "8.0", "--needed", "--format", "json"});
+  const auto json = nlohmann::json::parse(run.out);
+  CHECK(run.exit_code == 0);
+  REQUIRE(json["files"].size() == 3);  // libb.so was named: it is judged once, as what it was named for
+  CHECK(json["files"][0]["needed_by"].is_null());
+  CHECK(json["files"][1]["path"] == "libb.so");
+  CHECK(json["files"][1]["needed_by"].is_null());
+  CHECK(json["files"][2]["path"] == "<>/liba.so");
+  CHECK(json["files"][2]["needed_by"] == "tool");
+  CHECK(json["files"][2]["verdict"] == "no-device-code");
+  CHECK(json["needed"] == nlohmann::json::parse(R"({"passed_over":["libcuda.so.1"],"errors":[]})"));
+  const auto plain =
+      nlohmann::json::parse(verify(folder, {"tool", "--device", "8.0", "--format", "json"}).out);
+  CHECK(!plain.contains("needed"));
+  CHECK(!plain["files"][0].contains("needed_by"));
+}
+
+TEST_CASE("a library that is not found is unknown: who needs it, and where was looked") {
+  const TemporaryFolder folder;
+  write_system(folder, 80, 80);
+  REQUIRE(::unlink((folder.path() + "/libb.so").c_str()) == 0);
+  const RunOutput run = verify(folder, {"tool", "--device", "8.0", "--needed", "--brief"});
+  CHECK(run.out.find("tool: 1 of 1 covered\n"
+                     "1 needed library without device code\n"
+                     "archguard: error: <>/liba.so: needs libb.so, which is not found; looked in <>, "
+                     "/etc/ld.so.cache, ") == 0);
+  CHECK(run.out.find("\n  fix: set LD_LIBRARY_PATH to its folder, as it will be where the program runs\n") !=
+        std::string::npos);
+  CHECK(run.exit_code == 2);
+
+  folder.file("libb.so", "not a library");
+  const RunOutput damaged = verify(folder, {"tool", "--device", "8.0", "--needed", "--brief"});
+  CHECK(damaged.out ==
+        "tool: 1 of 1 covered\n"
+        "archguard: error: <>/libb.so: is no ELF or PE file, archive, fat binary, cubin or PTX\n"
+        "<>/libb.so: not read whole, so nothing counts as covered\n"
+        "<>/libb.so, needed by <>/liba.so: 0 of 1 covered\n"
+        "1 needed library without device code\n");
+  CHECK(damaged.exit_code == 2);
+}
+
+TEST_CASE("a damaged program is said to be so once") {
+  const TemporaryFolder folder;
+  folder.file("tool",
+              "\x7f"
+              "ELF");
+  const RunOutput run = verify(folder, {"tool", "--device", "8.0", "--needed", "--brief"});
+  CHECK(run.out ==
+        "archguard: error: tool: ELF header needs 52 bytes, the file has 4\n"
+        "tool: not read whole, so nothing counts as covered\n"
+        "tool: 0 of 1 covered\n");
+  CHECK(run.exit_code == 2);
+}
+
+TEST_CASE("PE files and members of zip files say that theirs cannot be followed") {
+  const TemporaryFolder folder;
+  folder.file("tool.exe", text_of(PeBuilder{}.section(".nv_fatb", code(80)).bytes()));
+  folder.file("k.whl", text_of(ZipBuilder{}
+                                   .deflated("a.so", ElfBuilder{}.section(".nv_fatbin", code(80)).bytes())
+                                   .deflated("b.so", ElfBuilder{}.needed("libc.so.6").bytes())
+                                   .bytes()));
+  const RunOutput run = verify(folder, {"tool.exe", "k.whl", "--device", "8.0", "--needed", "--brief"});
+  CHECK(run.out ==
+        "tool.exe: 1 of 1 covered\n"
+        "k.whl(a.so): 1 of 1 covered\n"
+        "k.whl(b.so): no device code\n"
+        "archguard: error: tool.exe: is a PE file; --needed follows those of ELF files alone\n"
+        "  fix: name its DLLs instead of --needed\n"
+        "archguard: error: k.whl: is a zip file; the libraries that its members need are found when it is "
+        "unpacked\n"
+        "  fix: unpack it and name the folder\n");
+  CHECK(run.exit_code == 2);
+}
+
+TEST_CASE(
+    "inspect --needed lists the libraries with device code, counts the others, and tells what is not found") {
+  const TemporaryFolder folder;
+  write_system(folder, 80, 90);
+  const RunOutput run = run_archguard({"inspect", "tool", "--needed"}, folder.path());
+  CHECK(run.out.find("\n" + folder.path() + "/libb.so: ") != std::string::npos);
+  CHECK(run.out.find("\n1 needed library without device code\n") != std::string::npos);
+  CHECK(run.exit_code == 0);
+  REQUIRE(::unlink((folder.path() + "/libb.so").c_str()) == 0);
+  const RunOutput missing = run_archguard({"inspect", "tool", "--needed"}, folder.path());
+  CHECK(missing.err.find("archguard: error: " + folder.path() +
+                         "/liba.so: needs libb.so, which is not found;") == 0);
+  CHECK(missing.exit_code == 2);
+}

@@ -1,0 +1,16 @@
+#include "container/elf_dynamic.h"
+#include "targets.h"
+
+namespace archguard::fuzz {
+
+void dynamic(ByteView bytes) {
+  const auto read = read_elf_dynamic(MemorySource(bytes));
+  if (!read || !*read) return;
+  const ElfDynamic& file = **read;
+  promise(file.needed.size() <= 4096);
+  for (const std::string& name : file.needed) promise(!name.empty() && name.size() < bytes.size);
+  for (const std::string* text : {&file.interpreter, &file.soname, &file.rpath, &file.runpath})
+    promise(text->size() < bytes.size && text->find('\0') == std::string::npos);
+}
+
+}  // namespace archguard::fuzz

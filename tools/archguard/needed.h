@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "files.h"
+
+namespace archguard {
+
+// What was not simply found of the libraries that files need.
+struct NeededReport {
+  std::vector<std::string> passed_over;  // those of the driver, and missing ones of the C and C++ runtimes
+  std::vector<Error> errors;             // not found, or not to be followed: then nothing is known of them
+};
+
+// Adds the libraries that the linked ELF files among `files` need, in this process's environment, behind
+// them; each once, and none that is among them already.
+NeededReport add_needed(std::vector<InputFile>& files);
+
+// Whose libraries cannot be found: members of a zip file, whose folders are not there yet.
+Error needs_unpacking(const std::string& path);
+
+}  // namespace archguard
