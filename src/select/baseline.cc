@@ -84,7 +84,7 @@ Status check_policy(const SelectPolicy& policy, const Compiler& compiler) {
   if (parts.empty()) return Done{};
   std::vector<std::string> archs;
   for (const Arch arch : compiler.sass) archs.push_back(to_string(arch));
-  return Error{compiler.path, cuda_text(compiler.version) + " makes no " + join(parts, ", no "),
+  return Error{compiler.path, name_of(compiler) + " makes no " + join(parts, ", no "),
                "choose among " + join(archs, " ")};
 }
 

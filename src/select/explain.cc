@@ -57,8 +57,7 @@ std::string too_old_for_jit(const std::string& names, const Concerned& concerned
   return "the driver of " + names + " offers " + cuda_text(driver) +
          (newest ? " and takes PTX up to " + to_string(*newest) : "") + ", too old to compile " +
          (known ? "PTX " + to_string(compiler.ptx_isa) : std::string("the PTX")) + " of " +
-         cuda_text(compiler.version) +
-         " (error 222, cudaErrorUnsupportedPtxVersion): SASS alone serves it; " +
+         name_of(compiler) + " (error 222, cudaErrorUnsupportedPtxVersion): SASS alone serves it; " +
          jit_advice(concerned.capabilities, needed);
 }
 
@@ -92,8 +91,8 @@ void add_capability_warnings(const std::vector<Device>& devices, const std::vect
                          ": " + names + " judged by the general rules");
     const auto renamed = later_name(own);
     if (renamed && !makes(compiler.sass, own) && makes(compiler.sass, *renamed))
-      warnings.push_back(cuda_text(compiler.version) + " and its drivers call " + to_string(capability) +
-                         " " + to_string(capability_of(*renamed)) + ": list " + names + " under that number");
+      warnings.push_back(name_of(compiler) + " and its drivers call " + to_string(capability) + " " +
+                         to_string(capability_of(*renamed)) + ": list " + names + " under that number");
   }
 }
 
@@ -111,6 +110,10 @@ void add_doubts(const std::vector<Device>& devices, const Selection& selection,
 }
 
 }  // namespace
+
+std::string name_of(const Compiler& compiler) {
+  return (compiler.clang.empty() ? "" : compiler.clang + " with ") + cuda_text(compiler.version);
+}
 
 std::string cuda_text(Version version) {
   return "CUDA " + to_string(version);
@@ -172,7 +175,7 @@ std::vector<std::string> warnings_for(const std::vector<Device>& devices,
   const auto has_suffix = [](const ChosenEntry& chosen) { return chosen.entry.arch.suffix != Suffix::none; };
   const auto& entries = selection.entries;
   if (policy.suffix != Suffix::none && std::none_of(entries.begin(), entries.end(), has_suffix))
-    warnings.push_back(cuda_text(compiler.version) + " makes no SASS with '" + suffix_text(policy.suffix) +
+    warnings.push_back(name_of(compiler) + " makes no SASS with '" + suffix_text(policy.suffix) +
                        "' that serves these devices: plain SASS was chosen");
   return warnings;
 }

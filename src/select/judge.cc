@@ -90,10 +90,11 @@ std::string to_string(ListVerdict verdict) {
 
 std::vector<JudgedDevice> judge_list(const std::vector<Device>& devices, const Compiler& compiler,
                                      const std::vector<ArchEntry>& list) {
+  const auto made = compiler.clang.empty() ? list : as_clang_reads_it(list);
   std::vector<JudgedDevice> judged;
   for (std::size_t i = 0; i < devices.size(); ++i) {
     if (!devices[i].visible) continue;
-    judged.push_back(judge_device(devices[i], compiler, list));
+    judged.push_back(judge_device(devices[i], compiler, made));
     judged.back().device = i;
   }
   return judged;

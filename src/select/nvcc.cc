@@ -6,7 +6,7 @@
 #include "base/process.h"
 #include "base/text.h"
 #include "compat/toolkit.h"
-#include "select/select.h"
+#include "select/parts.h"
 
 namespace archguard {
 namespace {
@@ -56,9 +56,9 @@ std::string first_line(const std::string& text) {
 }
 
 // What the option prints, where the program ends in order. Where it does not: why, as the error.
-Result<std::string> ask_nvcc(std::vector<std::string> argv, const char* option,
-                             std::chrono::seconds deadline) {
-  argv.emplace_back(option);
+Result<std::string> ask(std::vector<std::string> argv, const std::vector<std::string>& options,
+                        std::chrono::seconds deadline) {
+  argv.insert(argv.end(), options.begin(), options.end());
   const std::string where = join(argv, " ");
   auto run = run_process(argv, deadline);
   if (!run) return Error{run.error().where, run.error().what, kNvccFix};
@@ -69,7 +69,7 @@ Result<std::string> ask_nvcc(std::vector<std::string> argv, const char* option,
   if (run->signal != 0)
     return Error{where, "died of signal " + std::to_string(run->signal),
                  "reinstall this CUDA toolkit, or " + std::string(kNvccFix)};
-  if (run->exit_status == 0) return std::move(run->out);
+  if (run->exit_status == 0) return run->out + run->err;  // clang lists on standard error
   std::string what = "failed with exit status " + std::to_string(run->exit_status);
   const std::string said = first_line(run->err.empty() ? run->out : run->err);
   return Error{where, said.empty() ? what : what + ": " + said, kNvccFix};
@@ -85,8 +85,8 @@ Result<Version> version_in_banner(const std::string& banner, const std::string& 
   }
   const std::string said = first_line(banner);
   if (said.find("clang version") != std::string::npos)
-    return Error{program, "is clang, which cannot be asked for its architectures",
-                 "pass --toolkit with the version of the CUDA toolkit that clang uses"};
+    return Error{program, "is clang",
+                 "pass it by --clang, and the nvcc of the CUDA toolkit that it uses by --nvcc"};
   return Error{program, "is not nvcc: its --version says '" + said + "'", kNvccFix};
 }
 
@@ -123,10 +123,10 @@ void add_suffixed(std::vector<Arch>& archs, const Toolkit* toolkit) {
 
 Result<Compiler> compiler_of_nvcc(const std::string& command, std::chrono::seconds deadline) {
   ARCHGUARD_TRY(argv, argv_of_command(command));
-  ARCHGUARD_TRY(banner, ask_nvcc(argv, "--version", deadline));
+  ARCHGUARD_TRY(banner, ask(argv, {"--version"}, deadline));
   ARCHGUARD_TRY(version, version_in_banner(banner, argv[0]));
 
-  auto code = ask_nvcc(argv, "--list-gpu-code", deadline);
+  auto code = ask(argv, {"--list-gpu-code"}, deadline);
   if (!code && code.error().what.find("nknown option") != std::string::npos) {
     auto by_table = compiler_of_toolkit(version);
     if (!by_table) return Error{argv[0], by_table.error().what, "use a newer CUDA toolkit"};
@@ -134,7 +134,7 @@ Result<Compiler> compiler_of_nvcc(const std::string& command, std::chrono::secon
     return by_table;
   }
   if (!code) return std::move(code).error();
-  ARCHGUARD_TRY(arch, ask_nvcc(argv, "--list-gpu-arch", deadline));
+  ARCHGUARD_TRY(arch, ask(argv, {"--list-gpu-arch"}, deadline));
 
   Compiler compiler;
   compiler.version = version;
@@ -146,6 +146,40 @@ Result<Compiler> compiler_of_nvcc(const std::string& command, std::chrono::secon
   add_suffixed(compiler.sass, nearest_known_toolkit(version));
   add_suffixed(compiler.ptx, nearest_known_toolkit(version));
   compiler.path = argv[0];
+  return compiler;
+}
+
+Result<Compiler> compiler_of_clang(const std::string& command, const Compiler& nvcc,
+                                   std::chrono::seconds deadline) {
+  const std::string fix = "name a clang++ that can make CUDA code";
+  auto argv = argv_of_command(command);
+  if (!argv) return Error{argv.error().where, argv.error().what, fix};
+  auto banner = ask(*argv, {"--version"}, deadline);
+  if (!banner) return Error{banner.error().where, banner.error().what, fix};
+  constexpr std::string_view kVersion = "clang version ";  // "Debian clang version 19.1.7 (3~deb12u1)"
+  const auto at = banner->find(kVersion);
+  const auto words = at == std::string::npos
+                         ? std::vector<std::string_view>{}
+                         : split(std::string_view(*banner).substr(at + kVersion.size()), '.');
+  const auto version = words.size() < 2
+                           ? std::nullopt
+                           : parse_version(join({std::string(words[0]), std::string(words[1])}, "."));
+  if (!version)
+    return Error{(*argv)[0], "is not clang: its --version says '" + first_line(*banner) + "'", fix};
+
+  auto listing = ask(*argv, {"--target=nvptx64-nvidia-cuda", "-print-supported-cpus"}, deadline);
+  if (!listing) return Error{listing.error().where, listing.error().what, fix};
+  const auto known = archs_in_listing(*listing, "sm_");
+  Compiler compiler = nvcc;
+  compiler.clang = "clang " + to_string(*version);
+  for (auto* archs : {&compiler.sass, &compiler.ptx})
+    archs->erase(
+        std::remove_if(archs->begin(), archs->end(),
+                       [&](Arch arch) { return std::find(known.begin(), known.end(), arch) == known.end(); }),
+        archs->end());
+  if (compiler.sass.empty() || compiler.ptx.empty())
+    return Error{(*argv)[0], name_of(compiler) + " have no architecture in common",
+                 "use a newer clang, or an older CUDA toolkit"};
   return compiler;
 }
 

@@ -63,4 +63,13 @@ std::string fallback_reason(Arch ptx, const SelectPolicy& policy);
 
 bool makes(const std::vector<Arch>& archs, Arch arch);
 
+// ---- clang.cc ----
+
+// CMake asks clang for an architecture with --cuda-gpu-arch, which always makes SASS and PTX, and takes the
+// PTX away again where an entry is `-real` (CMake 3.20 to 4.4): `80-real;80-virtual` has no PTX, and
+// `90-virtual` has SASS. So the one spelling for PTX is `80`.
+std::vector<ChosenEntry> as_clang_needs_it(const std::vector<ChosenEntry>& entries);
+// What a list makes with clang.
+std::vector<ArchEntry> as_clang_reads_it(const std::vector<ArchEntry>& list);
+
 }  // namespace archguard

@@ -66,7 +66,7 @@ Obstacle obstacle(const std::string& reason, const std::vector<Version>& others,
 std::optional<Obstacle> obstacle_to_jit(const DeviceGroup& group, const Compiler& compiler,
                                         const SelectPolicy& policy) {
   const std::string capability = to_string(group.capability);
-  const std::string toolkit = cuda_text(compiler.version);
+  const std::string toolkit = name_of(compiler);
   if (!newest_ptx_for(compiler.ptx, group.capability))
     return obstacle(toolkit + " makes nothing that runs on " + capability,
                     toolkits_serving(group.capability, std::nullopt, SelectPolicy{}), compiler, "does");
@@ -143,7 +143,7 @@ std::string sass_reason(Arch arch, const std::vector<std::size_t>& members,
   if (!spared.empty()) parts.push_back("runs on " + names_of(devices, spared) + " too");
   if (!lacking.empty())
     parts.push_back("nearest that runs on " + names_of(devices, lacking) + ", for which " +
-                    cuda_text(compiler.version) + " has no SASS of its own");
+                    name_of(compiler) + " has no SASS of its own");
   return join(parts, "; ");
 }
 
@@ -179,11 +179,11 @@ std::string without_sass(const std::vector<std::size_t>& members, const std::vec
   std::vector<std::string> first;
   for (const std::size_t i : members) {
     const auto toolkits = toolkits_with_sass_for(*devices[i].capability);
-    if (!toolkits || toolkits->first < compiler.version) continue;
+    if (!toolkits || toolkits->first <= compiler.version) continue;
     std::string text = to_string(toolkits->first);
     if (std::find(first.begin(), first.end(), text) == first.end()) first.push_back(std::move(text));
   }
-  const std::string text = ", for which " + cuda_text(compiler.version) + " has no SASS";
+  const std::string text = ", for which " + name_of(compiler) + " has no SASS";
   return first.empty() ? text
                        : text + " (" + join(first, ", ") +
                              (first.size() == 1 ? " is the first" : " are the first") + " that has)";
@@ -259,9 +259,10 @@ Selection select_architectures(const std::vector<Device>& devices, const Compile
                                const SelectPolicy& policy) {
   Selection selection =
       devices.empty() ? select_baseline(compiler, policy) : select_for(devices, compiler, policy);
+  if (!compiler.clang.empty()) selection.entries = as_clang_needs_it(selection.entries);
   for (const std::string& part : unmakeable_parts(policy, compiler))
     selection.warnings.insert(selection.warnings.begin(),
-                              cuda_text(compiler.version) + " makes no " + part + ": left out");
+                              name_of(compiler) + " makes no " + part + ": left out");
   return selection;
 }
 

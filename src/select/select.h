@@ -18,8 +18,11 @@ struct Compiler {
   Version ptx_isa;         // zero where unknown (an nvcc newer than the table)
   std::vector<Arch> sass;  // ascending, `a` and `f` included
   std::vector<Arch> ptx;
-  std::string path;  // of the nvcc, empty for --toolkit
+  std::string path;   // of the nvcc, empty for --toolkit
+  std::string clang;  // "clang 19.1" where that compiles, with the toolkit of this nvcc; else empty
 };
+
+std::string name_of(const Compiler& compiler);  // "CUDA 13.0", "clang 19.1 with CUDA 11.8"
 
 // What that release makes, by the table. 8.0's sm_21 is left out: it has no compute_21, so no list of
 // architectures can name it, and sm_20 runs on its devices. Error: "… newest known is 13.5; pass --nvcc".
@@ -32,6 +35,11 @@ Result<Compiler> compiler_of_toolkit(Version version);
 // and older) is judged by the table.
 Result<Compiler> compiler_of_nvcc(const std::string& command,
                                   std::chrono::seconds deadline = std::chrono::seconds(30));
+
+// What this clang makes with the toolkit that nvcc belongs to: the architectures that both know, clang as its
+// `-print-supported-cpus` lists them for nvptx64. It never makes PTX without SASS.
+Result<Compiler> compiler_of_clang(const std::string& command, const Compiler& nvcc,
+                                   std::chrono::seconds deadline = std::chrono::seconds(30));
 
 // One element of an architecture list, in CMake's spelling: "80-real", "90a-real", "86-virtual", "75" (both).
 struct ArchEntry {
@@ -76,7 +84,8 @@ struct ExcludedDevice {
 };
 
 struct Selection {
-  std::vector<ChosenEntry> entries;  // SASS ascending, then PTX ascending; no entry is both
+  std::vector<ChosenEntry> entries;  // SASS ascending, then PTX ascending; no entry is both. For clang all
+                                     // ascending, and an entry with PTX is both
   std::vector<ExcludedDevice> excluded;
   // The known toolkits that serve every visible device with a capability, under this policy: an image that
   // fits, and a driver, where it is known, that runs programs of that toolkit (35) and, for PTX, compiles it

@@ -19,6 +19,23 @@ macro(needs_nvcc version)
   endif()
 endmacro()
 
+# Ends the case as skipped unless there are a clang that makes CUDA code, as CLANG, and the toolkit that it uses, as
+# CUDA_11_8. clang_options make a project use them.
+macro(needs_clang)
+  find_program(CLANG NAMES clang++-19 clang++-16)
+  set(CUDA_11_8 "${CACHE}/cuda-11.8")
+  if(NOT CLANG)
+    message("SKIPPED: no clang++-19 or clang++-16 on PATH (Debian: apt install clang-16)")
+    return()
+  elseif(NOT EXISTS "${CUDA_11_8}")
+    message("SKIPPED: no CUDA 11.8 (tests/support/fetch cuda-11.8)")
+    return()
+  endif()
+  # Clang looks into /usr/local/include before the toolkit's folder, where another CUDA may lie.
+  set(clang_options "-DCMAKE_CUDA_COMPILER=${CLANG}" "-DCUDAToolkit_ROOT=${CUDA_11_8}" -DCMAKE_CUDA_RUNTIME_LIBRARY=Shared
+    "-DCMAKE_CUDA_FLAGS=-isystem ${CUDA_11_8}/include")
+endmacro()
+
 # The machine that the fake driver plays (tests/support/fake_driver/machine.h). Each has a driver library of its own, so
 # that no answer of an earlier one holds; with SAME_DRIVER it stays as it is, and nothing shows that the machine changed.
 function(machine text)

@@ -175,7 +175,8 @@ std::string selection_json(const SelectReport& report) {
   for (const Version version : report.selection.toolkits_for_all) toolkits.push_back(to_string(version));
   JsonObject toolkit, document(true);
   toolkit.add("version", json_quote(to_string(report.compiler.version)))
-      .add("nvcc", json_text_or_null(report.compiler.path));
+      .add("nvcc", json_text_or_null(report.compiler.path))
+      .add("clang", json_text_or_null(report.compiler.clang));
   return document.add("schema", "\"archguard.select/1\"")
       .add("status", json_status(report.probe.status))
       .add("toolkit", toolkit.text())

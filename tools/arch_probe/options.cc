@@ -18,7 +18,8 @@ const Words kSelectOptions = {"--fleet",    "--device", "--nvcc",          "--to
                               "--ptx",      "--sass",   "--on-no-device",  "--on-detect-failure",
                               "--baseline", "--target", "--judge",         "--no-detect",
                               "--timeout",  "--format", "--write-devices", "--write-json",
-                              "--help",     "-h",       "--cache",         "--suffix"};
+                              "--help",     "-h",       "--cache",         "--suffix",
+                              "--clang"};
 const Words kFlags = {"--help", "-h", "--version", "--no-detect"};
 
 bool is_one_of(std::string_view text, const Words& words) {
@@ -134,6 +135,8 @@ Status take_select_option(const std::string& name, const std::string& value, Opt
     select.cache = value;
   } else if (name == "--nvcc") {
     select.nvcc = value;
+  } else if (name == "--clang") {
+    select.clang = value;
   } else if (name == "--toolkit") {
     select.toolkit = parse_version(value);
     if (!select.toolkit) return bad_option_value(name, value, "X.Y such as 13.0");
@@ -240,7 +243,7 @@ exit status:
 }
 
 std::string select_help() {
-  return R"(usage: arch_probe select (--nvcc PATH | --toolkit X.Y) [OPTION...]
+  return R"(usage: arch_probe select (--nvcc PATH | --toolkit X.Y) [--clang PATH] [OPTION...]
 
 Chooses the CUDA architectures that reach every device: of this machine, unless --fleet or --device names others.
 
@@ -254,6 +257,7 @@ devices:
 compiler:
   --nvcc PATH                  what this nvcc can make (it is run)
   --toolkit X.Y                what nvcc of this release can make
+  --clang PATH                 this clang compiles, with the CUDA toolkit of the nvcc or the release
   --target PROCESSOR           aarch64: the baseline holds Tegra architectures too
 
 choice:
@@ -277,7 +281,7 @@ output:
 exit status:
   0  a list was chosen
   1  this compiler can serve none of the devices
-  2  wrong usage, a fleet file that cannot be read, or an nvcc that does not answer
+  2  wrong usage, a fleet file that cannot be read, or a compiler that does not answer
   3  no device, and --on-no-device error
   4  the driver fails, and --on-detect-failure error
 )";

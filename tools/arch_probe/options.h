@@ -32,6 +32,7 @@ struct SelectOptions {
   std::chrono::milliseconds timeout{15000};
   std::string nvcc;  // one of these two is given
   std::optional<Version> toolkit;
+  std::string clang;  // compiles, with that toolkit; empty: nvcc does
   SelectPolicy policy;
   bool error_on_no_device = false;
   bool error_on_detect_failure = false;

@@ -36,7 +36,7 @@ std::string baseline_warning(const SelectReport& report, bool given) {
   const std::string cause = diagnostics.empty() ? "no device was found" : diagnostics.front().cause;
   const std::string fix = diagnostics.empty() ? "" : diagnostics.front().fix;
   std::string text = cause + "; taking the " +
-                     (given ? "given baseline" : "baseline of CUDA " + to_string(report.compiler.version)) +
+                     (given ? "given baseline" : "baseline of " + name_of(report.compiler)) +
                      " instead: " + format_cmake(report.selection);
   return fix.empty() ? text : text + " (fix: " + fix + ")";
 }
@@ -80,7 +80,10 @@ std::string excluded_lines(const SelectReport& report) {
 }
 
 Result<Compiler> compiler_for(const SelectOptions& options) {
-  return options.toolkit ? compiler_of_toolkit(*options.toolkit) : compiler_of_nvcc(options.nvcc);
+  ARCHGUARD_TRY(nvcc,
+                options.toolkit ? compiler_of_toolkit(*options.toolkit) : compiler_of_nvcc(options.nvcc));
+  if (options.clang.empty()) return nvcc;
+  return compiler_of_clang(options.clang, nvcc);
 }
 
 Status write_reports(const SelectOptions& options, const SelectReport& report) {
@@ -138,8 +141,7 @@ Answer run_select_command(const SelectOptions& options) {
     for (const auto& note : torch_notes(report.selection)) answer.err += error_lines("note", {"", note, ""});
   if (report.selection.entries.empty()) {
     answer.exit_code = 1;
-    answer.err += error_lines(
-        "error", {"", "CUDA " + to_string(report.compiler.version) + " can serve none of the devices", ""});
+    answer.err += error_lines("error", {"", name_of(report.compiler) + " can serve none of the devices", ""});
     if (options.format != SelectFormat::json) return answer;
   }
   answer.out = select_output(options.format, report);

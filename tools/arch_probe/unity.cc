@@ -36,6 +36,7 @@
 #include "probe_command.cc"
 #include "select/arch_list.cc"
 #include "select/baseline.cc"
+#include "select/clang.cc"
 #include "select/compiler.cc"
 #include "select/explain.cc"
 #include "select/format.cc"

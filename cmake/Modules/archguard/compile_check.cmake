@@ -7,7 +7,7 @@ Stops the compiler where no architecture that it compiles for can reach a device
   archguard_compile_check(TARGETS <target>... [FLEET <file>...])
 
 Each CUDA source of the targets is compiled with a generated header in front, which asserts over ``__CUDA_ARCH_LIST__``
-(nvcc 11.5 and newer; another compiler passes) that an architecture not above each device's capability is among those of
+(nvcc 11.5 and newer; an older one passes, and with clang a STATUS line says that nothing is checked) that an architecture not above each device's capability is among those of
 this very compilation, raw ``-gencode`` flags included. Without ``FLEET`` the devices are those of the last
 ``archguard_select_architectures`` in scope, less those it left out.
 
@@ -37,6 +37,11 @@ function(archguard_compile_check)
   endif()
   _archguard_verify_settings(settings)
   cmake_language(EVAL CODE "${settings}")
+  if(NOT clang STREQUAL "")
+    message(STATUS "ArchGuard: ${command} checks nothing: clang does not tell a source what it compiles for; "
+      "archguard_verify checks the result")
+    return()
+  endif()
   if(NOT has_devices)
     message(FATAL_ERROR "${command}: no devices are known to check for; give FLEET <file>, or call "
       "archguard_select_architectures with one")

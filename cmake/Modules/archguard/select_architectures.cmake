@@ -30,6 +30,9 @@ For packagers, from the cache or the environment, stronger than the arguments: `
 ``ARCHGUARD_BASELINE`` (a list), ``ARCHGUARD_DETECT=OFF`` (the GPUs of the building machine never change the product).
 
 Without a CUDA compiler it says so and sets nothing, so that a project can leave CUDA out.
+
+Clang as the CUDA compiler is served within what it and its CUDA toolkit both know. It cannot make PTX alone, so that an
+entry with PTX is set as ``80``, never as ``80-real;80-virtual``, from which clang makes no PTX.
 #]=======================================================================]
 include_guard(GLOBAL)
 
@@ -71,31 +74,33 @@ function(archguard_select_architectures)
 
   _archguard_fleet_files(fleet ${command} ${arg_FLEET})
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${fleet})
-  _archguard_find_nvcc(nvcc)
-  if(nvcc STREQUAL "")
+  _archguard_find_nvcc(nvcc clang)
+  if(nvcc STREQUAL "" AND NOT clang STREQUAL "")
+    message(FATAL_ERROR "${command}: the CUDA compiler is ${clang}, which needs a CUDA toolkit, and there is none "
+      "(CUDAToolkit_ROOT, \$CUDA_PATH/bin, PATH and /usr/local/cuda have no nvcc); pass -DCUDAToolkit_ROOT=<folder>")
+  elseif(nvcc STREQUAL "")
     message(STATUS "ArchGuard: no CUDA compiler, so no architectures to choose (CMAKE_CUDA_COMPILER, CUDACXX, nvcc on PATH "
       "and \$CUDA_PATH/bin name none)")
     return()
   endif()
-  if(CMAKE_CUDA_COMPILER_ID STREQUAL "Clang" OR nvcc MATCHES "clang[^/]*$")
-    message(WARNING "${command}: the CUDA compiler is ${nvcc}, and only an nvcc can be asked what it makes; "
-      "CMAKE_CUDA_ARCHITECTURES stays as it is: set it, or pass -DCMAKE_CUDA_COMPILER=<nvcc>")
-    return()
+  set(compilers "${nvcc}")
+  if(NOT clang STREQUAL "")
+    set(compilers "${clang} and the toolkit of ${nvcc}")
   endif()
   get_property(checked DIRECTORY PROPERTY ARCHGUARD_COMPILER_CHECKED)
   if(NOT checked)
     set_property(DIRECTORY PROPERTY ARCHGUARD_COMPILER_CHECKED TRUE)
-    cmake_language(EVAL CODE "cmake_language(DEFER CALL _archguard_check_compiler [==[${nvcc}]==])")
+    cmake_language(EVAL CODE "cmake_language(DEFER CALL _archguard_check_compiler [==[${nvcc}]==] [==[${clang}]==])")
   endif()
 
-  _archguard_user_choice(how chosen "${nvcc}")
+  _archguard_user_choice(how chosen)
   if(how STREQUAL "")
-    _archguard_select(selection "${nvcc}")
+    _archguard_select(selection)
     set(CMAKE_CUDA_ARCHITECTURES "${selection_LIST}" PARENT_SCOPE)
     _archguard_remember_set("${selection_LIST}")
     set(ARCHGUARD_SELECTED_BY "archguard" PARENT_SCOPE)
   else()
-    _archguard_judge(selection "${nvcc}" "${how}" "${chosen}")
+    _archguard_judge(selection "${how}" "${chosen}")
     set(ARCHGUARD_SELECTED_BY "user" PARENT_SCOPE)
   endif()
   # What archguard_verify takes over, where it is told nothing else.

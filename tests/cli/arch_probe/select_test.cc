@@ -104,7 +104,7 @@ TEST_CASE("the JSON of a selection, every key of it") {
   CHECK(run.exit_code == 0);
   CHECK(json_line(run.out, "schema") == "\"schema\": \"archguard.select/1\",");
   CHECK(json_line(run.out, "status") == "\"status\": \"ok\",");
-  CHECK(json_line(run.out, "toolkit") == "\"toolkit\": {\"version\": \"13.0\", \"nvcc\": null},");
+  CHECK(json_line(run.out, "toolkit") == "\"toolkit\": {\"version\": \"13.0\", \"nvcc\": null, \"clang\": null},");
   CHECK(json_line(run.out, "baseline") == "\"baseline\": false,");
   CHECK(json_line(run.out, "architectures") == "\"architectures\": [\"80-real\", \"80-virtual\"],");
   CHECK(run.out.find("\"entries\": [\n"

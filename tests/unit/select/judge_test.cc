@@ -49,3 +49,18 @@ TEST_CASE("a device without a capability is unknown, a hidden one is not judged"
   const auto devices = fleet("? -9.0");
   CHECK(judged(devices, "13.0", "80") == "N/A: unknown, its compute capability is not known\n");
 }
+
+TEST_CASE("clang makes SASS of each entry, and no PTX where an entry is -real") {
+  Compiler clang = cuda("11.8");
+  clang.clang = "clang 19.1";
+  const auto verdicts = [&](const char* list) {
+    std::string text;
+    for (const auto& each : judge_list(fleet("8.0 9.0"), clang, *parse_arch_list(list)))
+      text += to_string(each.verdict) + " ";
+    return text;
+  };
+  CHECK(verdicts("80") == "sass jit ");
+  CHECK(verdicts("80-virtual") == "sass jit ");
+  CHECK(verdicts("80-real;80-virtual") == "sass not-covered ");
+  CHECK(verdicts("80-real;80") == "sass not-covered ");
+}

@@ -130,10 +130,9 @@ TEST_CASE("a program that is no nvcc") {
   CHECK(error_of(fake.script("odd", FakeCompilers::banner("thirteen")), fake) ==
         "DIR/odd: is not nvcc: its --version says 'nvcc: NVIDIA (R) Cuda compiler driver' | " +
             std::string(kNameIt));
-  CHECK(error_of(fake.script("clang++", "echo 'Debian clang version 16.0.6'"), fake) ==
-        "DIR/clang++: is clang, which cannot be asked for its architectures | pass --toolkit with the "
-        "version of the "
-        "CUDA toolkit that clang uses");
+  CHECK(
+      error_of(fake.script("clang++", "echo 'Debian clang version 16.0.6'"), fake) ==
+      "DIR/clang++: is clang | pass it by --clang, and the nvcc of the CUDA toolkit that it uses by --nvcc");
 }
 
 TEST_CASE("an nvcc that fails, dies, lists nothing or hangs") {
@@ -161,4 +160,45 @@ TEST_CASE("no program at all") {
         "/nowhere/nvcc: cannot be run: No such file or directory | " + std::string(kNameIt));
   CHECK(error_of(" ", fake) == "the name of the CUDA compiler is empty | " + std::string(kNameIt));
   CHECK(error_of(fake.folder(), fake) == "DIR: cannot be run: Permission denied | " + std::string(kNameIt));
+}
+
+TEST_CASE("clang makes what both it and the toolkit know") {
+  FakeCompilers fake;
+  const auto clang = [&](const char* banner, const char* archs) {
+    return fake.script("clang++", "case \"$*\" in --version) echo '" + std::string(banner) +
+                                      "';;\n'--target=nvptx64-nvidia-cuda -print-supported-cpus')"
+                                      " echo 'Available CPUs for this target:' >&2; for a in " +
+                                      archs +
+                                      "; do printf '\\tsm_%s\\n' $a >&2; done;;\n*) exit 9;;\nesac\n");
+  };
+  const Compiler toolkit = cuda("11.8");
+  const auto compiler =
+      compiler_of_clang(clang("Debian clang version 19.1.7 (3~deb12u1)", "20 75 80 90 90a 100"), toolkit);
+  REQUIRE(compiler.ok());
+  CHECK(names(compiler->sass) == "75 80 90");
+  CHECK(compiler->ptx == compiler->sass);
+  CHECK(name_of(*compiler) == "clang 19.1 with CUDA 11.8");
+  CHECK(name_of(toolkit) == "CUDA 11.8");
+
+  const auto fails = [&](const std::string& command) {
+    const auto answer = compiler_of_clang(command, toolkit, std::chrono::seconds(1));
+    std::string text = answer.ok() ? "no error" : answer.error().text() + " | " + answer.error().fix;
+    const auto at = text.find(fake.folder());
+    return at == std::string::npos ? text : text.replace(at, fake.folder().size(), "DIR");
+  };
+  CHECK(fails(clang("clang version 25.0.0git", "100 120")) ==
+        "DIR/clang++: clang 25.0 with CUDA 11.8 have no architecture in common | use a newer clang, or an "
+        "older CUDA "
+        "toolkit");
+  CHECK(fails(clang("clang version soon", "80")) ==
+        "DIR/clang++: is not clang: its --version says 'clang version soon' | name a clang++ that can make "
+        "CUDA code");
+  CHECK(fails(fake.script("x",
+                          "[ $1 = --version ] && echo clang version 14.0.6 || { echo no nvptx; exit 1; }")) ==
+        "DIR/x --target=nvptx64-nvidia-cuda -print-supported-cpus: failed with exit status 1: no nvptx | "
+        "name a "
+        "clang++ that can make CUDA code");
+  CHECK(fails("/nowhere/clang++") ==
+        "/nowhere/clang++: cannot be run: No such file or directory | name a clang++ that can make "
+        "CUDA code");
 }

@@ -193,3 +193,24 @@ TEST_CASE("an nvcc newer than the table: its own list, and JIT only for drivers 
       "warning: no toolkit from 8.0 to 13.5 knows 14.0: 14.0 (fleet.csv:3), 14.0 (fleet.csv:4) judged by the "
       "general rules\n");
 }
+
+TEST_CASE("for clang, an entry with PTX is both") {
+  Compiler clang = cuda("11.8");
+  clang.clang = "clang 14.0";
+  const auto select = [&](const char* devices, const SelectPolicy& policy) {
+    return told(select_architectures(fleet(devices), clang, policy), fleet(devices));
+  };
+  CHECK(select("8.0 9.0", {}) ==
+        "80-real: 8.0 (fleet.csv:2)\n90: 9.0 (fleet.csv:3); PTX fallback for GPUs newer than 9.0\n");
+  CHECK(select("8.0", with_ptx("60")) ==
+        "60: PTX as asked for; with SASS, which clang cannot leave out\n80-real: 8.0 (fleet.csv:2)\n");
+  clang.sass = clang.ptx = {{80, Suffix::none}, {86, Suffix::none}};
+  CHECK(select("9.0", {}) ==
+        "86: through JIT for 9.0 (fleet.csv:2), for which clang 14.0 with CUDA 11.8 has no SASS; needs a "
+        "driver "
+        "that offers CUDA 11.8 (driver 520) or newer; PTX fallback for GPUs newer than 8.6; with SASS, which "
+        "clang "
+        "cannot leave out\n");
+  const Selection selection = select_architectures({}, clang, {});
+  CHECK(format_cmake(selection) == "80");
+}

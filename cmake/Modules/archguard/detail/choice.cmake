@@ -8,15 +8,29 @@
 #   ARCHGUARD_CHOICE  archguard | user
 #   ARCHGUARD_SEEN    the value before anything was set, maybe empty
 #
+# The compiler is `nvcc`, or `clang` with the toolkit of `nvcc`, in the calling command's scope.
+#
 # Afterwards the choice stays ArchGuard's while the value is that one again, or one that ArchGuard set in this run.
 include_guard(GLOBAL)
 
-# The architectures that raw flags ask for (-gencode, -arch), in CMake's spelling.
+# The architectures that raw flags ask for (-gencode, -arch, clang's --cuda-gpu-arch), in CMake's spelling.
 function(_archguard_flag_architectures out)
   set(list "")
   set(flags " ${CMAKE_CUDA_FLAGS}")
   if(NOT CMAKE_CUDA_COMPILER)
     string(APPEND flags " $ENV{CUDAFLAGS}")
+  endif()
+  if(NOT clang STREQUAL "")
+    string(REGEX MATCHALL " --(cuda-gpu|offload)-arch=sm_[0-9]+[af]?" options "${flags}")
+    foreach(option IN LISTS options)
+      string(REGEX REPLACE ".*=sm_" "" arch "${option}")
+      if(flags MATCHES " --no-cuda-include-ptx=(all|sm_${arch})( |$)")
+        string(APPEND arch "-real")
+      endif()
+      list(APPEND list "${arch}")
+    endforeach()
+    set(${out} "${list}" PARENT_SCOPE)
+    return()
   endif()
   # `,code=` ends a -gencode, whose arch= is what it compiles through; -code= does the same for -arch=.
   set(images "[, -]code[= ]+[^ '\"]+")
@@ -39,10 +53,17 @@ function(_archguard_flag_architectures out)
   set(${out} "${list}" PARENT_SCOPE)
 endfunction()
 
-# What this nvcc compiles for when nothing is asked, as CMake's default names it ("75").
-function(_archguard_default_architectures out nvcc)
+# CMake's default: what this nvcc compiles for when nothing is asked ("75"). With clang CMake asks for these in turn, and
+# the first that works is the default.
+function(_archguard_default_architectures out)
   set(list "")
-  _archguard_nvcc_makes(made "${nvcc}")
+  if(clang STREQUAL "")
+    _archguard_nvcc_makes(made "${nvcc}")
+  else()
+    execute_process(COMMAND "${nvcc}" --list-gpu-arch TIMEOUT 60 OUTPUT_VARIABLE made ERROR_QUIET)
+    string(REGEX MATCH "compute_(52|30|20)" made "${made}")
+    string(REPLACE "compute_" "" made "${made}")
+  endif()
   foreach(entry IN LISTS made)
     string(REGEX REPLACE "-.*" "" arch "${entry}")
     list(APPEND list "${arch}")
@@ -53,7 +74,7 @@ endfunction()
 
 # Looks at the variable as nothing has touched it yet. <out_how> says how the user chose, empty where nobody did;
 # <out_list> is what was chosen.
-function(_archguard_first_look out_how out_list nvcc)
+function(_archguard_first_look out_how out_list)
   set(value "${CMAKE_CUDA_ARCHITECTURES}")
   get_property(help CACHE CMAKE_CUDA_ARCHITECTURES PROPERTY HELPSTRING)
   set(how "")
@@ -68,7 +89,7 @@ function(_archguard_first_look out_how out_list nvcc)
     elseif(NOT help STREQUAL "CUDA architectures")
       set(how "-D, a preset or the cache")
     else()
-      _archguard_default_architectures(default "${nvcc}")
+      _archguard_default_architectures(default)
       if(NOT value STREQUAL default)
         set(how "the cache")
       endif()
@@ -78,8 +99,11 @@ function(_archguard_first_look out_how out_list nvcc)
     _archguard_flag_architectures(flags)
     if(NOT flags STREQUAL "")
       set(how "-gencode or -arch in CMAKE_CUDA_FLAGS")
+      if(NOT clang STREQUAL "")
+        set(how "--cuda-gpu-arch in CMAKE_CUDA_FLAGS")
+      endif()
       if(value STREQUAL "")  # CMake is about to add its default to the flags
-        _archguard_default_architectures(value "${nvcc}")
+        _archguard_default_architectures(value)
       endif()
       list(APPEND flags ${value})
       set(value "${flags}")
@@ -90,7 +114,7 @@ function(_archguard_first_look out_how out_list nvcc)
 endfunction()
 
 # <out_how> is empty where ArchGuard may choose; otherwise it says how the user did, and <out_list> what.
-function(_archguard_user_choice out_how out_list nvcc)
+function(_archguard_user_choice out_how out_list)
   set(value "${CMAKE_CUDA_ARCHITECTURES}")
   get_property(help CACHE CMAKE_CUDA_ARCHITECTURES PROPERTY HELPSTRING)
   get_property(ours GLOBAL PROPERTY ARCHGUARD_SET_IN_THIS_RUN)
@@ -104,7 +128,7 @@ function(_archguard_user_choice out_how out_list nvcc)
       set(how "")
     elseif(seen STREQUAL "")
       # CUDA may have been enabled outside the scope that was set: then this is CMake's default of that moment.
-      _archguard_first_look(how value "${nvcc}")
+      _archguard_first_look(how value)
       if(how STREQUAL "")
         set(ARCHGUARD_SEEN "${value}" CACHE INTERNAL "CMAKE_CUDA_ARCHITECTURES before ArchGuard set it")
       endif()
@@ -112,7 +136,7 @@ function(_archguard_user_choice out_how out_list nvcc)
       set(how "set() or the cache")
     endif()
   else()
-    _archguard_first_look(how value "${nvcc}")
+    _archguard_first_look(how value)
     if(how STREQUAL "" AND NOT value STREQUAL "" AND "$CACHE{ARCHGUARD_CHOICE}" STREQUAL "user")
       set(how "an earlier configure")  # CUDAARCHS is read once, and looks like a default ever after
     endif()

@@ -1,4 +1,4 @@
-# Which nvcc will compile, and what it makes of words like `all`.
+# Which nvcc or clang will compile, and what it makes of words like `all`.
 include_guard(GLOBAL)
 
 # The program named by a text that may hold arguments behind it ("nvcc -ccbin g++-12"), as a full path.
@@ -16,9 +16,9 @@ function(_archguard_full_program out text)
   set(${out} "${program}" PARENT_SCOPE)
 endfunction()
 
-# The nvcc that enable_language(CUDA) has taken or would take, empty where there is none. The order is CMake's own: the
-# variable, CUDACXX, the folders of the compilers enabled before, PATH, $CUDA_PATH/bin.
-function(_archguard_find_nvcc out)
+# The compiler that enable_language(CUDA) has taken or would take, empty where there is none. The order is CMake's own:
+# the variable, CUDACXX, the folders of the compilers enabled before, PATH, $CUDA_PATH/bin.
+function(_archguard_find_compiler out)
   set(compiler "${CMAKE_CUDA_COMPILER}")
   if(compiler)
     list(GET compiler 0 compiler)
@@ -49,6 +49,58 @@ function(_archguard_find_nvcc out)
   set(${out} "${found}" PARENT_SCOPE)
 endfunction()
 
+# Is this compiler clang? CMake asks as much of any compiler before it enables CUDA.
+function(_archguard_is_clang out compiler)
+  set(clang FALSE)
+  get_filename_component(name "${compiler}" NAME)
+  if(compiler STREQUAL CMAKE_CUDA_COMPILER AND NOT "${CMAKE_CUDA_COMPILER_ID}" STREQUAL "")
+    if(CMAKE_CUDA_COMPILER_ID STREQUAL "Clang")
+      set(clang TRUE)
+    endif()
+  elseif(NOT compiler STREQUAL "" AND NOT name MATCHES "nvcc")
+    execute_process(COMMAND "${compiler}" --version TIMEOUT 60 OUTPUT_VARIABLE banner ERROR_QUIET RESULT_VARIABLE ignored)
+    if("${banner}" MATCHES "clang version")
+      set(clang TRUE)
+    endif()
+  endif()
+  set(${out} ${clang} PARENT_SCOPE)
+endfunction()
+
+# The nvcc of the CUDA toolkit that clang will use, which is there for its version alone; empty where there is none. The
+# order is CMake's own: CUDAToolkit_ROOT as variable and in the environment, $CUDA_PATH, PATH, /usr/local/cuda, and of
+# /usr/local/cuda-X.Y the newest.
+function(_archguard_find_toolkit out)
+  file(GLOB folders LIST_DIRECTORIES TRUE "/usr/local/cuda-[0-9]*.[0-9]")
+  list(SORT folders COMPARE NATURAL ORDER DESCENDING)
+  list(INSERT folders 0 /usr/local/cuda)
+  unset(ARCHGUARD_FOUND_NVCC CACHE)
+  if(CMAKE_CUDA_COMPILER_TOOLKIT_ROOT)  # CUDA is enabled
+    find_program(ARCHGUARD_FOUND_NVCC nvcc PATHS "${CMAKE_CUDA_COMPILER_TOOLKIT_ROOT}" PATH_SUFFIXES bin NO_DEFAULT_PATH)
+  endif()
+  find_program(ARCHGUARD_FOUND_NVCC nvcc PATHS ${CUDAToolkit_ROOT} ENV CUDAToolkit_ROOT ENV CUDA_PATH
+    PATH_SUFFIXES bin NO_DEFAULT_PATH)
+  find_program(ARCHGUARD_FOUND_NVCC nvcc PATHS ${folders} PATH_SUFFIXES bin)
+  set(found "${ARCHGUARD_FOUND_NVCC}")
+  unset(ARCHGUARD_FOUND_NVCC CACHE)
+  if(NOT found)
+    set(found "")
+  endif()
+  set(${out} "${found}" PARENT_SCOPE)
+endfunction()
+
+# The nvcc that is asked what can be made, and the clang that compiles with its toolkit, empty where nvcc compiles itself.
+function(_archguard_find_nvcc out_nvcc out_clang)
+  _archguard_find_compiler(nvcc)
+  set(clang "")
+  _archguard_is_clang(is_clang "${nvcc}")
+  if(is_clang)
+    set(clang "${nvcc}")
+    _archguard_find_toolkit(nvcc)
+  endif()
+  set(${out_nvcc} "${nvcc}" PARENT_SCOPE)
+  set(${out_clang} "${clang}" PARENT_SCOPE)
+endfunction()
+
 # What nvcc makes with these flags, in CMake's spelling, by its own dry run; empty where it does not tell. It is the only
 # true answer to `all`, `all-major` and no flag at all: CMake's lists for them are those of the toolkits it knew.
 function(_archguard_nvcc_makes out nvcc)
@@ -69,23 +121,29 @@ function(_archguard_nvcc_makes out nvcc)
   set(${out} "${list}" PARENT_SCOPE)
 endfunction()
 
-# Spells a value of CUDA_ARCHITECTURES out: `all` and `all-major` through nvcc, `native` through what CMake found in this
-# machine when it looked. <out_unknown> gets the words that could not be resolved.
-function(_archguard_spell_out out out_unknown nvcc native)
+# Spells a value of CUDA_ARCHITECTURES out: `all` and `all-major` as nvcc does, `native` through what CMake found in this
+# machine when it looked. For clang, and for an nvcc that does not know the words (before 11.5), CMake spells `all` out
+# by lists of its own. <out_unknown> gets the words that could not be resolved. Of the caller's scope: nvcc, clang, and
+# _archguard_known_words().
+function(_archguard_spell_out out out_unknown)
   set(list "")
   set(unknown "")
   foreach(word IN LISTS ARGN)
+    set(made "")
     if(word MATCHES "^[0-9]+[af]?(-real|-virtual)?$")
-      list(APPEND list "${word}")
-    elseif(word STREQUAL "all" OR word STREQUAL "all-major")
-      _archguard_nvcc_makes(made "${nvcc}" "-arch=${word}")
-      list(APPEND list ${made})
-      if(made STREQUAL "")
-        list(APPEND unknown "${word}")
+      set(made "${word}")
+    elseif(word MATCHES "^all(-major)?$")
+      if(clang STREQUAL "")
+        _archguard_nvcc_makes(made "${nvcc}" "-arch=${word}")
       endif()
-    elseif(word STREQUAL "native" AND native MATCHES "^[0-9]+[af]?-real(;[0-9]+[af]?-real)*$")
-      list(APPEND list ${native})
-    elseif(NOT word STREQUAL "")
+      if(made STREQUAL "")
+        set(made "${cmake_${word}}")
+      endif()
+    elseif(word STREQUAL "native" AND cmake_native MATCHES "^[0-9]+[af]?-real(;[0-9]+[af]?-real)*$")
+      set(made "${cmake_native}")
+    endif()
+    list(APPEND list ${made})
+    if(made STREQUAL "" AND NOT word STREQUAL "")
       list(APPEND unknown "${word}")
     endif()
   endforeach()
@@ -94,17 +152,36 @@ function(_archguard_spell_out out out_unknown nvcc native)
   set(${out_unknown} "${unknown}" PARENT_SCOPE)
 endfunction()
 
-# Deferred to the end of the folder that selected: had CUDA been enabled with another compiler than the one asked, the
-# list would rest on the wrong toolkit.
-function(_archguard_check_compiler nvcc)
+# What CMake itself holds the words for, once CUDA is enabled: sets cmake_native, cmake_all and cmake_all-major.
+function(_archguard_known_words)
+  set(cmake_native "${CMAKE_CUDA_ARCHITECTURES_NATIVE}" PARENT_SCOPE)
+  set(cmake_all "${CMAKE_CUDA_ARCHITECTURES_ALL}" PARENT_SCOPE)
+  set(cmake_all-major "${CMAKE_CUDA_ARCHITECTURES_ALL_MAJOR}" PARENT_SCOPE)
+endfunction()
+
+# Deferred to the end of the folder that selected: had CUDA been enabled with another compiler or toolkit than those that
+# were asked, the list would rest on the wrong one.
+function(_archguard_check_compiler nvcc clang)
   if(NOT CMAKE_CUDA_COMPILER)
     return()
   endif()
+  set(chosen "${nvcc}")
+  if(NOT clang STREQUAL "")
+    set(chosen "${clang}")
+  endif()
   list(GET CMAKE_CUDA_COMPILER 0 compiler)
-  get_filename_component(asked "${nvcc}" REALPATH)
+  get_filename_component(asked "${chosen}" REALPATH)
   get_filename_component(used "${compiler}" REALPATH)
   if(NOT asked STREQUAL used)
-    message(FATAL_ERROR "archguard_select_architectures: the architectures were chosen for ${nvcc}, but CUDA was enabled "
+    message(FATAL_ERROR "archguard_select_architectures: the architectures were chosen for ${chosen}, but CUDA was enabled "
       "with ${compiler}; pass -DCMAKE_CUDA_COMPILER=${compiler} to a fresh build folder, so that both are the same")
+  endif()
+  if(NOT clang STREQUAL "" AND NOT "${CMAKE_CUDA_COMPILER_TOOLKIT_VERSION}" STREQUAL "")
+    execute_process(COMMAND "${nvcc}" --version TIMEOUT 60 OUTPUT_VARIABLE banner ERROR_QUIET)
+    if(NOT banner MATCHES "V${CMAKE_CUDA_COMPILER_TOOLKIT_VERSION}")
+      message(FATAL_ERROR "archguard_select_architectures: the architectures were chosen for the CUDA toolkit of ${nvcc}, but "
+        "clang uses ${CMAKE_CUDA_COMPILER_TOOLKIT_VERSION} in ${CMAKE_CUDA_COMPILER_TOOLKIT_ROOT}; pass "
+        "-DCUDAToolkit_ROOT=${CMAKE_CUDA_COMPILER_TOOLKIT_ROOT} to a fresh build folder, so that both are the same")
+    endif()
   endif()
 endfunction()

@@ -16,9 +16,14 @@ tells("CMAKE_CUDA_ARCHITECTURES=80-real;80-virtual" "for the devices of fleet.cs
 # A compiler that does not answer, one that is clang, and one that comes later.
 configure(FAILS ARGS "-DCMAKE_CUDA_COMPILER=${SOURCE}/other_nvcc")
 says("archguard_select_architectures: no architectures were chosen")
-configure(ARGS "-DCMAKE_CUDA_COMPILER=${SOURCE}/clang++")
-warns("archguard_select_architectures: the CUDA compiler is <source>/clang++, and only an nvcc can be asked what it makes; \
-CMAKE_CUDA_ARCHITECTURES stays as it is: set it, or pass -DCMAKE_CUDA_COMPILER=<nvcc>")
+configure(ARGS "-DCMAKE_CUDA_COMPILER=${SOURCE}/clang++" "-DCUDAToolkit_ROOT=${toolkit}")
+tells("CMAKE_CUDA_ARCHITECTURES=80" "for the devices of fleet.csv, with <source>/clang++ and the toolkit of <nvcc>")
+warns()
+configure(FAILS ARGS "-DCMAKE_CUDA_COMPILER=${SOURCE}/clang++" -UCUDAToolkit_ROOT "-DCMAKE_FIND_ROOT_PATH=${WORK}/empty"
+  -DCMAKE_FIND_ROOT_PATH_MODE_PROGRAM=ONLY)
+errs("archguard_select_architectures: the CUDA compiler is <source>/clang++, which needs a CUDA toolkit, and there is none \
+(CUDAToolkit_ROOT, \$CUDA_PATH/bin, PATH and /usr/local/cuda have no nvcc); pass -DCUDAToolkit_ROOT=<folder>")
+file(REMOVE_RECURSE "${BUILD}")
 configure(FAILS ARGS "-DCMAKE_CUDA_COMPILER=${NVCC}" "-DLATER=${SOURCE}/other_nvcc")
 errs("archguard_select_architectures: the architectures were chosen for <nvcc>, but CUDA was enabled with \
 <source>/other_nvcc; pass -DCMAKE_CUDA_COMPILER=<source>/other_nvcc to a fresh build folder, so that both are the same")
