@@ -132,10 +132,13 @@ bool is_driver_library(const std::string& name) {
 
 NeededLibraries needed_libraries(const std::string& path, const LoaderFolders& folders) {
   auto source = FileSource::open(path);
-  if (!source) return {};  // whoever reads the file itself says why
+  NeededLibraries none;
+  if (!source) {
+    none.errors.push_back(source.error());
+    return none;
+  }
   auto dynamic = read_elf_dynamic(*source);
   if (!dynamic) {
-    NeededLibraries none;
     none.errors.push_back({path, dynamic.error().what, {}});
     return none;
   }

@@ -10,6 +10,7 @@ namespace archguard {
 // Where the loader looks beside what a file itself names.
 struct LoaderFolders {
   std::string library_path;  // LD_LIBRARY_PATH
+  std::string sysroot;       // the root of the system that the file is for; empty: this one
   std::string cache = "/etc/ld.so.cache";
   std::vector<std::string> defaults = {};  // empty: those of glibc for the file's machine
 };

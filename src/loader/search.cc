@@ -52,16 +52,19 @@ LoaderSearch::LoaderSearch(const LoaderFolders& folders, const LoadedFile& first
       machine_(first.dynamic.machine),
       lib_(is64_ ? "lib64" : "lib"),
       defaults_(folders.defaults),
-      cache_path_(folders.cache) {
+      sysroot_(folders.sysroot),
+      cache_path_(folders.sysroot + folders.cache) {
   const Machine* machine = find_machine(machine_, is64_);
   if (machine != nullptr) platform_ = machine->platform;
   const std::string multiarch = machine == nullptr ? "" : std::string("lib/") + machine->folder;
-  if (machine != nullptr && is_folder("/" + multiarch)) lib_ = multiarch;  // a loader that Debian built
+  if (machine != nullptr && is_folder(sysroot_ + "/" + multiarch))
+    lib_ = multiarch;  // a loader that Debian built
   if (defaults_.empty()) {
     if (machine != nullptr) defaults_ = {"/" + multiarch, "/usr/" + multiarch};
     if (is64_) defaults_.insert(defaults_.end(), {"/lib64", "/usr/lib64"});
     defaults_.insert(defaults_.end(), {"/lib", "/usr/lib"});
   }
+  for (std::string& folder : defaults_) folder.insert(0, sysroot_);
   library_path_ = split_folders(folders.library_path, ":;", first.origin);
 }
 
@@ -80,11 +83,11 @@ LoaderSearch::Answer LoaderSearch::find(const std::string& needed, const std::ve
     for (std::optional<std::size_t> at = asker; at; at = loaded[*at].asker) {
       const LoadedFile& file = loaded[*at];
       if (!file.dynamic.runpath.empty()) continue;
-      if (try_folders(split_folders(file.dynamic.rpath, ":", file.origin), name, answer)) return answer;
+      if (try_folders(folders_of(file.dynamic.rpath, file), name, answer)) return answer;
     }
   }
   if (try_folders(library_path_, name, answer)) return answer;
-  if (try_folders(split_folders(by.dynamic.runpath, ":", by.origin), name, answer)) return answer;
+  if (try_folders(folders_of(by.dynamic.runpath, by), name, answer)) return answer;
   if (try_cache(name, by.dynamic.no_default_folders, answer)) return answer;
   if (!by.dynamic.no_default_folders) try_folders(defaults_, name, answer);
   return answer;
@@ -141,7 +144,8 @@ bool LoaderSearch::try_cache(const std::string& name, bool no_default_folders, A
   };
   if (const auto found = cache_->find(name); found != cache_->end())
     for (const std::string& path : found->second)
-      if (!(no_default_folders && is_default(path)) && try_file(path, answer)) return true;
+      if (!(no_default_folders && is_default(sysroot_ + path)) && try_file(sysroot_ + path, answer))
+        return true;
   note(cache_path_, answer);
   return false;
 }
@@ -157,6 +161,19 @@ std::vector<std::string> LoaderSearch::split_folders(const std::string& list, co
     begin = end + 1;
   }
   return folders;
+}
+
+// An RPATH or RUNPATH. A linker for another system writes paths of that system, or of this one where it
+// stands.
+std::vector<std::string> LoaderSearch::folders_of(const std::string& path, const LoadedFile& file) const {
+  const std::vector<std::string> folders = split_folders(path, ":", file.origin);
+  if (sysroot_.empty()) return folders;
+  std::vector<std::string> both;
+  for (const std::string& folder : folders) {
+    if (folder[0] == '/') both.push_back(sysroot_ + folder);
+    both.push_back(folder);
+  }
+  return both;
 }
 
 std::string LoaderSearch::expand(const std::string& text, const std::string& origin) const {

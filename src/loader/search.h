@@ -44,13 +44,14 @@ class LoaderSearch {
   bool try_cache(const std::string& name, bool no_default_folders, Answer& answer);
   std::vector<std::string> split_folders(const std::string& list, const char* separators,
                                          const std::string& origin) const;
+  std::vector<std::string> folders_of(const std::string& path, const LoadedFile& file) const;
   std::string expand(const std::string& text, const std::string& origin) const;
 
   bool is64_;
   unsigned machine_;
   std::string lib_, platform_;  // what $LIB and $PLATFORM stand for
   std::vector<std::string> library_path_, defaults_;
-  std::string cache_path_;
+  std::string sysroot_, cache_path_;
   std::optional<LoaderCache> cache_;
   std::size_t lookups_ = 0, noted_ = 0;
 };

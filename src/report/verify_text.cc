@@ -74,7 +74,7 @@ class Writer {
         ++(file.needed_by.empty() ? passed_over : libraries);
     }
     if (passed_over != 0) line(count_of(passed_over, "file") + " without device code");
-    if (libraries != 0)
+    if (libraries != 0 && !options_.brief)
       line(count_of(libraries, "needed library", "needed libraries") + " without device code");
     if (all_.needed)
       for (const Error& error : all_.needed->errors) {

@@ -17,6 +17,7 @@ struct InspectOptions {
   std::vector<std::string> paths;
   bool kernels = false;
   bool needed = false;
+  std::string sysroot;
   std::string by = "arch";
   std::string format = "text";
 };
@@ -31,6 +32,9 @@ struct VerifyOptions {
   std::string expect;
   std::string excluded;
   bool needed = false;
+  bool needed_only = false;
+  std::string needed_list;
+  std::string sysroot;
   std::string scope = "container";
   std::string require = "any";
   bool require_ptx = false;

@@ -29,7 +29,7 @@ bool holds_nothing(const DeviceCode& code) {
 
 Result<int> run_inspect(const InspectOptions& options) {
   ARCHGUARD_TRY(files, list_files(options.paths, {}));
-  const NeededReport needed = options.needed ? add_needed(files) : NeededReport{};
+  const NeededReport needed = options.needed ? add_needed(files, options.sysroot) : NeededReport{};
   const InspectBy by = by_of(options.by);
   const bool kernels = options.kernels || by == InspectBy::kernel;
   const auto writer = options.format == "json" ? inspect_json(print)

@@ -21,6 +21,8 @@ CLI::App* add_inspect(CLI::App& app, InspectOptions& options) {
                     "read every image and list its kernels: real, empty, trap, unknown");
   command->add_flag("--needed", options.needed,
                     "also the libraries that ELF files need, found as the loader would");
+  command->add_option("--sysroot", options.sysroot,
+                      "the root of the system that they are for, where it is another");
   command->add_option("--by", options.by, "what the text is grouped by; the JSON always holds all [arch]")
       ->check(CLI::IsMember({"arch", "kernel", "container"}));
   command->add_option("--format", options.format, "[text]")->check(CLI::IsMember({"text", "json"}));
@@ -52,6 +54,12 @@ CLI::App* add_verify(CLI::App& app, VerifyOptions& options) {
                       "JSON of arch_probe select: devices that it left out are no failure");
   command->add_flag("--needed", options.needed,
                     "also the libraries that ELF files need, found as the loader would; scope library");
+  command->add_flag("--needed-only", options.needed_only,
+                    "these libraries, and not the files that need them");
+  command->add_option("--needed-list", options.needed_list,
+                      "write the paths of these libraries to this file");
+  command->add_option("--sysroot", options.sysroot,
+                      "the root of the system that they are for, where it is another");
   command
       ->add_option("--scope", options.scope,
                    "library: some image fits; for libraries that choose among images [container]")

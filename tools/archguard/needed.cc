@@ -25,7 +25,9 @@ bool is_pe_image(const std::string& path) {
 Error not_found(const MissingLibrary& library) {
   std::string what = "needs " + library.name + ", which is not found";
   if (!library.searched.empty()) what += "; looked in " + join(library.searched, ", ");
-  return {library.needed_by, what, "set LD_LIBRARY_PATH to its folder, as it will be where the program runs"};
+  return {library.needed_by, what,
+          "set LD_LIBRARY_PATH to its folder, as it will be where the program runs; --sysroot for another "
+          "system"};
 }
 
 // A needed library that was found by several files is one file.
@@ -42,8 +44,9 @@ class Files {
 
 }  // namespace
 
-NeededReport add_needed(std::vector<InputFile>& files) {
+NeededReport add_needed(std::vector<InputFile>& files, const std::string& sysroot) {
   LoaderFolders folders;
+  folders.sysroot = sysroot;
   if (const char* path = std::getenv("LD_LIBRARY_PATH")) folders.library_path = path;
   NeededReport report;
   Files known;

@@ -16,7 +16,8 @@ struct NeededReport {
 
 // Adds the libraries that the linked ELF files among `files` need, in this process's environment, behind
 // them; each once, and none that is among them already.
-NeededReport add_needed(std::vector<InputFile>& files);
+// `sysroot`: the root of another system, that they are for; empty: this one.
+NeededReport add_needed(std::vector<InputFile>& files, const std::string& sysroot);
 
 // Whose libraries cannot be found: members of a zip file, whose folders are not there yet.
 Error needs_unpacking(const std::string& path);

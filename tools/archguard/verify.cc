@@ -123,6 +123,12 @@ int exit_code(Outcome outcome) {
 Result<int> run_verify(const VerifyOptions& options) {
   if (options.paths.empty() && options.files_from.empty())
     return Error{{}, "PATH is required", "archguard verify --help"};
+  if (!options.needed && !options.needed_only)
+    for (const auto& [name, value] :
+         {std::pair<const char*, const std::string&>{"--sysroot", options.sysroot},
+          {"--needed-list", options.needed_list}})
+      if (!value.empty())
+        return Error{{}, std::string(name) + " says nothing without --needed", "add --needed"};
   Verification verification;
   VerifyRequest request;
   ARCHGUARD_TRY(devices, collect_devices(options));
@@ -146,11 +152,21 @@ Result<int> run_verify(const VerifyOptions& options) {
   ARCHGUARD_TRY(waivers, read_waivers(options.waivers));
   ARCHGUARD_TRY(files, list_files(options.paths, options.files_from));
 
-  if (options.needed) {
-    NeededReport needed = add_needed(files);
+  if (options.needed || options.needed_only) {
+    NeededReport needed = add_needed(files, options.sysroot);
+    if (options.needed_only)
+      files.erase(std::remove_if(files.begin(), files.end(),
+                                 [](const InputFile& file) { return file.needed_by.empty(); }),
+                  files.end());
     verification.needed.emplace();
     verification.needed->passed_over = std::move(needed.passed_over);
     verification.needed->errors = std::move(needed.errors);
+    if (!options.needed_list.empty()) {
+      std::string list;
+      for (const InputFile& file : files)
+        if (!file.needed_by.empty()) list += file.path + "\n";
+      ARCHGUARD_CHECK(write_file(options.needed_list, list));
+    }
   }
 
   verification.expects = !expected.empty();

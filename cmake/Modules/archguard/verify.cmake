@@ -11,6 +11,7 @@ Checks on every build that what was built covers every device, and stops the bui
     [REQUIRE sass|any]               sass: PTX is no answer (any)
     [REQUIRE_PTX]                    each container also holds plain PTX, for GPUs to come
     [HOLLOW error|warn|off]          kernels that do nothing on one device and something on another (warn)
+    [NEEDED error|warn|off]          libraries of others that a linked target needs, scope library (error)
     [WAIVERS <file>]                 CSV kernel,compute_cap,reason: kernels that may be absent
     [WARN_ONLY]                      report, and let the build go on
     [POST_BUILD]                     check in the target's own build step as well
@@ -21,8 +22,16 @@ of the last ``archguard_select_architectures`` in scope, less those it left out;
 an error where ArchGuard chose the list and a warning where the user did. And do the target's objects hold what its
 ``CUDA_ARCHITECTURES`` asks for? ``OFF`` asks nothing.
 
-The check runs again when the target, a fleet, the waivers or the settings change, in the default build and under the
-target ``archguard_verify``. A named target without device code is an error, one found by ``ALL`` a note.
+A program runs on a device only where its libraries do. So the shared libraries that the linked file needs (``CUDA::cublas``
+and other imported ones, those of other targets, and what these need in turn) are asked the first question as well, as
+``archguard verify --needed`` finds them, with scope library. One that is not found makes the answer unknown, which is an
+error; ``NEEDED warn`` lets the build go on, ``NEEDED off`` does not look. What a program opens by itself is not seen. This
+is for ELF files alone. Static libraries are part of the linked file: for one with device code of others, such as
+``CUDA::cublas_static``, use ``SCOPE library``.
+
+The check runs again when the target, a needed library, a fleet, the waivers or the settings change, in the default build
+and under the target ``archguard_verify``. A named target without device code, in itself and its libraries, is an error, one
+found by ``ALL`` a note.
 
 For packagers, from the cache or the environment: ``ARCHGUARD_VERIFY=error|warn|off``, ``ARCHGUARD_FLEET``,
 ``ARCHGUARD_EXECUTABLE`` (the archguard to run).
@@ -39,12 +48,13 @@ function(archguard_verify)
   set(command "archguard_verify")
   list(APPEND CMAKE_MESSAGE_CONTEXT "${command}")
   cmake_parse_arguments(PARSE_ARGV 0 arg "ALL;REQUIRE_PTX;WARN_ONLY;POST_BUILD;TEST" ""
-    "TARGETS;FLEET;SCOPE;REQUIRE;HOLLOW;WAIVERS")
+    "TARGETS;FLEET;SCOPE;REQUIRE;HOLLOW;NEEDED;WAIVERS")
   _archguard_check_arguments(${command} OPTIONS ALL REQUIRE_PTX WARN_ONLY POST_BUILD TEST
-    ONE SCOPE REQUIRE HOLLOW WAIVERS MANY TARGETS FLEET)
+    ONE SCOPE REQUIRE HOLLOW NEEDED WAIVERS MANY TARGETS FLEET)
   _archguard_check_choice(${command} SCOPE container library)
   _archguard_check_choice(${command} REQUIRE sass any)
   _archguard_check_choice(${command} HOLLOW error warn off)
+  _archguard_check_choice(${command} NEEDED error warn off)
   if(arg_ALL AND DEFINED arg_TARGETS)
     message(FATAL_ERROR "${command}: TARGETS and ALL exclude each other; give one of them")
   endif()

@@ -65,6 +65,16 @@ TEST_CASE("a library that does not cover a device fails the program that needs i
   CHECK(run.exit_code == 1);
 }
 
+TEST_CASE("the needed libraries alone, and a list of them") {
+  const TemporaryFolder folder;
+  write_system(folder, 90, 80);
+  const RunOutput run =
+      verify(folder, {"tool", "--device", "8.0", "--needed-only", "--brief", "--needed-list", "list"});
+  CHECK(run.out == "<>/libb.so, needed by <>/liba.so: 1 of 1 covered\n");
+  CHECK(run.exit_code == 0);
+  CHECK(file_content(folder.path() + "/list") == folder.path() + "/liba.so\n" + folder.path() + "/libb.so\n");
+}
+
 TEST_CASE("in the JSON each library names who needs it") {
   const TemporaryFolder folder;
   write_system(folder, 80, 80);
@@ -92,11 +102,10 @@ TEST_CASE("a library that is not found is unknown: who needs it, and where was l
   REQUIRE(::unlink((folder.path() + "/libb.so").c_str()) == 0);
   const RunOutput run = verify(folder, {"tool", "--device", "8.0", "--needed", "--brief"});
   CHECK(run.out.find("tool: 1 of 1 covered\n"
-                     "1 needed library without device code\n"
                      "archguard: error: <>/liba.so: needs libb.so, which is not found; looked in <>, "
                      "/etc/ld.so.cache, ") == 0);
-  CHECK(run.out.find("\n  fix: set LD_LIBRARY_PATH to its folder, as it will be where the program runs\n") !=
-        std::string::npos);
+  CHECK(run.out.find("\n  fix: set LD_LIBRARY_PATH to its folder, as it will be where the program runs; "
+                     "--sysroot for another system\n") != std::string::npos);
   CHECK(run.exit_code == 2);
 
   folder.file("libb.so", "not a library");
@@ -105,9 +114,19 @@ TEST_CASE("a library that is not found is unknown: who needs it, and where was l
         "tool: 1 of 1 covered\n"
         "archguard: error: <>/libb.so: is no ELF or PE file, archive, fat binary, cubin or PTX\n"
         "<>/libb.so: not read whole, so nothing counts as covered\n"
-        "<>/libb.so, needed by <>/liba.so: 0 of 1 covered\n"
-        "1 needed library without device code\n");
+        "<>/libb.so, needed by <>/liba.so: 0 of 1 covered\n");
   CHECK(damaged.exit_code == 2);
+}
+
+TEST_CASE("what belongs to --needed is refused without it") {
+  const TemporaryFolder folder;
+  write_system(folder, 80, 80);
+  const RunOutput run = verify(folder, {"tool", "--device", "8.0", "--sysroot", "/"});
+  CHECK(run.err == "archguard: error: --sysroot says nothing without --needed\n  fix: add --needed\n");
+  CHECK(run.exit_code == 2);
+  const RunOutput absent = verify(folder, {"absent", "--device", "8.0", "--needed-only"});
+  CHECK(absent.out.find("archguard: error: absent: ") == 0);
+  CHECK(absent.exit_code == 2);
 }
 
 TEST_CASE("a damaged program is said to be so once") {

@@ -46,6 +46,11 @@ class System {
     folders_.library_path = text;
     return *this;
   }
+  System& sysroot(const std::string& path) {
+    folders_ = {};
+    folders_.sysroot = at(path);
+    return *this;
+  }
   std::string at(const std::string& path) const { return root_.path() + "/" + path; }
 
   NeededLibraries run(const std::string& path) const { return needed_libraries(at(path), folders_); }
@@ -142,6 +147,20 @@ TEST_CASE("each library once: by its name, the name it gives itself, and the fil
   CHECK(system.run("tool").found[1].needed_by == system.at("tool"));
 }
 
+TEST_CASE("a sysroot stands before the paths of its system: its folders, its cache, RPATHs into it") {
+  System system;
+  system.sysroot("root");
+  system.file("tool",
+              needs("liba.so").needed("libb.so").needed("libd.so").runpath("/opt:" + system.at("build")));
+  system.file("root/opt/liba.so", ElfBuilder{}).file("build/libb.so", needs("libc1.so").needed("libm.so.6"));
+  system.file("root/lib/x86_64-linux-gnu/libc1.so", ElfBuilder{});
+  system.file("root/etc/ld.so.cache", text_of(cache_of({{"libd.so", "/d/libd.so"}})));
+  system.file("root/d/libd.so", ElfBuilder{});
+  CHECK(system.found("tool") ==
+        "liba.so <>/root/opt/liba.so\nlibb.so <>/build/libb.so\nlibd.so <>/root/d/libd.so\n"
+        "libc1.so <>/root/lib/x86_64-linux-gnu/libc1.so\npassed over libm.so.6\n");
+}
+
 TEST_CASE("a name with a folder is a path") {
   System system;
   system.file("lib/liba.so", ElfBuilder{});
@@ -175,7 +194,7 @@ TEST_CASE("what is no linked ELF file needs nothing; damage is an error") {
   system.file("a.o", ElfBuilder{}.relocatable()).file("text", "x").file("bad", ElfBuilder{}.needed(""));
   CHECK(system.found("a.o").empty());
   CHECK(system.found("text").empty());
-  CHECK(system.found("absent").empty());
+  CHECK(system.found("absent") == "error: <>/absent: no such file\n");
   CHECK(system.found("bad") == "error: <>/bad: needs a library without a name\n");
 }
 

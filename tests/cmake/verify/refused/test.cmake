@@ -15,6 +15,7 @@ refuses([[FLEET no.csv]] "FLEET file 'no.csv' does not exist (looked for <source
 write one with nvidia-smi --query-gpu=name,compute_cap,driver_version,uuid --format=csv > no.csv")
 refuses([[WAIVERS no.csv]] "WAIVERS file 'no.csv' does not exist (looked for <source>/no.csv)")
 refuses([[HOLLOW maybe]] "HOLLOW 'maybe' is not one of error, warn, off")
+refuses([[NEEDED maybe]] "NEEDED 'maybe' is not one of error, warn, off")
 refuses([[warn_only]] "unknown argument 'warn_only'; did you mean WARN_ONLY?")
 configure(FAILS ARGS -DARGUMENTS=ALL -DARCHGUARD_VERIFY=loud)
 errs("archguard_verify: ARCHGUARD_VERIFY is 'loud'; it takes error, warn or off")

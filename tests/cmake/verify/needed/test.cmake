@@ -1,0 +1,54 @@
+# The libraries of others that a target links, directly and through each other.
+needs_nvcc(13.0)
+set(out "<build>")
+if(GENERATOR MATCHES "Multi-Config")
+  set(out "<build>/Debug")
+endif()
+function(make_library name arch)
+  run(COMMAND "${NVCC}" -shared -Xcompiler -fPIC "-arch=${arch}" "${SOURCE}/vendor/${name}.cu"
+    -o "${SOURCE}/vendor/lib${name}.so" ${ARGN})
+endfunction()
+make_library(inner sm_80)  # with PTX
+make_library(math sm_80 "-L${SOURCE}/vendor" -linner -Xlinker "-rpath=\$ORIGIN")
+
+configure(ARGS -DARGUMENTS=TEST)
+build()
+says("${out}/app: 2 of 2 covered <source>/vendor/libmath.so, needed by ${out}/app: 2 of 2 covered \
+<source>/vendor/libinner.so, needed by <source>/vendor/libmath.so: 2 of 2 covered")
+says("<source>/vendor/libmath.so, needed by ${out}/host: 2 of 2 covered")
+build()
+says_not("verifying")
+
+# Another build of a library is judged at once, although nothing links it directly.
+run(COMMAND "${CMAKE_COMMAND}" -E sleep 1.1)  # file times of some systems count seconds
+make_library(inner compute_90)
+build(FAILS)
+says("error 209: <source>/vendor/libinner.so(.nv_fatbin+0x10): kernel 'inner_kernel(int*)' cannot run on \
+NVIDIA A100 (8.0, fleet.csv:2)")
+says("fix: use a build of this library that holds sm_80")
+says_not("Building CUDA")
+build(FAILS ARGS --target archguard_verify_app)  # and no success is left behind
+errs("archguard_verify: target 'app' needs libraries that do not cover every device")
+run(FAILS COMMAND "${CMAKE_COMMAND}" -E chdir "${BUILD}" "${CMAKE_CTEST_COMMAND}" -C Debug -R verify.app --output-on-failure)
+says("archguard_verify: target 'app' needs libraries that do not cover every device")
+
+configure(ARGS "-DARGUMENTS=NEEDED;warn")
+build()
+says("ArchGuard: warning: target 'app' needs libraries that do not cover every device")
+says("ArchGuard: warning: target 'host' needs libraries that do not cover every device")
+
+# Without a look at them the host program has nothing to check.
+configure(ARGS "-DARGUMENTS=NEEDED;off")
+build(FAILS)
+errs("archguard_verify: target 'host' has no device code: leave it out of TARGETS, or give it CUDA sources")
+
+# One that is not there may hold anything.
+make_library(inner sm_80)
+configure(ARGS "-DARGUMENTS=NEEDED;error")
+build()
+file(REMOVE "${SOURCE}/vendor/libinner.so")
+build(FAILS)
+says("archguard: error: <source>/vendor/libmath.so: needs libinner.so, which is not found; looked in ")
+says(", <source>/vendor, /etc/ld.so.cache, ")
+build(FAILS ARGS --target archguard_verify_app)
+errs("archguard_verify: target 'app' needs libraries that could not be judged (NEEDED warn lets the build go on)")

@@ -1,0 +1,2 @@
+__global__ void inner_kernel(int* x) { *x = 4; }
+void inner() {}
