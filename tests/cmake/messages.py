@@ -2,8 +2,8 @@
 
 Each message(...) of cmake/ must stand whole in a test.cmake: what it prints between its variables, from its first word to
 its last, in one text that is given to errs, warns, tells or says (or to a helper of that file, which may leave out the
-command's name in front). DEBUG is exempt: it shows command lines. And no step may tell more than four status lines (tells). --list shows
-each message and where it is compared.
+command's name in front); and so must each text that a variable brings into one. DEBUG is exempt: it shows command lines.
+And no step may tell more than four status lines (tells). --list shows each message and where it is compared.
 """
 import collections
 import pathlib
@@ -50,6 +50,10 @@ def calls(path):
 
 def messages():
     for path in sorted((root / "cmake").rglob("*.cmake")):
+        shown = set()  # variables that messages of this file show
+        for call in calls(path):
+            if call.name in ("message", "complain"):
+                shown.update(name for text, _ in call.arguments for name in re.findall(r"\$\{(\w+)\}", text))
         for call in calls(path):
             where = "%s:%d" % (path.relative_to(root), call.line)
             words = [text for text, _ in call.arguments]
@@ -58,6 +62,8 @@ def messages():
                 yield Message(where, level, "".join(words[words[0] in LEVELS:]))
             elif call.name == "complain":
                 yield Message(where, "FATAL_ERROR", "archguard_verify: target '${target}' " + words[1])
+            elif call.name in ("set", "string") and words[call.name == "string"] in shown:
+                yield from (Message(where, "PART", text) for text, quoted in call.arguments if quoted and " " in text.strip())
 
 
 def plain(text):

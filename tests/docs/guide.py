@@ -7,13 +7,14 @@ In a page,
     ```cmake file=CMakeLists.txt         a block with file=PATH is written to that file
     ```console run                       each line behind `$ ` is run, and must print the lines that follow it
     <!-- copy: examples/broken/scale.cu -->      a file of the repository, copied to where the commands run
-    <!-- needs: cmake 3.24 -->           else the page is skipped; nvcc 13.0 is needed by every page
+    <!-- quietly: sed -i /set/d CMakeLists.txt -->     a command that the page does not show
+    <!-- needs: cmake 3.24 -->           else the page is skipped; every page shows what nvcc 13.0, and no other, makes
     <!-- machine: driver 580.95.05 | cuda 13000 | device cc=8.6 name=... -->    the simulated machine from here on
 
 All commands of a page run in one shell, in an empty folder, with archguard and nvcc on PATH. A command must succeed unless
 `$ echo $?` comes next. Runs of blanks and line ends count as one blank, since CMake wraps messages by the length of paths
-in them; `...` stands for any words, or any part of one. /opt/archguard is where ArchGuard is installed, /src/archguard its source, and
-/usr/local/cuda/bin/nvcc the compiler; commands run in /home/me/app. --show prints what the commands print.
+in them; `...` stands for any words, or any part of one. /opt/archguard is where ArchGuard is installed, /src/archguard
+its source, and /usr/local/cuda/bin/nvcc the compiler; commands run in /home/me/app. --show prints what they print.
 """
 import argparse
 import os
@@ -31,7 +32,7 @@ def steps_of(page):
     """("write", path, text), ("copy", path), ("machine", text) and ("run", command, expected, line)."""
     lines, at, steps = page.read_text(encoding="utf-8").split("\n"), 0, []
     while at < len(lines):
-        comment = re.fullmatch(r"<!-- (copy|machine|needs): (.*) -->", lines[at])
+        comment = re.fullmatch(r"<!-- (copy|machine|needs|quietly): (.*) -->", lines[at])
         fence = re.fullmatch(r"(```+)(\w+) (?:file=(\S+)|run)", lines[at])
         first = at + 1
         at += 1
@@ -67,7 +68,9 @@ def lacks(program, wanted):
     except OSError:
         return "no %s on PATH" % program
     version = re.search(r"(?:version|release) (\d+)\.(\d+)", told)
-    if not version or [int(part) for part in version.groups()] < [int(part) for part in wanted.split(".")]:
+    found = version and [int(part) for part in version.groups()]
+    asked = [int(part) for part in wanted.split(".")]
+    if not version or (found != asked if program == "nvcc" else found < asked):
         return "needs %s %s, this is %s" % (program, wanted, version and ".".join(version.groups()))
     return None
 
@@ -116,6 +119,8 @@ def main():
         elif kind == "write":
             staged.write_text(here(values[1]))
             script.append("mkdir -p %s && cp %s %s" % (os.path.dirname(values[0]) or ".", staged, values[0]))
+        elif kind == "quietly":
+            script.append("(%s) >/dev/null 2>&1" % here(values[0]))
         elif kind == "run":
             runs.append(values)
             script.append("printf '%s'; (exit ${status:-0})" % MARK)

@@ -1,6 +1,7 @@
 # What configuring says, beyond the cases of the single commands.
 needs_nvcc(13.0)
 file(WRITE "${SOURCE}/fleet.csv" "name, compute_cap, driver_version\nNVIDIA A100, 8.0, 580.95.05\n")
+file(WRITE "${SOURCE}/old.csv" "name, compute_cap, driver_cuda\nNVIDIA A100, 8.0, 12.9\n")
 file(WRITE "${SOURCE}/unknown.csv" "name, compute_cap\nNVIDIA A100, 8.0\nNVIDIA K20, [N/A]\n")
 file(WRITE "${SOURCE}/bad.csv" "name, compute_cap\nNVIDIA A100, eight\n")
 set(select "archguard_select_architectures")
@@ -39,6 +40,25 @@ such as 8.6, or [N/A]")
 configure(FAILS ARGS "-DCODE=add_library(own OBJECT k.cu)\narchguard_compile_check(TARGETS own)")
 errs("archguard_compile_check: no devices are known to check for; give FLEET <file>, or call \
 archguard_select_architectures with one")
+
+# Raw flags that miss a device, and a suffix that this CMake does not know.
+configure(ARGS -UCMAKE_CUDA_ARCHITECTURES -UARCHGUARD_CHOICE "-DCMAKE_CUDA_FLAGS=-gencode=arch=compute_90,code=sm_90"
+  "-DCODE=${select}(FLEET old.csv)" -DCMAKE_CUDA_ARCHITECTURES=)
+says("${select}: the user's list misses devices: error 222 on NVIDIA A100 (8.0, old.csv:2): only PTX in the list fits 8.0")
+says("fix: -DCMAKE_CUDA_ARCHITECTURES=\"90-real;75;80-real\", and no -gencode or -arch in the flags")
+if(CMAKE_VERSION VERSION_LESS 3.31.8)
+  configure(FAILS ARGS "-DCODE=${select}(SUFFIX f)")
+  errs("${select}: SUFFIX f needs CMake 3.31.8 (of the 3.31 line) or 4.0.2 or newer, this is ${CMAKE_VERSION}; \
+leave it out, or use a newer CMake")
+endif()
+
+# An arch_probe that crashes.
+file(WRITE "${WORK}/crashes" "#!/bin/sh\nkill -SEGV $$\n")
+file(CHMOD "${WORK}/crashes" PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
+configure(FAILS ARGS -UCMAKE_CUDA_FLAGS -UARCHGUARD_CHOICE
+  "-DCODE=set_target_properties(ArchGuard::arch_probe PROPERTIES IMPORTED_LOCATION ${WORK}/crashes)\n${select}(FLEET fleet.csv)")
+errs("${select}: no architectures were chosen arch_probe did not answer (Segmentation fault); try it by hand: \
+arch_probe --timeout 60")
 
 # The commands without the package.
 configure(FAILS ARGS -UCMAKE_CUDA_ARCHITECTURES "-DCODE=include(${PREFIX}/lib/cmake/ArchGuard/ArchGuard.cmake)\n${select}()")

@@ -28,3 +28,15 @@ file(WRITE "${WORK}/parameters.cmake" "${text}")
 run(FAILS COMMAND "${CMAKE_COMMAND}" "-DPARAMETERS=${WORK}/parameters.cmake"
   -P "${PREFIX}/lib/cmake/ArchGuard/archguard/detail/run_verify.cmake")
 errs("archguard_verify: target 'kernel' asks for 'native' in CUDA_ARCHITECTURES, and what that stands for here is not known")
+
+file(GLOB_RECURSE library "${BUILD}/*libkernel.so")
+file(COPY "${library}" DESTINATION "${WORK}")
+
+# What was installed cannot be judged, or holds nothing to judge.
+configure(ARGS -DARGUMENTS= "-DINSTALLS=${WORK}/libkernel.so")
+run(FAILS COMMAND "${CMAKE_COMMAND}" --install "${BUILD}" --prefix "${WORK}/installed" --config Debug)
+errs("archguard_verify_install: what was installed could not be judged (2)")
+configure(ARGS "-DINSTALLS=fleet.csv")
+run(FAILS COMMAND "${CMAKE_COMMAND}" --install "${BUILD}" --prefix "${WORK}/empty" --config Debug)
+errs("archguard_verify_install: what was installed holds no device code: leave archguard_verify_install out, or call it behind \
+the last install()")
