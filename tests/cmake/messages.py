@@ -49,7 +49,7 @@ def calls(path):
 
 
 def messages():
-    for path in sorted((root / "cmake").rglob("*.cmake")):
+    for path in sorted([*(root / "cmake").rglob("*.cmake"), *(root / "cmake").rglob("*.cmake.in")]):
         shown = set()  # variables that messages of this file show
         for call in calls(path):
             if call.name in ("message", "complain"):
@@ -62,6 +62,8 @@ def messages():
                 yield Message(where, level, "".join(words[words[0] in LEVELS:]))
             elif call.name == "complain":
                 yield Message(where, "FATAL_ERROR", "archguard_verify: target '${target}' " + words[1])
+            elif call.name == "set" and words[0].endswith("_NOT_FOUND_MESSAGE"):
+                yield Message(where, "PART", words[1])
             elif call.name in ("set", "string") and words[call.name == "string"] in shown:
                 yield from (Message(where, "PART", text) for text, quoted in call.arguments if quoted and " " in text.strip())
 

@@ -64,3 +64,11 @@ arch_probe --timeout 60")
 configure(FAILS ARGS -UCMAKE_CUDA_ARCHITECTURES "-DCODE=include(${PREFIX}/lib/cmake/ArchGuard/ArchGuard.cmake)\n${select}()")
 errs("${select}: there is no target ArchGuard::arch_probe; bring ArchGuard by find_package(ArchGuard REQUIRED), \
 add_subdirectory or FetchContent")
+
+# The package where it cannot serve.
+configure(FAILS ARGS "-DCODE=set(CMAKE_VERSION 3.19.8)")
+says("ArchGuard needs CMake 3.20 or newer, this is 3.19.8")
+file(WRITE "${WORK}/script.cmake" "cmake_minimum_required(VERSION 3.20)\nfind_package(ArchGuard REQUIRED)\narchguard_verify()\n")
+run(FAILS COMMAND "${CMAKE_COMMAND}" "-DCMAKE_PREFIX_PATH=${PREFIX}" -P "${WORK}/script.cmake")
+says("ArchGuard's commands need a project, and a script (cmake -P) has none; run the programs there: arch_probe, archguard \
+verify <file> --fleet <file>")
