@@ -1,4 +1,4 @@
-# Install rules: two programs and the CMake package. The prefix can be moved.
+# Install rules: two programs and the CMake package, each a component. The prefix can be moved.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -12,11 +12,13 @@ configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/Modules/ArchGuardConf
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/cmake/ArchGuardConfigVersion.cmake"
   COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
 
-install(TARGETS arch_probe archguard RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+install(TARGETS arch_probe archguard RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT ArchGuard_Runtime)
+install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" "${PROJECT_SOURCE_DIR}/packaging/copyright"
+  DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT ArchGuard_Runtime)
 install(FILES "${PROJECT_BINARY_DIR}/cmake/ArchGuardConfig.cmake"
   "${PROJECT_BINARY_DIR}/cmake/ArchGuardConfigVersion.cmake"
   "${PROJECT_SOURCE_DIR}/cmake/Modules/ArchGuard.cmake"
   "${PROJECT_SOURCE_DIR}/cmake/Modules/ArchGuardInject.cmake"
-  DESTINATION "${package_folder}")
+  DESTINATION "${package_folder}" COMPONENT ArchGuard_Development)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/cmake/Modules/archguard" DESTINATION "${package_folder}"
-  FILES_MATCHING PATTERN "*.cmake")
+  COMPONENT ArchGuard_Development FILES_MATCHING PATTERN "*.cmake")

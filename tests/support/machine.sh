@@ -70,6 +70,14 @@ need_cuda_compiler() {
   command -v nvcc >/dev/null || return 1
 }
 
+# Conan, in a Python environment of its own.
+need_conan() {
+  if command -v conan >/dev/null || [[ -x $cache/conan/bin/conan ]]; then return 0; fi
+  step "Installing Conan into ${cache#"$root/"}/conan"
+  (install_packages python3-venv) && mkdir -p "$root/build" && python3 -m venv "$cache/conan" &&
+    with_progress "$root/build/conan.log" "$cache/conan/bin/pip" install --disable-pip-version-check conan==2.34.0
+}
+
 # Configures once, builds what changed. Arguments: the build folder's name, then CMake's options, then -- and targets.
 build() {
   local folder="$root/build/$1" options=()
