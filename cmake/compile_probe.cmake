@@ -26,6 +26,9 @@ function(archguard_compile_probe)
     if(CMAKE_CXX_COMPILER_ID MATCHES "^(GNU|Clang|AppleClang)$")
       set(lean -fno-exceptions -fno-rtti -fno-asynchronous-unwind-tables)
     endif()
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT CMAKE_CXX_COMPILER_VERSION VERSION_LESS 12)
+      list(APPEND lean -ffold-simple-inlines)  # no function for each std::move
+    endif()
     unset(ARCHGUARD_PROBE_COMPILES CACHE)
     try_compile(ARCHGUARD_PROBE_COMPILES "${PROJECT_BINARY_DIR}/configure/try"
       "${PROJECT_SOURCE_DIR}/tools/arch_probe/unity.cc"

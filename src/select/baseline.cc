@@ -23,7 +23,7 @@ std::vector<ChosenEntry> default_baseline(const SelectPolicy& policy, const Comp
   if (policy.tegra_in_baseline)
     for (const Arch arch : compiler.sass)
       if (arch.suffix == Suffix::none && is_tegra(capability_of(arch))) archs.push_back(arch);
-  std::sort(archs.begin(), archs.end());
+  sort_each_once(archs);
 
   std::vector<ChosenEntry> entries;
   for (const Arch arch : archs) {
@@ -41,26 +41,25 @@ std::vector<ChosenEntry> default_baseline(const SelectPolicy& policy, const Comp
 }
 
 std::vector<ChosenEntry> given_baseline(const SelectPolicy& policy, const Compiler& compiler) {
-  std::vector<ChosenEntry> sass, ptx;
+  std::vector<Arch> sass, ptx;
   for (const ArchEntry& entry : policy.baseline) {
-    if (entry.real && makes(compiler.sass, entry.arch))
-      sass.push_back({{entry.arch, true, false}, "baseline, as given", {}});
-    if (entry.virtual_ && makes(compiler.ptx, entry.arch))
-      ptx.push_back({{entry.arch, false, true}, "baseline, as given", {}});
+    if (entry.real && makes(compiler.sass, entry.arch)) sass.push_back(entry.arch);
+    if (entry.virtual_ && makes(compiler.ptx, entry.arch)) ptx.push_back(entry.arch);
   }
-  for (auto* half : {&sass, &ptx}) {
-    std::sort(half->begin(), half->end(),
-              [](const ChosenEntry& a, const ChosenEntry& b) { return a.entry.arch < b.entry.arch; });
-    half->erase(
-        std::unique(half->begin(), half->end(),
-                    [](const ChosenEntry& a, const ChosenEntry& b) { return a.entry.arch == b.entry.arch; }),
-        half->end());
-  }
-  sass.insert(sass.end(), ptx.begin(), ptx.end());
-  return sass;
+  sort_each_once(sass);
+  sort_each_once(ptx);
+  std::vector<ChosenEntry> entries;
+  for (const Arch arch : sass) entries.push_back({{arch, true, false}, "baseline, as given", {}});
+  for (const Arch arch : ptx) entries.push_back({{arch, false, true}, "baseline, as given", {}});
+  return entries;
 }
 
 }  // namespace
+
+void sort_each_once(std::vector<Arch>& archs) {
+  std::sort(archs.begin(), archs.end());
+  archs.erase(std::unique(archs.begin(), archs.end()), archs.end());
+}
 
 bool makes(const std::vector<Arch>& archs, Arch arch) {
   return std::find(archs.begin(), archs.end(), arch) != archs.end();

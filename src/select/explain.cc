@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <map>
 
 #include "base/text.h"
 #include "select/parts.h"
@@ -14,8 +13,11 @@ struct Concerned {
 
   void add(const DeviceGroup& group) {
     devices.insert(devices.end(), group.devices.begin(), group.devices.end());
-    std::sort(devices.begin(), devices.end());
     capabilities.push_back(group.capability);
+  }
+  std::string names(const std::vector<Device>& all) {
+    std::sort(devices.begin(), devices.end());
+    return names_of(all, devices);
   }
 };
 
@@ -48,8 +50,8 @@ std::string jit_advice(const std::vector<ComputeCapability>& capabilities, Versi
   return "for JIT update it to " + driver_text(needed) + " or newer";
 }
 
-std::string too_old_for_jit(const std::string& names, const Concerned& concerned, Version driver,
-                            const Compiler& compiler) {
+std::string too_old_for_jit(const std::string& names, const std::vector<ComputeCapability>& capabilities,
+                            Version driver, const Compiler& compiler) {
   const bool known = compiler.ptx_isa != Version{};
   const Version needed =
       known ? lowest_driver_cuda_for_ptx(compiler.ptx_isa).value_or(compiler.version) : compiler.version;
@@ -58,32 +60,45 @@ std::string too_old_for_jit(const std::string& names, const Concerned& concerned
          (newest ? " and takes PTX up to " + to_string(*newest) : "") + ", too old to compile " +
          (known ? "PTX " + to_string(compiler.ptx_isa) : std::string("the PTX")) + " of " +
          name_of(compiler) + " (error 222, cudaErrorUnsupportedPtxVersion): SASS alone serves it; " +
-         jit_advice(concerned.capabilities, needed);
+         jit_advice(capabilities, needed);
 }
 
 void add_driver_warnings(const std::vector<Device>& devices, const std::vector<DeviceGroup>& groups,
                          const Compiler& compiler, const SelectPolicy& policy,
                          std::vector<std::string>& warnings) {
-  std::map<Version, Concerned> programs, jit;
-  for (const DeviceGroup& group : groups) {
-    if (!group.served || !group.driver) continue;
-    if (*group.driver < lowest_driver_cuda_for_toolkit(compiler.version))
-      programs[*group.driver].add(group);
-    else if (policy.ptx != PtxPolicy::none && driver_takes_ptx_of(compiler, *group.driver) != Fit::yes)
-      jit[*group.driver].add(group);
+  std::vector<Version> drivers;  // of the groups that this compiler serves
+  for (const DeviceGroup& group : groups)
+    if (group.served && group.driver) drivers.push_back(*group.driver);
+  std::sort(drivers.begin(), drivers.end());
+  drivers.erase(std::unique(drivers.begin(), drivers.end()), drivers.end());
+
+  std::vector<Concerned> concerned(drivers.size());
+  for (const DeviceGroup& group : groups)
+    if (group.served && group.driver)
+      concerned[std::lower_bound(drivers.begin(), drivers.end(), *group.driver) - drivers.begin()].add(group);
+
+  std::vector<std::string> of_jit;  // said last
+  for (std::size_t i = 0; i < drivers.size(); ++i) {
+    const bool runs_programs = drivers[i] >= lowest_driver_cuda_for_toolkit(compiler.version);
+    const bool takes_ptx =
+        policy.ptx == PtxPolicy::none || driver_takes_ptx_of(compiler, drivers[i]) == Fit::yes;
+    if (runs_programs && takes_ptx) continue;
+    const std::string names = concerned[i].names(devices);
+    if (!runs_programs)
+      warnings.push_back(too_old_for_programs(names, drivers[i], compiler.version));
+    else
+      of_jit.push_back(too_old_for_jit(names, concerned[i].capabilities, drivers[i], compiler));
   }
-  for (const auto& [driver, concerned] : programs)
-    warnings.push_back(too_old_for_programs(names_of(devices, concerned.devices), driver, compiler.version));
-  for (const auto& [driver, concerned] : jit)
-    warnings.push_back(too_old_for_jit(names_of(devices, concerned.devices), concerned, driver, compiler));
+  warnings.insert(warnings.end(), of_jit.begin(), of_jit.end());
 }
 
 void add_capability_warnings(const std::vector<Device>& devices, const std::vector<DeviceGroup>& groups,
                              const Compiler& compiler, std::vector<std::string>& warnings) {
-  std::map<ComputeCapability, Concerned> by_capability;
-  for (const DeviceGroup& group : groups) by_capability[group.capability].add(group);
-  for (const auto& [capability, concerned] : by_capability) {
-    const std::string names = names_of(devices, concerned.devices);
+  for (std::size_t i = 0; i < groups.size();) {
+    const ComputeCapability capability = groups[i].capability;
+    Concerned concerned;
+    for (; i < groups.size() && groups[i].capability == capability; ++i) concerned.add(groups[i]);
+    const std::string names = concerned.names(devices);
     const Arch own = arch_of(capability);
     if (is_beyond_table(capability))
       warnings.push_back("no toolkit from " + to_string(known_toolkits().front().version) + " to " +

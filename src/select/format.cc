@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <map>
 
 #include "base/text.h"
 #include "select/select.h"
@@ -8,14 +7,17 @@ namespace archguard {
 namespace {
 
 // The architectures of a selection, ascending, as torch sees them: with SASS or not, with PTX or not.
-std::map<Arch, ArchEntry> entries_by_arch(const Selection& selection) {
-  std::map<Arch, ArchEntry> by_arch;
+std::vector<ArchEntry> entries_by_arch(const Selection& selection) {
+  std::vector<ArchEntry> entries;
   for (const ChosenEntry& chosen : selection.entries) {
-    ArchEntry& entry = by_arch.insert({chosen.entry.arch, {chosen.entry.arch, false, false}}).first->second;
-    entry.real = entry.real || chosen.entry.real;
-    entry.virtual_ = entry.virtual_ || chosen.entry.virtual_;
+    auto at = entries.begin();
+    while (at != entries.end() && at->arch < chosen.entry.arch) ++at;
+    if (at == entries.end() || at->arch != chosen.entry.arch)
+      at = entries.insert(at, {chosen.entry.arch, false, false});
+    at->real = at->real || chosen.entry.real;
+    at->virtual_ = at->virtual_ || chosen.entry.virtual_;
   }
-  return by_arch;
+  return entries;
 }
 
 std::string torch_arch(Arch arch) {
@@ -32,17 +34,17 @@ std::string format_cmake(const Selection& selection) {
 
 std::string format_torch(const Selection& selection) {
   std::vector<std::string> entries;
-  for (const auto& [arch, entry] : entries_by_arch(selection))
-    entries.push_back(torch_arch(arch) + (entry.virtual_ ? "+PTX" : ""));
+  for (const ArchEntry& entry : entries_by_arch(selection))
+    entries.push_back(torch_arch(entry.arch) + (entry.virtual_ ? "+PTX" : ""));
   return join(entries, ";");
 }
 
 std::vector<std::string> torch_notes(const Selection& selection) {
   std::vector<std::string> notes;
-  for (const auto& [arch, entry] : entries_by_arch(selection))
+  for (const ArchEntry& entry : entries_by_arch(selection))
     if (!entry.real)
-      notes.push_back("torch has no spelling for PTX alone: " + torch_arch(arch) +
-                      "+PTX also builds SASS for " + torch_arch(arch));
+      notes.push_back("torch has no spelling for PTX alone: " + torch_arch(entry.arch) +
+                      "+PTX also builds SASS for " + torch_arch(entry.arch));
   return notes;
 }
 

@@ -115,8 +115,7 @@ void add_suffixed(std::vector<Arch>& archs, const Toolkit* toolkit) {
       const Arch plain{arch.number, Suffix::none};
       if (std::find(archs.begin(), archs.end(), plain) != archs.end()) archs.push_back(arch);
     }
-  std::sort(archs.begin(), archs.end());
-  archs.erase(std::unique(archs.begin(), archs.end()), archs.end());
+  sort_each_once(archs);
 }
 
 }  // namespace

@@ -1,6 +1,4 @@
 #include <algorithm>
-#include <map>
-#include <tuple>
 
 #include "base/text.h"
 #include "select/parts.h"
@@ -9,22 +7,46 @@ namespace archguard {
 namespace {
 
 // An architecture and the groups that it is there for, as indices.
-using ArchUse = std::map<Arch, std::vector<std::size_t>>;
+struct ArchUse {
+  Arch arch;
+  std::vector<std::size_t> groups;
+};
 
-std::vector<DeviceGroup> group_devices(const std::vector<Device>& devices,
-                                       std::vector<ExcludedDevice>& excluded) {
-  std::map<std::pair<ComputeCapability, std::optional<Version>>, std::vector<std::size_t>> by_rule;
+// The use of `arch`, which is entered where it is new; the list stays ascending.
+ArchUse& use_of(std::vector<ArchUse>& uses, Arch arch) {
+  auto at = uses.begin();
+  while (at != uses.end() && at->arch < arch) ++at;
+  if (at == uses.end() || at->arch != arch) at = uses.insert(at, {arch, {}});
+  return *at;
+}
+
+// One for each device, with a reason where it is left out.
+using Exclusions = std::vector<ExcludedDevice>;
+
+// Ascending by capability, then by driver.
+std::vector<DeviceGroup> group_devices(const std::vector<Device>& devices, Exclusions& excluded) {
+  std::vector<std::size_t> known;
   for (std::size_t i = 0; i < devices.size(); ++i) {
     if (!devices[i].visible)
-      excluded.push_back({i, "hidden by the environment (CUDA_VISIBLE_DEVICES)", {}, {}});
+      excluded[i].reason = "hidden by the environment (CUDA_VISIBLE_DEVICES)";
     else if (!devices[i].capability)
-      excluded.push_back({i, "its compute capability is not known", {}, {}});
+      excluded[i].reason = "its compute capability is not known";
     else
-      by_rule[{*devices[i].capability, devices[i].driver_cuda}].push_back(i);
+      known.push_back(i);
   }
+  std::sort(known.begin(), known.end(), [&](std::size_t i, std::size_t j) {
+    const Device &a = devices[i], &b = devices[j];
+    if (a.capability != b.capability) return a.capability < b.capability;
+    return a.driver_cuda != b.driver_cuda ? a.driver_cuda < b.driver_cuda : i < j;
+  });
   std::vector<DeviceGroup> groups;
-  groups.reserve(by_rule.size());
-  for (auto& [key, members] : by_rule) groups.push_back({key.first, key.second, std::move(members), false});
+  for (const std::size_t i : known) {
+    const Device& device = devices[i];
+    if (groups.empty() || groups.back().capability != *device.capability ||
+        groups.back().driver != device.driver_cuda)
+      groups.push_back({*device.capability, device.driver_cuda, {}, false});
+    groups.back().devices.push_back(i);
+  }
   return groups;
 }
 
@@ -35,21 +57,21 @@ std::vector<DeviceGroup> group_devices(const std::vector<Device>& devices,
 // major version the older one's images are a subset of the newer one's, and the newest image that fits the
 // oldest fits all of them. No image serves two major versions, hence one image for each is both enough and
 // needed.
-ArchUse choose_sass(const std::vector<DeviceGroup>& groups, const Compiler& compiler, SassPolicy policy,
-                    std::vector<std::size_t>& without) {
-  ArchUse use;
+std::vector<ArchUse> choose_sass(const std::vector<DeviceGroup>& groups, const Compiler& compiler,
+                                 SassPolicy policy, std::vector<std::size_t>& without) {
+  std::vector<ArchUse> uses;
   for (std::size_t i = 0; i < groups.size(); ++i) {
     std::optional<Arch> choice;
     if (policy == SassPolicy::minimal)
-      for (const auto& [arch, served] : use)
-        if (sass_fits(arch, groups[i].capability) == Fit::yes) choice = arch;
+      for (const ArchUse& use : uses)
+        if (sass_fits(use.arch, groups[i].capability) == Fit::yes) choice = use.arch;
     if (!choice) choice = newest_sass_for(compiler.sass, groups[i].capability);
     if (choice)
-      use[*choice].push_back(i);
+      use_of(uses, *choice).groups.push_back(i);
     else
       without.push_back(i);
   }
-  return use;
+  return uses;
 }
 
 // Why JIT does not bring a device without SASS to life under this policy; nothing where it does.
@@ -91,35 +113,35 @@ std::optional<Obstacle> obstacle_to_jit(const DeviceGroup& group, const Compiler
   return std::nullopt;
 }
 
-void exclude(const DeviceGroup& group, const Obstacle& why, Selection& selection) {
-  ExcludedDevice excluded{0, why.reason, {}, {}};
-  if (!why.others.empty()) {
-    excluded.first_toolkit = why.others.front();
-    excluded.last_toolkit = why.others.back();
-  }
+void exclude(const DeviceGroup& group, const Obstacle& why, Exclusions& excluded) {
   for (const std::size_t device : group.devices) {
-    excluded.device = device;
-    selection.excluded.push_back(excluded);
+    excluded[device].reason = why.reason;
+    if (why.others.empty()) continue;
+    excluded[device].first_toolkit = why.others.front();
+    excluded[device].last_toolkit = why.others.back();
   }
 }
 
 // The PTX for the groups that live on JIT, and beside the SASS as the policy says. `sass` is ascending.
-ArchUse choose_ptx(const std::vector<DeviceGroup>& groups, const std::vector<std::size_t>& jit,
-                   const std::vector<Arch>& sass, const Compiler& compiler, const SelectPolicy& policy) {
-  ArchUse use;
-  for (const std::size_t i : jit)
-    use[policy.ptx == PtxPolicy::given ? policy.given_ptx
-                                       : newest_ptx_for(compiler.ptx, groups[i].capability).value()]
-        .push_back(i);
+std::vector<ArchUse> choose_ptx(const std::vector<DeviceGroup>& groups, const std::vector<std::size_t>& jit,
+                                const std::vector<Arch>& sass, const Compiler& compiler,
+                                const SelectPolicy& policy) {
+  std::vector<ArchUse> uses;
+  for (const std::size_t i : jit) {
+    const Arch arch = policy.ptx == PtxPolicy::given
+                          ? policy.given_ptx
+                          : newest_ptx_for(compiler.ptx, groups[i].capability).value();
+    use_of(uses, arch).groups.push_back(i);
+  }
   const auto beside = sass.empty() ? std::nullopt : ptx_beside(sass, policy, compiler);
-  if (policy.ptx == PtxPolicy::oldest && (beside || !use.empty())) {
+  if (policy.ptx == PtxPolicy::oldest && (beside || !uses.empty())) {
     // One PTX for all: each of the candidates serves its own device, so the lowest serves every device.
-    const Arch lowest =
-        use.empty() ? *beside : std::min(use.begin()->first, beside.value_or(use.begin()->first));
+    Arch lowest = uses.empty() ? *beside : uses.front().arch;
+    if (beside && *beside < lowest) lowest = *beside;
     return {{lowest, jit}};
   }
-  if (beside && (use.empty() || use.rbegin()->first < *beside)) use[*beside];
-  return use;
+  if (beside && (uses.empty() || uses.back().arch < *beside)) uses.push_back({*beside, {}});
+  return uses;
 }
 
 std::vector<std::size_t> devices_of(const std::vector<DeviceGroup>& groups,
@@ -207,22 +229,26 @@ Selection select_baseline(const Compiler& compiler, const SelectPolicy& policy) 
 Selection select_for(const std::vector<Device>& devices, const Compiler& compiler,
                      const SelectPolicy& policy) {
   Selection selection;
-  std::vector<DeviceGroup> groups = group_devices(devices, selection.excluded);
+  Exclusions excluded(devices.size());
+  std::vector<DeviceGroup> groups = group_devices(devices, excluded);
   selection.toolkits_for_all = toolkits_serving_all(groups, policy);
 
   std::vector<std::size_t> without_sass, jit;
-  const ArchUse sass_use = choose_sass(groups, compiler, policy.sass, without_sass);
+  const std::vector<ArchUse> sass_uses = choose_sass(groups, compiler, policy.sass, without_sass);
   for (const std::size_t i : without_sass) {
     if (const auto why = obstacle_to_jit(groups[i], compiler, policy))
-      exclude(groups[i], *why, selection);
+      exclude(groups[i], *why, excluded);
     else
       jit.push_back(i);
   }
-  std::sort(selection.excluded.begin(), selection.excluded.end(),
-            [](const ExcludedDevice& a, const ExcludedDevice& b) { return a.device < b.device; });
+  for (std::size_t i = 0; i < excluded.size(); ++i) {
+    if (excluded[i].reason.empty()) continue;
+    excluded[i].device = i;
+    selection.excluded.push_back(std::move(excluded[i]));
+  }
 
   std::vector<Arch> sass;
-  for (const auto& [arch, served] : sass_use) {
+  for (const auto& [arch, served] : sass_uses) {
     const auto members = devices_of(groups, served);
     sass.push_back(arch);
     const Arch built = with_suffix(arch, policy.suffix, served, groups, compiler);
@@ -231,12 +257,12 @@ Selection select_for(const std::vector<Device>& devices, const Compiler& compile
                                  members});
     for (const std::size_t i : served) groups[i].served = true;
   }
-  const ArchUse ptx_use = choose_ptx(groups, jit, sass, compiler, policy);
-  for (const auto& [arch, served] : ptx_use) {
+  const std::vector<ArchUse> ptx_uses = choose_ptx(groups, jit, sass, compiler, policy);
+  for (const auto& [arch, served] : ptx_uses) {
     const auto members = devices_of(groups, served);
     std::vector<std::string> reasons;
     if (!members.empty()) reasons.push_back(jit_reason(members, devices, compiler));
-    if (arch == ptx_use.rbegin()->first) reasons.push_back(fallback_reason(arch, policy));
+    if (arch == ptx_uses.back().arch) reasons.push_back(fallback_reason(arch, policy));
     selection.entries.push_back({{arch, false, true}, join(reasons, "; "), members});
     for (const std::size_t i : served) groups[i].served = true;
   }
