@@ -30,13 +30,20 @@ macro(complain severity text)
   endif()
 endmacro()
 
+# With CUDA_ARCHITECTURES off it is flags that choose, and the fix is one for them.
+set(named "")
+string(TOUPPER "${expected}" upper)
+if(NOT upper MATCHES "^(OFF|FALSE|NO|0)?$")
+  set(named --target "${target}")
+endif()
+
 # Runs `archguard verify`. Its text goes straight to the user; with quiet only where something is wrong.
 function(run_archguard out_status quiet)
   set(capture "")
   if(quiet)
     set(capture OUTPUT_VARIABLE output ERROR_VARIABLE output)
   endif()
-  execute_process(COMMAND "${archguard}" verify ${ARGN} --brief --target "${target}"
+  execute_process(COMMAND "${archguard}" verify ${ARGN} --brief ${named}
     WORKING_DIRECTORY "${top}" RESULT_VARIABLE status ${capture})
   if(quiet AND NOT status EQUAL covered AND NOT "${output}" STREQUAL "")
     string(REGEX REPLACE "\n$" "" output "${output}")
@@ -49,10 +56,22 @@ function(run_archguard out_status quiet)
   set(${out_status} "${status}" PARENT_SCOPE)
 endfunction()
 
-# Does any of the files hold a kernel at all? archguard says so by its status, whatever it is asked for. What cannot be
-# read whole may hold some.
+# Does any of the files hold device code at all? archguard says so by its status, whatever it is asked for. What cannot
+# be read whole may hold some.
 function(holds_device_code out)
-  execute_process(COMMAND "${archguard}" verify ${ARGN} --expect 50 WORKING_DIRECTORY "${top}"
+  asks(found --expect 50 ${ARGN})
+  set(${out} ${found} PARENT_SCOPE)
+endfunction()
+
+# Any kernel? Relocatable code may be functions alone.
+function(holds_kernels out)
+  asks(found ${options} ${ARGN})
+  set(${out} ${found} PARENT_SCOPE)
+endfunction()
+
+# Is there something that archguard can answer of?
+function(asks out)
+  execute_process(COMMAND "${archguard}" verify ${ARGN} WORKING_DIRECTORY "${top}"
     RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE error)
   set(found TRUE)
   if(status EQUAL no_device_code)
@@ -111,9 +130,8 @@ endfunction()
 
 # What the target's CUDA_ARCHITECTURES asks its objects to hold: `entries`, and the words that cannot be resolved.
 function(read_expected out out_unknown)
-  string(TOUPPER "${expected}" upper)
   string(REGEX REPLACE "[,0]|OFF|FALSE|NO" "" one_kind "${one_kind}")
-  if(upper MATCHES "^(OFF|FALSE|NO|0)?$" OR NOT one_kind STREQUAL "")
+  if(NOT named OR NOT one_kind STREQUAL "")
     set(entries "")
     set(unknown "")
   else()
@@ -143,7 +161,12 @@ if(has_code)
     if(status EQUAL not_covered)
       complain("${device_severity}" "does not cover every device")
     elseif(status EQUAL no_device_code)
-      complain("${device_severity}" "has objects with device code, and none in its file")
+      holds_kernels(in_objects ${objects})
+      if(in_objects)
+        complain("${device_severity}" "has objects with kernels, and none in its file")
+      else()
+        message("ArchGuard: note: target '${target}' holds device functions for others, and no kernel of its own")
+      endif()
     elseif(NOT status EQUAL covered)
       complain("${device_severity}" "could not be judged")
       set(needed "off")  # one thing at a time

@@ -16,7 +16,7 @@ build(FAILS)
 errs("archguard_verify: target 'kernel' could not be judged")
 configure(ARGS -UARCHGUARD_EXECUTABLE "-DARGUMENTS=FLEET;fleet.csv" -DSTRIPPED=ON)
 build(FAILS ARGS --clean-first)
-errs("archguard_verify: target 'kernel' has objects with device code, and none in its file")
+errs("archguard_verify: target 'kernel' has objects with kernels, and none in its file")
 
 # CMake found no GPU for `native`: played by the file that the check reads, for newer CMakes stop earlier.
 configure(ARGS -DSTRIPPED=OFF)

@@ -1,0 +1,1 @@
+__global__ void turn(float* x) { x[threadIdx.x] -= 2; }
