@@ -1,11 +1,13 @@
 """Runs the commands of a Markdown page and compares what they print with what the page shows.
 
-    guide.py PAGE --prefix PREFIX --repository ROOT --fake-driver FOLDER --work FOLDER [--show]
+    guide.py PAGE --prefix PREFIX --repository ROOT --fake-driver FOLDER --work FOLDER [--aarch64 FOLDER] [--show]
 
 In a page,
 
     ```cmake file=CMakeLists.txt         a block with file=PATH is written to that file
     ```console run                       each line behind `$ ` is run, and must print the lines that follow it
+    ```console run-aarch64               the same, with --aarch64 alone: FOLDER has the wheel of the CUDA runtime for aarch64,
+                                         and the toolkit of the page is nvcc's with that as its part for aarch64
     <!-- copy: examples/broken/scale.cu -->      a file of the repository, copied to where the commands run
     <!-- quietly: sed -i /set/d CMakeLists.txt -->     a command that the page does not show
     <!-- needs: cmake 3.24 -->           else the page is skipped; every page shows what nvcc 13.0, and no other, makes
@@ -24,16 +26,17 @@ import shlex
 import shutil
 import subprocess
 import sys
+import zipfile
 
 MARK = "\x01"
 
 
 def steps_of(page):
-    """("write", path, text), ("copy", path), ("machine", text) and ("run", command, expected, line)."""
+    """("write", path, text), ("run" or "run-aarch64", command, expected, line), and what a comment names with its text."""
     lines, at, steps = page.read_text(encoding="utf-8").split("\n"), 0, []
     while at < len(lines):
         comment = re.fullmatch(r"<!-- (copy|machine|needs|quietly): (.*) -->", lines[at])
-        fence = re.fullmatch(r"(```+)(\w+) (?:file=(\S+)|run)", lines[at])
+        fence = re.fullmatch(r"(```+)(\w+) (?:file=(\S+)|(run(?:-aarch64)?))", lines[at])
         first = at + 1
         at += 1
         if comment:
@@ -57,7 +60,7 @@ def steps_of(page):
             while block and not block[0].startswith("$ "):
                 expected.append(block.pop(0))
                 first += 1
-            steps.append(("run", command, "\n".join(expected), number))
+            steps.append((fence[4], command, "\n".join(expected), number))
     return steps
 
 
@@ -75,6 +78,26 @@ def lacks(program, wanted):
     return None
 
 
+def toolkit_for_aarch64(nvcc, wheel, folder):
+    """A toolkit of links to that of nvcc, and of the wheel's libraries with the same headers as targets/aarch64-linux."""
+    toolkit = pathlib.Path(nvcc).resolve().parent.parent
+    for path in (toolkit / "bin").iterdir():
+        (folder / "bin").mkdir(parents=True, exist_ok=True)
+        (folder / "bin" / path.name).symlink_to(path)
+    for path in toolkit.iterdir():
+        if path.name not in ("bin", "targets"):
+            (folder / path.name).symlink_to(path)
+    target = folder / "targets/aarch64-linux"
+    with zipfile.ZipFile(wheel) as archive:
+        for name in archive.namelist():
+            if re.search(r"/lib/lib[^/]*$", name):
+                (target / "lib").mkdir(parents=True, exist_ok=True)
+                (target / "lib" / os.path.basename(name)).write_bytes(archive.read(name))
+    (target / "include").symlink_to((toolkit / "include").resolve())
+    (folder / "targets/x86_64-linux").symlink_to((toolkit / "targets/x86_64-linux").resolve())
+    return str(folder / "bin/nvcc")
+
+
 def matches(expected, actual):
     """The words of both are the same, where `...` stands for any number of words, and within a word for any part of it."""
     words = [r"(?:.* )?" if word == "..." else re.escape(word).replace(r"\.\.\.", r"\S*") + " " for word in expected.split()]
@@ -86,6 +109,7 @@ def main():
     parser.add_argument("page", type=pathlib.Path)
     for name in ("prefix", "repository", "fake-driver", "work"):
         parser.add_argument("--" + name, required=True, type=pathlib.Path)
+    parser.add_argument("--aarch64", type=pathlib.Path)
     parser.add_argument("--show", action="store_true")
     options = parser.parse_args()
 
@@ -96,11 +120,18 @@ def main():
             print("SKIPPED: " + reason)
             return
     nvcc = shutil.which("nvcc")
+    wheel = next(options.aarch64.glob("*.whl"), None) if options.aarch64 else None
+    if options.aarch64 and not (wheel and shutil.which("aarch64-linux-gnu-g++")):
+        print("SKIPPED: needs aarch64-linux-gnu-g++ (Debian: g++-aarch64-linux-gnu) and the wheel of "
+              "tests/support/fetch %s" % options.aarch64.name)
+        return
     work = options.work.absolute()
     shutil.rmtree(work, ignore_errors=True)
     for folder in ("app", "staged", "driver"):
         (work / folder).mkdir(parents=True)
     shutil.copy(options.fake_driver / "cuda/libcuda.so.1", work / "driver/libcuda.so.1")
+    if wheel:
+        nvcc = toolkit_for_aarch64(nvcc, wheel, work / "cuda")
     places = [("/opt/archguard", str(options.prefix.absolute())), ("/src/archguard", str(options.repository.absolute()))]
 
     def here(text):
@@ -121,7 +152,7 @@ def main():
             script.append("mkdir -p %s && cp %s %s" % (os.path.dirname(values[0]) or ".", staged, values[0]))
         elif kind == "quietly":
             script.append("(%s) >/dev/null 2>&1" % here(values[0]))
-        elif kind == "run":
+        elif kind == "run" or wheel:
             runs.append(values)
             script.append("printf '%s'; (exit ${status:-0})" % MARK)
             script.append("%s\nstatus=$?; printf '%s%%s' $status" % (here(values[0]), MARK))
