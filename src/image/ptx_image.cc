@@ -72,7 +72,7 @@ class PtxReader {
         continue;
       }
       if (token[0] == '.') {
-        token = end_of_statement(token);
+        token = lexer_.end_of_statement(token);
         continue;
       }
       bool always = true;
@@ -97,7 +97,7 @@ class PtxReader {
       }
       empty = false;
       ++statements;
-      token = end_of_statement(token);
+      token = lexer_.end_of_statement(token);
       const std::size_t left = depth - (token == "}" ? 1 : 0);
       if (straight || left == 0) continue;
       // What is left to come out is real or unknown: the end of a long body says it without its statements.
@@ -111,17 +111,6 @@ class PtxReader {
     }
     if (straight && empty) return KernelState::empty;  // the end of the body returns
     return statements > kHollowMost ? KernelState::real : KernelState::unknown;
-  }
-
-  // From a token of a statement to its `;`, over operands such as `{%r1, %r2}`; a `}` that closes no operand
-  // ends it too.
-  std::string_view end_of_statement(std::string_view token) {
-    for (std::size_t braces = 0; !token.empty(); token = lexer_.next()) {
-      if (token == "{") ++braces;
-      if (token == "}" && braces-- == 0) break;
-      if (token == ";" && braces == 0) break;
-    }
-    return token;
   }
 
   // The state is clear: only the end of the body is left to find. An open operand list counts as closed by

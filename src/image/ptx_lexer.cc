@@ -9,18 +9,22 @@ bool is_blank(char c) {
   return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-constexpr std::array<bool, 256> words() {
+constexpr std::array<bool, 256> table_of(std::string_view characters) {
   std::array<bool, 256> table{};
-  for (unsigned c = 'a'; c <= 'z'; ++c) table[c] = true;
-  for (unsigned c = 'A'; c <= 'Z'; ++c) table[c] = true;
-  for (unsigned c = '0'; c <= '9'; ++c) table[c] = true;
-  for (unsigned c : {'_', '$', '%', '.'}) table[c] = true;
+  for (const char c : characters) table[static_cast<unsigned char>(c)] = true;
   return table;
 }
 
 bool is_word(char c) {
-  static constexpr std::array<bool, 256> kWords = words();
+  static constexpr auto kWords =
+      table_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_$%.");
   return kWords[static_cast<unsigned char>(c)];
+}
+
+// What can end a statement, or hide its end.
+bool is_end_mark(char c) {
+  static constexpr auto kEnds = table_of(";{}/\"");
+  return kEnds[static_cast<unsigned char>(c)];
 }
 
 // What can begin or end a block, or hide its marks.
@@ -82,6 +86,16 @@ std::string_view PtxLexer::next() {
     ++at_;
   }
   return text_.substr(begin, at_ - begin);
+}
+
+std::string_view PtxLexer::end_of_statement(std::string_view token) {
+  for (std::size_t braces = 0; !token.empty(); token = next()) {
+    if (token == "{") ++braces;
+    if (token == "}" && braces-- == 0) break;
+    if (token == ";" && braces == 0) break;
+    while (at_ < text_.size() && !is_end_mark(text_[at_])) ++at_;
+  }
+  return token;
 }
 
 void PtxLexer::skip_line() {

@@ -16,6 +16,9 @@ class PtxLexer {
   std::size_t position() const { return at_; }
 
   void skip_line();
+  // From a token of a statement to its `;`, over operands such as `{%r1, %r2}`; a `}` that closes no operand
+  // ends it too. Empty where the text ends first.
+  std::string_view end_of_statement(std::string_view token);
   // Moves behind the `}` that closes a `{` already taken; false where the text ends first.
   bool skip_block();
   // A comment or string that is not closed.
