@@ -1,0 +1,51 @@
+# No success outlives what it was for: the waivers, the fleet, a driver of it, the driver of this machine. Nothing is compiled again.
+needs_nvcc(13.0)
+function(fails_twice text)
+  build(FAILS)
+  says_not("Building CUDA")
+  says("archguard: error ${ARGN}: ")
+  errs("${text}")
+  build(FAILS)
+  errs("${text}")
+endfunction()
+
+function(passes text)
+  run(COMMAND "${CMAKE_COMMAND}" -E sleep 1.1)  # file times of some systems count seconds
+  build()
+  says_not("Building CUDA")
+  says("app: ${text}")
+endfunction()
+
+# A waiver that goes.
+set(fleet "name, compute_cap, driver_version\nNVIDIA A100, 8.0, 580.95.05\n")
+set(waivers "kernel,compute_cap,reason\n*needs_hopper*,8.0,chosen by capability at run time\n")
+file(WRITE "${SOURCE}/fleet.csv" "${fleet}")
+file(WRITE "${SOURCE}/waivers.csv" "${waivers}")
+configure(ARGS "-DCMAKE_CUDA_ARCHITECTURES=80-virtual;90-real" "-DARGUMENTS=FLEET;fleet.csv;WAIVERS;waivers.csv")
+build()
+says("app: 1 of 1 covered")
+run(COMMAND "${CMAKE_COMMAND}" -E sleep 1.1)
+file(WRITE "${SOURCE}/waivers.csv" "kernel,compute_cap,reason\n")
+fails_twice("archguard_verify: target 'app' does not cover every device" 98)
+file(WRITE "${SOURCE}/waivers.csv" "${waivers}")
+passes("1 of 1 covered")
+
+# A driver of the fleet that gets older: its compiler does not know this PTX.
+run(COMMAND "${CMAKE_COMMAND}" -E sleep 1.1)
+string(REPLACE "580.95.05" "550.54.15" older "${fleet}")
+file(WRITE "${SOURCE}/fleet.csv" "${older}")
+fails_twice("archguard_verify: target 'app' does not cover every device" 222)
+file(WRITE "${SOURCE}/fleet.csv" "${fleet}")
+passes("1 of 1 covered")
+
+# The driver of this machine, which a configure step sees; the list is the user's, so that it is a warning.
+machine("driver 580.95.05\ncuda 13000\ndevice cc=8.0 uuid=GPU-1 pci=0000:3B:00.0 name=NVIDIA A100\n")
+configure(ARGS "-DARGUMENTS=WAIVERS;waivers.csv")
+build()
+says("app: 1 of 1 covered")
+machine("driver 550.54.15\ncuda 12040\ndevice cc=8.0 uuid=GPU-1 pci=0000:3B:00.0 name=NVIDIA A100\n")
+configure()
+build()
+says_not("Building CUDA")
+says("archguard: error 222: ")
+says("ArchGuard: warning: target 'app' does not cover every device")
