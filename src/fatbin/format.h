@@ -30,6 +30,12 @@ constexpr std::uint64_t kFlagsAt = 40;             // u64
 constexpr std::uint64_t kUncompressedSizeAt = 56;  // u64, 0 where raw
 constexpr std::uint16_t kEntryVersion = 0x0101;
 
+// What a linked ELF file hands to the runtime, one for each container: magic, version (1, or 2 where the
+// device linker made it), two addresses. They stand back to back in a section of their own.
+constexpr const char* kRegistrationSection = ".nvFatBinSegment";
+constexpr std::uint32_t kRegistrationMagic = 0x466243B1;
+constexpr std::uint64_t kRegistrationSize = 24;
+
 constexpr std::uint16_t kKindPtx = 1, kKindElf = 2, kKindLtoir = 8, kKindRelocatablePtx = 0x40;
 
 constexpr std::uint64_t kFlagLz4 = 0x2000, kFlagZstd = 0x8000, kFlagObfuscated = 0x10000;

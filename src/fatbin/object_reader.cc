@@ -75,6 +75,7 @@ class ObjectReader {
       at = part.end;
       add(std::move(part));
     }
+    if (!stopped_ && errors_ == 0) check_registrations();
   }
 
  private:
@@ -160,6 +161,34 @@ class ObjectReader {
       end = std::max(end, section_end);
     }
     return spans;
+  }
+
+  // A linked file registers each container that its code uses, and may hold more. Where it registers more
+  // than it holds, some were removed (objcopy -R) or overwritten: that is no file without device code.
+  void check_registrations() {
+    if (host_.format != HostFormat::elf || !host_.linked) return;
+    for (const Section& section : host_.sections) {
+      if (section.name != kRegistrationSection || !section.has_bytes) continue;
+      const std::uint64_t registered = count_registrations(section);
+      if (registered <= out_.containers.size()) continue;
+      code_.errors.push_back({place_name(object_name(out_.path, out_.member), section.name, 0),
+                              "registers " + count_of(registered, "fat binary", "fat binaries") +
+                                  ", and the file holds " + std::to_string(out_.containers.size()) +
+                                  ": device code was removed or overwritten",
+                              "build it anew, and keep the sections .nv_fatbin and __nv_relfatbin"});
+    }
+  }
+
+  std::uint64_t count_registrations(const Section& section) {
+    Window in(source_, kRegistrationSize * 1024, kRegistrationSize * 1024);
+    const std::uint64_t end = std::min<std::uint64_t>(section.size, kRegistrationSize * kEntriesMost);
+    std::uint64_t count = 0;
+    for (std::uint64_t at = 0; at + kRegistrationSize <= end; at += kRegistrationSize) {
+      const auto bytes = in.at(section.offset + at, kRegistrationSize);
+      if (!bytes) break;  // the file shrank: whoever reads images says so
+      if (Cursor(*bytes).u32(0) == kRegistrationMagic) ++count;
+    }
+    return count;
   }
 
   void add(Found found) {

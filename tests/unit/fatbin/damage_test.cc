@@ -196,3 +196,30 @@ TEST_CASE("a file that shrinks while it is read is an error, whichever read sees
     CHECK(code.errors[0].what.find("it shrank") != std::string::npos);
   }
 }
+
+TEST_CASE(
+    "a linked file that registers more fat binaries than it holds lost some: removed, or overwritten by "
+    "zeros") {
+  const auto registered = [](std::size_t count) {
+    test::ByteWriter out;
+    for (std::size_t i = 0; i < count; ++i) out.u32(0x466243b1).u32(1).u64(0).u64(0);
+    return out.zeros(24).bytes();
+  };
+  const auto error_of = [&](ElfBuilder elf, std::size_t count) {
+    return errors_of(read(elf.section(".nvFatBinSegment", registered(count)).bytes(), "t.so"));
+  };
+  const auto held = [] { return ElfBuilder{}.section(".nv_fatbin", one_cubin()); };
+  CHECK(error_of(held(), 1) == "");
+  CHECK(error_of(held().section("__nv_relfatbin", one_cubin()), 2) == "");
+  CHECK(error_of(held(), 0) == "");
+  CHECK(error_of(held(), 2) ==
+        "t.so(.nvFatBinSegment+0x0): registers 2 fat binaries, and the file holds 1: device code was removed "
+        "or "
+        "overwritten\n");
+  CHECK(
+      error_of(ElfBuilder{}, 1) ==
+      "t.so(.nvFatBinSegment+0x0): registers 1 fat binary, and the file holds 0: device code was removed or "
+      "overwritten\n");
+  CHECK(error_of(ElfBuilder{}.section(".nv_fatbin", test::Bytes(one_cubin().size())), 1) != "");
+  CHECK(error_of(held().relocatable(), 2) == "");  // an object's code may come from others
+}

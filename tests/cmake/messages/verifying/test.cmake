@@ -14,7 +14,12 @@ errs("archguard_verify: target 'kernel' could not be judged")
 configure(ARGS -UARCHGUARD_EXECUTABLE "-DARGUMENTS=FLEET;unknown.csv")
 build(FAILS)
 errs("archguard_verify: target 'kernel' could not be judged")
-configure(ARGS -UARCHGUARD_EXECUTABLE "-DARGUMENTS=FLEET;fleet.csv" -DSTRIPPED=ON)
+configure(ARGS -UARCHGUARD_EXECUTABLE "-DARGUMENTS=FLEET;fleet.csv" -DSTRIPPED=.nv_fatbin)
+build(FAILS ARGS --clean-first)
+says("archguard: error: <build>/libkernel.so(.nvFatBinSegment+0x0): registers 1 fat binary, and the file holds 0: \
+device code was removed or overwritten fix: build it anew, and keep the sections .nv_fatbin and __nv_relfatbin")
+errs("archguard_verify: target 'kernel' could not be judged")
+configure(ARGS "-DSTRIPPED=.nv_fatbin;.nvFatBinSegment")
 build(FAILS ARGS --clean-first)
 errs("archguard_verify: target 'kernel' has objects with kernels, and none in its file")
 
