@@ -52,3 +52,10 @@ says("archguard: error: <source>/vendor/libmath.so: needs libinner.so, which is 
 says(", <source>/vendor, /etc/ld.so.cache, ")
 build(FAILS ARGS --target archguard_verify_app)
 errs("archguard_verify: target 'app' needs libraries that could not be judged (NEEDED warn lets the build go on)")
+
+# Nobody named the host program, which may be none for a GPU at all.
+configure(ARGS -DWHICH=ALL)
+build(ARGS --target archguard_verify_host)
+says("ArchGuard: warning: target 'host' needs libraries that could not be judged (NEEDED warn lets the build go on)")
+build(FAILS ARGS --target archguard_verify_app)
+errs("archguard_verify: target 'app' needs libraries that could not be judged (NEEDED warn lets the build go on)")
