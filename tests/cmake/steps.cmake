@@ -2,7 +2,39 @@
 # Paths are shown as <source>, <build>, <prefix>, <nvcc>; runs of blanks and line ends count as one blank, since CMake
 # wraps messages by the length of the paths in them.
 
+# The nvcc of the case: of COMPILER where that names a release of tests/support/fetch, else the machine's.
+set(toolkit_of_nvcc-13.5 nvcc-13.5/nvidia/cu13)
+set(toolkit_of_nvcc-11.8 cuda-11.8)
+if(DEFINED COMPILER AND DEFINED toolkit_of_${COMPILER})
+  set(ENV{PATH} "${CACHE}/${toolkit_of_${COMPILER}}/bin:$ENV{PATH}")
+  unset(ENV{CUDA_PATH})
+endif()
 find_program(NVCC nvcc HINTS "$ENV{CUDA_PATH}/bin")
+
+# The folder of what is built, below the build folder; and what --install and ctest need to be told.
+set(config "")
+set(config_options "")
+if(GENERATOR MATCHES "Multi-Config")
+  set(config "/Debug")
+  set(config_options --config Debug)
+endif()
+
+# Ends the case as skipped unless COMPILER is there. compiler_options make a project use it.
+macro(needs_compiler)
+  set(compiler_options "")
+  if(DEFINED COMPILER AND DEFINED toolkit_of_${COMPILER} AND NOT EXISTS "${CACHE}/${toolkit_of_${COMPILER}}")
+    string(REGEX REPLACE "/.*" "" name "${toolkit_of_${COMPILER}}")
+    message("SKIPPED: no ${COMPILER} (tests/support/fetch ${name})")
+    return()
+  endif()
+  if("${COMPILER}" STREQUAL "nvcc-11.8")
+    # It was put together without the static runtime, and is older than the machine's g++.
+    set(compiler_options -DCMAKE_CUDA_RUNTIME_LIBRARY=Shared "-DCMAKE_CUDA_FLAGS=-allow-unsupported-compiler -cudart shared")
+  elseif("${COMPILER}" STREQUAL "clang-11.8")
+    needs_clang()
+    set(compiler_options ${clang_options})
+  endif()
+endmacro()
 
 # Ends the case as skipped unless there is an nvcc of at least this version.
 macro(needs_nvcc version)
@@ -31,9 +63,12 @@ macro(needs_clang)
     message("SKIPPED: no CUDA 11.8 (tests/support/fetch cuda-11.8)")
     return()
   endif()
-  # Clang looks into /usr/local/include before the toolkit's folder, where another CUDA may lie.
+  # Clang looks into /usr/local/include before the toolkit's folder, where another CUDA may lie. CMake links a library
+  # that this toolkit was put together without, and that nothing uses.
+  file(WRITE "${WORK}/libraries/libcudadevrt.a" "!<arch>\n")
   set(clang_options "-DCMAKE_CUDA_COMPILER=${CLANG}" "-DCUDAToolkit_ROOT=${CUDA_11_8}" -DCMAKE_CUDA_RUNTIME_LIBRARY=Shared
-    "-DCMAKE_CUDA_FLAGS=-isystem ${CUDA_11_8}/include")
+    "-DCMAKE_CUDA_FLAGS=-isystem ${CUDA_11_8}/include" "-DCMAKE_EXE_LINKER_FLAGS=-L${WORK}/libraries"
+    "-DCMAKE_SHARED_LINKER_FLAGS=-L${WORK}/libraries")
 endmacro()
 
 # The machine that the fake driver plays (tests/support/fake_driver/machine.h). Each has a driver library of its own, so
@@ -57,7 +92,7 @@ function(run)
     list(APPEND environment "--unset=${name}")
   endforeach()
   execute_process(COMMAND "${CMAKE_COMMAND}" -E env ${environment} ${arg_ENV} ${arg_COMMAND}
-    WORKING_DIRECTORY "${WORK}" TIMEOUT 280 RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
+    WORKING_DIRECTORY "${WORK}" TIMEOUT 580 RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
   set(LAST "${output}" PARENT_SCOPE)
   list(JOIN arg_COMMAND " " line)
   message("$ ${line}\n${output}")
@@ -94,10 +129,13 @@ endfunction()
 # ---- checks ----
 
 function(normalize out text)
-  foreach(name IN ITEMS BUILD SOURCE PREFIX NVCC)
+  foreach(name IN ITEMS BUILD PREFIX SOURCE NVCC)
     string(TOLOWER "<${name}>" shown)
     string(REPLACE "${${name}}" "${shown}" text "${text}")
   endforeach()
+  if(NOT config STREQUAL "")
+    string(REGEX REPLACE "(<build>[^ \n]*)${config}/" "\\1/" text "${text}")
+  endif()
   string(REGEX REPLACE "[ \t\r\n]+" " " text "${text}")
   string(STRIP "${text}" text)
   set(${out} "${text}" PARENT_SCOPE)

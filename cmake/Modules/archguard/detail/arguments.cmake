@@ -48,8 +48,9 @@ endfunction()
 
 # The value of a switch for packagers: the cache's, else the environment's, else empty.
 function(_archguard_switch out name)
-  set(value "$CACHE{${name}}")
+  set(value "")
   if(DEFINED CACHE{${name}})
+    set(value "$CACHE{${name}}")
     set(ignored "${${name}}")  # $CACHE{} does not count as a use, and CMake would call -D${name} unused
   endif()
   if(value STREQUAL "" AND DEFINED ENV{${name}})
