@@ -35,16 +35,17 @@ NAMES = {
     "cuda-first": "by `project()`",
 }
 # The suite itself runs each case with the machine's CMake, which is 3.25 on Debian 12, Ninja, and nvcc 13.0.
+# nvcc 13.0 here as well: the texts that the cases compare are those of its release, for drivers of its time.
 RUNS = [
     ("3.20", "Unix Makefiles", "nvcc-13.0"),
     ("3.31", "Ninja Multi-Config", "nvcc-13.0"),
-    ("4.4", "Ninja", "nvcc-13.5"),
+    ("4.4", "Ninja", "nvcc-13.0"),
 ]
 # Cases that have other runs: why, and which.
 OTHER_RUNS = {
     "example/docker": ("builds all of archguard, by a script that chooses the generator", []),
     "package/inject": ("`CMAKE_PROJECT_TOP_LEVEL_INCLUDES` came with CMake 3.24",
-                       [("3.31", "Ninja Multi-Config", "nvcc-13.0"), ("4.4", "Unix Makefiles", "nvcc-13.5")]),
+                       [("3.31", "Ninja Multi-Config", "nvcc-13.0"), ("4.4", "Unix Makefiles", "nvcc-13.0")]),
     "select_architectures/clang": ("has a compiler of its own", [(c, g, "clang-11.8") for c, g, _ in RUNS]),
 }
 

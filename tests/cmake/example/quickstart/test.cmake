@@ -15,7 +15,7 @@ build()
 says_not("verifying")
 
 # Without a GPU the program says what is wrong.
-run(FAILS ENV --unset=LD_LIBRARY_PATH CUDA_VISIBLE_DEVICES=-1 COMMAND "${BUILD}/saxpy")
+run(FAILS ENV --unset=LD_LIBRARY_PATH CUDA_VISIBLE_DEVICES=-1 COMMAND "${BUILD}${config}/saxpy")
 if(NOT LAST MATCHES "^allocate x: error (35|100): ")
   message(FATAL_ERROR "unexpected: ${LAST}")
 endif()

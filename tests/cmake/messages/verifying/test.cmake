@@ -7,7 +7,7 @@ file(WRITE "${SOURCE}/unknown.csv" "name, compute_cap\nNVIDIA K20, [N/A]\n")
 file(WRITE "${WORK}/no_program" "")
 configure(ARGS -DCMAKE_CUDA_ARCHITECTURES=80-real "-DARGUMENTS=FLEET;fleet.csv" "-DARCHGUARD_EXECUTABLE=${WORK}/no_program")
 build(FAILS)
-says("archguard did not run: ${WORK}/no_program: Permission denied")
+says("archguard did not run: ${WORK}/no_program: ")  # the reason is worded by CMake
 errs("archguard_verify: target 'kernel' could not be judged")
 
 # A device without a capability, and a file that lost the code which its objects have.
@@ -26,8 +26,7 @@ errs("archguard_verify: target 'kernel' has objects with kernels, and none in it
 # CMake found no GPU for `native`: played by the file that the check reads, for newer CMakes stop earlier.
 configure(ARGS -DSTRIPPED=OFF)
 build(ARGS --clean-first)
-file(GLOB_RECURSE parameters "${BUILD}/archguard/verify/*kernel.cmake")
-file(READ "${parameters}" text)
+file(READ "${BUILD}/archguard/verify${config}/kernel.cmake" text)
 string(REPLACE "set(expected [=[80-real]=])" "set(expected [=[native]=])" text "${text}")
 file(WRITE "${WORK}/parameters.cmake" "${text}")
 run(FAILS COMMAND "${CMAKE_COMMAND}" "-DPARAMETERS=${WORK}/parameters.cmake"

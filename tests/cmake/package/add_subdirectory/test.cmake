@@ -12,7 +12,7 @@ tells("CMAKE_CUDA_ARCHITECTURES=80-real;80-virtual" "for the devices of fleet.cs
 
 # Neither tests nor install rules of ArchGuard reach the project; its programs are no part of the default build but for
 # the check, which builds the one it needs.
-run(COMMAND "${CMAKE_COMMAND}" --install "${BUILD}" --prefix "${WORK}/prefix")
+run(COMMAND "${CMAKE_COMMAND}" --install "${BUILD}" ${config_options} --prefix "${WORK}/prefix")
 if(EXISTS "${WORK}/prefix/bin")
   message(FATAL_ERROR "ArchGuard installed itself with the project")
 endif()

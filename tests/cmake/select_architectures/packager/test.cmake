@@ -16,13 +16,9 @@ endfunction()
 makes(one "${h100}" ARGS -DARCHGUARD_DETECT=OFF)
 makes(two "${rtx}" ENV ARCHGUARD_DETECT=OFF)
 compare("images in the binary of another builder" "${two}" "${one}")
-makes(one "${h100}" ARGS -DARCHGUARD_DETECT=OFF -DARCHGUARD_BASELINE=80-real,90)
-makes(two "${rtx}" ENV ARCHGUARD_DETECT=OFF "ARCHGUARD_BASELINE=80-real,90")
-compare("images in the binary of another builder" "${two}" "${one}")
 
-# With detection on, they differ: the comparison can tell.
+# With detection on, the GPU tells: the comparison can fail.
 makes(one "${h100}")
-makes(two "${rtx}")
 if(one STREQUAL two)
-  message(FATAL_ERROR "the machines made no difference")
+  message(FATAL_ERROR "the machine made no difference")
 endif()

@@ -42,6 +42,7 @@ warns("archguard_select_architectures: the user's list misses devices: ${missed_
 fix: CUDAARCHS=\"80-real;90-real\", in a fresh build folder")
 
 file(REMOVE_RECURSE "${BUILD}")
+configure_file("${SOURCE}/CMakePresets.json" "${SOURCE}/CMakePresets.json" @ONLY)
 run(COMMAND "${CMAKE_COMMAND}" --preset mine -S "${SOURCE}" "-DCMAKE_MAKE_PROGRAM=${MAKE_PROGRAM}"
   "-DCMAKE_PREFIX_PATH=${PREFIX}")
 says("architectures: 90")

@@ -1,7 +1,7 @@
 # Static, shared, object and relocatable code, executables, other folders, and what has no device code.
 needs_nvcc(13.0)
 set(keep_going "")
-if(GENERATOR STREQUAL "Ninja")
+if(GENERATOR MATCHES "Ninja")
   set(keep_going -- -k 0)
 elseif(GENERATOR MATCHES "Makefiles")
   set(keep_going -- -k)
@@ -35,14 +35,14 @@ tells("CMAKE_CUDA_ARCHITECTURES=80-real;90-real" "for the devices of fleet.csv, 
   "target 'st' is checked by its stamp alone: CMake has POST_BUILD for executables and libraries of the calling folder only")
 build()
 says("ArchGuard: warning: target 'app' does not cover every device")
-run(COMMAND "${CMAKE_COMMAND}" -E chdir "${BUILD}" "${CMAKE_CTEST_COMMAND}" -L archguard)
+run(COMMAND "${CMAKE_COMMAND}" -E chdir "${BUILD}" "${CMAKE_CTEST_COMMAND}" -C Debug -L archguard)
 says("2/2 Test #2: archguard.verify.st")
 says("100% tests passed")
 configure(ARGS "-DARGUMENTS=TARGETS;app;st;FLEET;wide.csv;TEST")
-run(FAILS COMMAND "${CMAKE_COMMAND}" -E chdir "${BUILD}" "${CMAKE_CTEST_COMMAND}" -L archguard)
+run(FAILS COMMAND "${CMAKE_COMMAND}" -E chdir "${BUILD}" "${CMAKE_CTEST_COMMAND}" -C Debug -L archguard)
 says("0% tests passed, 2 tests failed out of 2")
-file(REMOVE "${BUILD}/app")
-run(FAILS COMMAND "${CMAKE_COMMAND}" -E chdir "${BUILD}" "${CMAKE_CTEST_COMMAND}" -R "verify.app" --output-on-failure)
+file(REMOVE "${BUILD}${config}/app")
+run(FAILS COMMAND "${CMAKE_COMMAND}" -E chdir "${BUILD}" "${CMAKE_CTEST_COMMAND}" -C Debug -R "verify.app" --output-on-failure)
 says("archguard_verify: target 'app' is not built: <build>/app is missing; build it first")
 
 # A named target without device code is an error.
