@@ -20,8 +20,7 @@ run(COMMAND "${WORK}/moved/bin/archguard" --cmakedir)
 says("${WORK}/moved/lib/cmake/ArchGuard")
 
 # The programs alone, for a machine that checks and builds nothing.
-get_filename_component(tree "${PREFIX}/../../.." REALPATH)
-run(COMMAND "${CMAKE_COMMAND}" --install "${tree}" --prefix "${WORK}/runtime" --component ArchGuard_Runtime)
+run(COMMAND "${CMAKE_COMMAND}" --install "${TREE}" --prefix "${WORK}/runtime" --component ArchGuard_Runtime)
 file(GLOB_RECURSE files RELATIVE "${WORK}/runtime" "${WORK}/runtime/*")
 list(FILTER files EXCLUDE REGEX "share/")
 compare("ArchGuard_Runtime" "${files}" "bin/arch_probe;bin/archguard")

@@ -6,6 +6,7 @@ endfunction()
 refuses([[FLET x.csv]]
   "unknown argument 'FLET'; it knows FLEET BASELINE PTX SASS SUFFIX ON_NO_DEVICE ON_DETECT_FAILURE ON_UNSUPPORTED")
 refuses([[fleet x.csv]] "unknown argument 'fleet'; did you mean FLEET?")
+refuses([[FLEETS x.csv]] "unknown argument 'FLEETS'; did you mean FLEET?")
 refuses([[FLEET]] "FLEET needs a value; give one or leave the keyword out")
 refuses([[PTX ""]] "PTX got an empty value; give one or leave the keyword out")
 refuses([[SASS exact minimal]] "SASS takes one value, got 2: exact minimal")

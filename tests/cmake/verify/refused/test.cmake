@@ -16,6 +16,8 @@ write one with nvidia-smi --query-gpu=name,compute_cap,driver_version,uuid --for
 refuses([[WAIVERS no.csv]] "WAIVERS file 'no.csv' does not exist (looked for <source>/no.csv)")
 refuses([[HOLLOW maybe]] "HOLLOW 'maybe' is not one of error, warn, off")
 refuses([[NEEDED maybe]] "NEEDED 'maybe' is not one of error, warn, off")
+refuses([[TARGET app]] "unknown argument 'TARGET'; did you mean TARGETS?")
+refuses([[waiver no.csv]] "unknown argument 'waiver'; did you mean WAIVERS?")
 refuses([[warn_only]] "unknown argument 'warn_only'; did you mean WARN_ONLY?")
 configure(FAILS ARGS -DARGUMENTS=ALL -DARCHGUARD_VERIFY=loud)
 errs("archguard_verify: ARCHGUARD_VERIFY is 'loud'; it takes error, warn or off")
