@@ -6,15 +6,21 @@ if(GENERATOR MATCHES "Multi-Config")
 endif()
 function(make_library name arch)
   run(COMMAND "${NVCC}" -shared -Xcompiler -fPIC "-arch=${arch}" "${SOURCE}/vendor/${name}.cu"
-    -o "${SOURCE}/vendor/lib${name}.so" ${ARGN})
+    -o "${SOURCE}/vendor/${folder}/lib${name}.so" ${ARGN})
 endfunction()
+set(folder "é")  # nothing of a name is lost on its way into the rules of the build
+file(MAKE_DIRECTORY "${SOURCE}/vendor/${folder}")
 make_library(inner sm_80)  # with PTX
-make_library(math sm_80 "-L${SOURCE}/vendor" -linner -Xlinker "-rpath=\$ORIGIN")
+set(inner "<source>/vendor/${folder}/libinner.so")
+set(inner_options "-L${SOURCE}/vendor/${folder}" -linner -Xlinker "-rpath=\$ORIGIN/${folder}")
+set(folder ".")
+make_library(math sm_80 ${inner_options})
+set(folder "é")
 
 configure(ARGS -DARGUMENTS=TEST)
 build()
 says("${out}/app: 2 of 2 covered <source>/vendor/libmath.so, needed by ${out}/app: 2 of 2 covered \
-<source>/vendor/libinner.so, needed by <source>/vendor/libmath.so: 2 of 2 covered")
+${inner}, needed by <source>/vendor/libmath.so: 2 of 2 covered")
 says("<source>/vendor/libmath.so, needed by ${out}/host: 2 of 2 covered")
 build()
 says_not("verifying")
@@ -23,7 +29,7 @@ says_not("verifying")
 run(COMMAND "${CMAKE_COMMAND}" -E sleep 1.1)  # file times of some systems count seconds
 make_library(inner compute_90)
 build(FAILS)
-says("error 209: <source>/vendor/libinner.so(.nv_fatbin+0x10): kernel 'inner_kernel(int*)' cannot run on \
+says("error 209: ${inner}(.nv_fatbin+0x10): kernel 'inner_kernel(int*)' cannot run on \
 NVIDIA A100 (8.0, fleet.csv:2)")
 says("fix: use a build of this library that holds sm_80")
 says_not("Building CUDA")
@@ -46,10 +52,10 @@ errs("archguard_verify: target 'host' has no device code: leave it out of TARGET
 make_library(inner sm_80)
 configure(ARGS "-DARGUMENTS=NEEDED;error")
 build()
-file(REMOVE "${SOURCE}/vendor/libinner.so")
+file(REMOVE "${SOURCE}/vendor/${folder}/libinner.so")
 build(FAILS)
 says("archguard: error: <source>/vendor/libmath.so: needs libinner.so, which is not found; looked in ")
-says(", <source>/vendor, /etc/ld.so.cache, ")
+says(", <source>/vendor/${folder}, /etc/ld.so.cache, ")
 build(FAILS ARGS --target archguard_verify_app)
 errs("archguard_verify: target 'app' needs libraries that could not be judged (NEEDED warn lets the build go on)")
 
