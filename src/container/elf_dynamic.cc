@@ -16,12 +16,15 @@ namespace {
 constexpr std::uint32_t kLoad = 1, kDynamic = 2, kInterpreter = 3;
 constexpr std::uint64_t kEnd = 0, kNeeded = 1, kTextTable = 5, kTextSize = 10, kSoname = 14, kRpath = 15,
                         kRunpath = 29, kFlags1 = 0x6ffffffb;
+// Libraries that serve in this one's place, `ld -f` and `ld -F`: the loader loads them, too.
+constexpr std::uint64_t kAuxiliary = 0x7ffffffd, kFilter = 0x7fffffff;
 constexpr std::uint64_t kNoDefaultFolders = 0x800;  // DF_1_NODEFLIB
 
 constexpr std::size_t kWindow = std::size_t{64} * 1024;
 constexpr std::size_t kTextMost = std::size_t{32} * 1024;
-constexpr std::size_t kNeededMost = 4096;        // the largest seen: some 200
-constexpr std::uint64_t kEntriesMost = 100'000;  // limits on time and memory
+constexpr std::uint64_t kEntriesMost = 10'000;               // limits on time and memory
+constexpr std::size_t kNeededMost = 4096;                    // the largest seen: some 200
+constexpr std::size_t kNamesMost = std::size_t{256} * 1024;  // bytes of all their names
 
 struct Segment {
   std::uint32_t type = 0;
@@ -90,7 +93,7 @@ class DynamicReader {
       const std::uint64_t tag = out_.is64 ? entry.u64(0) : entry.u32(0);
       const std::uint64_t value = out_.is64 ? entry.u64(8) : entry.u32(4);
       if (tag == kEnd) break;
-      if (tag == kNeeded) needed.push_back(value);
+      if (tag == kNeeded || tag == kAuxiliary || tag == kFilter) needed.push_back(value);
       if (tag == kSoname) soname = value;
       if (tag == kRpath) rpath = value;
       if (tag == kRunpath) runpath = value;
@@ -104,9 +107,12 @@ class DynamicReader {
     if (needed.empty() && !soname && !rpath && !runpath) return Done{};
     if (!table || !table_size) return Error{{}, "dynamic section names no table of texts", {}};
     ARCHGUARD_TRY(texts, place_of(*table, *table_size));
+    std::size_t names = 0;
     for (const std::uint64_t each : needed) {
       ARCHGUARD_TRY(name, text_at(texts, each, "name of a needed library"));
       if (name.empty()) return Error{{}, "needs a library without a name", {}};
+      names += name.size();
+      if (names > kNamesMost) return Error{{}, "needs libraries whose names take more than 256 KiB", {}};
       out_.needed.push_back(std::move(name));
     }
     const std::pair<std::optional<std::uint64_t>, std::string*> others[] = {

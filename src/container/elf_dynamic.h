@@ -15,7 +15,7 @@ struct ElfDynamic {
   std::uint16_t machine = 0;
   std::string interpreter;          // PT_INTERP: the loader of a program; empty for most libraries
   std::string soname;               // DT_SONAME
-  std::vector<std::string> needed;  // DT_NEEDED, in order
+  std::vector<std::string> needed;  // DT_NEEDED, in order, and DT_FILTER and DT_AUXILIARY
   std::string rpath, runpath;       // DT_RPATH, DT_RUNPATH; empty where absent
   bool no_default_folders = false;  // DF_1_NODEFLIB, `ld -z nodefaultlib`
 };

@@ -1,5 +1,7 @@
 #include "loader/cache.h"
 
+#include <algorithm>
+
 #include "base/text.h"
 
 namespace archguard {
@@ -11,6 +13,12 @@ namespace {
 // entries.
 constexpr std::string_view kMagic = "glibc-ld.so.cache1.1", kOldMagic = "ld.so-1.7.0";
 constexpr std::size_t kHeaderSize = 48, kEntrySize = 24, kOldHeaderSize = 16, kOldEntrySize = 12;
+constexpr std::uint64_t kNameMost = 256, kPathMost = 4096;  // no file has longer ones
+
+std::string_view text_at(const Cursor& in, std::uint64_t offset, std::uint64_t most) {
+  const std::uint64_t remain = in.holds(offset, 0) ? in.size() - offset : 0;
+  return Cursor(in.part(offset, std::min(remain, most))).c_string(0);
+}
 
 }  // namespace
 
@@ -32,8 +40,9 @@ Result<LoaderCache> parse_loader_cache(ByteView bytes) {
   LoaderCache cache;
   for (std::uint64_t i = 0; i < count; ++i) {
     const std::uint64_t entry = kHeaderSize + i * kEntrySize;
-    const std::string_view name = in.c_string(in.u32(entry + 4)), path = in.c_string(in.u32(entry + 8));
-    if (!name.empty() && !path.empty()) cache[std::string(name)].emplace_back(path);
+    const std::string_view name = text_at(in, in.u32(entry + 4), kNameMost);
+    const std::string_view path = text_at(in, in.u32(entry + 8), kPathMost);
+    if (!name.empty() && !path.empty()) cache[name].push_back(path);
   }
   return cache;
 }

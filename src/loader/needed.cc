@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <filesystem>
 #include <set>
-#include <sys/stat.h>
 #include <system_error>
+#include <utility>
 
 #include "base/text.h"
+#include "loader/files_once.h"
 #include "loader/search.h"
 
 namespace archguard {
@@ -45,23 +46,26 @@ std::string origin_of_first(const std::string& path, const ElfDynamic& dynamic) 
 class Loading {
  public:
   Loading(const LoaderFolders& folders, LoadedFile first) : search_(folders, first) {
-    names_.push_back({first.path});
-    remember(first.path);
-    loaded_.push_back(std::move(first));
+    names_.insert(last_part(first.dynamic.interpreter));  // the loader itself
+    files_.add(first.path);
+    const std::string path = first.path;
+    enter(path, std::move(first));
   }
 
   NeededLibraries run() {
-    for (std::size_t i = 0; i < loaded_.size() && loaded_.size() < kLibrariesMost; ++i)
-      for (const std::string& name : std::vector<std::string>(loaded_[i].dynamic.needed)) need(name, i);
-    if (search_.exhausted() || loaded_.size() >= kLibrariesMost)
+    for (std::size_t i = 0; i < loaded_.size() && !is_too_much(); ++i)
+      for (const std::string& name : std::exchange(loaded_[i].dynamic.needed, {}))
+        if (names_.count(name) == 0 && !is_too_much()) need(name, i);
+    if (is_too_much())
       out_.errors.push_back(
           {loaded_.front().path, "asks the loader to look into more places than are followed", {}});
     return std::move(out_);
   }
 
  private:
+  bool is_too_much() const { return search_.exhausted() || loaded_.size() >= kLibrariesMost; }
+
   void need(const std::string& name, std::size_t asker) {
-    if (is_loaded(name)) return;
     const std::string by = loaded_[asker].path;
     if (is_driver_library(last_part(name))) {
       pass_over(name);
@@ -71,55 +75,35 @@ class Loading {
     if (!answer.file) {
       if (is_runtime_library(last_part(name)))
         pass_over(name);
-      else if (tried_.insert(name).second)
+      else if (said_.insert(name).second)
         out_.missing.push_back({name, by, std::move(answer.searched)});
       return;
     }
-    if (const auto same = find_same(answer.file->path)) {
-      names_[*same].push_back(name);
+    if (!files_.add(answer.file->path)) {
+      names_.insert(name);
       return;
     }
     if (answer.error) out_.errors.push_back(std::move(*answer.error));
     out_.found.push_back({name, answer.file->path, by});
-    names_.push_back({name});
-    remember(answer.file->path);
     answer.file->asker = asker;
-    loaded_.push_back(std::move(*answer.file));
+    enter(name, std::move(*answer.file));
   }
 
-  // By the name that it was asked for, or by the name that it gives itself.
-  bool is_loaded(const std::string& name) const {
-    for (std::size_t i = 0; i < loaded_.size(); ++i)
-      if (loaded_[i].dynamic.soname == name ||
-          std::find(names_[i].begin(), names_[i].end(), name) != names_[i].end())
-        return true;
-    return last_part(loaded_.front().dynamic.interpreter) == name;  // the loader itself
-  }
-
-  void remember(const std::string& path) {
-    struct stat status {};
-    const bool known = ::stat(path.c_str(), &status) == 0;
-    files_.push_back(known ? std::make_pair(status.st_dev, status.st_ino) : std::make_pair(dev_t{}, ino_t{}));
-  }
-
-  std::optional<std::size_t> find_same(const std::string& path) const {
-    struct stat status {};
-    if (::stat(path.c_str(), &status) != 0) return std::nullopt;
-    const auto found = std::find(files_.begin(), files_.end(), std::make_pair(status.st_dev, status.st_ino));
-    if (found == files_.end()) return std::nullopt;
-    return static_cast<std::size_t>(found - files_.begin());
+  // From now on it is known by the name that it was asked for, and by the name that it gives itself.
+  void enter(const std::string& name, LoadedFile file) {
+    names_.insert({name, file.dynamic.soname});
+    loaded_.push_back(std::move(file));
   }
 
   void pass_over(const std::string& name) {
-    auto& all = out_.passed_over;
-    if (std::find(all.begin(), all.end(), name) == all.end()) all.push_back(name);
+    if (said_.insert(name).second) out_.passed_over.push_back(name);
   }
 
   LoaderSearch search_;
   std::vector<LoadedFile> loaded_;
-  std::vector<std::vector<std::string>> names_;  // that each was asked for by
-  std::vector<std::pair<dev_t, ino_t>> files_;   // which file each is
-  std::set<std::string> tried_;
+  FilesOnce files_;              // that are loaded
+  std::set<std::string> names_;  // that they go by
+  std::set<std::string> said_;   // names that are missing, or passed over
   NeededLibraries out_;
 };
 

@@ -10,9 +10,9 @@ namespace archguard {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::size_t kNotedMost = 10'000;  // places kept for messages, over all libraries that are missing
+constexpr std::size_t kNotedMost = 2'000;  // places kept for messages, over all libraries that are missing
 constexpr std::size_t kPathMost = 4096;
-constexpr std::uint64_t kCacheMost = std::uint64_t{64} << 20;
+constexpr std::uint64_t kCacheMost = std::uint64_t{16} << 20;
 
 // How Debian names a machine's folders, and what the kernel calls it. (AT_PLATFORM; glibc before 2.37 says
 // "haswell" for some of Intel's processors instead.)
@@ -47,6 +47,20 @@ std::string folder_of(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
+// Calls `visit` with each folder of the list, until it says true.
+template <typename Visit>
+bool LoaderSearch::any_folder(const std::string& list, const char* separators, const std::string& origin,
+                              Visit visit) const {
+  if (list.empty()) return false;
+  for (std::size_t begin = 0; begin <= list.size() && !exhausted();) {
+    const auto end = std::min(list.find_first_of(separators, begin), list.size());
+    const std::string folder = expand(std::string_view(list).substr(begin, end - begin), origin);
+    if (visit(folder.empty() ? "." : folder)) return true;
+    begin = end + 1;
+  }
+  return false;
+}
+
 LoaderSearch::LoaderSearch(const LoaderFolders& folders, const LoadedFile& first)
     : is64_(first.dynamic.is64),
       machine_(first.dynamic.machine),
@@ -65,7 +79,10 @@ LoaderSearch::LoaderSearch(const LoaderFolders& folders, const LoadedFile& first
     defaults_.insert(defaults_.end(), {"/lib", "/usr/lib"});
   }
   for (std::string& folder : defaults_) folder.insert(0, sysroot_);
-  library_path_ = split_folders(folders.library_path, ":;", first.origin);
+  any_folder(folders.library_path, ":;", first.origin, [&](const std::string& folder) {
+    library_path_.push_back(folder);
+    return false;
+  });
 }
 
 LoaderSearch::Answer LoaderSearch::find(const std::string& needed, const std::vector<LoadedFile>& loaded,
@@ -83,11 +100,11 @@ LoaderSearch::Answer LoaderSearch::find(const std::string& needed, const std::ve
     for (std::optional<std::size_t> at = asker; at; at = loaded[*at].asker) {
       const LoadedFile& file = loaded[*at];
       if (!file.dynamic.runpath.empty()) continue;
-      if (try_folders(folders_of(file.dynamic.rpath, file), name, answer)) return answer;
+      if (try_run_path(file.dynamic.rpath, file, name, answer)) return answer;
     }
   }
   if (try_folders(library_path_, name, answer)) return answer;
-  if (try_folders(folders_of(by.dynamic.runpath, by), name, answer)) return answer;
+  if (try_run_path(by.dynamic.runpath, by, name, answer)) return answer;
   if (try_cache(name, by.dynamic.no_default_folders, answer)) return answer;
   if (!by.dynamic.no_default_folders) try_folders(defaults_, name, answer);
   return answer;
@@ -120,13 +137,26 @@ void LoaderSearch::note(const std::string& place, Answer& answer) {
   answer.searched.push_back(place);
 }
 
+bool LoaderSearch::try_folder(const std::string& folder, const std::string& name, Answer& answer) {
+  if (try_file(folder + (ends_with(folder, "/") ? "" : "/") + name, answer)) return true;
+  note(folder, answer);
+  return false;
+}
+
 bool LoaderSearch::try_folders(const std::vector<std::string>& folders, const std::string& name,
                                Answer& answer) {
-  for (const std::string& folder : folders) {
-    if (try_file(folder + (ends_with(folder, "/") ? "" : "/") + name, answer)) return true;
-    note(folder, answer);
-  }
-  return false;
+  return std::any_of(folders.begin(), folders.end(),
+                     [&](const std::string& folder) { return try_folder(folder, name, answer); });
+}
+
+// An RPATH or RUNPATH. A linker for another system writes paths of that system, or of this one where it
+// stands. One may name thousands of folders: they are spelled out one by one.
+bool LoaderSearch::try_run_path(const std::string& list, const LoadedFile& file, const std::string& name,
+                                Answer& answer) {
+  return any_folder(list, ":", file.origin, [&](const std::string& folder) {
+    if (!sysroot_.empty() && folder[0] == '/' && try_folder(sysroot_ + folder, name, answer)) return true;
+    return try_folder(folder, name, answer);
+  });
 }
 
 bool LoaderSearch::try_cache(const std::string& name, bool no_default_folders, Answer& answer) {
@@ -134,8 +164,10 @@ bool LoaderSearch::try_cache(const std::string& name, bool no_default_folders, A
     cache_.emplace();
     auto source = FileSource::open(cache_path_);
     if (source && source->size() <= kCacheMost)
-      if (auto bytes = read_bytes(*source, 0, source->size()))
-        if (auto cache = parse_loader_cache(*bytes)) cache_ = std::move(*cache);
+      if (auto bytes = read_bytes(*source, 0, source->size())) {
+        cache_bytes_ = std::move(*bytes);
+        if (auto cache = parse_loader_cache(cache_bytes_)) cache_ = std::move(*cache);
+      }
   }
   const auto is_default = [&](const std::string& path) {
     for (const std::string& folder : defaults_)
@@ -143,54 +175,28 @@ bool LoaderSearch::try_cache(const std::string& name, bool no_default_folders, A
     return false;
   };
   if (const auto found = cache_->find(name); found != cache_->end())
-    for (const std::string& path : found->second)
-      if (!(no_default_folders && is_default(sysroot_ + path)) && try_file(sysroot_ + path, answer))
-        return true;
+    for (const std::string_view each : found->second) {
+      const std::string path = sysroot_ + std::string(each);
+      if (!(no_default_folders && is_default(path)) && try_file(path, answer)) return true;
+    }
   note(cache_path_, answer);
   return false;
 }
 
-std::vector<std::string> LoaderSearch::split_folders(const std::string& list, const char* separators,
-                                                     const std::string& origin) const {
-  std::vector<std::string> folders;
-  if (list.empty()) return folders;
-  for (std::size_t begin = 0; begin <= list.size();) {
-    const auto end = std::min(list.find_first_of(separators, begin), list.size());
-    const std::string folder = expand(list.substr(begin, end - begin), origin);
-    if (folder.size() < kPathMost) folders.push_back(folder.empty() ? "." : folder);
-    begin = end + 1;
-  }
-  return folders;
-}
-
-// An RPATH or RUNPATH. A linker for another system writes paths of that system, or of this one where it
-// stands.
-std::vector<std::string> LoaderSearch::folders_of(const std::string& path, const LoadedFile& file) const {
-  const std::vector<std::string> folders = split_folders(path, ":", file.origin);
-  if (sysroot_.empty()) return folders;
-  std::vector<std::string> both;
-  for (const std::string& folder : folders) {
-    if (folder[0] == '/') both.push_back(sysroot_ + folder);
-    both.push_back(folder);
-  }
-  return both;
-}
-
-std::string LoaderSearch::expand(const std::string& text, const std::string& origin) const {
-  const std::pair<std::string, const std::string&> tokens[] = {
-      {"ORIGIN", origin}, {"LIB", lib_}, {"PLATFORM", platform_}};
+// Cut where it is longer than any path: no file is found by that.
+std::string LoaderSearch::expand(std::string_view text, const std::string& origin) const {
+  const std::pair<std::string_view, const std::string&> tokens[] = {
+      {"$ORIGIN", origin}, {"${ORIGIN}", origin},    {"$LIB", lib_},
+      {"${LIB}", lib_},    {"$PLATFORM", platform_}, {"${PLATFORM}", platform_}};
   std::string out;
-  for (std::size_t at = 0; at < text.size();) {
-    std::size_t taken = 0;
-    for (const auto& [token, value] : tokens) {
-      for (const std::string& spelled : {"$" + token, "${" + token + "}"}) {
-        if (taken != 0 || value.empty() || text.compare(at, spelled.size(), spelled) != 0) continue;
-        taken = spelled.size();
-        out += value;
-      }
-    }
-    if (taken == 0) out += text[at];
-    at += taken == 0 ? 1 : taken;
+  while (!text.empty() && out.size() < kPathMost) {
+    const auto token = std::find_if(std::begin(tokens), std::end(tokens), [&](const auto& each) {
+      return !each.second.empty() && starts_with(text, each.first);
+    });
+    const bool is_token = token != std::end(tokens);
+    const std::size_t taken = is_token ? token->first.size() : std::min(text.find('$', 1), text.size());
+    out += is_token ? std::string_view(token->second) : text.substr(0, std::min(taken, kPathMost));
+    text.remove_prefix(taken);
   }
   return out;
 }

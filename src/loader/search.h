@@ -40,19 +40,22 @@ class LoaderSearch {
 
   void note(const std::string& place, Answer& answer);
   bool try_file(const std::string& path, Answer& answer);
+  bool try_folder(const std::string& folder, const std::string& name, Answer& answer);
   bool try_folders(const std::vector<std::string>& folders, const std::string& name, Answer& answer);
+  bool try_run_path(const std::string& list, const LoadedFile& file, const std::string& name, Answer& answer);
   bool try_cache(const std::string& name, bool no_default_folders, Answer& answer);
-  std::vector<std::string> split_folders(const std::string& list, const char* separators,
-                                         const std::string& origin) const;
-  std::vector<std::string> folders_of(const std::string& path, const LoadedFile& file) const;
-  std::string expand(const std::string& text, const std::string& origin) const;
+  template <typename Visit>
+  bool any_folder(const std::string& list, const char* separators, const std::string& origin,
+                  Visit visit) const;
+  std::string expand(std::string_view text, const std::string& origin) const;
 
   bool is64_;
   unsigned machine_;
   std::string lib_, platform_;  // what $LIB and $PLATFORM stand for
   std::vector<std::string> library_path_, defaults_;
   std::string sysroot_, cache_path_;
-  std::optional<LoaderCache> cache_;
+  Bytes cache_bytes_;
+  std::optional<LoaderCache> cache_;  // of these bytes
   std::size_t lookups_ = 0, noted_ = 0;
 };
 

@@ -8,7 +8,7 @@ void loader_cache(ByteView bytes) {
   if (!cache) return;
   for (const auto& [name, paths] : *cache) {
     promise(!name.empty() && name.size() < bytes.size);
-    for (const std::string& path : paths) promise(!path.empty() && path.size() < bytes.size);
+    for (const std::string_view path : paths) promise(!path.empty() && path.size() < bytes.size);
   }
 }
 

@@ -52,6 +52,13 @@ TEST_CASE("what a linked file tells the loader, in both classes, with and withou
       CHECK(!dynamic.no_default_folders);
     }
   CHECK(dynamic_of(ElfBuilder{}.no_default_folders().bytes()).no_default_folders);
+  // DT_AUXILIARY and DT_FILTER: libraries that the loader loads in this one's place.
+  CHECK(dynamic_of(ElfBuilder{}
+                       .dynamic_text(0x7ffffffd, "libaux.so")
+                       .needed("liba.so")
+                       .dynamic_text(0x7fffffff, "libfilter.so")
+                       .bytes())
+            .needed == std::vector<std::string>{"libaux.so", "liba.so", "libfilter.so"});
 }
 
 TEST_CASE("objects and static programs need nothing; what is no ELF file is no answer") {
@@ -76,6 +83,10 @@ TEST_CASE("damage names what is wrong and where") {
   ElfBuilder many;
   for (int i = 0; i < 4097; ++i) many.dynamic_value(1, 0);
   CHECK(error_of(many.bytes()) == "needs 4097 libraries, at most 4096 are followed");
+  ElfBuilder long_names;
+  long_names.needed(std::string(4096, 'x'));
+  for (int i = 0; i < 64; ++i) long_names.dynamic_value(1, 1);  // the same name, at no cost to the file
+  CHECK(error_of(long_names.bytes()) == "needs libraries whose names take more than 256 KiB");
 
   auto outside = ElfBuilder{}.needed("a").bytes();
   outside[64 + 16] = 0xff;  // the address of PT_LOAD, the first segment
