@@ -28,15 +28,20 @@ bool holds_nothing(const DeviceCode& code) {
 }  // namespace
 
 Result<int> run_inspect(const InspectOptions& options) {
+  if (!options.needed && !options.sysroot.empty()) return without_needed("--sysroot");
   ARCHGUARD_TRY(files, list_files(options.paths, {}));
-  const NeededReport needed = options.needed ? add_needed(files, options.sysroot) : NeededReport{};
+  NeededReport needed =
+      options.needed ? add_needed(files, options.sysroot, NeededFiles::beside) : NeededReport{};
   const InspectBy by = by_of(options.by);
   const bool kernels = options.kernels || by == InspectBy::kernel;
   const auto writer = options.format == "json" ? inspect_json(print)
                                                : inspect_text(print, by, kernels, Style{colour_for_stdout()});
   bool all_read = true;
   std::size_t passed_over = 0, libraries = 0;  // most of a folder's files, and of what a program needs
+  std::string zip;                             // the last whose members need libraries
   const auto visit = [&](const InputFile& input, const DeviceCode& code, const ByteSource& source) {
+    if (options.needed && is_linked_member(code) && zip != input.path)
+      needed.errors.push_back(needs_unpacking(zip = input.path));
     if (!input.named && holds_nothing(code)) {
       ++(input.needed_by.empty() ? passed_over : libraries);
       return;

@@ -3,22 +3,19 @@
 #include <algorithm>
 #include <cstdlib>
 #include <set>
-#include <sys/stat.h>
 #include <utility>
 
 #include "base/text.h"
 #include "container/pe_object.h"
+#include "fatbin/fatbin.h"
+#include "loader/files_once.h"
 #include "loader/needed.h"
 
 namespace archguard {
 namespace {
 
-using FileId = std::pair<dev_t, ino_t>;
-
-bool is_pe_image(const std::string& path) {
-  auto source = FileSource::open(path);
-  if (!source) return false;
-  const auto start = read_bytes(*source, 0, std::min<std::uint64_t>(4096, source->size()));
+bool is_pe_image(const ByteSource& source) {
+  const auto start = read_bytes(source, 0, std::min<std::uint64_t>(4096, source.size()));
   return start && is_pe(*start);
 }
 
@@ -30,44 +27,49 @@ Error not_found(const MissingLibrary& library) {
           "system"};
 }
 
-// A needed library that was found by several files is one file.
-class Files {
- public:
-  bool add(const std::string& path) {
-    struct stat status {};
-    return ::stat(path.c_str(), &status) != 0 || known_.insert({status.st_dev, status.st_ino}).second;
-  }
-
- private:
-  std::set<FileId> known_;
-};
-
 }  // namespace
 
-NeededReport add_needed(std::vector<InputFile>& files, const std::string& sysroot) {
+NeededReport add_needed(std::vector<InputFile>& files, const std::string& sysroot, NeededFiles which) {
   LoaderFolders folders;
   folders.sysroot = sysroot;
   if (const char* path = std::getenv("LD_LIBRARY_PATH")) folders.library_path = path;
   NeededReport report;
-  Files known;
+  FilesOnce known;
+  std::set<std::string> passed_over;
   std::vector<InputFile> more;
-  for (const InputFile& file : files) known.add(file.path);
+  if (which == NeededFiles::beside)
+    for (const InputFile& file : files) known.add(file.path);
   for (const InputFile& file : files) {
+    if (which == NeededFiles::alone && file.error) report.errors.push_back(*file.error);
     if (file.error) continue;
-    if (is_pe_image(file.path))
-      report.errors.push_back({file.path, "is a PE file; --needed follows those of ELF files alone",
-                               "name its DLLs instead of --needed"});
+    if (const auto source = FileSource::open(file.path)) {
+      if (is_pe_image(*source))
+        report.errors.push_back({file.path, "is a PE file; --needed follows those of ELF files alone",
+                                 "name its DLLs instead of --needed"});
+      if (which == NeededFiles::alone && holds_files(*source))
+        report.errors.push_back(needs_unpacking(file.path));
+    }
     const NeededLibraries needed = needed_libraries(file.path, folders);
     for (const NeededLibrary& library : needed.found)
       if (known.add(library.path)) more.push_back({library.path, false, std::nullopt, library.needed_by});
     for (const MissingLibrary& library : needed.missing) report.errors.push_back(not_found(library));
     report.errors.insert(report.errors.end(), needed.errors.begin(), needed.errors.end());
     for (const std::string& name : needed.passed_over)
-      if (std::find(report.passed_over.begin(), report.passed_over.end(), name) == report.passed_over.end())
-        report.passed_over.push_back(name);
+      if (passed_over.insert(name).second) report.passed_over.push_back(name);
   }
+  if (which == NeededFiles::alone) files.clear();
   files.insert(files.end(), more.begin(), more.end());
   return report;
+}
+
+Error without_needed(const std::string& option) {
+  return {{}, option + " says nothing without --needed", "add --needed"};
+}
+
+bool is_linked_member(const DeviceCode& code) {
+  return !code.member.empty() &&
+         std::any_of(code.objects.begin(), code.objects.end(),
+                     [](const DeviceObject& object) { return object.linked && !object.member.empty(); });
 }
 
 Error needs_unpacking(const std::string& path) {

@@ -14,12 +14,20 @@ struct NeededReport {
   std::vector<Error> errors;             // not found, or not to be followed: then nothing is known of them
 };
 
-// Adds the libraries that the linked ELF files among `files` need, in this process's environment, behind
-// them; each once, and none that is among them already.
-// `sysroot`: the root of another system, that they are for; empty: this one.
-NeededReport add_needed(std::vector<InputFile>& files, const std::string& sysroot);
+enum class NeededFiles { beside, alone };
 
-// Whose libraries cannot be found: members of a zip file, whose folders are not there yet.
+// Adds the libraries that the linked ELF files among `files` need, in this process's environment, behind
+// them; each once, and none that is among them already. With `alone` they take their places; what no
+// libraries can be told of (a folder that could not be walked, a zip file) is an error then, as nobody else
+// looks at it.
+// `sysroot`: the root of another system, that they are for; empty: this one.
+NeededReport add_needed(std::vector<InputFile>& files, const std::string& sysroot, NeededFiles which);
+
+// An option that --needed gives a meaning to, without it.
+Error without_needed(const std::string& option);
+
+// Whose libraries cannot be found: linked members of a zip file, whose folders are not there yet.
+bool is_linked_member(const DeviceCode& code);
 Error needs_unpacking(const std::string& path);
 
 }  // namespace archguard

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 
 #include "base/colour.h"
 #include "base/text.h"
@@ -86,22 +87,16 @@ Result<Waivers> read_waivers(const std::string& path) {
   return Waivers::parse(text, path);
 }
 
-// What only reading the file told: that its libraries are not to be found, or that it is no ELF file at all.
-void complete(NeededOutcome& needed, const FileResult& result, const DeviceCode& code) {
-  const bool linked = std::any_of(code.objects.begin(), code.objects.end(), [](const DeviceObject& object) {
-    return object.linked && !object.member.empty();
-  });
-  const auto is = [](const Error& error) {
-    return [&](const Error& other) { return other.text() == error.text(); };
-  };
-  if (!code.member.empty() && linked) {
-    Error error = needs_unpacking(result.path);
-    if (std::none_of(needed.errors.begin(), needed.errors.end(), is(error)))
-      needed.errors.push_back(std::move(error));
-  }
-  for (const Error& error : result.errors)  // each is said once
-    needed.errors.erase(std::remove_if(needed.errors.begin(), needed.errors.end(), is(error)),
-                        needed.errors.end());
+// What reading the files told, beside what looking for their libraries did: each error is said once.
+void complete(NeededOutcome& needed, const std::vector<FileResult>& files,
+              const std::set<std::string>& zips) {
+  for (const std::string& path : zips) needed.errors.push_back(needs_unpacking(path));
+  std::set<std::string> said;
+  for (const FileResult& file : files)
+    for (const Error& error : file.errors) said.insert(error.text());
+  needed.errors.erase(std::remove_if(needed.errors.begin(), needed.errors.end(),
+                                     [&](const Error& error) { return !said.insert(error.text()).second; }),
+                      needed.errors.end());
 }
 
 int exit_code(Outcome outcome) {
@@ -127,8 +122,7 @@ Result<int> run_verify(const VerifyOptions& options) {
     for (const auto& [name, value] :
          {std::pair<const char*, const std::string&>{"--sysroot", options.sysroot},
           {"--needed-list", options.needed_list}})
-      if (!value.empty())
-        return Error{{}, std::string(name) + " says nothing without --needed", "add --needed"};
+      if (!value.empty()) return without_needed(name);
   Verification verification;
   VerifyRequest request;
   ARCHGUARD_TRY(devices, collect_devices(options));
@@ -153,11 +147,8 @@ Result<int> run_verify(const VerifyOptions& options) {
   ARCHGUARD_TRY(files, list_files(options.paths, options.files_from));
 
   if (options.needed || options.needed_only) {
-    NeededReport needed = add_needed(files, options.sysroot);
-    if (options.needed_only)
-      files.erase(std::remove_if(files.begin(), files.end(),
-                                 [](const InputFile& file) { return file.needed_by.empty(); }),
-                  files.end());
+    NeededReport needed =
+        add_needed(files, options.sysroot, options.needed_only ? NeededFiles::alone : NeededFiles::beside);
     verification.needed.emplace();
     verification.needed->passed_over = std::move(needed.passed_over);
     verification.needed->errors = std::move(needed.errors);
@@ -181,15 +172,17 @@ Result<int> run_verify(const VerifyOptions& options) {
   of_library.expected.clear();
   of_library.policy.scope = Scope::library;
   of_library.policy.target.clear();
+  std::set<std::string> zips;  // whose members are linked, and need libraries
   const auto visit = [&](const InputFile& input, const DeviceCode& code, const ByteSource& source) {
     const bool is_needed = !input.needed_by.empty();
     FileResult result = verify_file(code, source, input.path, is_needed ? of_library : request, waivers);
     result.named = input.named;
     result.needed_by = input.needed_by;
-    if (verification.needed) complete(*verification.needed, result, code);
+    if (is_linked_member(code)) zips.insert(input.path);
     verification.files.push_back(std::move(result));
   };
   visit_files(files, visit, [&](std::size_t done) { show_progress(done, files.size()); });
+  if (verification.needed) complete(*verification.needed, verification.files, zips);
   verification.unused_waivers = waivers.unused();
 
   const bool to_file = !options.output.empty();

@@ -1,5 +1,6 @@
 // verify --needed and inspect --needed: the libraries of a program, found as the loader finds them.
 #include <doctest/doctest.h>
+#include <fcntl.h>
 #include <nlohmann/json.hpp>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -75,6 +76,46 @@ TEST_CASE("the needed libraries alone, and a list of them") {
   CHECK(file_content(folder.path() + "/list") == folder.path() + "/liba.so\n" + folder.path() + "/libb.so\n");
 }
 
+TEST_CASE(
+    "with --needed-only nothing that was named is lost: libraries, zip files, folders that cannot be "
+    "walked") {
+  const TemporaryFolder folder;
+  write_system(folder, 90, 80);
+  const std::string covered = "<>/libb.so, needed by <>/liba.so: 1 of 1 covered\n";
+  CHECK(verify(folder, {"tool", "libb.so", "--device", "8.0", "--needed-only", "--brief"}).out == covered);
+
+  folder.file("k.whl",
+              text_of(ZipBuilder{}.deflated("a.so", ElfBuilder{}.needed("libx.so").bytes()).bytes()));
+  const RunOutput zip = verify(folder, {"tool", "k.whl", "--device", "8.0", "--needed-only", "--brief"});
+  CHECK(zip.out ==
+        covered +
+            "archguard: error: k.whl: is a zip file; the libraries that its members need are found "
+            "when it is unpacked\n  fix: unpack it and name the folder\n");
+  CHECK(zip.exit_code == 2);
+  const RunOutput inspected = run_archguard({"inspect", "k.whl", "--needed"}, folder.path());
+  CHECK(inspected.err ==
+        "archguard: error: k.whl: is a zip file; the libraries that its members need are found when it is "
+        "unpacked\n  fix: unpack it and name the folder\n");
+  CHECK(inspected.exit_code == 2);
+
+  // A path that is longer than the system takes, by steps that are not.
+  const std::string step(200, 'f');
+  const int top = ::open(folder.path().c_str(), O_RDONLY | O_DIRECTORY);
+  REQUIRE(::mkdirat(top, "deep", 0700) == 0);
+  int at = ::openat(top, "deep", O_RDONLY | O_DIRECTORY);
+  for (int i = 0; i < 21; ++i) {
+    REQUIRE(::mkdirat(at, step.c_str(), 0700) == 0);
+    const int next = ::openat(at, step.c_str(), O_RDONLY | O_DIRECTORY);
+    ::close(at);
+    at = next;
+  }
+  ::close(at);
+  ::close(top);
+  const RunOutput walked = verify(folder, {"tool", "deep", "--device", "8.0", "--needed-only", "--brief"});
+  CHECK(walked.out.find(": cannot be walked: ") != std::string::npos);
+  CHECK(walked.exit_code == 2);
+}
+
 TEST_CASE("in the JSON each library names who needs it") {
   const TemporaryFolder folder;
   write_system(folder, 80, 80);
@@ -124,6 +165,9 @@ TEST_CASE("what belongs to --needed is refused without it") {
   const RunOutput run = verify(folder, {"tool", "--device", "8.0", "--sysroot", "/"});
   CHECK(run.err == "archguard: error: --sysroot says nothing without --needed\n  fix: add --needed\n");
   CHECK(run.exit_code == 2);
+  const RunOutput inspect = run_archguard({"inspect", "tool", "--sysroot", "/"}, folder.path());
+  CHECK(inspect.err == run.err);
+  CHECK(inspect.exit_code == 2);
   const RunOutput absent = verify(folder, {"absent", "--device", "8.0", "--needed-only"});
   CHECK(absent.out.find("archguard: error: absent: ") == 0);
   CHECK(absent.exit_code == 2);
