@@ -85,7 +85,7 @@ class DynamicReader {
     const std::uint64_t size = out_.is64 ? 16 : 8;
     if (dynamic_.size / size > kEntriesMost)
       return Error{{}, "dynamic section has " + count_of(dynamic_.size / size, "entry", "entries"), {}};
-    std::vector<std::uint64_t> needed;
+    std::vector<std::uint64_t> needed, auxiliary;
     std::optional<std::uint64_t> soname, rpath, runpath, table, table_size;
     for (std::uint64_t at = 0; at + size <= dynamic_.size; at += size) {
       ARCHGUARD_TRY(bytes, in_.at(dynamic_.offset + at, static_cast<std::size_t>(size)));
@@ -93,7 +93,8 @@ class DynamicReader {
       const std::uint64_t tag = out_.is64 ? entry.u64(0) : entry.u32(0);
       const std::uint64_t value = out_.is64 ? entry.u64(8) : entry.u32(4);
       if (tag == kEnd) break;
-      if (tag == kNeeded || tag == kAuxiliary || tag == kFilter) needed.push_back(value);
+      if (tag == kNeeded || tag == kFilter) needed.push_back(value);
+      if (tag == kAuxiliary) auxiliary.push_back(value);
       if (tag == kSoname) soname = value;
       if (tag == kRpath) rpath = value;
       if (tag == kRunpath) runpath = value;
@@ -101,26 +102,32 @@ class DynamicReader {
       if (tag == kTextSize) table_size = value;
       if (tag == kFlags1) out_.no_default_folders = (value & kNoDefaultFolders) != 0;
     }
-    if (needed.size() > kNeededMost)
-      return Error{
-          {}, "needs " + std::to_string(needed.size()) + " libraries, at most 4096 are followed", {}};
-    if (needed.empty() && !soname && !rpath && !runpath) return Done{};
+    if (const std::size_t all = needed.size() + auxiliary.size(); all > kNeededMost)
+      return Error{{}, "needs " + std::to_string(all) + " libraries, at most 4096 are followed", {}};
+    if (needed.empty() && auxiliary.empty() && !soname && !rpath && !runpath) return Done{};
     if (!table || !table_size) return Error{{}, "dynamic section names no table of texts", {}};
     ARCHGUARD_TRY(texts, place_of(*table, *table_size));
-    std::size_t names = 0;
-    for (const std::uint64_t each : needed) {
-      ARCHGUARD_TRY(name, text_at(texts, each, "name of a needed library"));
-      if (name.empty()) return Error{{}, "needs a library without a name", {}};
-      names += name.size();
-      if (names > kNamesMost) return Error{{}, "needs libraries whose names take more than 256 KiB", {}};
-      out_.needed.push_back(std::move(name));
-    }
+    ARCHGUARD_CHECK(read_names(texts, needed, out_.needed));
+    ARCHGUARD_CHECK(read_names(texts, auxiliary, out_.auxiliary));
     const std::pair<std::optional<std::uint64_t>, std::string*> others[] = {
         {soname, &out_.soname}, {rpath, &out_.rpath}, {runpath, &out_.runpath}};
     for (const auto& [offset, text] : others) {
       if (!offset) continue;
       ARCHGUARD_TRY(read, text_at(texts, *offset, "text of the dynamic section"));
       *text = std::move(read);
+    }
+    return Done{};
+  }
+
+  Status read_names(const Place& texts, const std::vector<std::uint64_t>& offsets,
+                    std::vector<std::string>& out) {
+    for (const std::uint64_t offset : offsets) {
+      ARCHGUARD_TRY(name, text_at(texts, offset, "name of a needed library"));
+      if (name.empty()) return Error{{}, "needs a library without a name", {}};
+      names_size_ += name.size();
+      if (names_size_ > kNamesMost)
+        return Error{{}, "needs libraries whose names take more than 256 KiB", {}};
+      out.push_back(std::move(name));
     }
     return Done{};
   }
@@ -156,6 +163,7 @@ class DynamicReader {
   ElfDynamic out_;
   std::vector<Segment> loaded_;
   Segment dynamic_;
+  std::size_t names_size_ = 0;
 };
 
 }  // namespace

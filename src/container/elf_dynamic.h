@@ -15,7 +15,10 @@ struct ElfDynamic {
   std::uint16_t machine = 0;
   std::string interpreter;          // PT_INTERP: the loader of a program; empty for most libraries
   std::string soname;               // DT_SONAME
-  std::vector<std::string> needed;  // DT_NEEDED, in order, and DT_FILTER and DT_AUXILIARY
+  std::vector<std::string> needed;  // DT_NEEDED and DT_FILTER, in order
+  // DT_AUXILIARY: loaded where it is found. `-fvisibility=hidden` given to the linker names one, too:
+  // "visibility=hidden" in NVIDIA's libnvtx3interop.so.
+  std::vector<std::string> auxiliary;
   std::string rpath, runpath;       // DT_RPATH, DT_RUNPATH; empty where absent
   bool no_default_folders = false;  // DF_1_NODEFLIB, `ld -z nodefaultlib`
 };

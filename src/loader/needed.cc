@@ -54,8 +54,11 @@ class Loading {
 
   NeededLibraries run() {
     for (std::size_t i = 0; i < loaded_.size() && !is_too_much(); ++i)
-      for (const std::string& name : std::exchange(loaded_[i].dynamic.needed, {}))
-        if (names_.count(name) == 0 && !is_too_much()) need(name, i);
+      for (const bool must : {true, false}) {
+        ElfDynamic& dynamic = loaded_[i].dynamic;
+        for (const std::string& name : std::exchange(must ? dynamic.needed : dynamic.auxiliary, {}))
+          if (names_.count(name) == 0 && !is_too_much()) need(name, i, must);
+      }
     if (is_too_much())
       out_.errors.push_back(
           {loaded_.front().path, "asks the loader to look into more places than are followed", {}});
@@ -65,7 +68,8 @@ class Loading {
  private:
   bool is_too_much() const { return search_.exhausted() || loaded_.size() >= kLibrariesMost; }
 
-  void need(const std::string& name, std::size_t asker) {
+  // `must`: without it the loader refuses the program.
+  void need(const std::string& name, std::size_t asker, bool must) {
     const std::string by = loaded_[asker].path;
     if (is_driver_library(last_part(name))) {
       pass_over(name);
@@ -75,7 +79,7 @@ class Loading {
     if (!answer.file) {
       if (is_runtime_library(last_part(name)))
         pass_over(name);
-      else if (said_.insert(name).second)
+      else if (must && said_.insert(name).second)
         out_.missing.push_back({name, by, std::move(answer.searched)});
       return;
     }
@@ -126,7 +130,7 @@ NeededLibraries needed_libraries(const std::string& path, const LoaderFolders& f
     none.errors.push_back({path, dynamic.error().what, {}});
     return none;
   }
-  if (!*dynamic || (*dynamic)->needed.empty()) return {};
+  if (!*dynamic || ((*dynamic)->needed.empty() && (*dynamic)->auxiliary.empty())) return {};
   LoadedFile first{path, std::move(**dynamic), {}, {}};
   first.origin = origin_of_first(path, first.dynamic);
   return Loading(folders, std::move(first)).run();

@@ -161,6 +161,17 @@ TEST_CASE("a sysroot stands before the paths of its system: its folders, its cac
         "libc1.so <>/root/lib/x86_64-linux-gnu/libc1.so\npassed over libm.so.6\n");
 }
 
+TEST_CASE("a filter needs its library; an auxiliary one serves where it is found, and is not missed") {
+  System system;
+  system.library_path(system.at("lib"));
+  system.file("lib/liba.so", ElfBuilder{});
+  system.file("tool", ElfBuilder{}
+                          .dynamic_text(0x7ffffffd, "visibility=hidden")
+                          .dynamic_text(0x7ffffffd, "liba.so")
+                          .dynamic_text(0x7fffffff, "libb.so"));
+  CHECK(system.found("tool") == "liba.so <>/lib/liba.so\n- libb.so: <>/lib, <>/ld.so.cache, <>/default\n");
+}
+
 TEST_CASE("a name with a folder is a path") {
   System system;
   system.file("lib/liba.so", ElfBuilder{});
