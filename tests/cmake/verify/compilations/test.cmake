@@ -2,7 +2,7 @@
 # image that a program loads at run time.
 needs_nvcc(13.0)
 set(keep_going "")
-if(GENERATOR STREQUAL "Ninja")
+if(GENERATOR MATCHES "Ninja")
   set(keep_going -- -k 0)
 elseif(GENERATOR MATCHES "Makefiles")
   set(keep_going -- -k)
