@@ -13,6 +13,8 @@ struct LoaderFolders {
   std::string sysroot;       // the root of the system that the file is for; empty: this one
   std::string cache = "/etc/ld.so.cache";
   std::vector<std::string> defaults = {};  // empty: those of glibc for the file's machine
+  // Asked last, and not by the loader: where the linker found what was linked with (ld's -rpath-link).
+  std::vector<std::string> rpath_link = {};
 };
 
 // A library that was found.

@@ -66,6 +66,7 @@ LoaderSearch::LoaderSearch(const LoaderFolders& folders, const LoadedFile& first
       machine_(first.dynamic.machine),
       lib_(is64_ ? "lib64" : "lib"),
       defaults_(folders.defaults),
+      rpath_link_(folders.rpath_link),
       sysroot_(folders.sysroot),
       cache_path_(folders.sysroot + folders.cache) {
   const Machine* machine = find_machine(machine_, is64_);
@@ -106,7 +107,8 @@ LoaderSearch::Answer LoaderSearch::find(const std::string& needed, const std::ve
   if (try_folders(library_path_, name, answer)) return answer;
   if (try_run_path(by.dynamic.runpath, by, name, answer)) return answer;
   if (try_cache(name, by.dynamic.no_default_folders, answer)) return answer;
-  if (!by.dynamic.no_default_folders) try_folders(defaults_, name, answer);
+  if (!by.dynamic.no_default_folders && try_folders(defaults_, name, answer)) return answer;
+  try_folders(rpath_link_, name, answer);
   return answer;
 }
 

@@ -18,7 +18,7 @@ struct LoadedFile {
   std::optional<std::size_t> asker;  // that it was loaded for; nothing for the first
 };
 
-// Where one needed library is: the search order of ld.so(8).
+// Where one needed library is: the search order of ld.so(8), and then that of the linker.
 class LoaderSearch {
  public:
   // `first` is the program, or the library that is looked at as if it were one.
@@ -52,7 +52,7 @@ class LoaderSearch {
   bool is64_;
   unsigned machine_;
   std::string lib_, platform_;  // what $LIB and $PLATFORM stand for
-  std::vector<std::string> library_path_, defaults_;
+  std::vector<std::string> library_path_, defaults_, rpath_link_;
   std::string sysroot_, cache_path_;
   Bytes cache_bytes_;
   std::optional<LoaderCache> cache_;  // of these bytes

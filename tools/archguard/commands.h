@@ -13,11 +13,17 @@ inline constexpr int kExitNotCovered = 1;
 inline constexpr int kExitUnreadable = 2;  // and usage, and anything unknown
 inline constexpr int kExitNoDeviceCode = 3;
 
+// Where needed libraries are, beside where the loader of this machine finds them.
+struct NeededOptions {
+  std::string sysroot;                  // the root of another system, that the files are for; empty: this one
+  std::vector<std::string> rpath_link;  // folders that are asked last
+};
+
 struct InspectOptions {
   std::vector<std::string> paths;
   bool kernels = false;
   bool needed = false;
-  std::string sysroot;
+  NeededOptions where;
   std::string by = "arch";
   std::string format = "text";
 };
@@ -34,7 +40,7 @@ struct VerifyOptions {
   bool needed = false;
   bool needed_only = false;
   std::string needed_list;
-  std::string sysroot;
+  NeededOptions where;
   std::string scope = "container";
   std::string require = "any";
   bool require_ptx = false;

@@ -28,10 +28,10 @@ bool holds_nothing(const DeviceCode& code) {
 }  // namespace
 
 Result<int> run_inspect(const InspectOptions& options) {
-  if (!options.needed && !options.sysroot.empty()) return without_needed("--sysroot");
+  if (!options.needed) ARCHGUARD_CHECK(check_without_needed(options.where, {}));
   ARCHGUARD_TRY(files, list_files(options.paths, {}));
   NeededReport needed =
-      options.needed ? add_needed(files, options.sysroot, NeededFiles::beside) : NeededReport{};
+      options.needed ? add_needed(files, options.where, NeededFiles::beside) : NeededReport{};
   const InspectBy by = by_of(options.by);
   const bool kernels = options.kernels || by == InspectBy::kernel;
   const auto writer = options.format == "json" ? inspect_json(print)

@@ -11,6 +11,15 @@ namespace {
 
 using namespace archguard;
 
+void add_needed_options(CLI::App& command, NeededOptions& options) {
+  command.add_option("--sysroot", options.sysroot,
+                     "the root of the system that they are for, where it is another");
+  command
+      .add_option("--rpath-link", options.rpath_link,
+                  "a folder where the linker found them, asked after the loader's own")
+      ->allow_extra_args(false);
+}
+
 CLI::App* add_inspect(CLI::App& app, InspectOptions& options) {
   CLI::App* command = app.add_subcommand("inspect", "list the device code that files hold");
   command
@@ -21,8 +30,7 @@ CLI::App* add_inspect(CLI::App& app, InspectOptions& options) {
                     "read every image and list its kernels: real, empty, trap, unknown");
   command->add_flag("--needed", options.needed,
                     "also the libraries that ELF files need, found as the loader would");
-  command->add_option("--sysroot", options.sysroot,
-                      "the root of the system that they are for, where it is another");
+  add_needed_options(*command, options.where);
   command->add_option("--by", options.by, "what the text is grouped by; the JSON always holds all [arch]")
       ->check(CLI::IsMember({"arch", "kernel", "container"}));
   command->add_option("--format", options.format, "[text]")->check(CLI::IsMember({"text", "json"}));
@@ -58,8 +66,7 @@ CLI::App* add_verify(CLI::App& app, VerifyOptions& options) {
                     "these libraries, and not the files that need them");
   command->add_option("--needed-list", options.needed_list,
                       "write the paths of these libraries to this file");
-  command->add_option("--sysroot", options.sysroot,
-                      "the root of the system that they are for, where it is another");
+  add_needed_options(*command, options.where);
   command
       ->add_option("--scope", options.scope,
                    "library: some image fits; for libraries that choose among images [container]")

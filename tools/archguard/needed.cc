@@ -23,15 +23,16 @@ Error not_found(const MissingLibrary& library) {
   std::string what = "needs " + library.name + ", which is not found";
   if (!library.searched.empty()) what += "; looked in " + join(library.searched, ", ");
   return {library.needed_by, what,
-          "set LD_LIBRARY_PATH to its folder, as it will be where the program runs; --sysroot for another "
-          "system"};
+          "set LD_LIBRARY_PATH to its folder, as it will be where the program runs; --rpath-link for where "
+          "the linker found it, --sysroot for another system"};
 }
 
 }  // namespace
 
-NeededReport add_needed(std::vector<InputFile>& files, const std::string& sysroot, NeededFiles which) {
+NeededReport add_needed(std::vector<InputFile>& files, const NeededOptions& where, NeededFiles which) {
   LoaderFolders folders;
-  folders.sysroot = sysroot;
+  folders.sysroot = where.sysroot;
+  folders.rpath_link = where.rpath_link;
   if (const char* path = std::getenv("LD_LIBRARY_PATH")) folders.library_path = path;
   NeededReport report;
   FilesOnce known;
@@ -62,8 +63,12 @@ NeededReport add_needed(std::vector<InputFile>& files, const std::string& sysroo
   return report;
 }
 
-Error without_needed(const std::string& option) {
-  return {{}, option + " says nothing without --needed", "add --needed"};
+Status check_without_needed(const NeededOptions& where, const std::string& list) {
+  for (const auto& [option, given] : {std::pair<const char*, bool>{"--sysroot", !where.sysroot.empty()},
+                                      {"--rpath-link", !where.rpath_link.empty()},
+                                      {"--needed-list", !list.empty()}})
+    if (given) return Error{{}, std::string(option) + " says nothing without --needed", "add --needed"};
+  return Done{};
 }
 
 bool is_linked_member(const DeviceCode& code) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "commands.h"
 #include "files.h"
 
 namespace archguard {
@@ -20,11 +21,10 @@ enum class NeededFiles { beside, alone };
 // them; each once, and none that is among them already. With `alone` they take their places; what no
 // libraries can be told of (a folder that could not be walked, a zip file) is an error then, as nobody else
 // looks at it.
-// `sysroot`: the root of another system, that they are for; empty: this one.
-NeededReport add_needed(std::vector<InputFile>& files, const std::string& sysroot, NeededFiles which);
+NeededReport add_needed(std::vector<InputFile>& files, const NeededOptions& where, NeededFiles which);
 
-// An option that --needed gives a meaning to, without it.
-Error without_needed(const std::string& option);
+// Options that --needed gives a meaning to, given without it.
+Status check_without_needed(const NeededOptions& where, const std::string& list);
 
 // Whose libraries cannot be found: linked members of a zip file, whose folders are not there yet.
 bool is_linked_member(const DeviceCode& code);

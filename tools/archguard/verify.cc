@@ -119,10 +119,7 @@ Result<int> run_verify(const VerifyOptions& options) {
   if (options.paths.empty() && options.files_from.empty())
     return Error{{}, "PATH is required", "archguard verify --help"};
   if (!options.needed && !options.needed_only)
-    for (const auto& [name, value] :
-         {std::pair<const char*, const std::string&>{"--sysroot", options.sysroot},
-          {"--needed-list", options.needed_list}})
-      if (!value.empty()) return without_needed(name);
+    ARCHGUARD_CHECK(check_without_needed(options.where, options.needed_list));
   Verification verification;
   VerifyRequest request;
   ARCHGUARD_TRY(devices, collect_devices(options));
@@ -148,7 +145,7 @@ Result<int> run_verify(const VerifyOptions& options) {
 
   if (options.needed || options.needed_only) {
     NeededReport needed =
-        add_needed(files, options.sysroot, options.needed_only ? NeededFiles::alone : NeededFiles::beside);
+        add_needed(files, options.where, options.needed_only ? NeededFiles::alone : NeededFiles::beside);
     verification.needed.emplace();
     verification.needed->passed_over = std::move(needed.passed_over);
     verification.needed->errors = std::move(needed.errors);

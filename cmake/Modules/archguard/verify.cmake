@@ -24,7 +24,8 @@ an error where ArchGuard chose the list and a warning where the user did. And do
 
 A program runs on a device only where its libraries do. So the shared libraries that the linked file needs (``CUDA::cublas``
 and other imported ones, those of other targets, and what these need in turn) are asked the first question as well, as
-``archguard verify --needed`` finds them, with scope library. One that is not found makes the answer unknown, which is an
+``archguard verify --needed`` finds them, with scope library; the toolkit's own that the loader would not find here, as
+where ``LD_LIBRARY_PATH`` is set later, are taken from its folders. One that is not found makes the answer unknown, which is an
 error; ``NEEDED warn`` lets the build go on, ``NEEDED off`` does not look. What a program opens by itself is not seen. This
 is for ELF files alone. Static libraries are part of the linked file: for one with device code of others, such as
 ``CUDA::cublas_static``, use ``SCOPE library``.

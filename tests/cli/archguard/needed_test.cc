@@ -146,7 +146,7 @@ TEST_CASE("a library that is not found is unknown: who needs it, and where was l
                      "archguard: error: <>/liba.so: needs libb.so, which is not found; looked in <>, "
                      "/etc/ld.so.cache, ") == 0);
   CHECK(run.out.find("\n  fix: set LD_LIBRARY_PATH to its folder, as it will be where the program runs; "
-                     "--sysroot for another system\n") != std::string::npos);
+                     "--rpath-link for where the linker found it, --sysroot for another system\n") != std::string::npos);
   CHECK(run.exit_code == 2);
 
   folder.file("libb.so", "not a library");
@@ -159,6 +159,17 @@ TEST_CASE("a library that is not found is unknown: who needs it, and where was l
   CHECK(damaged.exit_code == 2);
 }
 
+TEST_CASE("--rpath-link finds what the linker found, behind the loader's own folders") {
+  const TemporaryFolder folder;
+  write_system(folder, 80, 80);
+  REQUIRE(::mkdir((folder.path() + "/linked").c_str(), 0755) == 0);
+  REQUIRE(::rename((folder.path() + "/libb.so").c_str(), (folder.path() + "/linked/libb.so").c_str()) == 0);
+  const RunOutput run = verify(folder, {"tool", "--device", "8.0", "--needed", "--brief", "--rpath-link",
+                                        folder.path() + "/no", "--rpath-link", folder.path() + "/linked"});
+  CHECK(run.out.find("<>/linked/libb.so, needed by <>/liba.so: 1 of 1 covered\n") != std::string::npos);
+  CHECK(run.exit_code == 0);
+}
+
 TEST_CASE("what belongs to --needed is refused without it") {
   const TemporaryFolder folder;
   write_system(folder, 80, 80);
@@ -168,6 +179,8 @@ TEST_CASE("what belongs to --needed is refused without it") {
   const RunOutput inspect = run_archguard({"inspect", "tool", "--sysroot", "/"}, folder.path());
   CHECK(inspect.err == run.err);
   CHECK(inspect.exit_code == 2);
+  const RunOutput link = run_archguard({"inspect", "tool", "--rpath-link", "/"}, folder.path());
+  CHECK(link.err == "archguard: error: --rpath-link says nothing without --needed\n  fix: add --needed\n");
   const RunOutput absent = verify(folder, {"absent", "--device", "8.0", "--needed-only"});
   CHECK(absent.out.find("archguard: error: absent: ") == 0);
   CHECK(absent.exit_code == 2);

@@ -51,6 +51,10 @@ class System {
     folders_.sysroot = at(path);
     return *this;
   }
+  System& rpath_link(const std::string& path) {
+    folders_.rpath_link.push_back(at(path));
+    return *this;
+  }
   std::string at(const std::string& path) const { return root_.path() + "/" + path; }
 
   NeededLibraries run(const std::string& path) const { return needed_libraries(at(path), folders_); }
@@ -159,6 +163,17 @@ TEST_CASE("a sysroot stands before the paths of its system: its folders, its cac
   CHECK(system.found("tool") ==
         "liba.so <>/root/opt/liba.so\nlibb.so <>/build/libb.so\nlibd.so <>/root/d/libd.so\n"
         "libc1.so <>/root/lib/x86_64-linux-gnu/libc1.so\npassed over libm.so.6\n");
+}
+
+TEST_CASE("the folders of the linker come last, and serve what the loader does not find") {
+  System system;
+  system.rpath_link("link").rpath_link("other");
+  system.file("tool", needs("liba.so").needed("libb.so").needed("libc1.so"));
+  system.file("default/liba.so", ElfBuilder{}).file("link/liba.so", ElfBuilder{});
+  system.file("other/libb.so", ElfBuilder{});
+  CHECK(system.found("tool") ==
+        "liba.so <>/default/liba.so\nlibb.so <>/other/libb.so\n"
+        "- libc1.so: <>/ld.so.cache, <>/default, <>/link, <>/other\n");
 }
 
 TEST_CASE("a filter needs its library; an auxiliary one serves where it is found, and is not missed") {

@@ -104,6 +104,10 @@ function(_archguard_verify_settings out)
 
   _archguard_find_archguard(archguard ${command})
   _archguard_find_nvcc(nvcc clang)
+  _archguard_library_folders(folders "${nvcc}")
+  foreach(folder IN LISTS folders)
+    list(APPEND needed_options --rpath-link "${folder}")
+  endforeach()
   set(top "${CMAKE_SOURCE_DIR}")
   foreach(option IN ITEMS arg_POST_BUILD arg_TEST)
     _archguard_value_of(${option} ${option})  # not every command has these
