@@ -135,16 +135,17 @@ void kill_and_reap(RunningChild& child) {
   while (waitpid(child.pid, nullptr, WNOHANG) == 0 && SteadyClock::now() < deadline) usleep(1000);
 }
 
-// Has the child said its last line, or ended?
+// Has the child said its last line, or ended? Asked in this order: of one that has ended the pipes hold all.
 void look_after(RunningChild& child) {
+  int status = 0;
+  const bool ended = waitpid(child.pid, &status, WNOHANG) == child.pid;
   drain_child(child);
   const std::string last_line = "\n" + std::string(kEndLine) + "\n";
   if (child.records == last_line.substr(1) || ends_with(child.records, last_line)) {
     child.outcome.end = ChildOutcome::End::finished;
     child.done = true;
-    kill_and_reap(child);
-  } else if (int status = 0; waitpid(child.pid, &status, WNOHANG) == child.pid) {
-    drain_child(child);
+    if (!ended) kill_and_reap(child);
+  } else if (ended) {
     const bool crashed = WIFSIGNALED(status);
     child.outcome.end = crashed ? ChildOutcome::End::crashed : ChildOutcome::End::exited;
     child.outcome.detail = crashed ? WTERMSIG(status) : WEXITSTATUS(status);
@@ -249,8 +250,8 @@ std::vector<ChildOutcome> run_isolated(std::initializer_list<IsolatedBody> bodie
 
   std::vector<ChildOutcome> outcomes;
   for (RunningChild* child = children; child != end_of_children; ++child) {
+    if (!child->done) look_after(*child);  // this process may have slept past the deadline, and the child not
     if (!child->done) {
-      drain_child(*child);
       child->outcome.end = ChildOutcome::End::late;
       kill_and_reap(*child);
     }

@@ -153,7 +153,7 @@ def check(environment, folder):
         sys.exit("the failing node is not told:\n" + err)
     for line in GOOD.splitlines():
         if line not in lines:
-            sys.exit("missing: %s\nin:\n%s" % (line, fleet))
+            sys.exit("missing: %s\nin:\n%s\nstandard error:\n%s" % (line, fleet, err))
     if not any(line.startswith("Tesla V100, 7.0, ") and line.endswith(", n3, false") for line in lines):
         sys.exit("NVML's view of the failing node is not listed as unusable:\n" + fleet)
 

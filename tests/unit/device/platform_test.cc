@@ -80,6 +80,16 @@ TEST_CASE("a child that hangs ends at the deadline, its neighbour's answer stays
   CHECK(outcomes[1].records == std::vector<Record>{{"well"}});
 }
 
+TEST_CASE("a child that said all has finished, however the two are scheduled") {
+  for (int i = 0; i < 500; ++i) {
+    const auto outcome = run_one([](const RecordSink& sink) {
+      for (int wakes = 0; wakes < 10; ++wakes) sink.put({"answer"});
+    });
+    REQUIRE(outcome.end == ChildOutcome::End::finished);
+    REQUIRE(outcome.records.size() == 10);
+  }
+}
+
 TEST_CASE("a grandchild that keeps the pipes open delays nobody") {
   const auto begin = std::chrono::steady_clock::now();
   const auto outcome = run_one([](const RecordSink& sink) {
