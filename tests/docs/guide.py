@@ -78,9 +78,8 @@ def lacks(program, wanted):
     return None
 
 
-def toolkit_for_aarch64(nvcc, wheel, folder):
-    """A toolkit of links to that of nvcc, and of the wheel's libraries with the same headers as targets/aarch64-linux."""
-    toolkit = pathlib.Path(nvcc).resolve().parent.parent
+def toolkit_for_aarch64(toolkit, wheel, folder):
+    """A toolkit of links to another, and of the wheel's libraries with the same headers as targets/aarch64-linux."""
     for path in (toolkit / "bin").iterdir():
         (folder / "bin").mkdir(parents=True, exist_ok=True)
         (folder / "bin" / path.name).symlink_to(path)
@@ -131,7 +130,8 @@ def main():
         (work / folder).mkdir(parents=True)
     shutil.copy(options.fake_driver / "cuda/libcuda.so.1", work / "driver/libcuda.so.1")
     if wheel:
-        nvcc = toolkit_for_aarch64(nvcc, wheel, work / "cuda")
+        toolkit = subprocess.check_output([options.repository / "tests/support/toolkit_of", nvcc], text=True).strip()
+        nvcc = toolkit_for_aarch64(pathlib.Path(toolkit), wheel, work / "cuda")
     places = [("/opt/archguard", str(options.prefix.absolute())), ("/src/archguard", str(options.repository.absolute()))]
 
     def here(text):

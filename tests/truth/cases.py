@@ -40,7 +40,8 @@ class CannotMake(Exception):
 class Maker:
     def __init__(self, nvcc, folder):
         self.nvcc, self.folder = nvcc, folder
-        toolkit = os.path.dirname(os.path.dirname(os.path.realpath(nvcc)))
+        toolkit = self.run([os.path.join(os.path.dirname(os.path.abspath(__file__)), "../support/toolkit_of"), nvcc]).strip()
+        self.fatbinary = os.path.join(toolkit, "bin/fatbinary")
         self.libraries = os.path.join(toolkit, "lib64")
         # Where tests/support/fetch puts what a toolkit may lack.
         cache = os.environ.get("ARCHGUARD_CACHE", os.path.join(os.path.dirname(__file__), "../../.cache"))
@@ -77,8 +78,7 @@ class Maker:
     def fatbin(self, images, *flags):
         self.made += 1
         path = os.path.join(self.folder, "case%d.fatbin" % self.made)
-        fatbinary = os.path.join(os.path.dirname(os.path.realpath(self.nvcc)), "fatbinary")
-        self.run([fatbinary, "--create=" + path, "-64", *flags, *images])
+        self.run([self.fatbinary, "--create=" + path, "-64", *flags, *images])
         return path
 
     def library_fatbin(self, images, *options):
