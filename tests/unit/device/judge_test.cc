@@ -91,10 +91,9 @@ TEST_CASE("devices without any identity are not doubled") {
 }
 
 TEST_CASE("a nonsensical compute capability is unknown") {
-  for (const auto& [major, minor] :
-       std::vector<std::pair<int, int>>{{0, 0}, {-1, -1}, {8, 10}, {100, 0}, {9999, 1}}) {
-    const auto result = judge_answers(cuda_with({gpu("X", major, minor, "GPU-1", "")}), {}, {});
-    CHECK_MESSAGE(!result.devices[0].capability, major, ".", minor);
+  for (const auto& told : std::vector<std::pair<int, int>>{{0, 0}, {-1, -1}, {8, 10}, {100, 0}, {9999, 1}}) {
+    const auto result = judge_answers(cuda_with({gpu("X", told.first, told.second, "GPU-1", "")}), {}, {});
+    CHECK_MESSAGE(!result.devices[0].capability, told.first, ".", told.second);
   }
 }
 
