@@ -95,6 +95,7 @@ struct FileResult {
   bool has_kernels = false;
   bool named = true;                  // by the user; else one of a folder's files
   std::string needed_by;              // the file that needs this library, where it was found so
+  bool by_linker = false;             // in a folder of the linker; the loader would not find it here
   bool objects = false;               // unlinked objects or an archive: judged for linkability
   std::vector<DeviceResult> devices;  // one for each class
   ExpectResult expect;

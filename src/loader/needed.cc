@@ -88,7 +88,7 @@ class Loading {
       return;
     }
     if (answer.error) out_.errors.push_back(std::move(*answer.error));
-    out_.found.push_back({name, answer.file->path, by});
+    out_.found.push_back({name, answer.file->path, by, answer.by_linker});
     answer.file->asker = asker;
     enter(name, std::move(*answer.file));
   }
@@ -113,9 +113,23 @@ class Loading {
 
 }  // namespace
 
+// The driver's README, "Installed Components"; any other libnvidia-*.so may be anybody's, and is judged.
 bool is_driver_library(const std::string& name) {
-  return begins_with_any(
-      name, {"libcuda.so", "libcudadebugger.so", "libnvidia-", "libnvcuvid.so", "libnvoptix.so"});
+  if (begins_with_any(name, {"libcuda.so", "libcudadebugger.so", "libnvcuvid.so", "libnvoptix.so"}))
+    return true;
+  constexpr std::string_view kPrefix = "libnvidia-";
+  if (!starts_with(name, kPrefix)) return false;
+  const std::string_view rest = std::string_view(name).substr(kPrefix.size());
+  for (const std::string_view part :
+       {"allocator",     "api",          "cbl",         "cfg",       "compiler",
+        "container",     "egl-gbm",      "egl-wayland", "eglcore",   "encode",
+        "fbc",           "glcore",       "glsi",        "glvkspirv", "gpucomp",
+        "gtk2",          "gtk3",         "ml",          "ngx",       "nscq",
+        "nvvm",          "opencl",       "opticalflow", "pkcs11",    "ptxjitcompiler",
+        "rtcore",        "sandboxutils", "tileiras",    "tls",       "vksc-core",
+        "wayland-client"})
+    if (starts_with(rest, part) && starts_with(rest.substr(part.size()), ".so")) return true;
+  return false;
 }
 
 NeededLibraries needed_libraries(const std::string& path, const LoaderFolders& folders) {

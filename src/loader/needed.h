@@ -20,14 +20,15 @@ struct LoaderFolders {
 // A library that was found.
 struct NeededLibrary {
   std::string name;       // as DT_NEEDED has it
-  std::string path;       // where the loader finds it
+  std::string path;       // where the loader finds it, or else the linker
   std::string needed_by;  // the file that names it
+  bool by_linker;         // found in rpath_link alone
 };
 
 // One that was not found.
 struct MissingLibrary {
   std::string name, needed_by;
-  std::vector<std::string> searched;  // folders and the cache, in the loader's order
+  std::vector<std::string> searched;  // folders and the cache, in the order they were looked into
 };
 
 struct NeededLibraries {
@@ -37,7 +38,8 @@ struct NeededLibraries {
   std::vector<Error> errors;             // dynamic sections that could not be read
 };
 
-// All libraries that the file at `path` needs, found as ld.so(8) finds them; nothing for what is no linked
+// All libraries that the file at `path` needs, found as ld.so(8) finds them, and then by
+// rpath_link; nothing for what is no linked
 // ELF file. Subfolders for newer processors (glibc-hwcaps) are not looked into.
 NeededLibraries needed_libraries(const std::string& path, const LoaderFolders& folders);
 

@@ -108,7 +108,7 @@ LoaderSearch::Answer LoaderSearch::find(const std::string& needed, const std::ve
   if (try_run_path(by.dynamic.runpath, by, name, answer)) return answer;
   if (try_cache(name, by.dynamic.no_default_folders, answer)) return answer;
   if (!by.dynamic.no_default_folders && try_folders(defaults_, name, answer)) return answer;
-  try_folders(rpath_link_, name, answer);
+  answer.by_linker = try_folders(rpath_link_, name, answer);
   return answer;
 }
 

@@ -26,6 +26,7 @@ class LoaderSearch {
 
   struct Answer {
     std::optional<LoadedFile> file;
+    bool by_linker = false;  // the loader would not find it
     std::vector<std::string> searched;
     std::optional<Error> error;  // of a file that is there and cannot be read as the loader reads it
   };

@@ -119,7 +119,10 @@ Json to_json(const Verification& verification, const FileResult& file) {
   Json json = {
       {"path", file.path},       {"member", text_or_null(file.member)}, {"verdict", name_of(outcome)},
       {"objects", file.objects}, {"results", std::move(results)},       {"errors", std::move(errors)}};
-  if (verification.needed) json["needed_by"] = text_or_null(file.needed_by);
+  if (verification.needed) {
+    json["needed_by"] = text_or_null(file.needed_by);
+    json["by_linker"] = file.by_linker;
+  }
   if (verification.expects) json["expect"] = to_json(file.expect);
   return json;
 }

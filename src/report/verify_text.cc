@@ -274,7 +274,8 @@ class Writer {
     }
     if (!file.errors.empty())
       line(fmt::format("{}: not read whole, so nothing counts as covered", name_of(file)));
-    const std::string name = name_of(file) + (file.needed_by.empty() ? "" : ", needed by " + file.needed_by);
+    const std::string name = name_of(file) + (file.needed_by.empty() ? "" : ", needed by " + file.needed_by) +
+                             (file.by_linker ? ", found where the linker did" : "");
     if (!all_.devices.empty() || !all_.excluded.empty()) {
       std::size_t covered = 0;
       for (std::size_t i = 0; i < file.devices.size(); ++i)

@@ -16,6 +16,7 @@ struct InputFile {
       true;  // on the command line; else found in a folder, where files of other formats are passed over
   std::optional<Error> error;  // a folder that could not be walked whole
   std::string needed_by = {};  // the file that needs this library, with --needed; else empty
+  bool by_linker = false;      // it was found with --rpath-link alone
 };
 
 // The files that the paths name; folders are walked in sorted order, links in them are not followed, pipes

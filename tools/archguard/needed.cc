@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <set>
+#include <system_error>
 #include <utility>
 
 #include "base/text.h"
@@ -52,7 +54,8 @@ NeededReport add_needed(std::vector<InputFile>& files, const NeededOptions& wher
     }
     const NeededLibraries needed = needed_libraries(file.path, folders);
     for (const NeededLibrary& library : needed.found)
-      if (known.add(library.path)) more.push_back({library.path, false, std::nullopt, library.needed_by});
+      if (known.add(library.path))
+        more.push_back({library.path, false, std::nullopt, library.needed_by, library.by_linker});
     for (const MissingLibrary& library : needed.missing) report.errors.push_back(not_found(library));
     report.errors.insert(report.errors.end(), needed.errors.begin(), needed.errors.end());
     for (const std::string& name : needed.passed_over)
@@ -63,7 +66,11 @@ NeededReport add_needed(std::vector<InputFile>& files, const NeededOptions& wher
   return report;
 }
 
-Status check_without_needed(const NeededOptions& where, const std::string& list) {
+Status check_needed(bool asked, const NeededOptions& where, const std::string& list) {
+  std::error_code error;
+  if (asked && !where.sysroot.empty() && !std::filesystem::is_directory(where.sysroot, error))
+    return Error{where.sysroot, "is no folder", "name the root of the other system: --sysroot DIR"};
+  if (asked) return Done{};
   for (const auto& [option, given] : {std::pair<const char*, bool>{"--sysroot", !where.sysroot.empty()},
                                       {"--rpath-link", !where.rpath_link.empty()},
                                       {"--needed-list", !list.empty()}})

@@ -23,8 +23,8 @@ enum class NeededFiles { beside, alone };
 // looks at it.
 NeededReport add_needed(std::vector<InputFile>& files, const NeededOptions& where, NeededFiles which);
 
-// Options that --needed gives a meaning to, given without it.
-Status check_without_needed(const NeededOptions& where, const std::string& list);
+// Refuses options that --needed gives a meaning to, given without it, and a sysroot that is none.
+Status check_needed(bool asked, const NeededOptions& where, const std::string& list);
 
 // Whose libraries cannot be found: linked members of a zip file, whose folders are not there yet.
 bool is_linked_member(const DeviceCode& code);

@@ -118,8 +118,7 @@ int exit_code(Outcome outcome) {
 Result<int> run_verify(const VerifyOptions& options) {
   if (options.paths.empty() && options.files_from.empty())
     return Error{{}, "PATH is required", "archguard verify --help"};
-  if (!options.needed && !options.needed_only)
-    ARCHGUARD_CHECK(check_without_needed(options.where, options.needed_list));
+  ARCHGUARD_CHECK(check_needed(options.needed || options.needed_only, options.where, options.needed_list));
   Verification verification;
   VerifyRequest request;
   ARCHGUARD_TRY(devices, collect_devices(options));
@@ -175,6 +174,7 @@ Result<int> run_verify(const VerifyOptions& options) {
     FileResult result = verify_file(code, source, input.path, is_needed ? of_library : request, waivers);
     result.named = input.named;
     result.needed_by = input.needed_by;
+    result.by_linker = input.by_linker;
     if (is_linked_member(code)) zips.insert(input.path);
     verification.files.push_back(std::move(result));
   };

@@ -129,6 +129,7 @@ TEST_CASE("in the JSON each library names who needs it") {
   CHECK(json["files"][1]["needed_by"].is_null());
   CHECK(json["files"][2]["path"] == "<>/liba.so");
   CHECK(json["files"][2]["needed_by"] == "tool");
+  CHECK(json["files"][2]["by_linker"] == false);
   CHECK(json["files"][2]["verdict"] == "no-device-code");
   CHECK(json["needed"] == nlohmann::json::parse(R"({"passed_over":["libcuda.so.1"],"errors":[]})"));
   const auto plain =
@@ -166,8 +167,17 @@ TEST_CASE("--rpath-link finds what the linker found, behind the loader's own fol
   REQUIRE(::rename((folder.path() + "/libb.so").c_str(), (folder.path() + "/linked/libb.so").c_str()) == 0);
   const RunOutput run = verify(folder, {"tool", "--device", "8.0", "--needed", "--brief", "--rpath-link",
                                         folder.path() + "/no", "--rpath-link", folder.path() + "/linked"});
-  CHECK(run.out.find("<>/linked/libb.so, needed by <>/liba.so: 1 of 1 covered\n") != std::string::npos);
+  CHECK(run.out.find("<>/linked/libb.so, needed by <>/liba.so, found where the linker did: 1 of 1 covered\n") != std::string::npos);
   CHECK(run.exit_code == 0);
+}
+
+TEST_CASE("a sysroot that is no folder is refused: nothing would be found in it") {
+  const TemporaryFolder folder;
+  write_system(folder, 80, 80);
+  const RunOutput run = verify(folder, {"tool", "--device", "8.0", "--needed", "--sysroot", "nowhere"});
+  CHECK(run.err ==
+        "archguard: error: nowhere: is no folder\n  fix: name the root of the other system: --sysroot DIR\n");
+  CHECK(run.exit_code == 2);
 }
 
 TEST_CASE("what belongs to --needed is refused without it") {

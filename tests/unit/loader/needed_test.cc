@@ -174,6 +174,8 @@ TEST_CASE("the folders of the linker come last, and serve what the loader does n
   CHECK(system.found("tool") ==
         "liba.so <>/default/liba.so\nlibb.so <>/other/libb.so\n"
         "- libc1.so: <>/ld.so.cache, <>/default, <>/link, <>/other\n");
+  CHECK(!system.run("tool").found[0].by_linker);
+  CHECK(system.run("tool").found[1].by_linker);
 }
 
 TEST_CASE("a filter needs its library; an auxiliary one serves where it is found, and is not missed") {
@@ -208,11 +210,14 @@ TEST_CASE(
   System system;
   system.library_path(system.at("lib"));
   system.file("lib/libcuda.so.1", needs("libx.so")).file("lib/libm.so.6", ElfBuilder{});
-  system.file("tool",
-              needs("libcuda.so.1").needed("libnvidia-ml.so.1").needed("libc.so.6").needed("libm.so.6"));
+  system.file("tool", needs("libcuda.so.1")
+                          .needed("libnvidia-mine.so")
+                          .needed("libnvidia-ml.so.1")
+                          .needed("libc.so.6")
+                          .needed("libm.so.6"));
   CHECK(system.found("tool") ==
-        "libm.so.6 <>/lib/libm.so.6\npassed over libcuda.so.1\npassed over libnvidia-ml.so.1\n"
-        "passed over libc.so.6\n");
+        "libm.so.6 <>/lib/libm.so.6\n- libnvidia-mine.so: <>/lib, <>/ld.so.cache, <>/default\n"
+        "passed over libcuda.so.1\npassed over libnvidia-ml.so.1\npassed over libc.so.6\n");
 }
 
 TEST_CASE("what is no linked ELF file needs nothing; damage is an error") {
