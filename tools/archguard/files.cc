@@ -79,6 +79,19 @@ Opened open_file(const InputFile& input) {
   return opened;
 }
 
+// A name that promises a library or an image, and a file without a beginning: a copy or a download that came
+// to nothing. It may have held anything.
+bool is_lost_binary(const std::string& path, const ByteSource& bytes) {
+  const bool is_image = ends_with(path, ".dll") || ends_with(path, ".fatbin") || ends_with(path, ".cubin");
+  const auto so = path.rfind(".so");
+  const bool is_library =
+      so != std::string::npos && path.find_first_not_of("0123456789.", so + 3) == std::string::npos;
+  if (!is_image && !is_library) return false;
+  const auto start = read_bytes(bytes, 0, std::min<std::uint64_t>(4, bytes.size()));
+  return start && (start->size() < 4 ||
+                   std::all_of(start->begin(), start->end(), [](auto byte) { return byte == 0; }));
+}
+
 }  // namespace
 
 Result<std::vector<InputFile>> list_files(const std::vector<std::string>& paths, const std::string& list) {
@@ -116,7 +129,9 @@ void visit_files(const std::vector<InputFile>& files, const VisitCode& visit,
     progress(i);
     const Opened file = opened ? opened->next() : open_file(input);
     const auto one = [&](const DeviceCode& code, const ByteSource& bytes) {
-      if (code.recognized || input.named || !input.needed_by.empty()) visit(input, code, bytes);
+      const bool passed_over = !code.recognized && !input.named && input.needed_by.empty();
+      if (!passed_over || is_lost_binary(code.member.empty() ? input.path : code.member, bytes))
+        visit(input, code, bytes);
     };
     if (!file.source)
       one(*file.code, MemorySource({}));

@@ -159,6 +159,28 @@ TEST_CASE("a folder that may not be read is an error, and the rest is read") {
   CHECK(run.exit_code == 2);
 }
 
+TEST_CASE("a library in a folder that came to nothing is unknown; a linker's script is passed over") {
+  const TemporaryFolder folder;
+  folder.file("a.ptx", kPtx90);
+  folder.file("libscript.so", "/* GNU ld script */ INPUT(libx.so.1)");
+  folder.file("empty.txt", "");
+  CHECK(run_archguard({"verify", ".", "--device", "9.0@13.0"}, folder.path()).exit_code == 0);
+  for (const std::string& content : {std::string(),
+                                     std::string("\x7f"
+                                                 "E"),
+                                     std::string(64, '\0')})
+    for (const char* name : {"libx.so", "libx.so.1.2", "x.fatbin"}) {
+      const TemporaryFolder other;
+      other.file("a.ptx", kPtx90);
+      other.file(name, content);
+      const RunOutput run = run_archguard({"verify", ".", "--device", "9.0@13.0", "--brief"}, other.path());
+      CHECK(run.exit_code == 2);
+      CHECK(run.out.find(std::string(name) + ": not read whole, so nothing counts as covered") !=
+            std::string::npos);
+      CHECK(run_archguard({"inspect", "."}, other.path()).exit_code == 2);
+    }
+}
+
 TEST_CASE("a sparse file of 20 GB is answered at once: holes are not read") {
   const TemporaryFolder folder;
   const Bytes code = FatbinBuilder{}.ptx("80", "9.0", kPtx90).bytes();
