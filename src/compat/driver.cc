@@ -20,33 +20,33 @@ std::optional<Version> driver_cuda_of(std::string_view driver_version) {
   const auto branch = driver_branch_in(driver_version);
   if (!branch) return std::nullopt;
   std::optional<Version> cuda;
-  for (const CudaRelease& release : cuda_releases())
+  for (const CudaRelease& release : kCudaReleases)
     if (release.driver_branch != 0 && release.driver_branch <= *branch) cuda = release.cuda;
   return cuda;
 }
 
 std::optional<Version> newest_ptx_for_driver(Version driver_cuda) {
   std::optional<Version> ptx_isa;
-  if (driver_cuda > cuda_releases().back().cuda) return ptx_isa;
-  for (const CudaRelease& release : cuda_releases())
+  if (driver_cuda > kNewestCuda) return ptx_isa;
+  for (const CudaRelease& release : kCudaReleases)
     if (release.cuda <= driver_cuda) ptx_isa = release.ptx_isa;
   return ptx_isa;
 }
 
 std::optional<Version> lowest_driver_cuda_for_ptx(Version ptx_isa) {
-  for (const CudaRelease& release : cuda_releases())
+  for (const CudaRelease& release : kCudaReleases)
     if (ptx_isa <= release.ptx_isa) return release.cuda;
   return std::nullopt;
 }
 
 std::optional<int> driver_branch_of(Version driver_cuda) {
-  for (const CudaRelease& release : cuda_releases())
+  for (const CudaRelease& release : kCudaReleases)
     if (release.cuda == driver_cuda && release.driver_branch != 0) return release.driver_branch;
   return std::nullopt;
 }
 
 std::optional<int> last_driver_branch_for(ComputeCapability device) {
-  for (const LastBranch& row : last_branches())
+  for (const LastBranch& row : kLastBranches)
     if (!(device < row.first) && !(row.last < device)) return row.branch;
   return std::nullopt;
 }

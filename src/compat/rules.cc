@@ -8,8 +8,11 @@
 namespace archguard {
 namespace {
 
-bool lists(const std::vector<ComputeCapability>& devices, ComputeCapability device) {
-  return std::find(devices.begin(), devices.end(), device) != devices.end();
+template <std::size_t kCount>
+bool lists(const ComputeCapability (&devices)[kCount], ComputeCapability device) {
+  for (const ComputeCapability each : devices)
+    if (each == device) return true;
+  return false;
 }
 
 bool same_major_not_older(Arch image, ComputeCapability device) {
@@ -20,12 +23,14 @@ bool same_major_not_older(Arch image, ComputeCapability device) {
 // A family grows with later releases (100f got 10.7 with CUDA 13.4), so a family or a device that the table
 // does not know leaves the question open, unless the major version already settles it.
 Fit family_fits(Arch image, ComputeCapability device) {
-  for (const Family& family : families()) {
-    if (family.arch != image) continue;
-    if (lists(family.members, device)) return Fit::yes;
-    return is_beyond_table(device) && same_major_not_older(image, device) ? Fit::unknown : Fit::no;
+  bool is_known = false;
+  for (const FamilyMember& member : kFamilyMembers) {
+    if (member.family != image.number) continue;
+    if (member.device == device) return Fit::yes;
+    is_known = true;
   }
-  return capability_of(image).major == device.major ? Fit::unknown : Fit::no;
+  if (!is_known) return capability_of(image).major == device.major ? Fit::unknown : Fit::no;
+  return is_beyond_table(device) && same_major_not_older(image, device) ? Fit::unknown : Fit::no;
 }
 
 Fit ptx_fits_by_name(Arch image, ComputeCapability device) {
@@ -52,7 +57,7 @@ std::optional<Arch> highest_plain(const std::vector<Arch>& archs, ComputeCapabil
 }  // namespace
 
 bool is_tegra(ComputeCapability device) {
-  return lists(tegra_devices(), device);
+  return lists(kTegraDevices, device);
 }
 
 Fit sass_fits(Arch image, ComputeCapability device) {
@@ -63,7 +68,7 @@ Fit sass_fits(Arch image, ComputeCapability device) {
   // Tegra chips take no image of a desktop GPU of the same major version, nor the other way round; and no two
   // Tegra chips share a major version, except with the suspected one. So exact matches are all there is.
   for (const ComputeCapability side : {made_for, device})
-    if (is_tegra(side) || lists(suspected_tegra_devices(), side)) return Fit::no;
+    if (is_tegra(side) || lists(kSuspectedTegraDevices, side)) return Fit::no;
   return same_major_not_older(image, device) ? Fit::yes : Fit::no;
 }
 
@@ -86,7 +91,7 @@ std::optional<Arch> newest_ptx_for(const std::vector<Arch>& archs, ComputeCapabi
 }
 
 std::optional<Arch> later_name(Arch arch) {
-  for (const Renaming& renaming : renamings())
+  for (const Renaming& renaming : kRenamings)
     if (renaming.from == arch.number) return Arch{renaming.to, arch.suffix};
   return std::nullopt;
 }
@@ -94,7 +99,7 @@ std::optional<Arch> later_name(Arch arch) {
 Fit driver_takes_ptx(Version ptx_isa, Version driver_cuda) {
   if (const auto lowest = lowest_driver_cuda_for_ptx(ptx_isa))
     return driver_cuda >= *lowest ? Fit::yes : Fit::no;
-  return driver_cuda > cuda_releases().back().cuda ? Fit::unknown : Fit::no;
+  return driver_cuda > kNewestCuda ? Fit::unknown : Fit::no;
 }
 
 bool driver_takes_zstd(Version driver_cuda) {

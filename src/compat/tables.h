@@ -1,8 +1,5 @@
 #pragma once
 
-#include <string_view>
-#include <vector>
-
 #include "base/version.h"
 #include "compat/arch.h"
 
@@ -18,35 +15,101 @@ struct CudaRelease {
   int driver_branch;    // 0: not known
   const char* changes;  // to the row before: "+90a -35"; nullptr: the table holds no toolkit of this release
 };
-const std::vector<CudaRelease>& cuda_releases();  // ascending
+
+// Ascending. PTX ISA and driver branch: NVIDIA's PTX ISA release history; 13.5's ISA was measured (its ptxas
+// takes 9.5), its branch is not published. Architectures: see kFirstMeasuredToolkit. CUDA 12.7 came with a
+// driver and no toolkit. The toolkits before 8.0 are left out: their drivers still occur.
+inline constexpr CudaRelease kCudaReleases[] = {
+    // CUDA    PTX    driver
+    {{1, 0}, {1, 0}, 0, nullptr},
+    {{1, 1}, {1, 1}, 0, nullptr},
+    {{2, 0}, {1, 2}, 0, nullptr},
+    {{2, 1}, {1, 3}, 0, nullptr},
+    {{2, 2}, {1, 4}, 0, nullptr},
+    {{3, 0}, {2, 0}, 195, nullptr},
+    {{3, 1}, {2, 1}, 256, nullptr},
+    {{3, 2}, {2, 2}, 260, nullptr},
+    {{4, 0}, {2, 3}, 270, nullptr},
+    {{4, 1}, {3, 0}, 285, nullptr},
+    {{5, 0}, {3, 1}, 302, nullptr},
+    {{5, 5}, {3, 2}, 319, nullptr},
+    {{6, 0}, {4, 0}, 331, nullptr},
+    {{6, 5}, {4, 1}, 340, nullptr},
+    {{7, 0}, {4, 2}, 346, nullptr},
+    {{7, 5}, {4, 3}, 352, nullptr},
+    {{8, 0}, {5, 0}, 361, "+20 +21 +30 +32 +35 +37 +50 +52 +53 +60 +61 +62"},
+    {{9, 0}, {6, 0}, 384, "-20 -21 +70"},
+    {{9, 1}, {6, 1}, 387, "+72"},
+    {{9, 2}, {6, 2}, 396, ""},
+    {{10, 0}, {6, 3}, 410, "+75"},
+    {{10, 1}, {6, 4}, 418, ""},
+    {{10, 2}, {6, 5}, 440, ""},
+    {{11, 0}, {7, 0}, 450, "-30 -32 +80"},
+    {{11, 1}, {7, 1}, 455, "+86"},
+    {{11, 2}, {7, 2}, 460, ""},
+    {{11, 3}, {7, 3}, 465, ""},
+    {{11, 4}, {7, 4}, 470, "+87"},
+    {{11, 5}, {7, 5}, 495, ""},
+    {{11, 6}, {7, 6}, 510, ""},
+    {{11, 7}, {7, 7}, 515, ""},
+    {{11, 8}, {7, 8}, 520, "+89 +90"},
+    {{12, 0}, {8, 0}, 525, "-35 -37 +90a"},
+    {{12, 1}, {8, 1}, 530, ""},
+    {{12, 2}, {8, 2}, 535, ""},
+    {{12, 3}, {8, 3}, 545, ""},
+    {{12, 4}, {8, 4}, 550, ""},
+    {{12, 5}, {8, 5}, 555, ""},
+    {{12, 6}, {8, 5}, 560, ""},
+    {{12, 7}, {8, 6}, 565, nullptr},
+    {{12, 8}, {8, 7}, 570, "+100 +100a +101 +101a +120 +120a"},
+    {{12, 9}, {8, 8}, 575, "+100f +101f +103 +103a +103f +120f +121 +121a +121f"},
+    {{13, 0}, {9, 0}, 580, "-50 -52 -53 -60 -61 -62 -70 -72 -101 -101a -101f +88 +110 +110a +110f"},
+    {{13, 1}, {9, 1}, 590, ""},
+    {{13, 2}, {9, 2}, 595, ""},
+    {{13, 3}, {9, 3}, 610, ""},
+    {{13, 4}, {9, 4}, 615, "+107 +107a +107f"},
+    {{13, 5}, {9, 5}, 0, ""},
+};
+inline constexpr Version kNewestCuda = kCudaReleases[sizeof kCudaReleases / sizeof kCudaReleases[0] - 1].cuda;
 
 // Rows from this release on were measured with that release's ptxas; the older ones are NVIDIA's
 // documentation.
-constexpr Version kFirstMeasuredToolkit{11, 7};
+inline constexpr Version kFirstMeasuredToolkit{11, 7};
 
-// The devices that SASS of a family-specific arch runs on.
-struct Family {
-  Arch arch;
-  std::vector<ComputeCapability> members;
+// A device that SASS of a family-specific arch runs on. CUDA Programming Guide, table of family-specific
+// targets, as of 13.4.
+struct FamilyMember {
+  int family;  // 100: of sm_100f
+  ComputeCapability device;
 };
-const std::vector<Family>& families();
+inline constexpr FamilyMember kFamilyMembers[] = {
+    {100, {10, 0}}, {100, {10, 3}}, {100, {10, 7}}, {101, {10, 1}}, {103, {10, 3}}, {103, {10, 7}},
+    {107, {10, 7}}, {110, {11, 0}}, {120, {12, 0}}, {120, {12, 1}}, {121, {12, 1}},
+};
 
-// An arch that got another name: compute_101 is what CUDA 13.0 calls compute_110.
+// An arch that got another name: compute_101 is what CUDA 13.0 calls compute_110. ptxas 13 assembles PTX of
+// 101, 101a and 101f for 110, 110a and 110f (measured). Of SASS nothing is known.
 struct Renaming {
   int from;
   int to;
 };
-const std::vector<Renaming>& renamings();
+inline constexpr Renaming kRenamings[] = {{101, 110}};
 
-// The last driver branch that supports devices of [first, last].
+// The last driver branch that supports devices of [first, last]. NVIDIA's driver support notices.
 struct LastBranch {
   ComputeCapability first, last;
   int branch;
 };
-const std::vector<LastBranch>& last_branches();
+inline constexpr LastBranch kLastBranches[] = {
+    {{1, 0}, {1, 9}, 340},
+    {{2, 0}, {2, 9}, 390},
+    {{3, 0}, {3, 9}, 470},
+    {{5, 0}, {7, 2}, 580},
+};
 
-const std::vector<ComputeCapability>& tegra_devices();
+inline constexpr ComputeCapability kTegraDevices[] = {{3, 2}, {5, 3},  {6, 2}, {7, 2},
+                                                      {8, 7}, {10, 1}, {11, 0}};
 // Claimed to be Tegra, not documented: SASS is trusted on an exact match only.
-const std::vector<ComputeCapability>& suspected_tegra_devices();
+inline constexpr ComputeCapability kSuspectedTegraDevices[] = {{8, 8}};
 
 }  // namespace archguard

@@ -15,7 +15,7 @@ void apply_changes(std::string_view changes, std::vector<Arch>& archs) {
     const auto arch = parse_arch(change.substr(std::min<std::size_t>(change.size(), 1)));
     if (!arch) continue;  // the empty piece of a row without changes
     if (change[0] == '+')
-      archs.insert(std::upper_bound(archs.begin(), archs.end(), *arch), *arch);
+      archs.insert(std::lower_bound(archs.begin(), archs.end(), *arch), *arch);
     else
       archs.erase(std::remove(archs.begin(), archs.end(), *arch), archs.end());
   }
@@ -24,7 +24,7 @@ void apply_changes(std::string_view changes, std::vector<Arch>& archs) {
 std::vector<Toolkit> toolkits_of_table() {
   std::vector<Toolkit> toolkits;
   std::vector<Arch> archs;
-  for (const CudaRelease& release : cuda_releases()) {
+  for (const CudaRelease& release : kCudaReleases) {
     if (release.changes == nullptr) continue;
     apply_changes(release.changes, archs);
     toolkits.push_back({release.cuda, release.ptx_isa, archs, release.cuda >= kFirstMeasuredToolkit});

@@ -22,8 +22,7 @@ std::vector<ChosenEntry> default_baseline(const SelectPolicy& policy, const Comp
   std::vector<Arch> archs = all_major(compiler);
   if (policy.tegra_in_baseline)
     for (const Arch arch : compiler.sass)
-      if (arch.suffix == Suffix::none && is_tegra(capability_of(arch))) archs.push_back(arch);
-  sort_each_once(archs);
+      if (arch.suffix == Suffix::none && is_tegra(capability_of(arch))) insert_once(archs, arch);
 
   std::vector<ChosenEntry> entries;
   for (const Arch arch : archs) {
@@ -43,11 +42,9 @@ std::vector<ChosenEntry> default_baseline(const SelectPolicy& policy, const Comp
 std::vector<ChosenEntry> given_baseline(const SelectPolicy& policy, const Compiler& compiler) {
   std::vector<Arch> sass, ptx;
   for (const ArchEntry& entry : policy.baseline) {
-    if (entry.real && makes(compiler.sass, entry.arch)) sass.push_back(entry.arch);
-    if (entry.virtual_ && makes(compiler.ptx, entry.arch)) ptx.push_back(entry.arch);
+    if (entry.real && makes(compiler.sass, entry.arch)) insert_once(sass, entry.arch);
+    if (entry.virtual_ && makes(compiler.ptx, entry.arch)) insert_once(ptx, entry.arch);
   }
-  sort_each_once(sass);
-  sort_each_once(ptx);
   std::vector<ChosenEntry> entries;
   for (const Arch arch : sass) entries.push_back({{arch, true, false}, "baseline, as given", {}});
   for (const Arch arch : ptx) entries.push_back({{arch, false, true}, "baseline, as given", {}});
@@ -56,9 +53,9 @@ std::vector<ChosenEntry> given_baseline(const SelectPolicy& policy, const Compil
 
 }  // namespace
 
-void sort_each_once(std::vector<Arch>& archs) {
-  std::sort(archs.begin(), archs.end());
-  archs.erase(std::unique(archs.begin(), archs.end()), archs.end());
+void insert_once(std::vector<Arch>& ascending, Arch arch) {
+  const auto at = std::lower_bound(ascending.begin(), ascending.end(), arch);
+  if (at == ascending.end() || *at != arch) ascending.insert(at, arch);
 }
 
 bool makes(const std::vector<Arch>& archs, Arch arch) {

@@ -1,27 +1,25 @@
 #include <algorithm>
-#include <map>
 
 #include "select/parts.h"
 
 namespace archguard {
 
 std::vector<ChosenEntry> as_clang_needs_it(const std::vector<ChosenEntry>& entries) {
-  std::map<Arch, ChosenEntry> by_arch;
+  std::vector<ChosenEntry> ascending;
   for (const ChosenEntry& chosen : entries) {
-    const auto [place, is_new] = by_arch.insert({chosen.entry.arch, chosen});
-    ChosenEntry& joined = place->second;
-    if (is_new) {
-      if (!joined.entry.real) joined.reason += "; with SASS, which clang cannot leave out";
-      joined.entry.real = true;
+    auto at = ascending.begin();
+    while (at != ascending.end() && at->entry.arch < chosen.entry.arch) ++at;
+    if (at == ascending.end() || at->entry.arch != chosen.entry.arch) {
+      at = ascending.insert(at, chosen);
+      if (!at->entry.real) at->reason += "; with SASS, which clang cannot leave out";
+      at->entry.real = true;
       continue;
     }
-    joined.entry.virtual_ = joined.entry.virtual_ || chosen.entry.virtual_;
-    joined.reason += "; " + chosen.reason;
-    joined.devices.insert(joined.devices.end(), chosen.devices.begin(), chosen.devices.end());
-    std::sort(joined.devices.begin(), joined.devices.end());
+    at->entry.virtual_ = at->entry.virtual_ || chosen.entry.virtual_;
+    at->reason += "; " + chosen.reason;
+    at->devices.insert(at->devices.end(), chosen.devices.begin(), chosen.devices.end());
+    std::sort(at->devices.begin(), at->devices.end());
   }
-  std::vector<ChosenEntry> ascending;
-  for (auto& [arch, chosen] : by_arch) ascending.push_back(std::move(chosen));
   return ascending;
 }
 

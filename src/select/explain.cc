@@ -8,6 +8,7 @@ namespace {
 
 // Devices that one warning speaks of, and the capabilities among them.
 struct Concerned {
+  Version driver = {};  // of all of them, where the warning is of drivers
   std::vector<std::size_t> devices;
   std::vector<ComputeCapability> capabilities;
 
@@ -66,28 +67,27 @@ std::string too_old_for_jit(const std::string& names, const std::vector<ComputeC
 void add_driver_warnings(const std::vector<Device>& devices, const std::vector<DeviceGroup>& groups,
                          const Compiler& compiler, const SelectPolicy& policy,
                          std::vector<std::string>& warnings) {
-  std::vector<Version> drivers;  // of the groups that this compiler serves
-  for (const DeviceGroup& group : groups)
-    if (group.served && group.driver) drivers.push_back(*group.driver);
-  std::sort(drivers.begin(), drivers.end());
-  drivers.erase(std::unique(drivers.begin(), drivers.end()), drivers.end());
-
-  std::vector<Concerned> concerned(drivers.size());
-  for (const DeviceGroup& group : groups)
-    if (group.served && group.driver)
-      concerned[std::lower_bound(drivers.begin(), drivers.end(), *group.driver) - drivers.begin()].add(group);
+  std::vector<Concerned> by_driver;  // of the groups that this compiler serves, ascending
+  for (const DeviceGroup& group : groups) {
+    if (!group.served || !group.driver) continue;
+    auto at = by_driver.begin();
+    while (at != by_driver.end() && at->driver < *group.driver) ++at;
+    if (at == by_driver.end() || at->driver != *group.driver)
+      at = by_driver.insert(at, Concerned{*group.driver, {}, {}});
+    at->add(group);
+  }
 
   std::vector<std::string> of_jit;  // said last
-  for (std::size_t i = 0; i < drivers.size(); ++i) {
-    const bool runs_programs = drivers[i] >= lowest_driver_cuda_for_toolkit(compiler.version);
-    const bool takes_ptx =
-        policy.ptx == PtxPolicy::none || driver_takes_ptx_of(compiler, drivers[i]) == Fit::yes;
+  for (Concerned& concerned : by_driver) {
+    const Version driver = concerned.driver;
+    const bool runs_programs = driver >= lowest_driver_cuda_for_toolkit(compiler.version);
+    const bool takes_ptx = policy.ptx == PtxPolicy::none || driver_takes_ptx_of(compiler, driver) == Fit::yes;
     if (runs_programs && takes_ptx) continue;
-    const std::string names = concerned[i].names(devices);
+    const std::string names = concerned.names(devices);
     if (!runs_programs)
-      warnings.push_back(too_old_for_programs(names, drivers[i], compiler.version));
+      warnings.push_back(too_old_for_programs(names, driver, compiler.version));
     else
-      of_jit.push_back(too_old_for_jit(names, concerned[i].capabilities, drivers[i], compiler));
+      of_jit.push_back(too_old_for_jit(names, concerned.capabilities, driver, compiler));
   }
   warnings.insert(warnings.end(), of_jit.begin(), of_jit.end());
 }

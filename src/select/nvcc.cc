@@ -95,7 +95,7 @@ std::vector<Arch> archs_in_listing(const std::string& listing, std::string_view 
   for (auto line : split(listing, '\n')) {
     line = trim(line);
     if (!starts_with(line, prefix)) continue;
-    if (const auto arch = parse_arch(line.substr(prefix.size()))) archs.push_back(*arch);
+    if (const auto arch = parse_arch(line.substr(prefix.size()))) insert_once(archs, *arch);
   }
   return archs;
 }
@@ -110,12 +110,9 @@ const Toolkit* nearest_known_toolkit(Version version) {
 
 // The names with a suffix that the table has for a listed arch.
 void add_suffixed(std::vector<Arch>& archs, const Toolkit* toolkit) {
-  if (toolkit != nullptr)
-    for (const Arch arch : toolkit->archs) {
-      const Arch plain{arch.number, Suffix::none};
-      if (std::find(archs.begin(), archs.end(), plain) != archs.end()) archs.push_back(arch);
-    }
-  sort_each_once(archs);
+  if (toolkit == nullptr) return;
+  for (const Arch arch : toolkit->archs)
+    if (makes(archs, {arch.number, Suffix::none})) insert_once(archs, arch);
 }
 
 }  // namespace

@@ -62,7 +62,7 @@ std::optional<Arch> ptx_beside(const std::vector<Arch>& sass, const SelectPolicy
 std::string fallback_reason(Arch ptx, const SelectPolicy& policy);
 
 bool makes(const std::vector<Arch>& archs, Arch arch);
-void sort_each_once(std::vector<Arch>& archs);
+void insert_once(std::vector<Arch>& ascending, Arch arch);
 
 // ---- clang.cc ----
 

@@ -15,7 +15,6 @@
 #include "compat/arch.cc"
 #include "compat/driver.cc"
 #include "compat/rules.cc"
-#include "compat/tables.cc"
 #include "compat/toolkit.cc"
 #include "device/answers.cc"
 #include "device/cache.cc"
