@@ -9,8 +9,8 @@
 namespace archguard {
 namespace {
 
-// A kernel with more statements, or more text, behind its first branch is no hollow one.
-constexpr std::size_t kHollowMost = 256, kHollowTextMost = std::size_t{32} * 1024;
+// A kernel with more statements, or more text, is no hollow one.
+constexpr std::size_t kHollowMost = 256, kHollowTextMost = std::size_t{8} * 1024;
 
 bool has_part(std::string_view opcode, std::string_view part) {
   return opcode.find(part) != std::string_view::npos;
@@ -25,12 +25,63 @@ bool has_effect(std::string_view opcode) {
          starts_with(opcode, "cp.reduce");
 }
 
+// What the text between a kernel's braces comes to. Inner blocks only delimit names.
+KernelState state_of_body(std::string_view body) {
+  PtxLexer lexer(body);
+  bool straight = true, empty = true;
+  std::optional<bool> may_trap;  // further on; looked for where all else is said
+  std::size_t statements = 0;
+  std::string_view token = lexer.next();
+  while (!token.empty()) {
+    if (token == "{" || token == "}" || token == ";") {
+      token = lexer.next();
+      continue;
+    }
+    if (token == ".loc" || token == ".file") {  // end with their line
+      lexer.skip_line();
+      token = lexer.next();
+      continue;
+    }
+    if (token[0] == '.') {
+      token = lexer.end_of_statement(token);
+      continue;
+    }
+    bool always = true;
+    if (token == "@") {
+      always = false;
+      if (lexer.next() == "!") lexer.next();
+      token = lexer.next();
+    }
+    const std::string_view opcode = token;
+    token = lexer.next();
+    if (token == ":") {  // a label
+      token = lexer.next();
+      continue;
+    }
+    if (has_effect(opcode)) return KernelState::real;
+    const bool leaves = opcode == "exit" || starts_with(opcode, "ret");
+    if (straight) {
+      if (opcode == "trap" && always) return KernelState::trap;
+      if (leaves && always && empty) return KernelState::empty;
+      if (leaves || !always || starts_with(opcode, "br")) straight = false;
+    }
+    empty = false;
+    ++statements;
+    token = lexer.end_of_statement(token);
+    // What is left to come out of a long body is real, unless its first run of statements ends in a trap.
+    if (statements <= kHollowMost && body.size() <= kHollowTextMost) continue;
+    if (straight && !may_trap) may_trap = has_part(body.substr(lexer.position()), "trap");
+    if (!straight || !*may_trap) return KernelState::real;
+  }
+  if (straight && empty) return KernelState::empty;  // the end of the body returns
+  return statements > kHollowMost ? KernelState::real : KernelState::unknown;
+}
+
 // Reads kernels, `.entry name(…) … { … }`. What stands between the name and the body are parameters and
-// limits
-// (`.maxntid`); a declaration ends in `;` and is no kernel.
+// limits (`.maxntid`); a declaration ends in `;` and is no kernel.
 class PtxReader {
  public:
-  explicit PtxReader(std::string_view text) : lexer_(text) {}
+  explicit PtxReader(std::string_view text) : text_(text), lexer_(text) {}
 
   Status read(std::vector<Kernel>& kernels) {
     for (std::string_view token = lexer_.next(); !token.empty(); token = lexer_.next()) {
@@ -44,83 +95,17 @@ class PtxReader {
         if (token == ")" && parentheses != 0) --parentheses;
       } while (!token.empty() && (parentheses != 0 || (token != "{" && token != ";")));
       if (token == ";") continue;
-      const auto state = token == "{" ? read_body() : std::nullopt;
-      if (!state) return Error{{}, "PTX ends inside the kernel '" + name + "'", {}};
-      kernels.push_back({name, *state});
+      const std::size_t begin = lexer_.position();
+      if (token.empty() || !lexer_.skip_block())
+        return Error{{}, "PTX ends inside the kernel '" + name + "'", {}};
+      kernels.push_back({name, state_of_body(text_.substr(begin, lexer_.position() - 1 - begin))});
     }
     if (lexer_.broken()) return Error{{}, "PTX ends inside a comment or string", {}};
     return Done{};
   }
 
  private:
-  // Behind the body's `{` to behind its `}`; nothing where the text ends first. Inner blocks only delimit
-  // names.
-  std::optional<KernelState> read_body() {
-    bool straight = true, empty = true, measured = false;
-    std::size_t statements = 0, depth = 1;
-    std::string_view token = lexer_.next();
-    while (depth != 0) {
-      if (token.empty()) return std::nullopt;
-      if (token == "{" || token == "}" || token == ";") {
-        if (token != ";") depth += token == "{" ? 1 : std::size_t(-1);
-        if (depth != 0) token = lexer_.next();
-        continue;
-      }
-      if (token == ".loc" || token == ".file") {  // end with their line
-        lexer_.skip_line();
-        token = lexer_.next();
-        continue;
-      }
-      if (token[0] == '.') {
-        token = lexer_.end_of_statement(token);
-        continue;
-      }
-      bool always = true;
-      if (token == "@") {
-        always = false;
-        if (lexer_.next() == "!") lexer_.next();
-        token = lexer_.next();
-      }
-      const std::string_view opcode = token;
-      token = lexer_.next();
-      if (token == ":") {  // a label
-        token = lexer_.next();
-        continue;
-      }
-      const std::size_t open = depth + (token == "{" ? 1 : 0) - (token == "}" ? 1 : 0);
-      if (has_effect(opcode)) return close(open, KernelState::real);
-      const bool leaves = opcode == "exit" || starts_with(opcode, "ret");
-      if (straight) {
-        if (opcode == "trap" && always) return close(open, KernelState::trap);
-        if (leaves && always && empty) return close(open, KernelState::empty);
-        if (leaves || !always || starts_with(opcode, "br")) straight = false;
-      }
-      empty = false;
-      ++statements;
-      token = lexer_.end_of_statement(token);
-      const std::size_t left = depth - (token == "}" ? 1 : 0);
-      if (straight || left == 0) continue;
-      // What is left to come out is real or unknown: the end of a long body says it without its statements.
-      if (statements > kHollowMost) return close(left, KernelState::real);
-      if (measured) continue;
-      measured = true;
-      const PtxLexer here = lexer_;
-      const auto state = close(left, KernelState::real);
-      if (!state || lexer_.position() - here.position() > kHollowTextMost) return state;
-      lexer_ = here;
-    }
-    if (straight && empty) return KernelState::empty;  // the end of the body returns
-    return statements > kHollowMost ? KernelState::real : KernelState::unknown;
-  }
-
-  // The state is clear: only the end of the body is left to find. An open operand list counts as closed by
-  // its own `}`.
-  std::optional<KernelState> close(std::size_t depth, KernelState state) {
-    for (; depth != 0; --depth)
-      if (!lexer_.skip_block()) return std::nullopt;
-    return state;
-  }
-
+  std::string_view text_;
   PtxLexer lexer_;
 };
 

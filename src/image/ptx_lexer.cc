@@ -1,6 +1,8 @@
 #include "image/ptx_lexer.h"
 
 #include <array>
+#include <cstdint>
+#include <cstring>
 
 namespace archguard {
 namespace {
@@ -32,18 +34,23 @@ bool is_mark(char c) {
   return (c == '{') | (c == '}') | (c == '/') | (c == '"');
 }
 
-constexpr std::size_t kRun = 64;
+constexpr std::size_t kVector = 16, kRun = 4 * kVector;
 
-// A loop without a way out, of bytes alone: compilers make vector instructions of it. Most of all PTX goes
-// through it.
+// Loops without a way out, of bytes alone: compilers make vector instructions of them. All of a kernel's body
+// goes through here.
+template <std::size_t kSize>
 bool has_mark(const char* run) {
-  unsigned char any = 0;
-  for (std::size_t i = 0; i < kRun; ++i) any = static_cast<unsigned char>(any | is_mark(run[i]));
-  return any != 0;
+  std::array<unsigned char, kVector> marks{};
+  for (std::size_t at = 0; at < kSize; at += kVector)
+    for (std::size_t i = 0; i < kVector; ++i) marks[i] |= is_mark(run[at + i]);
+  std::array<std::uint64_t, kVector / 8> words;
+  std::memcpy(words.data(), marks.data(), kVector);
+  return (words[0] | words[1]) != 0;
 }
 
 std::size_t find_mark(std::string_view text, std::size_t at) {
-  while (text.size() - at >= kRun && !has_mark(text.data() + at)) at += kRun;
+  while (text.size() - at >= kRun && !has_mark<kRun>(text.data() + at)) at += kRun;
+  while (text.size() - at >= kVector && !has_mark<kVector>(text.data() + at)) at += kVector;
   while (at < text.size() && !is_mark(text[at])) ++at;
   return at;
 }

@@ -107,11 +107,36 @@ TEST_CASE("every cut of a module is an error, or ends between two kernels") {
   }
 }
 
-TEST_CASE("a kernel of many statements behind a branch is real, and the next one is found") {
+TEST_CASE("a kernel of many statements is real, unless they run straight into a trap") {
   std::string many;
   for (int i = 0; i < 300; ++i) many += "ld.global.v2.u32 {%r1, %r2}, [%rd1];\n";
   CHECK(kernels_of_ptx(".version 9.0\n.target sm_80\n.entry a() { @%p1 bra $L; {" + many +
                        "} $L: trap; }\n.entry b() { ret; }\n.entry c() { bra $L;" + many + "{" + many +
                        "} }\n.entry d() { trap; }") == "a real, b empty, c real, d trap");
-  CHECK(kernels_of_ptx(".version 9.0\n.target sm_80\n.entry a() {" + many + "trap; }") == "a trap");
+  CHECK(state_of(many) == "k real");
+  CHECK(state_of(many + "trap;") == "k trap");
+  CHECK(state_of("// trap\n" + many) == "k real");
+  CHECK(state_of(many + "mov.u32 %trap, 1;") == "k real");
+  CHECK(state_of(many + "@%p1 trap; ret;") == "k real");
+  CHECK(state_of(many + "bra $L; trap;") == "k real");
+  CHECK(state_of("ret;" + many) == "k empty");
+  CHECK(state_of("exit;" + many + "trap;") == "k empty");
+}
+
+TEST_CASE("so is one of few statements and much text") {
+  const std::string text = "// " + std::string(9000, 'x') + "\n";
+  CHECK(state_of("mov.u32 %r1, 1;" + text) == "k real");
+  CHECK(state_of("mov.u32 %r1, 1;" + text + "trap;") == "k trap");
+  CHECK(state_of(text + "ret;") == "k empty");
+  CHECK(state_of(text) == "k empty");
+}
+
+// The end of a body is looked for in runs of 64 bytes and of 16.
+TEST_CASE("a body ends where it ends, at every distance") {
+  for (std::size_t size = 0; size < 200; ++size) {
+    const std::string blanks(size, ' ');
+    CHECK(state_of(blanks + "{" + blanks + "}" + blanks) == "k empty");
+    CHECK(state_of(blanks + "/*}*/" + blanks + "trap;") == "k trap");
+    CHECK(state_of("ret;" + blanks + ".pragma \"}\";" + blanks) == "k empty");
+  }
 }
