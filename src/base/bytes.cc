@@ -63,4 +63,8 @@ Status FileSource::read(std::uint64_t offset, void* out, std::size_t count) cons
   return read_whole(offset, out, count);
 }
 
+Error no_name() {
+  return {{}, "the name of a file is empty", "look for a variable that is not set"};
+}
+
 }  // namespace archguard

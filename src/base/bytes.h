@@ -110,6 +110,9 @@ class PartSource final : public ByteSource {
   std::uint64_t size_;
 };
 
+// What an empty name of a file is refused with.
+Error no_name();
+
 // A regular file, read with pread: nothing is mapped, so a file that shrinks gives an error instead of SIGBUS
 // and peak memory stays at what is asked for.
 class FileSource final : public ByteSource {

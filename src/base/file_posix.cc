@@ -18,6 +18,7 @@ Error not_a_file(const std::string& path, mode_t mode) {
 }  // namespace
 
 Result<FileSource> FileSource::open(const std::string& path) {
+  if (path.empty()) return no_name();
   struct stat status {};
   // Looked at before it is opened, since opening alone has effects on some devices.
   if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) return not_a_file(path, status.st_mode);

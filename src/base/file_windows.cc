@@ -13,6 +13,7 @@
 namespace archguard {
 
 Result<FileSource> FileSource::open(const std::string& path) {
+  if (path.empty()) return no_name();
   const std::wstring name = widen(path);
   const DWORD attributes = GetFileAttributesW(name.c_str());
   if (attributes != INVALID_FILE_ATTRIBUTES && (attributes & FILE_ATTRIBUTE_DIRECTORY) != 0)

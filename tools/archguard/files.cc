@@ -97,6 +97,7 @@ bool is_lost_binary(const std::string& path, const ByteSource& bytes) {
 Result<std::vector<InputFile>> list_files(const std::vector<std::string>& paths, const std::string& list) {
   std::vector<InputFile> files;
   for (const std::string& path : paths) {
+    if (path.empty()) return no_name();
     std::error_code error;
     if (!fs::is_directory(path, error)) {
       files.push_back({path, true, std::nullopt});
@@ -114,6 +115,12 @@ Result<std::vector<InputFile>> list_files(const std::vector<std::string>& paths,
     if (const std::string_view path = trim(line); !path.empty())
       files.push_back({std::string(path), false, std::nullopt});
   return files;
+}
+
+std::string no_binary_text(const std::vector<std::string>& paths, const std::string& list) {
+  std::vector<std::string> all = paths;
+  if (!list.empty()) all.push_back(list);
+  return "no binary in " + join(all, ", ");
 }
 
 void visit_files(const std::vector<InputFile>& files, const VisitCode& visit,

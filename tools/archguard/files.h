@@ -24,6 +24,9 @@ struct InputFile {
 // empty: none.
 Result<std::vector<InputFile>> list_files(const std::vector<std::string>& paths, const std::string& list);
 
+// "no binary in build, list.txt": what to say where none of the files that these name was visited.
+std::string no_binary_text(const std::vector<std::string>& paths, const std::string& list);
+
 using VisitCode = std::function<void(const InputFile&, const DeviceCode&, const ByteSource&)>;
 
 // Reads the files, several at a time, and hands them over one by one in their order, a zip file member by

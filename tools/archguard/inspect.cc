@@ -36,10 +36,11 @@ Result<int> run_inspect(const InspectOptions& options) {
   const bool kernels = options.kernels || by == InspectBy::kernel;
   const auto writer = options.format == "json" ? inspect_json(print)
                                                : inspect_text(print, by, kernels, Style{colour_for_stdout()});
-  bool all_read = true;
+  bool all_read = true, any_visited = false;
   std::size_t passed_over = 0, libraries = 0;  // most of a folder's files, and of what a program needs
   std::string zip;                             // the last whose members need libraries
   const auto visit = [&](const InputFile& input, const DeviceCode& code, const ByteSource& source) {
+    any_visited = true;
     if (options.needed && is_linked_member(code) && zip != input.path)
       needed.errors.push_back(needs_unpacking(zip = input.path));
     if (!input.named && holds_nothing(code)) {
@@ -77,6 +78,7 @@ Result<int> run_inspect(const InspectOptions& options) {
     print(count_of(passed_over, "file") + " without device code\n");
   if (libraries != 0 && options.format == "text")
     print(count_of(libraries, "needed library", "needed libraries") + " without device code\n");
+  if (!any_visited && options.format == "text") print(no_binary_text(options.paths, {}) + "\n");
   for (const Error& error : needed.errors) print_error(error);
   all_read &= needed.errors.empty();
   ARCHGUARD_CHECK(finish_printing());

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <doctest/doctest.h>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sys/stat.h>
@@ -94,7 +95,7 @@ TEST_CASE("a zip file within a wheel is read; one without code says so, and in a
   const RunOutput none = run_archguard({"verify", "p.zip", "--device", "8.0"}, plain.path());
   CHECK(none.out == "p.zip: no device code\n");
   CHECK(none.exit_code == 3);
-  CHECK(run_archguard({"inspect", "."}, plain.path()).out.empty());
+  CHECK(run_archguard({"inspect", "."}, plain.path()).out == "no binary in .\n");
 }
 
 TEST_CASE(
@@ -243,4 +244,32 @@ TEST_CASE("a thin archive reads the files that it names, and names the one that 
         "both.a: not read whole, so nothing counts as covered\n"
         "both.a: 0 of 1 covered\n");
   CHECK(run.exit_code == 2);
+}
+
+TEST_CASE("a folder, or a list, without a binary is said to have none") {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder.path() + "/empty");
+  folder.file("list", "notes.txt\n");
+  folder.file("notes.txt", "no binary\n");
+  const RunOutput verified =
+      run_archguard({"verify", "empty", "--files-from", "list", "--device", "8.0"}, folder.path());
+  CHECK(verified.out == "no binary in empty, list\n");
+  CHECK(verified.exit_code == 3);
+  const RunOutput inspected = run_archguard({"inspect", "empty"}, folder.path());
+  CHECK(inspected.out == "no binary in empty\n");
+  CHECK(inspected.exit_code == 0);
+}
+
+TEST_CASE("an empty name, as of a variable that is not set, is refused") {
+  const TemporaryFolder folder;
+  const std::string refusal =
+      "archguard: error: the name of a file is empty\n  fix: look for a variable that is not set\n";
+  const std::vector<std::vector<std::string>> commands = {
+      {"inspect", ""}, {"verify", "", "--device", "8.0"}, {"verify", "x", "--fleet", ""}};
+  for (const auto& command : commands) {
+    const RunOutput run = run_archguard(command, folder.path());
+    CHECK(run.err == refusal);
+    CHECK(run.out.empty());
+    CHECK(run.exit_code == 2);
+  }
 }
