@@ -40,15 +40,22 @@ constexpr std::uint64_t kRatioMost = 1032;  // of deflate: 258 bytes for two bit
 constexpr std::size_t kStartSize = 4096, kBlock = std::size_t{256} * 1024,
                       kInMemoryMost = std::size_t{4} << 20;
 
+// Offsets count from the zip file's start, or from `begin`: behind a script they may do either.
 struct Directory {
-  std::uint64_t offset = 0, size = 0, entries = 0;
+  std::uint64_t begin = 0, offset = 0, size = 0, entries = 0;
 };
 
 Error cut(const std::string& what, std::uint64_t at) {
   return Error{{}, what + " at " + hex(at) + " lies outside of the zip file", {}};
 }
 
+bool is_script(const ByteSource& source) {
+  const auto start = read_bytes(source, 0, std::min<std::uint64_t>(2, source.size()));
+  return start && ByteView(*start).text() == "#!";
+}
+
 Result<Directory> find_directory(const ByteSource& source) {
+  const bool scripted = is_script(source);
   const std::uint64_t size = source.size();
   const std::uint64_t tail_size = std::min<std::uint64_t>(size, kEndSize + kCommentMost);
   ARCHGUARD_TRY(tail, read_bytes(source, size - tail_size, tail_size));
@@ -58,14 +65,16 @@ Result<Directory> find_directory(const ByteSource& source) {
       continue;
     if (in.u16(at + 4) != in.u16(at + 6) || in.u16(at + 8) != in.u16(at + 10))
       return Error{{}, "is one part of a zip file that was split", "join the parts: zip -s 0"};
-    Directory directory{in.u32(at + 16), in.u32(at + 12), in.u16(at + 10)};
+    Directory directory{0, in.u32(at + 16), in.u32(at + 12), in.u16(at + 10)};
     std::uint64_t end = size - tail_size + at;
     if (at >= kLocatorSize && in.u32(at - kLocatorSize) == kLocator64) {
-      const std::uint64_t record_at = in.u64(at - kLocatorSize + 8);
+      const std::uint64_t claimed = in.u64(at - kLocatorSize + 8), locator = end - kLocatorSize;
+      // Behind a script it stands right before its locator, wherever that says it is.
+      const std::uint64_t record_at = scripted && locator >= kEnd64Size ? locator - kEnd64Size : claimed;
       const auto record = read_bytes(source, record_at, kEnd64Size);
       if (!record || Cursor(*record).u32(0) != kEnd64) return cut("zip64's end record", record_at);
       const Cursor wide(*record);
-      directory = {wide.u64(48), wide.u64(40), wide.u64(32)};
+      directory = {0, wide.u64(48), wide.u64(40), wide.u64(32)};
       end = record_at;
     }
     if (directory.offset > end || directory.size > end - directory.offset)
@@ -74,6 +83,8 @@ Result<Directory> find_directory(const ByteSource& source) {
                        hex(directory.offset) + ", " +
                        std::to_string(directory.offset < end ? end - directory.offset : 0) + " remain",
                    {}};
+    if (scripted) directory.begin = end - directory.size - directory.offset;
+    directory.offset += directory.begin;
     return directory;
   }
   return Error{{}, "is a zip file cut short: it has no directory at its end", {}};
@@ -240,6 +251,16 @@ bool is_zip(ByteView start) {
   return starts_with(start.text(), "PK\3\4") || starts_with(start.text(), "PK\5\6");
 }
 
+bool is_zip(const ByteSource& source) {
+  const auto start = read_bytes(source, 0, std::min<std::uint64_t>(4, source.size()));
+  if (start && is_zip(*start)) return true;
+  if (!is_script(source)) return false;
+  const auto directory = find_directory(source);
+  if (!directory) return false;
+  const auto entry = read_bytes(source, directory->offset, std::min<std::uint64_t>(4, directory->size));
+  return entry && (entry->empty() || Cursor(*entry).u32(0) == kEntry);
+}
+
 Status visit_zip(const ByteSource& source, const std::function<void(const ZipMember&)>& visit) {
   ARCHGUARD_TRY(directory, find_directory(source));
   const PartSource part(source, directory.offset, directory.size);
@@ -265,6 +286,7 @@ Status visit_zip(const ByteSource& source, const std::function<void(const ZipMem
     member.name = std::string(variable.part(kEntrySize, name_size).text());
     const Cursor extra(variable.part(kEntrySize + name_size, extra_size));
     ARCHGUARD_CHECK(apply_zip64(extra, {&member.size, &member.stored_size, &member.header}, member.name));
+    member.header += directory.begin;
     at += size;
     ++entries;
     // Members that share bytes would let a small file inflate without end.

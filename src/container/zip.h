@@ -22,6 +22,10 @@ struct ZipMember {
 // A zip file, which a wheel is, by its first bytes.
 bool is_zip(ByteView start);
 
+// The same, or one behind a script, as Python's zipapp, pex and shiv make them: it begins with `#!` and ends
+// with a zip file's directory.
+bool is_zip(const ByteSource& source);
+
 // Calls `visit` for each member that is no folder, in the directory's order, until the first damage, which is
 // the error.
 Status visit_zip(const ByteSource& source, const std::function<void(const ZipMember&)>& visit);

@@ -84,8 +84,7 @@ DeviceCode read_device_code(const ByteSource& source, const std::string& path, c
 }
 
 bool holds_files(const ByteSource& source) {
-  const auto start = read_bytes(source, 0, std::min<std::uint64_t>(4, source.size()));
-  return start && is_zip(*start);
+  return is_zip(source);
 }
 
 void visit_device_code(const ByteSource& source, const std::string& path, const Visit& visit) {

@@ -123,7 +123,8 @@ Seeds zips() {
         .stored("lib/", {})
         .stored("RECORD", bytes_of_text("lib/a.so,,\n"));
   };
-  return {filled().bytes(), filled().zip64().comment("PK").bytes(), test::ZipBuilder{}.bytes()};
+  return {filled().bytes(), filled().zip64().comment("PK").bytes(), filled().script("#!/bin/sh\n").bytes(),
+          test::ZipBuilder{}.bytes()};
 }
 
 Seeds offloads() {

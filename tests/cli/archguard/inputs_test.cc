@@ -51,6 +51,17 @@ TEST_CASE("the members of a wheel are judged one by one, and what is no binary i
   CHECK(json["files"][1]["results"][0]["errors"][0]["containers"][0]["member"] == "pkg/libbar.a(x.o)");
 }
 
+TEST_CASE(
+    "a program of Python in one file, as zipapp, pex and shiv make it, is not passed over in a folder") {
+  const TemporaryFolder folder;
+  folder.file("app.pyz", text_of(wheel().script("#!/usr/bin/env python3\n").bytes()));
+  folder.file("run.sh", "#!/bin/sh\n");
+  const RunOutput run = run_archguard({"verify", ".", "--device", "8.0@13.0", "--brief"}, folder.path());
+  CHECK(run.out.find("./app.pyz(pkg/libfoo.so): 1 of 1 covered\n") == 0);
+  CHECK(run.out.find("run.sh") == std::string::npos);
+  CHECK(run.exit_code == 0);
+}
+
 TEST_CASE("inspect names the member of a wheel, and those of archives in it") {
   const TemporaryFolder folder;
   folder.file("p.whl", text_of(wheel().bytes()));

@@ -5,8 +5,8 @@
 namespace archguard::fuzz {
 
 void zip(ByteView bytes) {
-  if (!is_zip(bytes)) return;
   const MemorySource source(bytes);
+  if (!is_zip(source)) return;
   const Status status = visit_zip(source, [&](const ZipMember& member) {
     if (member.size > (std::uint64_t{1} << 20))
       return;  // large ones go to a file; what inflates them is the same

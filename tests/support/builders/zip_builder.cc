@@ -54,6 +54,11 @@ ZipBuilder& ZipBuilder::comment(std::string_view text) {
   return *this;
 }
 
+ZipBuilder& ZipBuilder::script(std::string_view text) {
+  script_ = text;
+  return *this;
+}
+
 ZipBuilder& ZipBuilder::zip64() {
   zip64_ = true;
   return *this;
@@ -62,6 +67,7 @@ ZipBuilder& ZipBuilder::zip64() {
 Bytes ZipBuilder::bytes() const {
   constexpr std::uint32_t kWide = 0xffffffff;
   ByteWriter file, directory;
+  file.text(script_);
   for (const Member& member : members_) {
     const std::uint64_t header = file.size();
     file.u32(0x04034b50).u16(20).u16(member.flags).u16(member.method).u32(0).u32(member.checksum);

@@ -19,6 +19,7 @@ class ZipBuilder {
   ZipBuilder& size(std::uint64_t claimed);      // a lie
   ZipBuilder& flags(unsigned flags);
   ZipBuilder& comment(std::string_view text);  // of the whole file
+  ZipBuilder& script(std::string_view text);   // stands before it; offsets count from there
   ZipBuilder& zip64();                         // sizes, offsets and counts in 64 bits
   Bytes bytes() const;
 
@@ -32,7 +33,7 @@ class ZipBuilder {
     std::uint64_t size = 0;
   };
   std::vector<Member> members_;
-  std::string comment_;
+  std::string comment_, script_;
   bool zip64_ = false;
 };
 

@@ -52,6 +52,28 @@ TEST_CASE("members stored and deflated, behind folders, with a comment, in 64 bi
   CHECK(contents(ZipBuilder{}.deflated("empty", {}).stored("none", {}).bytes()) == "empty=\nnone=\n");
 }
 
+TEST_CASE("behind a script, with offsets that count from its start or not") {
+  const std::string script = "#!/usr/bin/env python3\n";
+  const std::string members = "a=alpha\ndir/b=beta beta beta\n";
+  for (const bool wide : {false, true}) {
+    const auto builder = [&](std::string_view before) {
+      ZipBuilder zip = two().script(before).comment("text");
+      return (wide ? zip.zip64() : zip).bytes();
+    };
+    Bytes joined = bytes_of_text(script);  // cat script t.zip
+    const Bytes zip = builder("");
+    joined.insert(joined.end(), zip.begin(), zip.end());
+    for (const Bytes& bytes : {builder(script), joined}) {
+      CHECK(is_zip(MemorySource(bytes)));
+      CHECK(contents(bytes) == members);
+      for (std::size_t size = 0; size < bytes.size(); ++size)
+        CHECK_FALSE(is_zip(MemorySource(ByteView{bytes.data(), size})));
+    }
+  }
+  CHECK_FALSE(is_zip(MemorySource(bytes_of_text(script))));
+  CHECK_FALSE(is_zip(MemorySource(two().script("#/usr").bytes())));
+}
+
 TEST_CASE("a member that is too large for memory goes to a file, which leaves nothing behind") {
   CHECK(contents(ZipBuilder{}.deflated("b", kLong).bytes()) == "b=6291456 bytes\n");
   REQUIRE(setenv("TMPDIR", "/nowhere", 1) == 0);
