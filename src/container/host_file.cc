@@ -19,6 +19,11 @@ Result<Bytes> read_start(const ByteSource& source) {
   return read_bytes(source, 0, std::min<std::uint64_t>(kStartSize, source.size()));
 }
 
+// An `ar` archive whose first member says so; its files are in a compressed tar archive (deb(5)).
+bool is_debian_package(ByteView start) {
+  return has_archive_magic(start) && starts_with(start.text().substr(8), "debian-binary");
+}
+
 // Fills format and sections of an object that is no archive.
 void read_object(const ByteSource& source, ByteView start, const std::string& where, HostObject& object,
                  std::vector<Error>& errors) {
@@ -66,6 +71,12 @@ HostFile visit_host_file(const ByteSource& source, const std::string& path, cons
   if (is_zip(*start)) {
     file.errors.push_back(
         {name, "is a zip file, whose members are files of their own", "unpack it and name the folder"});
+    return file;
+  }
+  if (is_debian_package(*start)) {
+    file.recognized = false;
+    file.errors.push_back({name, "is a Debian package, which is not read",
+                           "unpack it and name the folder: dpkg-deb -x " + path + " DIR"});
     return file;
   }
   if (has_archive_magic(*start)) {

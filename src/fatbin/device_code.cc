@@ -21,6 +21,7 @@ class ZipVisitor {
   void read(const ByteSource& zip, const std::string& outer, std::size_t depth) {
     const Status status = visit_zip(zip, [&](const ZipMember& member) {
       const std::string name = outer.empty() ? member.name : object_name(outer, member.name);
+      if (holds_conda_files(member.name)) return add_conda_package(outer);
       // Nested, each file may inflate a thousandfold: together they may not.
       if (member.size > inflated_most_ - inflated_)
         return add_error(name, {{}, "is not read: the zip file inflates to too much", {}});
@@ -38,7 +39,7 @@ class ZipVisitor {
 
   void finish() {
     if (any_ && rest_.errors.empty()) return;
-    rest_.recognized = !rest_.errors.empty();
+    rest_.recognized = !rest_.errors.empty() && !is_package_;
     visit_(rest_, MemorySource({}));
   }
 
@@ -46,6 +47,18 @@ class ZipVisitor {
   static std::uint64_t most_inflated_of_zip(std::uint64_t size) {
     constexpr std::uint64_t kFactor = 1032;  // of one deflate
     return size > UINT64_MAX / kFactor ? UINT64_MAX : size * kFactor;
+  }
+
+  // conda's package format 2: a zip file with two compressed tar archives, `pkg-*` and `info-*`.
+  static bool holds_conda_files(const std::string& member) {
+    return starts_with(member, "pkg-") && ends_with(member, ".tar.zst");
+  }
+
+  void add_conda_package(const std::string& outer) {
+    is_package_ = outer.empty();
+    add_error(outer, {{},
+                      "is a conda package, which is not read",
+                      "unpack it and name the folder: cph extract " + path_ + " --dest DIR"});
   }
 
   void add_error(const std::string& member, Error error) {
@@ -58,6 +71,7 @@ class ZipVisitor {
   const Visit& visit_;
   DeviceCode rest_;  // of no member: what could not be read
   bool any_ = false;
+  bool is_package_ = false;  // whose files nobody reads: as of a tar archive, in a folder it is passed over
 };
 
 }  // namespace

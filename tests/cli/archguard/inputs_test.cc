@@ -1,5 +1,6 @@
 // Every kind of input as a user names it: wheels, zip files, thin archives, folders.
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <doctest/doctest.h>
 #include <filesystem>
@@ -255,6 +256,28 @@ TEST_CASE("a thin archive reads the files that it names, and names the one that 
         "both.a: not read whole, so nothing counts as covered\n"
         "both.a: 0 of 1 covered\n");
   CHECK(run.exit_code == 2);
+}
+
+TEST_CASE("a package that is not read is no file without device code; in a folder it is passed over") {
+  const TemporaryFolder folder;
+  const Bytes code = bytes_of_text("compressed");
+  folder.file("p.deb", "!<arch>\ndebian-binary   0           0     0     100644  4         `\n2.0\n");
+  folder.file("p.conda",
+              text_of(ZipBuilder{}.stored("metadata.json", {}).stored("pkg-p.tar.zst", code).bytes()));
+  const std::vector<std::array<std::string, 3>> packages = {
+      {"p.deb", "a Debian package", "dpkg-deb -x p.deb DIR"},
+      {"p.conda", "a conda package", "cph extract p.conda --dest DIR"}};
+  for (const auto& [name, what, command] : packages) {
+    const std::string error = "archguard: error: " + name + ": is " + what +
+                              ", which is not read\n  fix: unpack it and name the folder: " + command + "\n";
+    const RunOutput verified = run_archguard({"verify", name, "--device", "8.0"}, folder.path());
+    CHECK(verified.out.find(error) == 0);
+    CHECK(verified.exit_code == 2);
+    const RunOutput inspected = run_archguard({"inspect", name}, folder.path());
+    CHECK(inspected.out == error);
+    CHECK(inspected.exit_code == 2);
+  }
+  CHECK(run_archguard({"verify", ".", "--device", "8.0"}, folder.path()).out == "no binary in .\n");
 }
 
 TEST_CASE("a folder, or a list, without a binary is said to have none") {
