@@ -2,6 +2,26 @@
 # and what would be right: going on with half-read arguments would build the wrong thing.
 include_guard(GLOBAL)
 
+# Is the word the keyword, but for one letter that is left out, added or another, or two that changed places?
+function(_archguard_one_slip out word keyword)
+  set(${out} FALSE PARENT_SCOPE)
+  string(LENGTH "${keyword}" length)
+  foreach(at RANGE ${length})
+    string(SUBSTRING "${keyword}" 0 ${at} before)
+    string(SUBSTRING "${keyword}" ${at} -1 from)
+    set(slips ".${from}")
+    if(from MATCHES "^.(.*)$")
+      string(APPEND slips "|.?${CMAKE_MATCH_1}")
+    endif()
+    if(from MATCHES "^(.)(.)(.*)$")
+      string(APPEND slips "|${CMAKE_MATCH_2}${CMAKE_MATCH_1}${CMAKE_MATCH_3}")
+    endif()
+    if(word MATCHES "^${before}(${slips})$")
+      set(${out} TRUE PARENT_SCOPE)
+    endif()
+  endforeach()
+endfunction()
+
 # Checks what cmake_parse_arguments left in arg_… of the calling function. All value keywords are parsed as lists there,
 # since only so an empty value can be told from an absent keyword in every CMake version.
 #
@@ -12,11 +32,11 @@ function(_archguard_check_arguments command)
   if(DEFINED arg_UNPARSED_ARGUMENTS)
     list(GET arg_UNPARSED_ARGUMENTS 0 first)
     string(TOUPPER "${first}" upper)
-    string(REGEX REPLACE "S$" "" singular "${upper}")
     set(hint "")
-    foreach(word IN ITEMS "${upper}" "${singular}" "${upper}S")
-      if(hint STREQUAL "" AND word IN_LIST keywords)
-        set(hint "did you mean ${word}?")
+    foreach(keyword IN LISTS keywords)
+      _archguard_one_slip(meant "${upper}" "${keyword}")
+      if(hint STREQUAL "" AND meant)
+        set(hint "did you mean ${keyword}?")
       endif()
     endforeach()
     if(hint STREQUAL "")

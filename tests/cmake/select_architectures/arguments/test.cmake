@@ -3,8 +3,11 @@ function(refuses arguments text)
   errs("archguard_select_architectures: ${text}")
 endfunction()
 
-refuses([[FLET x.csv]]
-  "unknown argument 'FLET'; it knows FLEET BASELINE PTX SASS SUFFIX ON_NO_DEVICE ON_DETECT_FAILURE ON_UNSUPPORTED")
+refuses([[DEVICES x.csv]]
+  "unknown argument 'DEVICES'; it knows FLEET BASELINE PTX SASS SUFFIX ON_NO_DEVICE ON_DETECT_FAILURE ON_UNSUPPORTED")
+refuses([[FLET x.csv]] "unknown argument 'FLET'; did you mean FLEET?")
+refuses([[FELET x.csv]] "unknown argument 'FELET'; did you mean FLEET?")
+refuses([[on_no_devise error]] "unknown argument 'on_no_devise'; did you mean ON_NO_DEVICE?")
 refuses([[fleet x.csv]] "unknown argument 'fleet'; did you mean FLEET?")
 refuses([[FLEETS x.csv]] "unknown argument 'FLEETS'; did you mean FLEET?")
 refuses([[FLEET]] "FLEET needs a value; give one or leave the keyword out")
