@@ -18,6 +18,10 @@ bool write_to_handle(HANDLE file, std::string_view text) {
 
 }  // namespace
 
+std::string real_path(const std::string& path) {
+  return path;
+}
+
 Status write_file(const std::string& path, const std::string& text) {
   const std::wstring name = widen(path);
   const std::wstring beside = name + L"." + std::to_wstring(GetCurrentProcessId()) + L".part";

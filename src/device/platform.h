@@ -115,7 +115,5 @@ std::string link_name(const std::string& path);
 // owner and mode. "-" where there is none.
 std::string file_stamp(const std::string& path);
 void remove_file(const std::string& path);  // if it is there
-// With all symbolic links resolved; the path itself where that fails.
-std::string real_path(const std::string& path);
 
 }  // namespace archguard

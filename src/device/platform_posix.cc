@@ -364,12 +364,4 @@ std::string user_identity() {
   return text;
 }
 
-std::string real_path(const std::string& path) {
-  char* resolved = realpath(path.c_str(), nullptr);
-  if (resolved == nullptr) return path;
-  std::string text = resolved;
-  free(resolved);
-  return text;
-}
-
 }  // namespace archguard

@@ -288,8 +288,4 @@ std::string file_stamp(const std::string&) {
 
 void remove_file(const std::string&) {}
 
-std::string real_path(const std::string& path) {
-  return path;
-}
-
 }  // namespace archguard

@@ -2,6 +2,7 @@
 
 #include "base/bytes.h"
 #include "base/text.h"
+#include "base/write_file.h"
 #include "device/answers.h"
 #include "device/cache.h"
 #include "device/drivers.h"

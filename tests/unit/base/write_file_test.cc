@@ -1,6 +1,9 @@
 #include "base/write_file.h"
 
 #include <doctest/doctest.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "support/run_process/run_process.h"
 
@@ -26,4 +29,32 @@ TEST_CASE("a file that cannot be written says why") {
   REQUIRE_FALSE(taken);
   CHECK(taken.error().text() == folder.path() + "/taken: cannot be written: is a directory");
   CHECK(run_process({"ls", folder.path()}).out == "taken\n");
+}
+
+TEST_CASE("what is no regular file is written to, and stays what it is") {
+  const TemporaryFolder folder;
+  const std::string pipe = folder.path() + "/pipe", file = folder.file("file", "old"),
+                    link = folder.path() + "/link";
+  REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+  const int reader = open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
+  REQUIRE(reader >= 0);
+  CHECK(write_file(pipe, "text").ok());
+  char got[8] = {};
+  CHECK(read(reader, got, sizeof got) == 4);
+  CHECK(std::string(got) == "text");
+  close(reader);
+
+  REQUIRE(symlink("file", link.c_str()) == 0);
+  CHECK(write_file(link, "new").ok());
+  CHECK(file_content(file) == "new");
+  CHECK(run_process({"ls", "-F", folder.path()}).out == "file\nlink@\npipe|\n");
+}
+
+TEST_CASE("a full device is an error") {
+  struct stat about {};
+  if (stat("/dev/full", &about) != 0 || !S_ISCHR(about.st_mode)) return;
+  const auto full = write_file("/dev/full", "text");
+  REQUIRE_FALSE(full);
+  CHECK(full.error().text() == "/dev/full: cannot be written: no space left on device");
+  CHECK((stat("/dev/full", &about) == 0 && S_ISCHR(about.st_mode)));
 }
