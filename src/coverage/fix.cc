@@ -61,6 +61,20 @@ std::string fix_missing_image(ComputeCapability device, const VerifyPolicy& poli
   return "no known toolkit serves " + to_string(device) + "; leave this device out of the fleet";
 }
 
+// "", where no toolkit is known by that number.
+std::string or_older_toolkit(Version cuda) {
+  return find_toolkit(cuda) == nullptr ? "" : ", or build with CUDA " + to_string(cuda);
+}
+
+// Without the compression the driver must still serve the toolkit that made the image, and compile its PTX.
+std::string fix_compression(const DeviceResult& result, const Device& device, const VerifyPolicy& policy) {
+  const Version needed = result.needs_driver.value_or(kFirstZstdDriver);
+  const std::string update = update_driver(needed);
+  if (policy.scope == Scope::library) return update;
+  if (kFirstZstdDriver < needed) return update + or_older_toolkit(*device.driver_cuda);
+  return update + ", or compile with nvcc's --compress-mode=speed (LZ4)";
+}
+
 std::string fix_new_ptx(const DeviceResult& result, const Device& device, const VerifyPolicy& policy,
                         std::optional<Version> toolkit) {
   std::string update = result.needs_driver ? update_driver(*result.needs_driver) : "update the driver";
@@ -68,10 +82,7 @@ std::string fix_new_ptx(const DeviceResult& result, const Device& device, const 
   // SASS avoids the compiler of an old driver, but not the floor that this toolkit's runtime sets (35).
   const bool below_floor =
       toolkit && device.driver_cuda && *device.driver_cuda < lowest_driver_cuda_for_toolkit(*toolkit);
-  if (below_floor)
-    return find_toolkit(*device.driver_cuda) == nullptr
-               ? update
-               : update + ", or build with CUDA " + to_string(*device.driver_cuda);
+  if (below_floor) return update + or_older_toolkit(*device.driver_cuda);
   const Toolkit* made_by = toolkit ? find_toolkit(*toolkit) : nullptr;
   const auto sass = made_by != nullptr ? newest_sass_for(made_by->archs, *device.capability)
                                        : std::optional<Arch>(arch_of(*device.capability));
@@ -79,6 +90,10 @@ std::string fix_new_ptx(const DeviceResult& result, const Device& device, const 
 }
 
 }  // namespace
+
+std::string fix_old_driver(Version toolkit, Version driver_cuda) {
+  return update_driver(lowest_driver_cuda_for_toolkit(toolkit)) + or_older_toolkit(driver_cuda);
+}
 
 std::string fix_for(const DeviceResult& result, const Device& device, const VerifyPolicy& policy,
                     std::optional<Version> toolkit) {
@@ -93,13 +108,12 @@ std::string fix_for(const DeviceResult& result, const Device& device, const Veri
   if (failed(kNoKernelImage) && !environment.forces_jit.empty()) return "unset " + environment.forces_jit;
   if (failed(kNoKernelImage)) return fix_missing_image(capability, policy, toolkit);
   if (failed(kUnsupportedPtxVersion)) return fix_new_ptx(result, device, policy, toolkit);
-  if (failed(kInvalidKernelImage))
-    return update_driver(kFirstZstdDriver) + ", or compile with nvcc's --compress-mode=speed (LZ4)";
+  if (failed(kInvalidKernelImage)) return fix_compression(result, device, policy);
   if (failed(kInvalidDeviceFunction))
     return "compile every source file that holds these kernels for " + to_string(arch_of(capability)) +
            " too, or waive them: --waivers FILE with the line 'kernel,compute_cap,reason'";
   if (failed(kInsufficientDriver) && result.toolkit_ahead)
-    return update_driver(lowest_driver_cuda_for_toolkit(*result.toolkit_ahead));
+    return fix_old_driver(*result.toolkit_ahead, *device.driver_cuda);
   if (policy.judge.require_driver && result.containers.unknown != 0)
     return "name the driver: --device " + to_string(capability) +
            "@13.0, or a driver_version column in the fleet file";

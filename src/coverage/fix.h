@@ -12,4 +12,7 @@ namespace archguard {
 std::string fix_for(const DeviceResult& result, const Device& device, const VerifyPolicy& policy,
                     std::optional<Version> toolkit);
 
+// The same where the driver is too old for the runtime of the toolkit that made a file (error 35).
+std::string fix_old_driver(Version toolkit, Version driver_cuda);
+
 }  // namespace archguard

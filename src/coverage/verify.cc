@@ -57,7 +57,12 @@ class DeviceJudge {
   DeviceResult finish(std::optional<Version> toolkit, bool whole) {
     auto& counts = result_.containers;
     const bool any_fits = counts.sass + counts.jit != 0;
-    if (policy_.scope == Scope::library && any_fits) forgive_containers();
+    if (policy_.scope == Scope::library) {
+      if (any_fits)
+        forgive_containers();
+      else
+        forgive_missing_images();
+    }
     if (counts.total != 0 && counts.total == counts.specific)
       result_.failures.push_back({kNoKernelImage,
                                   false,
@@ -90,6 +95,19 @@ class DeviceJudge {
                    failures.end());
     result_.kernels.missing.clear();
     result_.kernels.hollow.clear();
+  }
+
+  // Where another driver, or another environment, would let the library choose an image, the containers that
+  // have none for this device are not what fails.
+  void forgive_missing_images() {
+    auto& failures = result_.failures;
+    const auto lacks_image = [](const Failure& failure) {
+      return !failure.unknown && failure.code == kNoKernelImage;
+    };
+    if (std::all_of(failures.begin(), failures.end(),
+                    [&](const Failure& failure) { return failure.unknown || lacks_image(failure); }))
+      return;
+    failures.erase(std::remove_if(failures.begin(), failures.end(), lacks_image), failures.end());
   }
 
   void add_kernels(const DeviceObject& object, const ContainerCode& code, std::size_t taken) {

@@ -8,6 +8,7 @@
 #include "compat/rules.h"
 #include "compat/toolkit.h"
 #include "container/host_file.h"
+#include "coverage/fix.h"
 #include "report/names.h"
 
 namespace archguard {
@@ -48,6 +49,7 @@ std::string_view seen_as(int code) {
 
 // Which toolkits can help a device without an image, and whether newer drivers still do.
 std::string toolkits_for(ComputeCapability device) {
+  if (is_beyond_table(device)) return {};
   const auto toolkits = toolkits_with_sass_for(device);
   if (!toolkits) return {};
   const bool to_the_newest = toolkits->last == newest_known_toolkit().version;
@@ -168,6 +170,11 @@ class Writer {
       if (failure.code == kNoKernelImage)
         detail("toolkits", toolkits_for(*all_.classes[index].device.capability));
       detail("fix", result.fix);
+      if (failure.code == kNoKernelImage && options_.hint_scope &&
+          result.containers.sass + result.containers.jit != 0)
+        detail("hint",
+               "a library that chooses among its images at run time, as NVIDIA's do, is judged with --scope "
+               "library");
     }
   }
 
@@ -178,11 +185,28 @@ class Writer {
                        count_of(result.kernels.hollow.size(), "kernel does nothing", "kernels do nothing"),
                        devices_of(index), kernel_list(result.kernels.hollow)),
            "compile that code for this device too, or waive it: --waivers FILE");
-    if (result.toolkit_ahead)
-      warn(fmt::format("{}: made by CUDA {}, whose runtime fails with error 35 (cudaErrorInsufficientDriver) "
-                       "on the driver of {}",
-                       name_of(file), to_string(*result.toolkit_ahead), devices_of(index)),
-           "update the driver, or build with an older toolkit");
+    if (result.toolkit_ahead) write_old_driver(file, index);
+  }
+
+  // Once for all files of that toolkit: a program and its libraries fail together.
+  void write_old_driver(const FileResult& file, std::size_t index) {
+    const auto toolkit = file.devices[index].toolkit_ahead;
+    std::vector<std::string> others;
+    for (const FileResult& each : all_.files) {
+      if (each.devices[index].toolkit_ahead != toolkit) continue;
+      if (&each == &file) {
+        if (!others.empty()) return;  // said with the first of them
+      } else {
+        others.push_back(name_of(each));
+      }
+    }
+    warn(fmt::format("{}: made by CUDA {}, whose runtime fails with error 35 (cudaErrorInsufficientDriver) "
+                     "on the driver of {}",
+                     name_of(file), to_string(*toolkit), devices_of(index)),
+         {});
+    detail("also", join(others, ", "));
+    detail("fix", fix_old_driver(*toolkit, *all_.classes[index].device.driver_cuda) +
+                      "; --require-driver makes this an error");
   }
 
   // Containers that lack the same images are one message.
@@ -228,10 +252,13 @@ class Writer {
     };
     add(counts.sass, "SASS");
     add(counts.jit, "PTX");
-    const bool by_policy =
-        !result.failures.empty() && std::all_of(result.failures.begin(), result.failures.end(),
-                                                [](const Failure& failure) { return failure.code == 0; });
-    add(counts.uncovered, by_policy ? "not as asked for" : "without an image");
+    const auto all_failed_by = [&](int code) {
+      return std::all_of(result.failures.begin(), result.failures.end(),
+                         [&](const Failure& failure) { return failure.unknown || failure.code == code; });
+    };
+    add(counts.uncovered, all_failed_by(kNoKernelImage) ? "without an image"
+                          : all_failed_by(0)            ? "not as asked for"
+                                                        : "that cannot run");
     add(counts.unknown, "unknown");
     add(counts.specific, "for other devices only");
     std::string text = fmt::format("{}: {}", count_of(counts.total, "container"), join(parts, ", "));
@@ -239,6 +266,8 @@ class Writer {
       text += fmt::format("; {} of {} kernels", result.kernels.covered, result.kernels.total);
     if (result.needs_driver && result.coverage == Coverage::covered)
       text += "; needs a driver that offers CUDA " + to_string(*result.needs_driver);
+    if (result.toolkit_ahead && result.coverage == Coverage::covered)
+      text += "; error 35 from the runtime of CUDA " + to_string(*result.toolkit_ahead);
     return text;
   }
 

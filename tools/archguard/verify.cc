@@ -183,10 +183,12 @@ Result<int> run_verify(const VerifyOptions& options) {
   verification.unused_waivers = waivers.unused();
 
   const bool to_file = !options.output.empty();
-  std::string report = options.format == "json"
-                           ? verify_json(verification)
-                           : verify_text(verification, {to_file ? Style{} : Style{colour_for_stdout()},
-                                                        options.brief, options.target});
+  std::string report =
+      options.format == "json"
+          ? verify_json(verification)
+          : verify_text(verification,
+                        {to_file ? Style{} : Style{colour_for_stdout()}, options.brief, options.target,
+                         options.scope == "container" && options.target.empty()});
   if (verification.files.empty() && !options.needed_only && options.format == "text")
     report += no_binary_text(options.paths, options.files_from) + "\n";
   if (to_file) {

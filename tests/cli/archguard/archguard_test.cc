@@ -78,7 +78,7 @@ TEST_CASE("PTX that the driver takes is covered; newer PTX is error 222 with cau
         "  found: PTX compute_80 (ISA 9.0)\n"
         "  cause: its PTX has ISA 9.0; the driver offers CUDA 12.4 and takes PTX up to ISA 8.4\n"
         "  fix: update the driver to branch 580 (CUDA 13.0) or newer, or build with CUDA 12.4\n"
-        "  error 222  8.6 (--device 8.6@12.4)  1 container: 1 without an image\n"
+        "  error 222  8.6 (--device 8.6@12.4)  1 container: 1 that cannot run\n"
         "k.ptx: 0 of 1 covered\n");
   CHECK(bad.err.empty());
   CHECK(bad.exit_code == 1);
@@ -113,7 +113,7 @@ TEST_CASE("--env: what the program's environment does to its device code") {
         "  found: PTX compute_80 (ISA 9.0)\n"
         "  cause: only its PTX fits, and CUDA_DISABLE_PTX_JIT keeps the driver from compiling PTX\n"
         "  fix: unset CUDA_DISABLE_PTX_JIT\n"
-        "  error 223  8.6 (--device 8.6@13.0)  1 container: 1 without an image\n"
+        "  error 223  8.6 (--device 8.6@13.0)  1 container: 1 that cannot run\n"
         "k.ptx: 0 of 1 covered\n");
   CHECK(disabled.exit_code == 1);
   CHECK(archguard({"verify", "k.ptx", "--device", "8.6@13.0", "--env", "CUDA_FORCE_PTX_JIT=1"}, folder.path())

@@ -147,7 +147,8 @@ TEST_CASE("a library that is not found is unknown: who needs it, and where was l
                      "archguard: error: <>/liba.so: needs libb.so, which is not found; looked in <>, "
                      "/etc/ld.so.cache, ") == 0);
   CHECK(run.out.find("\n  fix: set LD_LIBRARY_PATH to its folder, as it will be where the program runs; "
-                     "--rpath-link for where the linker found it, --sysroot for another system\n") != std::string::npos);
+                     "--rpath-link for where the linker found it, --sysroot for another system\n") !=
+        std::string::npos);
   CHECK(run.exit_code == 2);
 
   folder.file("libb.so", "not a library");
@@ -167,7 +168,9 @@ TEST_CASE("--rpath-link finds what the linker found, behind the loader's own fol
   REQUIRE(::rename((folder.path() + "/libb.so").c_str(), (folder.path() + "/linked/libb.so").c_str()) == 0);
   const RunOutput run = verify(folder, {"tool", "--device", "8.0", "--needed", "--brief", "--rpath-link",
                                         folder.path() + "/no", "--rpath-link", folder.path() + "/linked"});
-  CHECK(run.out.find("<>/linked/libb.so, needed by <>/liba.so, found where the linker did: 1 of 1 covered\n") != std::string::npos);
+  CHECK(
+      run.out.find("<>/linked/libb.so, needed by <>/liba.so, found where the linker did: 1 of 1 covered\n") !=
+      std::string::npos);
   CHECK(run.exit_code == 0);
 }
 

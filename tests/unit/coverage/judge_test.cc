@@ -94,6 +94,17 @@ TEST_CASE("zstd needs a driver of CUDA 12.4: else error 200") {
   CHECK(judge_on(device("8.0", "12.2"), {sass("80"), zstd(ptx("80", "8.2"))}).verdict == Verdict::sass);
 }
 
+TEST_CASE("what it needs of a driver includes the runtime of the toolkit that made it") {
+  const auto needs = [](const Device& on, const Image& image) { return judge_on(on, {image}).needs_driver; };
+  Image of_13 = sass("80");
+  of_13.code->toolkit = Version{13, 0};
+  CHECK(needs(device("8.0"), zstd(of_13)) == Version{13, 0});
+  CHECK(needs(device("8.0", "12.2"), zstd(of_13)) == Version{13, 0});
+  CHECK(needs(device("8.0"), zstd(ptx("80", "8.8"))) == Version{12, 9});
+  CHECK(needs(device("8.0", "12.2"), zstd(ptx("80", "8.8"))) == Version{12, 9});
+  CHECK_FALSE(needs(device("8.0"), of_13));  // SASS asks nothing of the driver itself
+}
+
 TEST_CASE("what is not understood never covers") {
   CHECK(judge_on(device("8.6"), {sass("80"), unknown_kind("86")}).verdict == Verdict::unknown);
   CHECK(judge_on(device("9.0"), {unknown_kind("90")}).reason == "image of unknown kind 0x55");

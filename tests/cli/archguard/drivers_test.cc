@@ -1,0 +1,113 @@
+// What archguard verify says where the driver is what stands in the way.
+#include <doctest/doctest.h>
+
+#include "running.h"
+#include "support/builders/cubin_builder.h"
+#include "support/builders/elf_builder.h"
+#include "support/builders/fatbin_builder.h"
+
+using namespace archguard::test;
+
+namespace {
+
+// CUDA 12.4 made it.
+Bytes cubin(int sm) {
+  return CubinBuilder{}
+      .sm(sm)
+      .generation7(124)
+      .kernel("gemm", sass::join({sass::store(), sass::exit()}))
+      .bytes();
+}
+
+std::string library(const std::vector<Bytes>& containers) {
+  Bytes all;
+  for (const Bytes& each : containers) all.insert(all.end(), each.begin(), each.end());
+  return text_of(ElfBuilder{}.section(".nv_fatbin", all).bytes());
+}
+
+std::string ptx_with_zstd(std::string_view isa) {
+  const std::string text = ".version " + std::string(isa) +
+                           "\n.target sm_80\n.address_size 64\n.visible .entry gemm()\n{\n trap;\n}\n";
+  return library({FatbinBuilder{}.ptx("80", isa, text).zstd().bytes()});
+}
+
+std::string fix_in(const RunOutput& run) {
+  const auto at = run.out.find("  fix: ");
+  return at == std::string::npos ? "" : run.out.substr(at + 7, run.out.find('\n', at) - at - 7);
+}
+
+}  // namespace
+
+TEST_CASE("the fix for a compression that the driver does not know leads to no other error") {
+  const TemporaryFolder folder;
+  folder.file("a.so", library({FatbinBuilder{}.cubin(80, cubin(80)).zstd().bytes()}));
+  folder.file("p82.so", ptx_with_zstd("8.2"));
+  folder.file("p90.so", ptx_with_zstd("9.0"));
+  const auto fix_of = [&](const std::string& name) {
+    const RunOutput run = run_archguard({"verify", name, "--device", "8.0@12.2"}, folder.path());
+    CHECK(run.out.find("archguard: error 200: ") == 0);
+    CHECK(run.exit_code == 1);
+    return fix_in(run);
+  };
+  const std::string without =
+      "update the driver to branch 550 (CUDA 12.4) or newer, or compile with nvcc's --compress-mode=speed "
+      "(LZ4)";
+  CHECK(fix_of("a.so") == without);
+  CHECK(fix_of("p82.so") == without);
+  CHECK(fix_of("p90.so") == "update the driver to branch 580 (CUDA 13.0) or newer, or build with CUDA 12.2");
+}
+
+TEST_CASE("a library that a newer driver would serve is not said to lack an image") {
+  const TemporaryFolder folder;
+  folder.file("l.so", library({FatbinBuilder{}.cubin(70, cubin(70)).bytes(),
+                               FatbinBuilder{}.cubin(80, cubin(80)).zstd().bytes()}));
+  const RunOutput run =
+      run_archguard({"verify", "l.so", "--device", "8.0@12.2", "--scope", "library"}, folder.path());
+  CHECK(run.out.find("archguard: error 200: l.so(.nv_fatbin+0x") == 0);
+  CHECK(run.out.find("209") == std::string::npos);
+  CHECK(fix_in(run) == "update the driver to branch 550 (CUDA 12.4) or newer");
+  CHECK(run.exit_code == 1);
+}
+
+TEST_CASE("where some containers fit and others do not, --scope library is named, unless a target was") {
+  const TemporaryFolder folder;
+  folder.file("l.so", library({FatbinBuilder{}.cubin(70, cubin(70)).bytes(),
+                               FatbinBuilder{}.cubin(80, cubin(80)).bytes()}));
+  const std::string hint =
+      "  hint: a library that chooses among its images at run time, as NVIDIA's do, is judged with --scope "
+      "library\n";
+  const auto said = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"verify", "l.so"});
+    return run_archguard(arguments, folder.path()).out.find(hint) != std::string::npos;
+  };
+  CHECK(said({"--device", "8.0"}));
+  CHECK_FALSE(said({"--device", "8.0", "--target", "l"}));
+  CHECK_FALSE(said({"--device", "9.0"}));
+}
+
+TEST_CASE("a runtime that the driver is too old for is warned of once, with the driver to install") {
+  const TemporaryFolder folder;
+  const std::string program = library({FatbinBuilder{}.cubin(80, cubin(80)).bytes()});
+  for (const char* name : {"a.so", "b.so", "c.so"}) folder.file(name, program);
+  const std::vector<std::string> files = {"verify", "a.so", "b.so", "c.so", "--brief"};
+  auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), files.begin(), files.end());
+    return run_archguard(more, folder.path());
+  };
+  CHECK(with({"--device", "8.0@11.8"}).out ==
+        "archguard: warning: a.so: made by CUDA 12.4, whose runtime fails with error 35 "
+        "(cudaErrorInsufficientDriver) on the driver of 8.0 (--device 8.0@11.8)\n"
+        "  also: b.so, c.so\n"
+        "  fix: update the driver to branch 525 (CUDA 12.0) or newer, or build with CUDA 11.8; "
+        "--require-driver "
+        "makes this an error\n"
+        "a.so: 1 of 1 covered\nb.so: 1 of 1 covered\nc.so: 1 of 1 covered\n");
+  CHECK(with({"--device", "8.0@12.0"}).out ==
+        "a.so: 1 of 1 covered\nb.so: 1 of 1 covered\nc.so: 1 of 1 covered\n");
+  CHECK(with({"--device", "8.0@11.8", "--require-driver"}).exit_code == 1);
+  CHECK(
+      run_archguard({"verify", "a.so", "--device", "8.0@11.8"}, folder.path())
+          .out.find(
+              "  covered    8.0 (--device 8.0@11.8)  1 container: 1 SASS; error 35 from the runtime of CUDA "
+              "12.4\n") != std::string::npos);
+}
