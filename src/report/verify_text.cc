@@ -76,6 +76,7 @@ class Writer {
         ++(file.needed_by.empty() ? passed_over : libraries);
     }
     if (passed_over != 0) line(count_of(passed_over, "file") + " without device code");
+    write_total();
     if (libraries != 0 && !options_.brief)
       line(count_of(libraries, "needed library", "needed libraries") + " without device code");
     if (all_.needed)
@@ -108,6 +109,25 @@ class Writer {
   }
 
  private:
+  // Of a folder: what became of its files.
+  void write_total() {
+    std::size_t covered = 0, not_covered = 0, unknown = 0;
+    for (const FileResult& file : all_.files) {
+      if (file.named || !file.needed_by.empty()) continue;
+      const Outcome outcome = outcome_of(all_, file);
+      covered += outcome == Outcome::covered ? 1 : 0;
+      not_covered += outcome == Outcome::not_covered ? 1 : 0;
+      unknown += outcome == Outcome::unknown ? 1 : 0;
+    }
+    const std::size_t all = covered + not_covered + unknown;
+    if (all < 2) return;
+    std::vector<std::string> parts;
+    if (covered != 0) parts.push_back(options_.style.good(fmt::format("{} covered", covered)));
+    if (not_covered != 0) parts.push_back(options_.style.error(fmt::format("{} not covered", not_covered)));
+    if (unknown != 0) parts.push_back(options_.style.error(fmt::format("{} unknown", unknown)));
+    line(fmt::format("{} files: {}", all, join(parts, ", ")));
+  }
+
   void line(const std::string& text) { out_ += text + "\n"; }
   void detail(std::string_view label, const std::string& text) {
     if (!text.empty()) line(fmt::format("  {}: {}", label, text));

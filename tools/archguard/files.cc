@@ -11,6 +11,7 @@
 
 #include "base/parallel.h"
 #include "base/text.h"
+#include "compat/arch.h"
 
 namespace archguard {
 namespace fs = std::filesystem;
@@ -72,7 +73,11 @@ Opened open_file(const InputFile& input) {
   };
   if (input.error) return failed(*input.error);
   auto source = FileSource::open(input.path);
-  if (!source) return failed(source.error());
+  if (!source) {
+    Error error = std::move(source).error();
+    if (parse_capability(input.path)) error.fix = "for a device write --device " + input.path;
+    return failed(std::move(error));
+  }
   Opened opened;
   opened.source = std::make_unique<FileSource>(std::move(*source));
   if (!holds_files(*opened.source)) opened.code = read_device_code(*opened.source, input.path);

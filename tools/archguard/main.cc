@@ -11,78 +11,93 @@ namespace {
 
 using namespace archguard;
 
-void add_needed_options(CLI::App& command, NeededOptions& options) {
-  command.add_option("--sysroot", options.sysroot,
-                     "the root of the system that they are for, where it is another");
-  command
-      .add_option("--rpath-link", options.rpath_link,
-                  "a folder where the linker found them, asked after the loader's own")
+// An option that takes one value and may be repeated.
+void add_each(CLI::App& command, const char* name, std::vector<std::string>& values, const char* value,
+              const std::string& help) {
+  command.add_option(name, values, help + "; may be repeated")
+      ->type_name(value)
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->allow_extra_args(false);
+}
+
+void add_one(CLI::App& command, const char* name, std::string& text, const char* value,
+             const std::string& help) {
+  command.add_option(name, text, help)->type_name(value);
+}
+
+void add_choice(CLI::App& command, const char* name, std::string& text,
+                const std::vector<std::string>& choices, const std::string& help) {
+  command.add_option(name, text, help)
+      ->type_name(join(choices, "|"))
+      ->check(CLI::IsMember(choices).description(""));
+}
+
+CLI::Option* add_paths(CLI::App& command, std::vector<std::string>& paths) {
+  return command
+      .add_option("PATH", paths,
+                  "executable, library, object, archive, .fatbin, .cubin, .ptx, wheel, zip file or folder")
+      ->type_name("");
+}
+
+void add_needed_options(CLI::App& command, NeededOptions& options) {
+  add_one(command, "--sysroot", options.sysroot, "DIR",
+          "the root of the system that they are for, where it is another");
+  add_each(command, "--rpath-link", options.rpath_link, "DIR",
+           "a folder where the linker found them, asked after the loader's own");
 }
 
 CLI::App* add_inspect(CLI::App& app, InspectOptions& options) {
   CLI::App* command = app.add_subcommand("inspect", "list the device code that files hold");
-  command
-      ->add_option("PATH", options.paths,
-                   "executable, library, object, archive, .fatbin, .cubin, .ptx, wheel, zip file or folder")
-      ->required();
+  add_paths(*command, options.paths)->required();
   command->add_flag("--kernels", options.kernels,
                     "read every image and list its kernels: real, empty, trap, unknown");
   command->add_flag("--needed", options.needed,
                     "also the libraries that ELF files need, found as the loader would");
   add_needed_options(*command, options.where);
-  command->add_option("--by", options.by, "what the text is grouped by; the JSON always holds all [arch]")
-      ->check(CLI::IsMember({"arch", "kernel", "container"}));
-  command->add_option("--format", options.format, "[text]")->check(CLI::IsMember({"text", "json"}));
+  add_choice(*command, "--by", options.by, {"arch", "kernel", "container"},
+             "what the text is grouped by; the JSON always holds all [arch]");
+  add_choice(*command, "--format", options.format, {"text", "json"}, "[text]");
   command->footer("Exit: 0 all was read, 2 something could not be read or is unknown.");
   return command;
 }
 
 CLI::App* add_verify(CLI::App& app, VerifyOptions& options) {
   CLI::App* command = app.add_subcommand("verify", "prove that files run on every device, or say why not");
-  command->add_option(
-      "PATH", options.paths,
-      "executable, library, object, archive, .fatbin, .cubin, .ptx, wheel, zip file or folder");
-  command->add_option("--files-from", options.files_from,
-                      "a file with more PATHs, one a line; what is no binary is passed over");
-  command->add_option("--fleet", options.fleets, "the devices: CSV as nvidia-smi --query-gpu prints it")
-      ->allow_extra_args(false);
-  command
-      ->add_option("--device", options.devices,
-                   "one device: 8.6, or 8.6@12.4 with the CUDA that its driver offers")
-      ->allow_extra_args(false);
+  add_paths(*command, options.paths);
+  add_one(*command, "--files-from", options.files_from, "FILE",
+          "a file with more PATHs, one a line; what is no binary is passed over");
+  add_each(*command, "--fleet", options.fleets, "FILE",
+           "the devices: CSV as nvidia-smi --query-gpu prints it");
+  add_each(*command, "--device", options.devices, "CC[@CUDA]",
+           "one device: 8.6, or 8.6@12.4 with the CUDA that its driver offers");
   command->add_flag("--this-machine", options.this_machine, "the GPUs of this machine");
-  command
-      ->add_option("--env", options.environment,
-                   "the program runs with this: CUDA_FORCE_PTX_JIT=1, CUDA_DISABLE_PTX_JIT=1")
-      ->allow_extra_args(false);
-  command->add_option("--expect", options.expect,
-                      "each container holds these images: 80-real;90-virtual, or 8.0;9.0+PTX");
-  command->add_option("--excluded", options.excluded,
-                      "JSON of arch_probe select: devices that it left out are no failure");
+  add_each(*command, "--env", options.environment, "NAME=VALUE",
+           "the program runs with this: CUDA_FORCE_PTX_JIT=1, CUDA_DISABLE_PTX_JIT=1");
+  add_one(*command, "--expect", options.expect, "LIST",
+          "each container holds these images: 80-real;90-virtual, or 8.0;9.0+PTX");
+  add_one(*command, "--excluded", options.excluded, "FILE",
+          "JSON of arch_probe select: devices that it left out are no failure");
   command->add_flag("--needed", options.needed,
                     "also the libraries that ELF files need, found as the loader would; scope library");
   command->add_flag("--needed-only", options.needed_only,
                     "these libraries, and not the files that need them");
-  command->add_option("--needed-list", options.needed_list,
-                      "write the paths of these libraries to this file");
+  add_one(*command, "--needed-list", options.needed_list, "FILE",
+          "write the paths of these libraries to this file");
   add_needed_options(*command, options.where);
-  command
-      ->add_option("--scope", options.scope,
-                   "library: some image fits; for libraries that choose among images [container]")
-      ->check(CLI::IsMember({"container", "library"}));
-  command->add_option("--require", options.require, "sass: PTX is no answer [any]")
-      ->check(CLI::IsMember({"sass", "any"}));
+  add_choice(*command, "--scope", options.scope, {"container", "library"},
+             "library: some image fits; for libraries that choose among images [container]");
+  add_choice(*command, "--require", options.require, {"sass", "any"}, "sass: PTX is no answer [any]");
   command->add_flag("--require-ptx", options.require_ptx, "each container holds plain PTX, for GPUs to come");
   command->add_flag("--require-driver", options.require_driver,
-                    "every device must tell its driver where PTX is needed");
-  command->add_option("--hollow", options.hollow, "kernels that do nothing on a device [warn]")
-      ->check(CLI::IsMember({"error", "warn", "off"}));
-  command->add_option("--waivers", options.waivers,
-                      "CSV kernel,compute_cap,reason: kernels that may be absent");
-  command->add_option("--target", options.target, "the CMake target that a fix names");
-  command->add_option("--format", options.format, "[text]")->check(CLI::IsMember({"text", "json"}));
-  command->add_option("--output", options.output, "write the report to this file");
+                    "every device must tell its driver where PTX is needed, and it must serve the toolkit");
+  add_choice(*command, "--hollow", options.hollow, {"error", "warn", "off"},
+             "kernels that do nothing on a device [warn]");
+  add_one(*command, "--waivers", options.waivers, "FILE",
+          "CSV kernel,compute_cap,reason: kernels that may be absent");
+  add_one(*command, "--target", options.target, "TARGET", "the CMake target that a fix names");
+  add_choice(*command, "--format", options.format, {"text", "json"}, "[text]");
+  add_one(*command, "--output", options.output, "FILE", "write the report to this file");
   command->add_flag("--brief", options.brief, "only failures, warnings and one line a file");
   command->footer(
       "Exit: 0 every device covered, 1 a device is not covered, 2 usage, unreadable or unknown, 3 no device "
@@ -118,7 +133,7 @@ int finish(const Result<int>& result) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("archguard proves that CUDA binaries run on every device of a fleet");
+  CLI::App app("archguard proves that CUDA binaries run on every device of a fleet", "archguard");
   app.set_version_flag("--version", "archguard " ARCHGUARD_VERSION);
   bool cmakedir = false;
   app.add_flag("--cmakedir", cmakedir, "print the folder of ArchGuardConfig.cmake");

@@ -130,7 +130,8 @@ TEST_CASE(
         "archguard: error: ./d.so: ELF header needs 52 bytes, the file has 4\n"
         "./d.so: not read whole, so nothing counts as covered\n"
         "./d.so: 0 of 1 covered\n"
-        "./sub/k.ptx: 1 of 1 covered\n");
+        "./sub/k.ptx: 1 of 1 covered\n"
+        "5 files: 4 covered, 1 unknown\n");
   CHECK(run.err.empty());
   CHECK(run.exit_code == 2);
   for (const char* name : {"pipe.ptx", "/dev/null"}) {
@@ -151,7 +152,7 @@ TEST_CASE("on a terminal a line says how far it is, and is gone before the repor
   CHECK(run.out.find("\r\033[K./a.ptx: 1 of 1 covered\r\n./b.ptx: 1 of 1 covered\r\n") != std::string::npos);
   const RunOutput dumb = run_process({"script", "-qec", command, "/dev/null"},
                                      {{"TERM", "dumb"}, {"NO_COLOR", "1"}}, folder.path());
-  CHECK(dumb.out == "./a.ptx: 1 of 1 covered\r\n./b.ptx: 1 of 1 covered\r\n");
+  CHECK(dumb.out == "./a.ptx: 1 of 1 covered\r\n./b.ptx: 1 of 1 covered\r\n2 files: 2 covered\r\n");
 }
 
 TEST_CASE("a folder that may not be read is an error, and the rest is read") {
@@ -168,7 +169,7 @@ TEST_CASE("a folder that may not be read is an error, and the rest is read") {
   CHECK(run.out == folder.path() + "/k.ptx: 1 of 1 covered\narchguard: error: " + folder.path() +
                        "/shut: cannot be walked: Permission denied\n" + folder.path() +
                        "/shut: not read whole, so nothing counts as covered\n" + folder.path() +
-                       "/shut: 0 of 1 covered\n");
+                       "/shut: 0 of 1 covered\n2 files: 1 covered, 1 unknown\n");
   CHECK(run.exit_code == 2);
 }
 
