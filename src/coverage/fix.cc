@@ -5,26 +5,69 @@
 #include "base/text.h"
 #include "compat/rules.h"
 #include "compat/toolkit.h"
+#include "coverage/waivers.h"
 
 namespace archguard {
 namespace {
 
-// The same entry for CMake, for nvcc and for PyTorch's extensions: who reads this may build with any of them.
-std::string add_entry(Arch arch, bool sass, const std::string& target) {
-  const std::string number = to_string(arch);
-  const std::string entry = number + (sass ? "-real" : "-virtual");
-  if (!target.empty()) return "add " + entry + " to CUDA_ARCHITECTURES of target '" + target + "'";
-  return "add " + entry + " to CMAKE_CUDA_ARCHITECTURES (nvcc: -gencode=arch=compute_" + number +
-         ",code=" + (sass ? "sm_" : "compute_") + number +
-         "; TORCH_CUDA_ARCH_LIST: " + to_string(capability_of(arch)) + (sass ? "" : "+PTX") + ")";
+// What is to be built for one arch.
+struct Addition {
+  Arch arch;
+  bool sass = false, ptx = false;
+};
+
+std::string cmake_entry(const Addition& add) {
+  return to_string(add.arch) + (!add.ptx ? "-real" : !add.sass ? "-virtual" : "");
+}
+
+std::string nvcc_flags(const Addition& add) {
+  const std::string number = to_string(add.arch), flag = "-gencode=arch=compute_" + number + ",code=";
+  if (!add.ptx) return flag + "sm_" + number;
+  return (add.sass ? flag + "sm_" + number + " " : "") + flag + "compute_" + number;
+}
+
+std::string torch_entry(const Addition& add) {
+  return to_string(capability_of(add.arch)) + suffix_text(add.arch.suffix) + (add.ptx ? "+PTX" : "");
+}
+
+template <class Spelling>
+std::vector<std::string> spelled(const std::vector<Addition>& additions, Spelling spelling) {
+  std::vector<std::string> texts;
+  for (const Addition& add : additions) texts.push_back(spelling(add));
+  return texts;
+}
+
+// "a", "a and b", "a, b and c"; not empty.
+std::string listed(std::vector<std::string> texts) {
+  const std::string last = texts.back();
+  texts.pop_back();
+  return texts.empty() ? last : join(texts, ", ") + " and " + last;
+}
+
+// The same entries for CMake, for nvcc and for PyTorch's extensions: who reads this may build with any of
+// them.
+std::string add_entries(const std::vector<Addition>& additions, const std::string& target) {
+  const std::string add = "add " + listed(spelled(additions, cmake_entry)) + " to ";
+  if (!target.empty()) return add + "CUDA_ARCHITECTURES of target '" + target + "'";
+  return add + "CMAKE_CUDA_ARCHITECTURES (nvcc: " + join(spelled(additions, nvcc_flags), " ") +
+         "; TORCH_CUDA_ARCH_LIST: " + join(spelled(additions, torch_entry), " ") + ")";
 }
 
 std::string add_arch(Arch arch, const std::string& target) {
-  return add_entry(arch, true, target);
+  return add_entries({{arch, true, false}}, target);
 }
 
 std::string add_ptx(Arch arch, const std::string& target) {
-  return add_entry(arch, false, target);
+  return add_entries({{arch, false, true}}, target);
+}
+
+// `kernel` is the one that the report names first.
+std::string fix_missing_kernels(const std::string& kernel, const std::vector<std::string>& missing,
+                                ComputeCapability device) {
+  return "compile every source file that holds these kernels for " + to_string(arch_of(device)) +
+         " too, or waive them: --waivers FILE with " +
+         (missing.size() > 1 ? "a line for each, such as '" : "the line '") +
+         waiver_line(kernel, device, missing) + "'";
 }
 
 // A driver new enough for `cuda`, by its branch where that is known.
@@ -110,8 +153,7 @@ std::string fix_for(const DeviceResult& result, const Device& device, const Veri
   if (failed(kUnsupportedPtxVersion)) return fix_new_ptx(result, device, policy, toolkit);
   if (failed(kInvalidKernelImage)) return fix_compression(result, device, policy);
   if (failed(kInvalidDeviceFunction))
-    return "compile every source file that holds these kernels for " + to_string(arch_of(capability)) +
-           " too, or waive them: --waivers FILE with the line 'kernel,compute_cap,reason'";
+    return fix_missing_kernels(with_code(kInvalidDeviceFunction)->kernel, result.kernels.missing, capability);
   if (failed(kInsufficientDriver) && result.toolkit_ahead)
     return fix_old_driver(*result.toolkit_ahead, *device.driver_cuda);
   if (policy.judge.require_driver && result.containers.unknown != 0)
@@ -128,6 +170,21 @@ std::string fix_for(const DeviceResult& result, const Device& device, const Veri
   if (policy.hollow == HollowPolicy::error && !result.kernels.hollow.empty())
     return "compile that code for " + to_string(arch_of(capability)) + " too, or waive it: --waivers FILE";
   return {};
+}
+
+std::string fix_for_absent(const std::vector<ExpectedImage>& absent, const std::string& target) {
+  // The target's property asks for them already.
+  if (!target.empty())
+    return "remove -arch and -gencode flags that override CUDA_ARCHITECTURES of target '" + target +
+           "' for this source file";
+  std::vector<Addition> additions;
+  for (const ExpectedImage& image : absent) {
+    auto add = std::find_if(additions.begin(), additions.end(),
+                            [&](const Addition& each) { return each.arch == image.arch; });
+    if (add == additions.end()) add = additions.insert(add, {image.arch});
+    (image.sass ? add->sass : add->ptx) = true;
+  }
+  return add_entries(additions, target);
 }
 
 }  // namespace archguard

@@ -32,7 +32,7 @@ struct Verification {
   std::vector<DeviceClass> classes;  // of `devices`
   std::vector<Excluded> excluded;    // that the fleet names and that were left out on purpose
   std::vector<FileResult> files;
-  std::vector<Waiver> unused_waivers;
+  std::vector<UnusedWaiver> unused_waivers;
   std::optional<NeededOutcome> needed;  // nothing where nobody asked
   bool expects = false;                 // images were expected (--expect)
 };

@@ -218,6 +218,7 @@ FileResult verify_file(const DeviceCode& code, const ByteSource& file, const std
       result.errors.insert(result.errors.end(), contents.errors.begin(), contents.errors.end());
       for (const Image& image : contents.images)
         if (image.unknown.empty()) raise(toolkit, toolkit_of(image));
+      for (const KernelName& kernel : contents.kernels) waivers.note(kernel.name);
       for (DeviceJudge& each : judges) each.add(object, contents);
       add_expectation(result.expect, object, contents, request.expected);
     }

@@ -11,12 +11,18 @@ namespace archguard {
 
 // A kernel that is absent or hollow on some devices on purpose. A waiver file is CSV with the columns
 // kernel,compute_cap,reason: globs (`*` any text, `?` one character) in the first two, a reason that is
-// mandatory.
+// mandatory. The header may be left out.
 struct Waiver {
-  std::string kernel;       // matched against the mangled name
+  std::string kernel;       // matched against the mangled name and against the one that reports show
   std::string compute_cap;  // "7.5", "8.*"
   std::string reason;
   std::string origin;  // "waivers.csv:3"
+};
+
+// A waiver that excused nothing.
+struct UnusedWaiver {
+  Waiver waiver;
+  bool kernel_read = false;  // some kernel that was read has such a name; else it may be misspelt
 };
 
 class Waivers {
@@ -24,14 +30,25 @@ class Waivers {
   // `path` names the file in errors: "waivers.csv:3: …".
   static Result<Waivers> parse(std::string_view text, const std::string& path);
 
+  // A kernel that was read, by its mangled name, whether a device lacks it or not.
+  void note(const std::string& kernel);
   // Is this kernel waived on such a device? Remembers which waivers were of use.
   bool waive(const std::string& kernel, ComputeCapability device);
-  std::vector<Waiver> unused() const;
+  std::vector<UnusedWaiver> unused() const;
 
  private:
-  std::vector<Waiver> waivers_;
-  std::vector<bool> used_;
+  struct Entry {
+    Waiver waiver;
+    bool kernel_read = false;
+    bool used = false;
+  };
+  std::vector<Entry> entries_;
 };
+
+// The line of a waiver file that waives a kernel on such a device, without its end. The name is the one that
+// reports show, or the mangled one where the other would waive more of `missing`: `float*` is a glob, too.
+std::string waiver_line(const std::string& kernel, ComputeCapability device,
+                        const std::vector<std::string>& missing);
 
 // Does the glob match the whole text? Linear in the product of the sizes at worst.
 bool glob_matches(std::string_view glob, std::string_view text);

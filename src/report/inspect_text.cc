@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "container/host_file.h"
 #include "coverage/judge.h"
+#include "image/demangle.h"
 #include "report/arch_sizes.h"
 #include "report/inspect.h"
 #include "report/names.h"

@@ -1,9 +1,6 @@
 #include "report/names.h"
 
-#include <cstdlib>
-#include <cxxabi.h>
 #include <fmt/format.h>
-#include <memory>
 
 namespace archguard {
 
@@ -73,14 +70,6 @@ std::string_view name_of(Outcome outcome) {
       break;
   }
   return "unknown";
-}
-
-std::string demangle(const std::string& name) {
-  if (name.compare(0, 2, "_Z") != 0) return name;
-  int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> text(
-      abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free);
-  return status == 0 && text ? std::string(text.get()) : name;
 }
 
 std::string human_size(std::uint64_t bytes) {

@@ -16,9 +16,6 @@ std::string_view name_of(KernelState state);        // real empty trap unknown
 std::string_view name_of(Coverage coverage);        // covered not-covered unknown
 std::string_view name_of(Outcome outcome);          // the same and no-device-code
 
-// "saxpy(int, float, float const*, float*)" for a mangled C++ name; any other text as it is.
-std::string demangle(const std::string& name);
-
 // "541.6 MB": powers of 1000, as disks and packages are measured.
 std::string human_size(std::uint64_t bytes);
 

@@ -143,9 +143,10 @@ std::string verify_json(const Verification& verification) {
     json["needed"] = {{"passed_over", verification.needed->passed_over}, {"errors", std::move(errors)}};
   }
   json["unused_waivers"] = Json::array();
-  for (const Waiver& waiver : verification.unused_waivers)
-    json["unused_waivers"].push_back(
-        {{"kernel", waiver.kernel}, {"compute_cap", waiver.compute_cap}, {"origin", waiver.origin}});
+  for (const UnusedWaiver& unused : verification.unused_waivers)
+    json["unused_waivers"].push_back({{"kernel", unused.waiver.kernel},
+                                      {"compute_cap", unused.waiver.compute_cap},
+                                      {"origin", unused.waiver.origin}});
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -9,6 +9,7 @@
 #include "compat/toolkit.h"
 #include "container/host_file.h"
 #include "coverage/fix.h"
+#include "image/demangle.h"
 #include "report/names.h"
 
 namespace archguard {
@@ -89,10 +90,11 @@ class Writer {
            "every container holds a or f images only, and none of what was asked for");
       detail("fix", "remove -arch and -gencode flags that override CUDA_ARCHITECTURES");
     }
-    for (const Waiver& waiver : all_.unused_waivers)
-      warn(fmt::format("{}: the waiver for '{}' on {} was not needed", waiver.origin, waiver.kernel,
-                       waiver.compute_cap),
-           "delete the line");
+    for (const auto& [waiver, kernel_read] : all_.unused_waivers)
+      warn(fmt::format("{}: the waiver for '{}' on {} {}", waiver.origin, waiver.kernel, waiver.compute_cap,
+                       kernel_read ? "was not needed" : "matches no kernel that was read"),
+           kernel_read ? "delete the line"
+                       : "look at the spelling; archguard inspect --kernels shows the names");
     for (const Device& device : all_.devices) {
       if (!is_unjudged(device)) continue;
       line(options_.style.error("archguard: unknown: ") +
@@ -250,10 +252,7 @@ class Writer {
       detail("found", failures.front()->found);
       if (failures.size() > 1)
         detail("also", count_of(failures.size() - 1, "more container") + " of this file");
-      detail("fix",
-             options_.target.empty()
-                 ? "compile this source file for them too"
-                 : "remove -arch and -gencode flags that override CUDA_ARCHITECTURES for this source file");
+      detail("fix", fix_for_absent(failures.front()->absent, options_.target));
     }
   }
 

@@ -193,7 +193,9 @@ std::vector<Bytes> seeds_of(const std::string& target) {
          ",\n",
          "name, compute_cap\r\nNVIDIA T4, 7.5\r\nname, compute_cap\r\nX, 9.0\r\n"});
   if (target == "waivers")
-    return texts({"kernel,compute_cap,reason\n*gemm*,8.?,needs tensor cores\n\"a,b\",*,because\n"});
+    return texts({"kernel,compute_cap,reason\n*gemm*,8.?,needs tensor cores\n\"a,b\",*,because\n",
+                  "\"gemm(float*, float*)\",8.6,as shown\n", "gemm(float*, float*),8.6,no quotes\n",
+                  "name,compute_cap\nNVIDIA A100,8.0\n"});
   if (target == "excluded")
     return texts(
         {R"({"schema":"archguard.select/1","excluded":[{"device":{"name":"NVIDIA GeForce MX330","uuid":"GPU-1",)"

@@ -294,22 +294,6 @@ TEST_CASE("no device code is exit 3") {
   CHECK(run.exit_code == 3);
 }
 
-TEST_CASE("hollow kernels and waivers") {
-  const TemporaryFolder folder;
-  folder.file("k.ptx", kPtx90);
-  folder.file("w.csv", "kernel,compute_cap,reason\nnothing*,*,not there\n");
-  const RunOutput run =
-      archguard({"verify", "k.ptx", "--device", "8.0@13.0", "--waivers", "w.csv", "--brief"}, folder.path());
-  CHECK(run.out ==
-        "k.ptx: 1 of 1 covered\n"
-        "archguard: warning: w.csv:2: the waiver for 'nothing*' on * was not needed\n"
-        "  fix: delete the line\n");
-  folder.file("bad.csv", "k,8.0\n");
-  check_refused(archguard({"verify", "k.ptx", "--device", "8.0", "--waivers", "bad.csv"}, folder.path()),
-                "archguard: error: bad.csv:1: a waiver has three columns, kernel,compute_cap,reason\n"
-                "  fix: write for example: my_kernel*,7.5,needs tensor cores\n");
-}
-
 TEST_CASE("--output writes the report whole, and nothing at all on bad input") {
   const TemporaryFolder folder;
   folder.file("k.ptx", kPtx90);

@@ -151,8 +151,30 @@ TEST_CASE("images that were asked for and are not there") {
         "'foo' asks for\n"
         "  found: sm_80 cubin, no PTX\n"
         "  also: 1 more container of this file\n"
-          "  fix: remove -arch and -gencode flags that override CUDA_ARCHITECTURES for this source file\n"
+        "  fix: remove -arch and -gencode flags that override CUDA_ARCHITECTURES of target 'foo' for this "
+        "source "
+        "file\n"
         "t.o: 0 of 2 containers hold what was asked for\n");
+  CHECK(verify_text(all, {}) ==
+        "archguard: error: t.o(.nv_fatbin+0x40): lacks SASS of sm_90, which was asked for\n"
+        "  found: sm_80 cubin, no PTX\n"
+        "  also: 1 more container of this file\n"
+        "  fix: add 90-real to CMAKE_CUDA_ARCHITECTURES (nvcc: -gencode=arch=compute_90,code=sm_90; "
+        "TORCH_CUDA_ARCH_LIST: 9.0)\n"
+        "t.o: 0 of 2 containers hold what was asked for\n");
+}
+
+TEST_CASE("a waiver that excuses nothing is misspelt, or not needed") {
+  Verification all = example();
+  all.files[0].devices[0] = covered();
+  all.unused_waivers = {{{"gem(float*)", "7.5", "why", "w.csv:2"}, false},
+                        {{"gemm*", "7.5", "why", "w.csv:3"}, true}};
+  CHECK(verify_text(all, {{}, true, {}}) ==
+        "libfoo.so: 3 of 3 covered\n"
+        "archguard: warning: w.csv:2: the waiver for 'gem(float*)' on 7.5 matches no kernel that was read\n"
+        "  fix: look at the spelling; archguard inspect --kernels shows the names\n"
+        "archguard: warning: w.csv:3: the waiver for 'gemm*' on 7.5 was not needed\n"
+        "  fix: delete the line\n");
 }
 
 TEST_CASE("no device code is the answer only where no file holds any") {
@@ -189,11 +211,9 @@ TEST_CASE("the JSON document has the keys of the contract, and survives names th
   CHECK(results[2]["kernels"]["total"] == 5);
 }
 
-TEST_CASE("sizes and names read well") {
+TEST_CASE("sizes and paths read well") {
   CHECK(human_size(999) == "999 B");
   CHECK(human_size(541'595'600) == "541.6 MB");
   CHECK(human_size(999'960) == "1.0 MB");
-  CHECK(demangle("_Z5saxpyifPKfPf") == "saxpy(int, float, float const*, float*)");
-  CHECK(demangle("plain") == "plain");
   CHECK(file_name("/a/b.so") == "b.so");
 }

@@ -1,0 +1,17 @@
+#include "image/demangle.h"
+
+#include <cstdlib>
+#include <cxxabi.h>
+#include <memory>
+
+namespace archguard {
+
+std::string demangle(const std::string& name) {
+  if (name.compare(0, 2, "_Z") != 0) return name;
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> text(
+      abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free);
+  return status == 0 && text ? std::string(text.get()) : name;
+}
+
+}  // namespace archguard
