@@ -72,6 +72,23 @@ JudgedDevice judge_device(const Device& device, const Compiler& compiler,
   return judged;
 }
 
+// Whether what makes `sass` and `ptx` makes all that the entry asks for. SASS is compiled from PTX of the
+// same architecture.
+bool makes_entry(const std::vector<Arch>& sass, const std::vector<Arch>& ptx, const ArchEntry& entry) {
+  return makes(ptx, entry.arch) && (!entry.real || makes(sass, entry.arch));
+}
+
+// The known toolkits that make it; none where it is clang that does not, with a toolkit that does.
+std::string toolkits_that_make(const ArchEntry& entry, const Compiler& compiler) {
+  std::vector<Version> others;
+  for (const Toolkit& toolkit : known_toolkits()) {
+    if (is_sass_only(entry.arch) || !makes(toolkit.archs, entry.arch)) continue;
+    if (toolkit.version == compiler.version) return {};
+    others.push_back(toolkit.version);
+  }
+  return other_toolkits_text(others, compiler.version, "does");
+}
+
 }  // namespace
 
 std::string to_string(ListVerdict verdict) {
@@ -98,6 +115,20 @@ std::vector<JudgedDevice> judge_list(const std::vector<Device>& devices, const C
     judged.back().device = i;
   }
   return judged;
+}
+
+std::vector<UnmadeEntry> unmade_entries(const Compiler& compiler, const std::vector<ArchEntry>& list) {
+  std::vector<UnmadeEntry> unmade;
+  for (const ArchEntry& entry : list) {
+    if (makes_entry(compiler.sass, compiler.ptx, entry)) continue;
+    ArchEntry plain = entry;
+    plain.arch.suffix = Suffix::none;
+    if (compiler.version > newest_known_toolkit().version && makes_entry(compiler.sass, compiler.ptx, plain))
+      continue;  // no listing shows the names with a suffix
+    unmade.push_back(
+        {entry, name_of(compiler) + " makes no " + to_string(entry) + toolkits_that_make(entry, compiler)});
+  }
+  return unmade;
 }
 
 }  // namespace archguard

@@ -25,4 +25,13 @@ struct JudgedDevice {
 std::vector<JudgedDevice> judge_list(const std::vector<Device>& devices, const Compiler& compiler,
                                      const std::vector<ArchEntry>& list);
 
+struct UnmadeEntry {
+  ArchEntry entry;
+  std::string reason;  // "CUDA 13.0 makes no 61; the last toolkit that does is 12.9"
+};
+
+// The entries of `list` that this compiler cannot make, in the order of the list. One with a suffix that a
+// release newer than the table may have brought is none of them. Pure.
+std::vector<UnmadeEntry> unmade_entries(const Compiler& compiler, const std::vector<ArchEntry>& list);
+
 }  // namespace archguard

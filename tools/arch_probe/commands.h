@@ -30,6 +30,7 @@ struct SelectReport {
   Compiler compiler;
   Selection selection;
   std::vector<JudgedDevice> judged;
+  std::vector<UnmadeEntry> unmade;  // of the list that is judged
 };
 
 std::string devices_json(const ProbeResult& probe);      // archguard.devices/1

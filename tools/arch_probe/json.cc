@@ -152,6 +152,16 @@ std::string json_judged(const SelectReport& report) {
   return json_lines(elements);
 }
 
+std::string json_unmade(const SelectReport& report) {
+  std::vector<std::string> elements;
+  for (const auto& unmade : report.unmade)
+    elements.push_back(JsonObject()
+                           .add("entry", json_quote(to_string(unmade.entry)))
+                           .add("reason", json_quote(unmade.reason))
+                           .text());
+  return json_lines(elements);
+}
+
 }  // namespace
 
 std::string devices_json(const ProbeResult& probe) {
@@ -188,6 +198,7 @@ std::string selection_json(const SelectReport& report) {
       .add("toolkits_note", json_text_or_null(report.selection.toolkits_note))
       .add("warnings", json_strings(report.selection.warnings))
       .add("judged", json_judged(report))
+      .add("unmade", json_unmade(report))
       .add("devices", json_devices(report.probe.devices))
       .add("diagnostics", json_diagnostics(report.probe.diagnostics))
       .add("cache", json_cache(report.probe))

@@ -270,7 +270,8 @@ choice:
                                without a device, or with a driver that fails: stop, or take the baseline and
                                warn (default: baseline)
   --baseline LIST              the list to take then, as 80-real;90-virtual (default: this nvcc's all-major)
-  --judge LIST                 choose as usual, and also judge this list for each device (in the JSON)
+  --judge LIST                 choose as usual, and also judge this list: for each device (in the JSON), and
+                               whether the compiler makes it
 
 output:
   --format cmake|torch|gencode|json   (default: cmake); the reasons go to standard error

@@ -131,11 +131,13 @@ Answer run_select_command(const SelectOptions& options) {
   }
   if (found && !options.judge.empty())
     report.judged = judge_list(report.probe.devices, report.compiler, options.judge);
+  report.unmade = unmade_entries(report.compiler, options.judge);
   if (const auto written = write_reports(options, report); !written) return usage_answer(written.error());
 
   if (options.format != SelectFormat::json) answer.err += reason_lines(report);
   for (const auto& warning : report.selection.warnings)
     answer.err += error_lines("warning", {"", warning, ""});
+  for (const auto& unmade : report.unmade) answer.err += error_lines("warning", {"", unmade.reason, ""});
   answer.err += excluded_lines(report);
   if (options.format == SelectFormat::torch)
     for (const auto& note : torch_notes(report.selection)) answer.err += error_lines("note", {"", note, ""});

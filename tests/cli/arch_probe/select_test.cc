@@ -125,6 +125,15 @@ TEST_CASE("the JSON of a selection, every key of it") {
                      "\"verdict\": \"not-covered\", \"code\": 209, ") != std::string::npos);
 }
 
+TEST_CASE("entries of a judged list that the compiler cannot make are told with or without a device") {
+  const auto run = select({"--no-detect", "--judge", "61;80", "--format", "json"});
+  CHECK(run.exit_code == 0);
+  CHECK(run.out.find("\"unmade\": [\n    {\"entry\": \"61\", \"reason\": \"CUDA 13.0 makes no 61; the last "
+                     "toolkit that does is 12.9\"}\n  ]") != std::string::npos);
+  CHECK(run.err.find("arch_probe: warning: CUDA 13.0 makes no 61; the last toolkit that does is 12.9\n") !=
+        std::string::npos);
+}
+
 TEST_CASE("no device: the baseline with a warning that names the cause, or status 3") {
   const std::string cause = "detection is switched off";
   const auto baseline = select({"--no-detect"});

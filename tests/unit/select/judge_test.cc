@@ -64,3 +64,28 @@ TEST_CASE("clang makes SASS of each entry, and no PTX where an entry is -real") 
   CHECK(verdicts("80-real;80-virtual") == "sass not-covered ");
   CHECK(verdicts("80-real;80") == "sass not-covered ");
 }
+
+TEST_CASE("an entry that the compiler cannot make is named with the toolkits that can") {
+  const auto unmade = [](const Compiler& compiler, const char* list) {
+    std::string text;
+    for (const UnmadeEntry& each : unmade_entries(compiler, *parse_arch_list(list)))
+      text += to_string(each.entry) + ": " + each.reason + "\n";
+    return text;
+  };
+  CHECK(unmade(cuda("13.0"), "75-real;80;90a-real;120-virtual").empty());
+  CHECK(unmade(cuda("13.0"), "61;80;130-real") ==
+        "61: CUDA 13.0 makes no 61; the last toolkit that does is 12.9\n"
+        "130-real: CUDA 13.0 makes no 130-real; no known toolkit does\n");
+  CHECK(unmade(cuda("11.8"), "100-virtual") ==
+        "100-virtual: CUDA 11.8 makes no 100-virtual; the first toolkit that does is 12.8\n");
+
+  Compiler clang = cuda("11.8");
+  clang.clang = "clang 14.0";
+  clang.sass = clang.ptx = {{75, Suffix::none}, {80, Suffix::none}};
+  CHECK(unmade(clang, "80;90") == "90: clang 14.0 with CUDA 11.8 makes no 90\n");
+
+  Compiler newer = cuda("13.0");  // lists no names with a suffix, and the table knows none of its own
+  newer.version = {14, 0};
+  newer.sass = newer.ptx = {{80, Suffix::none}, {130, Suffix::none}};
+  CHECK(unmade(newer, "130a;140a") == "140a: CUDA 14.0 makes no 140a; no known toolkit does\n");
+}
