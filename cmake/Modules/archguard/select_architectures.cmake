@@ -18,7 +18,7 @@ chose it::
     [ON_UNSUPPORTED warn|error])         this nvcc cannot serve a device (warn)
 
 Call it after ``project(... LANGUAGES CXX)`` and before ``enable_language(CUDA)`` and the first target: a target copies
-the variable when it is created. It also works after ``project(... CUDA)``.
+the variable when it is created, and a warning names those that came too early. It also works after ``project(... CUDA)``.
 
 A user's choice (``-D``, a preset, ``CUDAARCHS``, ``set()``, raw ``-gencode``) is never changed. It is judged, and a
 warning names each device that it misses, and the entry that would fix it.
@@ -38,6 +38,7 @@ include_guard(GLOBAL)
 
 include("${CMAKE_CURRENT_LIST_DIR}/detail/arguments.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/detail/choice.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/early_targets.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/detail/nvcc.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/detail/programs.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/detail/selection.cmake")
@@ -93,9 +94,11 @@ function(archguard_select_architectures)
     cmake_language(EVAL CODE "cmake_language(DEFER CALL _archguard_check_compiler [==[${nvcc}]==] [==[${clang}]==])")
   endif()
 
+  _archguard_value_of(before CMAKE_CUDA_ARCHITECTURES)
   _archguard_user_choice(how chosen)
   if(how STREQUAL "")
     _archguard_select(selection)
+    _archguard_watch_early_targets("${before}" "${selection_LIST}")
     set(CMAKE_CUDA_ARCHITECTURES "${selection_LIST}" PARENT_SCOPE)
     _archguard_remember_set("${selection_LIST}")
     set(ARCHGUARD_SELECTED_BY "archguard" PARENT_SCOPE)
