@@ -57,13 +57,37 @@ chooses(ARGS -DCMAKE_CUDA_ARCHITECTURES=all-major)
 tells("the list is the user's (-D, a preset or the cache): all-major")
 chooses(ARGS -DCMAKE_CUDA_ARCHITECTURES=RAPIDS)
 tells("the list is the user's (-D, a preset or the cache): RAPIDS"
-  "not judged before the build, for what it stands for is not known here: RAPIDS")
+  "what RAPIDS stands for is not known yet; archguard_verify judges what is built")
 chooses(ARGS -DCMAKE_CUDA_ARCHITECTURES=native "-DCMAKE_CUDA_ARCHITECTURES_NATIVE=No CUDA devices found.-real")
 tells("the list is the user's (-D, a preset or the cache): native"
-  "not judged before the build, for what it stands for is not known here: native")
+  "what native stands for is not known yet; archguard_verify judges what is built")
+warns()
+set(debug_only "$<$<CONFIG:Debug>:80;90>")
+chooses(ARGS "-DCMAKE_CUDA_ARCHITECTURES=${debug_only}")
+tells("the list is the user's (-D, a preset or the cache): ${debug_only}"
+  "what \$<$<CONFIG:Debug>:80, 90> stands for is not known yet; archguard_verify judges what is built")
+warns()
+
 chooses(ARGS -DCMAKE_CUDA_ARCHITECTURES=OFF)
 tells("the list is the user's (-D, a preset or the cache): OFF")
 says("architectures: OFF")
+
+# Words that were meant for architectures, and architectures that this nvcc cannot make: CMake is about to refuse both.
+chooses(ARGS "-DCMAKE_CUDA_ARCHITECTURES=80;sm_80;8.6;compute_90a;90-rael;10.0+PTX;8")
+warns("archguard_select_architectures: the user's list is not judged, for CMake knows no such architectures: \
+'sm_80': write 80-real for SASS, 80-virtual for PTX, or 80 for both \
+'8.6': write 86-real for SASS, 86-virtual for PTX, or 86 for both \
+'compute_90a': write 90a-real for SASS, 90a-virtual for PTX, or 90a for both \
+'90-rael': write 90-real for SASS, 90-virtual for PTX, or 90 for both \
+'10.0+PTX': write 100-real for SASS, 100-virtual for PTX, or 100 for both")
+chooses(ARGS "-DCMAKE_CUDA_ARCHITECTURES=80;90;gen7")
+warns("archguard_select_architectures: the user's list is not judged, for CMake knows no such architectures: \
+'gen7': write, for example, 80-real for SASS, 80-virtual for PTX, or 80 for both")
+chooses(ARGS "-DCMAKE_CUDA_ARCHITECTURES=61;80;90;130-real")
+tells("the list is the user's (-D, a preset or the cache): 61;80;90;130-real")
+warns("archguard_select_architectures: the user's list cannot be compiled: \
+CUDA ${NVCC_VERSION} makes no 61; the last toolkit that does is 12.9 \
+CUDA ${NVCC_VERSION} makes no 130-real; no known toolkit does")
 
 # Raw flags are a choice too: they, and CMake's default beside them, are what is judged.
 chooses(ARGS "-DCMAKE_CUDA_FLAGS=-gencode arch=compute_90,code=[sm_90,compute_90] -gencode=arch=compute_80,code=sm_80")
