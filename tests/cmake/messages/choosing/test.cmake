@@ -42,10 +42,10 @@ errs("archguard_compile_check: no devices are known to check for; give FLEET <fi
 archguard_select_architectures with one")
 
 # Raw flags that miss a device, and a suffix that this CMake does not know.
-configure(ARGS -UCMAKE_CUDA_ARCHITECTURES -UARCHGUARD_CHOICE "-DCMAKE_CUDA_FLAGS=-gencode=arch=compute_90,code=sm_90"
+configure(ARGS -UCMAKE_CUDA_ARCHITECTURES -UARCHGUARD_CHOICE "-DCMAKE_CUDA_FLAGS=-gencode=arch=compute_75,code=sm_75"
   "-DCODE=${select}(FLEET old.csv)" -DCMAKE_CUDA_ARCHITECTURES=)
 says("${select}: the user's list misses devices: error 222 on NVIDIA A100 (8.0, old.csv:2): only PTX in the list fits 8.0")
-says("fix: -DCMAKE_CUDA_ARCHITECTURES=\"90-real;75;80-real\", and no -gencode or -arch in the flags")
+says("fix: -DCMAKE_CUDA_ARCHITECTURES=\"75;80-real\", and no -gencode or -arch in the flags")
 if(CMAKE_VERSION VERSION_LESS 3.31.8)
   configure(FAILS ARGS "-DCODE=${select}(SUFFIX f)")
   errs("${select}: SUFFIX f needs CMake 3.31.8 (of the 3.31 line) or 4.0.2 or newer, this is ${CMAKE_VERSION}; \

@@ -91,9 +91,13 @@ CUDA ${NVCC_VERSION} makes no 130-real; no known toolkit does")
 
 # Raw flags are a choice too: they, and CMake's default beside them, are what is judged.
 chooses(ARGS "-DCMAKE_CUDA_FLAGS=-gencode arch=compute_90,code=[sm_90,compute_90] -gencode=arch=compute_80,code=sm_80")
-tells("the list is the user's (-gencode or -arch in CMAKE_CUDA_FLAGS): 90-real;90-virtual;80-real;75")
-foreach(pair IN ITEMS "-arch=sm_80|80,75"
-    "--gpu-architecture=compute_80|80-virtual,75" "-arch=compute_80 -code=sm_80|80-real,75")
+set(both "90;80")
+if(CMAKE_VERSION VERSION_LESS 3.23)  # takes one of them as its default
+  set(both "90;80-real")
+endif()
+tells("the list is the user's (-gencode or -arch in CMAKE_CUDA_FLAGS): ${both}")
+foreach(pair IN ITEMS "-arch=sm_80|80" "--gpu-architecture=compute_80|80" "-arch=compute_80 -code=sm_80|80" "-arch=native|75"
+    "-arch=sm_61|61,75")  # refused by nvcc, so by what they say
   string(REGEX REPLACE "\\|.*" "" flags "${pair}")
   string(REGEX REPLACE ".*\\|" "" list "${pair}")
   string(REPLACE "," ";" list "${list}")

@@ -1,0 +1,1 @@
+__global__ void code(int* out) { *out = 1; }
