@@ -20,8 +20,8 @@ chose it::
 Call it after ``project(... LANGUAGES CXX)`` and before ``enable_language(CUDA)`` and the first target: a target copies
 the variable when it is created, and a warning names those that came too early. It also works after ``project(... CUDA)``.
 
-A user's choice (``-D``, a preset, ``CUDAARCHS``, ``set()``, raw ``-gencode``) is never changed. It is judged, and a
-warning names each device that it misses, and the entry that would fix it.
+A user's choice (``-D``, a preset, ``CUDAARCHS``, ``set()``, raw ``-gencode``) is never changed. It is judged: a warning
+names each device that it misses and the entry that would fix it, another what this nvcc cannot make or CMake cannot read.
 
 Only the chosen list is shown, and what will fail; ``--log-level=VERBOSE`` shows the reason for each entry. Editing a
 fleet file runs the configure step again.
