@@ -55,9 +55,9 @@ include_guard(GLOBAL)
 
 # Of the project that asks, as find_package and include hand it on: NEW, OLD or nothing. It says whether CMake chooses a
 # default list. As a part of a tree ArchGuard's own answers here, which is NEW.
-cmake_policy(GET CMP0104 ARCHGUARD_CMP0104)
-set_property(GLOBAL PROPERTY ARCHGUARD_CMP0104 "${ARCHGUARD_CMP0104}")
-unset(ARCHGUARD_CMP0104)
+cmake_policy(GET CMP0104 ARCHGUARD_DEFAULT_LIST_POLICY)
+set_property(GLOBAL PROPERTY ARCHGUARD_DEFAULT_LIST_POLICY "${ARCHGUARD_DEFAULT_LIST_POLICY}")
+unset(ARCHGUARD_DEFAULT_LIST_POLICY)
 
 # A function keeps the policies that were set where it was defined: the project's own cannot change how these work.
 cmake_policy(PUSH)

@@ -96,7 +96,7 @@ if(CMAKE_VERSION VERSION_LESS 3.23)  # takes one of them as its default
   set(both "90;80-real")
 endif()
 tells("the list is the user's (-gencode or -arch in CMAKE_CUDA_FLAGS): ${both}")
-foreach(pair IN ITEMS "-arch=sm_80|80" "--gpu-architecture=compute_80|80" "-arch=compute_80 -code=sm_80|80" "-arch=native|75"
+foreach(pair IN ITEMS "-arch=sm_80|80" "--gpu-architecture=compute_80|80" "-arch=compute_80 -code=sm_80|80"
     "-arch=sm_61|61,75")  # refused by nvcc, so by what they say
   string(REGEX REPLACE "\\|.*" "" flags "${pair}")
   string(REGEX REPLACE ".*\\|" "" list "${pair}")
