@@ -16,7 +16,7 @@ fix: -DCMAKE_CUDA_ARCHITECTURES=\"${list};75-real\", and no -gencode or -arch in
     configure(${arguments})
   endforeach()
   build()
-  file(GLOB_RECURSE object "${BUILD}/*code.cu.o*")
+  file(GLOB_RECURSE object "${BUILD}/*code.cu.o")
   run(COMMAND "${PREFIX}/bin/archguard" inspect "${object}" --format json)
   string(JSON summary GET "${LAST}" files 0 summary)
   set(found "")
