@@ -92,6 +92,12 @@ void add_driver_warnings(const std::vector<Device>& devices, const std::vector<D
   warnings.insert(warnings.end(), of_jit.begin(), of_jit.end());
 }
 
+std::optional<Version> first_toolkit_with(Arch arch) {
+  for (const Toolkit& toolkit : known_toolkits())
+    if (makes(toolkit.archs, arch)) return toolkit.version;
+  return std::nullopt;
+}
+
 void add_capability_warnings(const std::vector<Device>& devices, const std::vector<DeviceGroup>& groups,
                              const Compiler& compiler, std::vector<std::string>& warnings) {
   for (std::size_t i = 0; i < groups.size();) {
@@ -105,9 +111,12 @@ void add_capability_warnings(const std::vector<Device>& devices, const std::vect
                          to_string(newest_known_toolkit().version) + " knows " + to_string(capability) +
                          ": " + names + " judged by the general rules");
     const auto renamed = later_name(own);
-    if (renamed && !makes(compiler.sass, own) && makes(compiler.sass, *renamed))
-      warnings.push_back(name_of(compiler) + " and its drivers call " + to_string(capability) + " " +
-                         to_string(capability_of(*renamed)) + ": list " + names + " under that number");
+    if (renamed && !makes(compiler.sass, own) && makes(compiler.sass, *renamed)) {
+      const std::string name = to_string(capability_of(*renamed));
+      warnings.push_back(to_string(capability) + " is called " + name + " since " +
+                         cuda_text(first_toolkit_with(*renamed).value_or(compiler.version)) + ": write " +
+                         name + " for " + names);
+    }
   }
 }
 

@@ -48,6 +48,8 @@ Fit driver_takes_ptx_of(const Compiler& compiler, Version driver_cuda);
 std::vector<Version> toolkits_serving(ComputeCapability device, std::optional<Version> driver,
                                       const SelectPolicy& policy);
 std::vector<Version> toolkits_serving_all(const std::vector<DeviceGroup>& groups, const SelectPolicy& policy);
+// Those as a note, which tells the ones with SASS for every group from the ones that leave some to the JIT.
+std::string serving_all_text(const std::vector<Version>& toolkits, const std::vector<DeviceGroup>& groups);
 
 // ---- baseline.cc ----
 

@@ -270,11 +270,7 @@ Selection select_for(const std::vector<Device>& devices, const Compiler& compile
       std::any_of(selection.excluded.begin(), selection.excluded.end(), [&](const ExcludedDevice& each) {
         return devices[each.device].visible && devices[each.device].capability;
       });
-  if (beyond_this_compiler)
-    selection.toolkits_note =
-        selection.toolkits_for_all.empty()
-            ? "no known toolkit serves this whole fleet"
-            : "the toolkits that serve this whole fleet: " + toolkits_text(selection.toolkits_for_all);
+  if (beyond_this_compiler) selection.toolkits_note = serving_all_text(selection.toolkits_for_all, groups);
   selection.warnings = warnings_for(devices, groups, compiler, policy, selection);
   return selection;
 }

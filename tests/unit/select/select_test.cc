@@ -131,10 +131,25 @@ TEST_CASE(
   CHECK(range(selection.excluded[0]) == "8.0 to 12.9");
   CHECK(versions(selection.toolkits_for_all) ==
         "8.0 9.0 9.1 9.2 10.0 10.1 10.2 11.0 11.1 11.2 11.3 11.4 11.5 11.6 11.7 11.8");
-  CHECK(selection.toolkits_note == "the toolkits that serve this whole fleet: 8.0 to 11.8");
+  CHECK(selection.toolkits_note ==
+        "the toolkits that serve this whole fleet: 11.0 to 11.8 with SASS for each device; 8.0 to 10.2 with "
+        "PTX "
+        "for some");
   CHECK(select_architectures(fleet("3.5 9.0@11.8 12.0@11.8"), cuda("13.0"), with_ptx("none")).toolkits_note ==
         "no known toolkit serves this whole fleet");
   CHECK(select_architectures(fleet("8.6 -6.1 ?"), cuda("13.0"), {}).toolkits_note.empty());
+}
+
+TEST_CASE("the note tells toolkits with SASS for each device from those that leave some to the JIT") {
+  const auto note = [](const char* devices, const SelectPolicy& policy = {}) {
+    return select_architectures(fleet(devices), cuda("13.0"), policy).toolkits_note;
+  };
+  const std::string start = "the toolkits that serve this whole fleet: ";
+  CHECK(note("10.0 9.0 6.1") ==
+        start + "12.8 to 12.9 with SASS for each device; 8.0 to 12.6 with PTX for some");
+  CHECK(note("10.0 6.1", with_ptx("none")) == start + "12.8 to 12.9");
+  CHECK(note("6.1") == start + "8.0 to 12.9");
+  CHECK(note("12.0 2.0") == start + "8.0 with PTX for some");
 }
 
 TEST_CASE("nothing left to serve is an empty list, no baseline and no lone PTX") {

@@ -54,8 +54,8 @@ TEST_CASE("a device beyond the table is marked") {
 }
 
 TEST_CASE("a device under the number that this toolkit no longer uses") {
-  CHECK(warnings("10.1", "13.0") ==
-        "CUDA 13.0 and its drivers call 10.1 11.0: list 10.1 (fleet.csv:2) under that number");
+  CHECK(warnings("10.1", "13.0") == "10.1 is called 11.0 since CUDA 13.0: write 11.0 for 10.1 (fleet.csv:2)");
+  CHECK(warnings("10.1", "13.1") == "10.1 is called 11.0 since CUDA 13.0: write 11.0 for 10.1 (fleet.csv:2)");
   CHECK(warnings("10.1", "12.9").empty());
   CHECK(warnings("10.1", "12.4").empty());
 }
