@@ -234,11 +234,16 @@ Diagnostic explain_load(const FailureFacts& facts) {
     diagnostic.fix = "install the NVIDIA driver for Windows, or give a fleet file";
   } else if (!facts.around.build_kind.empty()) {
     diagnostic.cause = "no NVIDIA driver in " + facts.around.build_kind + " (libcuda.so.1 was not found)";
-    diagnostic.fix = "give a fleet file that names the GPUs to build for";
-    if (!facts.around.pci_gpus.empty()) {
+    diagnostic.fix =
+        "give a fleet file that names the GPUs to build for: arch_probe select --fleet FILE, in CMake FLEET "
+        "or "
+        "-DARCHGUARD_FLEET=FILE";
+    if (!facts.around.pci_gpus.empty())
       diagnostic.cause += "; the machine has " + count_of(facts.around.pci_gpus.size(), "NVIDIA GPU");
-      diagnostic.fix += ", or let the build see the driver (docker run --gpus all)";
-    }
+    if (facts.around.build_kind == "a container")
+      diagnostic.fix =
+          "start the container with --gpus all (NVIDIA Container Toolkit) to see the host's GPUs, or " +
+          diagnostic.fix;
   } else {
     diagnostic.cause = "no NVIDIA driver on this machine (libcuda.so.1 was not found)" + seen_on_bus(facts);
     diagnostic.fix = "install the NVIDIA driver, or give a fleet file that names the GPUs to build for";

@@ -146,7 +146,8 @@ TEST_CASE("no driver: status 3 in every format, and why") {
   CHECK(build.out ==
         "no usable GPU\n"
         "load: no NVIDIA driver in a Nix build (libcuda.so.1 was not found)\n"
-        "  fix: give a fleet file that names the GPUs to build for\n");
+        "  fix: give a fleet file that names the GPUs to build for: arch_probe select --fleet FILE, in CMake "
+        "FLEET or -DARCHGUARD_FLEET=FILE\n");
   CHECK(build.err.empty());
   const auto json = machine.run({"--format", "json"});
   CHECK(json.exit_code == 3);
@@ -156,5 +157,6 @@ TEST_CASE("no driver: status 3 in every format, and why") {
   CHECK(csv.out == "name, compute_cap, driver_version, driver_cuda, uuid, pci.bus_id, count, host\n");
   CHECK(csv.err ==
         "arch_probe: error: load: no NVIDIA driver in a Nix build (libcuda.so.1 was not found)\n"
-        "  fix: give a fleet file that names the GPUs to build for\n");
+        "  fix: give a fleet file that names the GPUs to build for: arch_probe select --fleet FILE, in CMake "
+        "FLEET or -DARCHGUARD_FLEET=FILE\n");
 }

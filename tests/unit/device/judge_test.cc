@@ -123,9 +123,18 @@ TEST_CASE("no driver: why, as far as it can be told") {
         "install the NVIDIA driver, or give a fleet file that names the GPUs to build for");
   Surroundings build;
   build.build_kind = "a Nix build";
+  CHECK(
+      judged({}, {}, build) ==
+      "none\nload: no NVIDIA driver in a Nix build (libcuda.so.1 was not found) | "
+      "give a fleet file that names the GPUs to build for: arch_probe select --fleet FILE, in CMake FLEET or "
+      "-DARCHGUARD_FLEET=FILE");
+  build.build_kind = "a container";
   CHECK(judged({}, {}, build) ==
-        "none\nload: no NVIDIA driver in a Nix build (libcuda.so.1 was not found) | "
-        "give a fleet file that names the GPUs to build for");
+        "none\nload: no NVIDIA driver in a container (libcuda.so.1 was not found) | "
+        "start the container with --gpus all (NVIDIA Container Toolkit) to see the host's GPUs, or give a "
+        "fleet "
+        "file that names the GPUs to build for: arch_probe select --fleet FILE, in CMake FLEET or "
+        "-DARCHGUARD_FLEET=FILE");
   Surroundings wsl;
   wsl.wsl = true;
   CHECK(judged({}, {}, wsl) ==

@@ -12,12 +12,12 @@ tells("CMAKE_CUDA_ARCHITECTURES=80-real;90-real;90-virtual"
   "for the devices of a.csv, b.csv, with <nvcc>")
 warns("archguard_select_architectures: left out, as nothing built here will run there: NVIDIA GeForce MX330 (6.1): \
 CUDA ${NVCC_VERSION} makes nothing that runs on 6.1; the last toolkit that does is 12.9 \
-the toolkits that serve this whole fleet: 8.0 to 12.9")
+the toolkits that serve this whole fleet: 11.8 to 12.9 with SASS for each device; 8.0 to 11.7 with PTX for some")
 
 configure(FAILS ARGS "-DMORE=ON_UNSUPPORTED;error")
 errs("archguard_select_architectures: not every device can be served, and ON_UNSUPPORTED is error: \
 NVIDIA GeForce MX330 (6.1): CUDA ${NVCC_VERSION} makes nothing that runs on 6.1; the last toolkit that does is 12.9 \
-the toolkits that serve this whole fleet: 8.0 to 12.9")
+the toolkits that serve this whole fleet: 11.8 to 12.9 with SASS for each device; 8.0 to 11.7 with PTX for some")
 
 # SASS with a suffix, where this CMake knows it.
 if(CMAKE_VERSION VERSION_LESS 3.25)
