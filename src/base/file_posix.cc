@@ -7,12 +7,18 @@
 
 #include "base/bytes.h"
 #include "base/text.h"
+#include "base/text_file.h"
 
 namespace archguard {
 namespace {
 
 Error not_a_file(const std::string& path, mode_t mode) {
   return Error{path, S_ISDIR(mode) ? "is a folder, not a file" : "is not a regular file", {}};
+}
+
+Error not_opened(const std::string& path, int error) {
+  if (error == ENOENT) return Error{path, "no such file", {}};
+  return Error{path, std::string("cannot be opened: ") + std::strerror(error), {}};
 }
 
 }  // namespace
@@ -24,11 +30,7 @@ Result<FileSource> FileSource::open(const std::string& path) {
   if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) return not_a_file(path, status.st_mode);
   // O_NONBLOCK: should it have become a FIFO since, opening it must not wait for a writer.
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (descriptor < 0) {
-    const int error = errno;
-    if (error == ENOENT) return Error{path, "no such file", {}};
-    return Error{path, std::string("cannot be opened: ") + std::strerror(error), {}};
-  }
+  if (descriptor < 0) return not_opened(path, errno);
   if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
     ::close(descriptor);
     return not_a_file(path, status.st_mode);
@@ -63,6 +65,19 @@ Status FileSource::read_whole(std::uint64_t offset, void* out, std::size_t count
     count -= static_cast<std::size_t>(got);
   }
   return Done{};
+}
+
+Result<std::FILE*> open_text_file(const std::string& path) {
+  if (path.empty()) return no_name();
+  const bool is_standard_input = path == "-";
+  struct stat status {};
+  const int looked = is_standard_input ? ::fstat(STDIN_FILENO, &status) : ::stat(path.c_str(), &status);
+  if (looked == 0 && (S_ISDIR(status.st_mode) || S_ISBLK(status.st_mode)))
+    return not_a_file(text_file_name(path), status.st_mode);
+  if (is_standard_input) return stdin;
+  std::FILE* file = std::fopen(path.c_str(), "rb");
+  if (file == nullptr) return not_opened(path, errno);
+  return file;
 }
 
 }  // namespace archguard

@@ -7,23 +7,31 @@
 
 #include "base/bytes.h"
 #include "base/text.h"
+#include "base/text_file.h"
 #include "base/windows.h"
 #include "base/windows_api.h"
 
 namespace archguard {
+namespace {
+
+bool is_folder(const std::wstring& name) {
+  const DWORD attributes = GetFileAttributesW(name.c_str());
+  return attributes != INVALID_FILE_ATTRIBUTES && (attributes & FILE_ATTRIBUTE_DIRECTORY) != 0;
+}
+
+Error not_opened(const std::string& path, int error) {
+  if (error == ENOENT) return Error{path, "no such file", {}};
+  return Error{path, std::string("cannot be opened: ") + std::strerror(error), {}};
+}
+
+}  // namespace
 
 Result<FileSource> FileSource::open(const std::string& path) {
   if (path.empty()) return no_name();
   const std::wstring name = widen(path);
-  const DWORD attributes = GetFileAttributesW(name.c_str());
-  if (attributes != INVALID_FILE_ATTRIBUTES && (attributes & FILE_ATTRIBUTE_DIRECTORY) != 0)
-    return Error{path, "is a folder, not a file", {}};
+  if (is_folder(name)) return Error{path, "is a folder, not a file", {}};
   const int descriptor = _wopen(name.c_str(), _O_RDONLY | _O_BINARY | _O_NOINHERIT);
-  if (descriptor < 0) {
-    const int error = errno;
-    if (error == ENOENT) return Error{path, "no such file", {}};
-    return Error{path, std::string("cannot be opened: ") + std::strerror(error), {}};
-  }
+  if (descriptor < 0) return not_opened(path, errno);
   struct _stat64 status {};
   if (_fstat64(descriptor, &status) != 0 || (status.st_mode & _S_IFMT) != _S_IFREG) {
     _close(descriptor);
@@ -57,6 +65,19 @@ Status FileSource::read_whole(std::uint64_t offset, void* out, std::size_t count
     count -= got;
   }
   return Done{};
+}
+
+Result<std::FILE*> open_text_file(const std::string& path) {
+  if (path.empty()) return no_name();
+  if (path == "-") {
+    _setmode(_fileno(stdin), _O_BINARY);
+    return stdin;
+  }
+  const std::wstring name = widen(path);
+  if (is_folder(name)) return Error{path, "is a folder, not a file", {}};
+  std::FILE* file = _wfopen(name.c_str(), L"rb");
+  if (file == nullptr) return not_opened(path, errno);
+  return file;
 }
 
 }  // namespace archguard

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <map>
 
-#include "base/bytes.h"
 #include "base/text.h"
+#include "base/text_file.h"
 #include "compat/toolkit.h"
 #include "device/answers.h"
 #include "device/csv.h"
@@ -12,7 +12,6 @@
 namespace archguard {
 namespace {
 
-constexpr std::uint64_t kMostFleetBytes = 64 << 20;
 constexpr std::size_t kMostFleetDevices = 1'000'000;
 constexpr std::size_t kMostShown = 60;  // of a wrong value, in a message
 constexpr int kMostEqualDevices = 1'000'000;
@@ -229,12 +228,13 @@ Result<std::vector<Device>> parse_fleet(std::string_view text, const std::string
 }
 
 Result<std::vector<Device>> read_fleet(const std::string& path) {
-  ARCHGUARD_TRY(file, FileSource::open(path));
-  if (file.size() > kMostFleetBytes)
-    return Error{path, "a fleet file has at most 64 MiB, this one " + std::to_string(file.size()) + " bytes",
-                 ""};
-  ARCHGUARD_TRY(bytes, read_bytes(file, 0, file.size()));
-  return parse_fleet(ByteView(bytes).text(), path);
+  ARCHGUARD_TRY(text, read_text_file(path));
+  return parse_fleet(text, text_file_name(path));
+}
+
+Error no_device_in_fleet(const std::string& path) {
+  return {text_file_name(path), "names no device",
+          "add a line for each device, such as: NVIDIA A100, 8.0 (below the header: name, compute_cap)"};
 }
 
 std::string write_fleet(const std::vector<Device>& devices) {

@@ -14,7 +14,9 @@ namespace archguard {
 // error, with its number. driver_cuda wins over driver_version; a device whose compute_cap is "[N/A]" has no
 // capability.
 Result<std::vector<Device>> parse_fleet(std::string_view text, const std::string& path);
-Result<std::vector<Device>> read_fleet(const std::string& path);  // at most 64 MiB
+Result<std::vector<Device>> read_fleet(const std::string& path);  // see base/text_file.h
+// What a fleet that is empty is refused with, where devices are needed.
+Error no_device_in_fleet(const std::string& path);
 
 // The file that parse_fleet reads back to the same devices, header line first.
 std::string write_fleet(const std::vector<Device>& devices);

@@ -229,7 +229,8 @@ choose CUDA architectures for them.
 options:
   --format table|json|csv   how to print (default: table); csv is a fleet file, which --fleet reads again
   --timeout SECONDS         how long to wait for the driver (default: 15)
-  --fleet FILE              show the devices of this fleet file instead; may be repeated, which merges the files
+  --fleet FILE              show the devices of this fleet file instead (- is standard input); may be repeated,
+                            which merges the files
   --write-devices FILE      write the devices to a fleet file too
   --cache FILE              keep the drivers' answer there, and take it again while nothing has changed
   --help, --version
@@ -248,7 +249,7 @@ std::string select_help() {
 Chooses the CUDA architectures that reach every device: of this machine, unless --fleet or --device names others.
 
 devices:
-  --fleet FILE                 the devices of a fleet file; may be repeated
+  --fleet FILE                 the devices of a fleet file (- is standard input); may be repeated
   --device CC[@DRIVER_CUDA]    a device of this compute capability, as 8.6 or 8.6@12.4; may be repeated
   --no-detect                  without --fleet and --device: do not look for GPUs in this machine
   --timeout SECONDS            how long to wait for the driver (default: 15)

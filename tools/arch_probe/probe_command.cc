@@ -12,11 +12,11 @@ Result<ProbeResult> read_fleets(const std::vector<std::string>& paths) {
   for (const auto& path : paths) {
     ARCHGUARD_TRY(devices, read_fleet(path));
     result.devices.insert(result.devices.end(), devices.begin(), devices.end());
+    if (!devices.empty()) continue;
+    const Error error = no_device_in_fleet(path);
+    result.diagnostics.push_back({"fleet", std::nullopt, "", error.text(), error.fix});
   }
   result.status = result.devices.empty() ? ProbeStatus::none : ProbeStatus::ok;
-  if (result.devices.empty())
-    result.diagnostics.push_back(
-        {"fleet", std::nullopt, "", "the fleet names no device", "add a line for each device"});
   return result;
 }
 

@@ -13,7 +13,7 @@ Result<std::vector<Device>> read_sources(const std::vector<SelectOptions::Source
   for (const auto& source : sources) {
     if (source.fleet) {
       ARCHGUARD_TRY(fleet, read_fleet(source.text));
-      if (fleet.empty()) return Error{source.text, "the fleet names no device", "add a line for each device"};
+      if (fleet.empty()) return no_device_in_fleet(source.text);
       devices.insert(devices.end(), fleet.begin(), fleet.end());
     } else {
       ARCHGUARD_TRY(device, parse_device_option(source.text));

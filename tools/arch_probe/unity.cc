@@ -11,6 +11,7 @@
 #include "base/bytes.cc"
 #include "base/colour.cc"
 #include "base/text.cc"
+#include "base/text_file.cc"
 #include "base/version.cc"
 #include "compat/arch.cc"
 #include "compat/driver.cc"

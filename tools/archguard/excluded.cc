@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "files.h"
+#include "base/text_file.h"
 
 namespace archguard {
 namespace {
@@ -38,8 +38,9 @@ std::optional<Excluded> parse_one(const Json& entry) {
 
 Result<std::vector<Excluded>> parse_excluded(std::string_view text, const std::string& path) {
   const Json document = Json::parse(text, nullptr, false);
-  const Error not_a_selection{path, "is not the JSON of a selection",
-                              "write it with: arch_probe select --format json … > " + path};
+  const Error not_a_selection{
+      path, "is not the JSON of a selection",
+      "write it with: arch_probe select --format json … > " + (path == text_file_name("-") ? "FILE" : path)};
   if (!document.is_object() || text_of(document, "schema") != kSchema) return not_a_selection;
   const auto list = document.find("excluded");
   if (list == document.end() || !list->is_array()) return not_a_selection;
@@ -54,7 +55,7 @@ Result<std::vector<Excluded>> parse_excluded(std::string_view text, const std::s
 
 Result<std::vector<Excluded>> read_excluded(const std::string& path) {
   ARCHGUARD_TRY(text, read_text_file(path));
-  return parse_excluded(text, path);
+  return parse_excluded(text, text_file_name(path));
 }
 
 std::vector<Excluded> take_excluded(std::vector<Device>& devices, const std::vector<Excluded>& excluded) {

@@ -11,6 +11,7 @@
 
 #include "base/parallel.h"
 #include "base/text.h"
+#include "base/text_file.h"
 #include "compat/arch.h"
 
 namespace archguard {
@@ -18,7 +19,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::size_t kFilesAhead = 64;  // that are open at once
-constexpr std::uint64_t kMostText = std::uint64_t{64} << 20;
 
 // A folder that holds itself, by a mount, ends where it comes again.
 struct Place {
@@ -124,7 +124,7 @@ Result<std::vector<InputFile>> list_files(const std::vector<std::string>& paths,
 
 std::string no_binary_text(const std::vector<std::string>& paths, const std::string& list) {
   std::vector<std::string> all = paths;
-  if (!list.empty()) all.push_back(list);
+  if (!list.empty()) all.push_back(text_file_name(list));
   return "no binary in " + join(all, ", ");
 }
 
@@ -153,15 +153,6 @@ void visit_files(const std::vector<InputFile>& files, const VisitCode& visit,
       visit_device_code(*file.source, input.path, one);
   }
   progress(files.size());
-}
-
-Result<std::string> read_text_file(const std::string& path) {
-  ARCHGUARD_TRY(source, FileSource::open(path));
-  if (source.size() > kMostText) return Error{path, "is larger than 64 MiB", {}};
-  std::string text(static_cast<std::size_t>(source.size()), '\0');
-  if (auto status = source.read(0, text.data(), text.size()); !status)
-    return Error{path, status.error().what, {}};
-  return text;
 }
 
 }  // namespace archguard

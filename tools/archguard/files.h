@@ -35,7 +35,4 @@ using VisitCode = std::function<void(const InputFile&, const DeviceCode&, const 
 void visit_files(const std::vector<InputFile>& files, const VisitCode& visit,
                  const std::function<void(std::size_t)>& progress);
 
-// A whole small text file, at most 64 MiB.
-Result<std::string> read_text_file(const std::string& path);
-
 }  // namespace archguard

@@ -3,6 +3,7 @@
 
 #include "base/colour.h"
 #include "base/text.h"
+#include "base/text_file.h"
 #include "base/write_file.h"
 #include "commands.h"
 #include "coverage/outcome.h"
@@ -34,7 +35,7 @@ Result<std::vector<Device>> collect_devices(const VerifyOptions& options) {
   std::vector<Device> devices;
   for (const std::string& path : options.fleets) {
     ARCHGUARD_TRY(fleet, read_fleet(path));
-    if (fleet.empty()) return Error{path, "names no device", "add a line such as: NVIDIA A100, 8.0"};
+    if (fleet.empty()) return no_device_in_fleet(path);
     devices.insert(devices.end(), fleet.begin(), fleet.end());
   }
   for (const std::string& text : options.devices) {
@@ -84,7 +85,7 @@ VerifyPolicy policy_of(const VerifyOptions& options) {
 Result<Waivers> read_waivers(const std::string& path) {
   if (path.empty()) return Waivers{};
   ARCHGUARD_TRY(text, read_text_file(path));
-  return Waivers::parse(text, path);
+  return Waivers::parse(text, text_file_name(path));
 }
 
 // What reading the files told, beside what looking for their libraries did: each error is said once.

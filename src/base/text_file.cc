@@ -1,0 +1,42 @@
+#include "base/text_file.h"
+
+#include <cerrno>
+#include <cstring>
+
+namespace archguard {
+namespace {
+
+constexpr std::size_t kMostTextBytes = std::size_t{64} << 20;
+constexpr std::size_t kTextBytesAtOnce = std::size_t{64} << 10;
+
+// To the end, or until it is too large. The error number, 0 where there is none.
+int read_to_end(std::FILE* file, std::string& text) {
+  for (;;) {
+    const std::size_t had = text.size();
+    text.resize(had + kTextBytesAtOnce);
+    errno = 0;
+    const std::size_t got = std::fread(&text[had], 1, kTextBytesAtOnce, file);
+    text.resize(had + got);
+    if (std::ferror(file) != 0) return errno == 0 ? EIO : errno;
+    if (got == 0 || text.size() > kMostTextBytes) return 0;
+  }
+}
+
+}  // namespace
+
+std::string text_file_name(const std::string& path) {
+  return path == "-" ? "standard input" : path;
+}
+
+Result<std::string> read_text_file(const std::string& path) {
+  ARCHGUARD_TRY(file, open_text_file(path));
+  std::string text;
+  const int error = read_to_end(file, text);
+  if (file != stdin) std::fclose(file);
+  if (error != 0)
+    return Error{text_file_name(path), std::string("cannot be read: ") + std::strerror(error), {}};
+  if (text.size() > kMostTextBytes) return Error{text_file_name(path), "is larger than 64 MiB", {}};
+  return text;
+}
+
+}  // namespace archguard
