@@ -68,7 +68,7 @@ CLI::App* add_verify(CLI::App& app, VerifyOptions& options) {
   add_one(*command, "--files-from", options.files_from, "FILE",
           "a file with more PATHs, one a line; what is no binary is passed over");
   add_each(*command, "--fleet", options.fleets, "FILE",
-           "the devices: CSV as nvidia-smi --query-gpu prints it");
+           "the devices: CSV as nvidia-smi --query-gpu prints it; - is standard input");
   add_each(*command, "--device", options.devices, "CC[@CUDA]",
            "one device: 8.6, or 8.6@12.4 with the CUDA that its driver offers");
   command->add_flag("--this-machine", options.this_machine, "the GPUs of this machine");
@@ -146,7 +146,11 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+    if (error.get_exit_code() == 0) {  // --help, --version
+      const int status = app.exit(error);
+      if (const auto printed = finish_printing(); !printed) return finish(Result<int>(printed.error()));
+      return status;
+    }
     print_error(describe_usage(app, error));
     return kExitUnreadable;
   }

@@ -42,6 +42,14 @@ TEST_CASE("help and version are answers, not errors") {
   CHECK(archguard({"--version"}).out.rfind("archguard ", 0) == 0);
 }
 
+TEST_CASE("an answer that cannot be written whole is an error") {
+  for (const char* arguments : {"--help", "--version", "verify --help", "inspect --help"}) {
+    INFO(arguments);
+    check_refused(run_process({"sh", "-c", ARCHGUARD " " + std::string(arguments) + " > /dev/full"}),
+                  "archguard: error: standard output: cannot be written whole\n");
+  }
+}
+
 TEST_CASE("wrong usage names the option, the likely meaning and the help") {
   check_refused(archguard({}), "archguard: error: no command\n  fix: archguard --help\n");
   check_refused(archguard({"insepct", "x"}),
@@ -286,6 +294,42 @@ TEST_CASE("binaries of a folder without device code are counted, not listed") {
   CHECK(stale.out.find("archguard: error: gone: no such file\n") == 0);
   check_refused(archguard({"verify", "--files-from", "nowhere", "--device", "8.6"}, folder.path()),
                 "archguard: error: nowhere: no such file\n");
+}
+
+TEST_CASE("the small texts may come through a pipe; - is standard input") {
+  const TemporaryFolder folder;
+  folder.file("k.ptx", kPtx90);
+  folder.file("w.csv", "kernel,compute_cap,reason\nnothing*,*,not there\n");
+  folder.file("fleet.csv", "name, compute_cap, driver_cuda\nT4, 7.5, 13.0\nL4, 8.9, 13.0\n");
+  folder.file(
+      "selection.json",
+      R"({"schema":"archguard.select/1","excluded":[{"device":{"name":"T4","compute_capability":"7.5",)"
+      R"("driver_cuda":"13.0"},"reason":"why","last_toolkit":"12.9"}]})");
+  const auto verify = [&](const std::string& arguments) {
+    return run_process(
+        {"bash", "-c", "cd " + folder.path() + " && " + ARCHGUARD + " verify --brief " + arguments});
+  };
+  CHECK(verify("--device 8.6@13.0 --files-from - <<< k.ptx").out == "k.ptx: 1 of 1 covered\n");
+  CHECK(verify("--device 8.6@13.0 --files-from <(echo k.ptx)").out == "k.ptx: 1 of 1 covered\n");
+  CHECK(verify("--device 8.6@13.0 --files-from - < /dev/null").out == "no binary in standard input\n");
+  CHECK(verify("k.ptx --device 8.0@13.0 --waivers - < w.csv").out ==
+        "k.ptx: 1 of 1 covered\n"
+        "archguard: warning: standard input:2: the waiver for 'nothing*' on * was not needed\n"
+        "  fix: delete the line\n");
+  const RunOutput excluded = verify("k.ptx --fleet /dev/stdin --excluded <(cat selection.json) < fleet.csv");
+  CHECK(excluded.out == "k.ptx: 1 of 2 covered; 1 excluded at configure: 7.5, last toolkit 12.9\n");
+  CHECK(excluded.exit_code == 0);
+  check_refused(verify("k.ptx --fleet - <<< name"),
+                "archguard: error: standard input:1: the header has no column compute_cap\n"
+                "  fix: begin with a header line such as: name, compute_cap, driver_version\n");
+  check_refused(verify("k.ptx --device 8.0 --excluded - <<< {}"),
+                "archguard: error: standard input: is not the JSON of a selection\n"
+                "  fix: write it with: arch_probe select --format json … > FILE\n");
+  check_refused(verify("k.ptx --fleet - < /dev/null"),
+                "archguard: error: standard input: names no device\n"
+                "  fix: add a line for each device, such as: NVIDIA A100, 8.0 (below the header: name, "
+                "compute_cap)\n");
+  check_refused(verify("k.ptx --fleet ."), "archguard: error: .: is a folder, not a file\n");
 }
 
 TEST_CASE("no device code is exit 3") {
