@@ -7,16 +7,18 @@
 namespace archguard {
 namespace {
 
+// Letters put in, left out, changed, or swapped with the next.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
+  std::vector<std::size_t> before, above, row(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
   for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
+    before = above;
+    above = row;
     row[0] = i;
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t above = row[j];
-      row[j] = a[i - 1] == b[j - 1] ? diagonal : 1 + std::min({diagonal, above, row[j - 1]});
-      diagonal = above;
+      row[j] = a[i - 1] == b[j - 1] ? above[j - 1] : 1 + std::min({above[j - 1], above[j], row[j - 1]});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        row[j] = std::min(row[j], before[j - 2] + 1);
     }
   }
   return row[b.size()];
@@ -156,8 +158,9 @@ std::optional<std::string> did_you_mean(std::string_view text, const std::vector
   std::optional<std::string> nearest;
   std::size_t best = 3;
   for (const auto& candidate : known) {
+    if (candidate.size() > text.size() + 2 || text.size() > candidate.size() + 2) continue;
     const std::size_t distance = edit_distance(text, candidate);
-    if (distance < best && distance < text.size()) {
+    if (distance < best && distance < text.size() && (distance < 2 || candidate.size() > 5)) {
       best = distance;
       nearest = candidate;
     }

@@ -42,7 +42,8 @@ std::string excerpt(std::string_view text, std::size_t most);
 // valid.
 std::string json_quote(std::string_view text);
 
-// The one of `known` that `text` most likely meant (at most two edits, fewer than its length), or nothing.
+// The one of `known` that `text` most likely meant, or nothing: at most two edits away, one where it has no
+// more than five letters, and fewer than the text has. Two neighbours that changed places are one edit.
 std::optional<std::string> did_you_mean(std::string_view text, const std::vector<std::string>& known);
 
 }  // namespace archguard

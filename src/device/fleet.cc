@@ -8,6 +8,7 @@
 #include "compat/toolkit.h"
 #include "device/answers.h"
 #include "device/csv.h"
+#include "device/spelling.h"
 
 namespace archguard {
 namespace {
@@ -22,6 +23,14 @@ const std::vector<std::string>& fleet_columns() {
       "pci.bus_id", "count",       "mig.mode.current", "host",        "visible"};
   return columns;
 }
+
+// What people write for a column, far from its name, and nvidia-smi never does.
+struct ColumnAlias {
+  const char* written;
+  const char* column;
+};
+constexpr ColumnAlias kColumnAliases[] = {
+    {"driver", "driver_version"}, {"cuda", "driver_cuda"}, {"cuda_version", "driver_cuda"}};
 
 // The line that nvidia-smi prints instead of a table begins so where the driver (R470 and older) does not
 // know the column.
@@ -56,6 +65,31 @@ bool is_known_column(std::string_view field) {
 bool is_fleet_header(const CsvRow& row) {
   for (const auto& field : row.fields)
     if (is_column(field, "compute_cap")) return true;
+  return false;
+}
+
+// The known column that an unknown one of this header most likely means; nothing where the header has it too.
+// A short name is near to many a word (cost, node), so there the first letter has to be right.
+std::optional<std::string> meant_column(const CsvRow& header, const std::string& field) {
+  if (field.size() > kMostShown) return std::nullopt;
+  const auto has = [&](std::string_view column) {
+    for (const auto& each : header.fields)
+      if (is_column(each, column)) return true;
+    return false;
+  };
+  const std::string lower = to_lower(field);
+  for (const ColumnAlias& alias : kColumnAliases)  // either column tells the driver
+    if (lower == alias.written && !has("driver_version") && !has("driver_cuda")) return alias.column;
+  auto meant = did_you_mean(lower, fleet_columns());
+  if (!meant || has(*meant) || (meant->size() <= 5 && lower[0] != (*meant)[0])) return std::nullopt;
+  return meant;
+}
+
+// Do other separators than commas make a header of this field?
+bool is_header_without_commas(const std::string& field) {
+  for (const char separator : {';', '\t', '|'})
+    for (const auto piece : split(field, separator))
+      if (piece.size() < field.size() && is_column(trim(piece), "compute_cap")) return true;
   return false;
 }
 
@@ -97,12 +131,19 @@ class FleetParser {
       if (column.empty() && row.fields.size() > 1)
         return error(row.line, "the header has a column without a name", "remove the stray comma");
       const bool known = is_known_column(field);
+      if (const auto meant = known ? std::nullopt : meant_column(row, field))
+        return misspelt_column(row.line, field, *meant);
       if (!seen.emplace(known ? column : field, "").second)
         return error(row.line, "the header names the column '" + excerpt(column, kMostShown) + "' twice",
                      "remove one of them");
       header_.columns.push_back(known ? column : field);
     }
     return Done{};
+  }
+
+  Error misspelt_column(std::size_t line, const std::string& field, const std::string& column) const {
+    return error(line, "the header has no column " + column + ", but '" + excerpt(field, kMostShown) + "'",
+                 "rename it to " + column);
   }
 
   Error no_header(const CsvRow& row) const {
@@ -113,9 +154,10 @@ class FleetParser {
     for (const auto& field : row.fields) {
       const std::string_view start = std::string_view(field).substr(0, 40);
       if (did_you_mean(to_lower(start), {"compute_cap", "compute_capability", "computecap"}))
-        return error(row.line,
-                     "the header has no column compute_cap, but '" + excerpt(field, kMostShown) + "'",
-                     "rename it to compute_cap");
+        return misspelt_column(row.line, field, "compute_cap");
+      if (is_header_without_commas(field))
+        return error(row.line, "the columns of the header are not separated by commas",
+                     "separate with commas, here and in each line");
     }
     if (names_columns_only(row)) return error(row.line, "the header has no column compute_cap", fix);
     return error(row.line,
@@ -132,7 +174,8 @@ class FleetParser {
                        std::to_string(header_.line) + " names " + std::to_string(header_.columns.size()),
                    row.fields.size() > header_.columns.size()
                        ? "put a field that holds a comma in double quotes"
-                       : "");
+                   : row.fields.back().find_first_of(";\t|") != std::string::npos ? "separate with commas"
+                                                                                  : "");
     if (devices_.size() == kMostFleetDevices)
       return error(row.line, "more than " + std::to_string(kMostFleetDevices) + " devices",
                    "list equal devices once, with a count");
@@ -151,24 +194,31 @@ class FleetParser {
     return Done{};
   }
 
-  Error bad_value(std::size_t line, const std::string& column, const std::string& value,
-                  const char* expected) const {
+  Error bad_value(std::size_t line, const std::string& column, const std::string& value, const char* expected,
+                  std::string fix = "") const {
     const std::string found = value.empty() ? "empty" : "'" + excerpt(value, kMostShown) + "'";
-    return error(line, column + " is " + found + ", expected " + expected, "");
+    return error(line, column + " is " + found + ", expected " + expected, std::move(fix));
   }
 
   Status take_field(const std::string& column, const std::string& value, std::size_t line, Device& device) {
     if (column == "compute_cap") {
       if (says_unknown(value)) return Done{};
       device.capability = parse_capability(value);
-      if (!device.capability) return bad_value(line, column, value, "X.Y such as 8.6, or [N/A]");
+      if (!device.capability) {
+        const auto meant = meant_capability(value);
+        return bad_value(line, column, value, "X.Y such as 8.6, or [N/A]",
+                         meant ? "write " + to_string(*meant) : "");
+      }
       device.source["compute_capability"] = "fleet";
       return Done{};
     }
     if (value.empty() || says_unknown(value)) return Done{};
     if (column == "driver_cuda") {
-      device.driver_cuda = parse_version(value);
-      if (!device.driver_cuda) return bad_value(line, column, value, "X.Y such as 12.4");
+      device.driver_cuda = parse_driver_cuda(value);
+      if (!device.driver_cuda) {
+        const auto meant = meant_driver_cuda(value);
+        return bad_value(line, column, value, "X.Y such as 12.4", meant ? write_fix(*meant, "") : "");
+      }
     } else if (column == "driver_version") {
       if (value.find_first_not_of("0123456789.") != std::string::npos)
         return bad_value(line, column, value, "digits and dots such as 580.95.05");
@@ -269,15 +319,18 @@ Result<Device> parse_device_option(std::string_view text) {
     return Error{option,
                  "'" + excerpt(text.substr(0, at), kMostShown) +
                      "' is no compute capability, expected X.Y such as 8.6",
-                 ""};
+                 text.size() <= kMostShown ? device_fix(text) : ""};
   device.source["compute_capability"] = "option";
   if (at == std::string_view::npos) return device;
-  device.driver_cuda = parse_version(text.substr(at + 1));
-  if (!device.driver_cuda)
-    return Error{option,
-                 "'" + excerpt(text.substr(at + 1), kMostShown) +
-                     "' is no CUDA version of a driver, expected X.Y such as 12.4",
-                 ""};
+  const std::string_view driver = text.substr(at + 1);
+  device.driver_cuda = parse_driver_cuda(driver);
+  if (!device.driver_cuda) {
+    const auto meant = meant_driver_cuda(driver);
+    return Error{
+        option,
+        "'" + excerpt(driver, kMostShown) + "' is no CUDA version of a driver, expected X.Y such as 12.4",
+        meant ? write_fix(*meant, to_string(*device.capability) + "@") : device_fix(text)};
+  }
   device.source["driver_cuda"] = "option";
   return device;
 }

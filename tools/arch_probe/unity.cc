@@ -30,6 +30,7 @@
 #include "device/nvml.cc"
 #include "device/probe.cc"
 #include "device/record.cc"
+#include "device/spelling.cc"
 #include "json.cc"
 #include "main.cc"
 #include "options.cc"

@@ -57,7 +57,8 @@ TEST_CASE("a bad fleet file: one message, status 2, nothing on standard output")
     CHECK(run.exit_code == 2);
     CHECK(run.out.empty());
     CHECK(run.err ==
-          "arch_probe: error: fleet.csv:2: compute_cap is '75', expected X.Y such as 8.6, or [N/A]\n");
+          "arch_probe: error: fleet.csv:2: compute_cap is '75', expected X.Y such as 8.6, or [N/A]\n"
+          "  fix: write 7.5\n");
   }
   CHECK(run_probe({"--fleet", "nowhere.csv"}, {}, folder.path()).exit_code == 2);
 }
@@ -67,12 +68,50 @@ TEST_CASE("an empty fleet has no device") {
   folder.file("fleet.csv", "name, compute_cap\n");
   const auto probe = run_probe({"--fleet", "fleet.csv"}, {}, folder.path());
   CHECK(probe.exit_code == 3);
-  CHECK(probe.out == "no usable GPU\nfleet: the fleet names no device\n  fix: add a line for each device\n");
+  const std::string none =
+      "fleet.csv: names no device\n"
+      "  fix: add a line for each device, such as: NVIDIA A100, 8.0 (below the header: name, compute_cap)\n";
+  CHECK(probe.out == "no usable GPU\nfleet: " + none);
   const auto select = run_probe({"select", "--toolkit", "13.0", "--fleet", "fleet.csv"}, {}, folder.path());
   CHECK(select.exit_code == 2);
   CHECK(select.out.empty());
+  CHECK(select.err == "arch_probe: error: " + none);
+  folder.file("one.csv", "compute_cap\n7.5\n");
+  const auto merged = run_probe({"--fleet", "one.csv", "--fleet", "fleet.csv"}, {}, folder.path());
+  CHECK(merged.exit_code == 0);
+  CHECK(merged.out == "name  compute capability\n?     7.5\n\nfleet: " + none);
+  folder.file("fleet.csv", "");
+  CHECK(run_probe({"--fleet", "fleet.csv"}, {}, folder.path()).out == probe.out);
+}
+
+TEST_CASE("a fleet through a pipe") {
+  TemporaryFolder folder;
+  folder.file("fleet.csv", "name, compute_cap\nNVIDIA T4, 7.5\n");
+  const auto run = [&](const std::string& command) {
+    return run_process({"bash", "-c", "PROBE=" ARCH_PROBE "; " + command}, {}, folder.path());
+  };
+  const std::string table = "name       compute capability\nNVIDIA T4  7.5\n";
+  for (const char* command :
+       {"cat fleet.csv | $PROBE --fleet -", "$PROBE --fleet=- < fleet.csv", "$PROBE --fleet <(cat fleet.csv)",
+        "cat fleet.csv | $PROBE --fleet /dev/stdin", "$PROBE --fleet /dev/stdin < fleet.csv"}) {
+    INFO(command);
+    const auto piped = run(command);
+    CHECK(piped.exit_code == 0);
+    CHECK(piped.out == table);
+    CHECK(piped.err.empty());
+  }
+  const auto select = run("cat fleet.csv | $PROBE select --toolkit 13.0 --fleet -");
+  CHECK(select.out == "75-real;75-virtual\n");
   CHECK(select.err ==
-        "arch_probe: error: fleet.csv: the fleet names no device\n  fix: add a line for each device\n");
+        "75-real     NVIDIA T4 (7.5, standard input:2)\n75-virtual  PTX fallback for GPUs newer than 7.5\n");
+  const auto bad = run("echo name | $PROBE --fleet -");
+  CHECK(bad.exit_code == 2);
+  CHECK(bad.err ==
+        "arch_probe: error: standard input:1: the header has no column compute_cap\n"
+        "  fix: begin with a header line such as: name, compute_cap, driver_version\n");
+  const auto is_folder = run("$PROBE --fleet - < .");
+  CHECK(is_folder.exit_code == 2);
+  CHECK(is_folder.err == "arch_probe: error: standard input: is a folder, not a file\n");
 }
 
 TEST_CASE("--write-devices writes beside the output") {

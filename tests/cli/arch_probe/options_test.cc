@@ -65,7 +65,8 @@ TEST_CASE("select: a wrong command line") {
   CHECK(usage_error({"select", "--toolkit", "13.0", "--sass", "all"}) ==
         "arch_probe: error: --sass is 'all', expected exact, minimal\n");
   CHECK(usage_error({"select", "--toolkit", "13.0", "--device", "86"}) ==
-        "arch_probe: error: --device 86: '86' is no compute capability, expected X.Y such as 8.6\n");
+        "arch_probe: error: --device 86: '86' is no compute capability, expected X.Y such as 8.6\n"
+        "  fix: write 8.6\n");
   CHECK(usage_error({"select", "--toolkit", "13.0", "--baseline", "potato"})
             .find("arch_probe: error: --baseline: ") == 0);
   CHECK(usage_error({"select", "--toolkit", "99.0"}).find("newest known is 13.5; pass --nvcc") !=

@@ -42,6 +42,11 @@ TEST_CASE("a likely meaning is offered, an unlikely one is not") {
   CHECK(did_you_mean("newset", {"newest", "oldest", "none"}) == "newest");
   CHECK_FALSE(did_you_mean("xyz", {"newest"}));
   CHECK_FALSE(did_you_mean("a", {"b"}));
+  CHECK(did_you_mean("driver_versoni", {"driver_version"}) == "driver_version");
+  CHECK(did_you_mean("drivr_versoin", {"driver_version"}) == "driver_version");
+  CHECK_FALSE(did_you_mean("drivr_versn", {"driver_version"}));
+  CHECK(did_you_mean("jsno", {"json", "csv"}) == "json");
+  CHECK_FALSE(did_you_mean("node", {"name"}));  // two of four letters are another word
 }
 
 TEST_CASE("what a terminal prints") {

@@ -47,6 +47,148 @@ TEST_CASE("columns come in any order and letter case, with or without blanks, un
   CHECK(devices[0].extra == std::map<std::string, std::string>{{"Rack", "r7"}});
 }
 
+TEST_CASE("a misspelt column is an error with its fix, unless the header has the right one too") {
+  const auto fix_of = [](const std::string& column) { return error_of("compute_cap, " + column + "\n"); };
+  CHECK(error_of("# ours\nname, compute_cap, Driver_Versoin\nT4, 7.5, 580.95.05\n") ==
+        "fleet.csv:2: the header has no column driver_version, but 'Driver_Versoin' | rename it to "
+        "driver_version");
+  const std::pair<const char*, const char*> misspelt[] = {{"driver version", "driver_version"},
+                                                          {"driverversion", "driver_version"},
+                                                          {"driver-cuda", "driver_cuda"},
+                                                          {"driver", "driver_version"},
+                                                          {"cuda", "driver_cuda"},
+                                                          {"CUDA_Version", "driver_cuda"},
+                                                          {"pci.busid", "pci.bus_id"},
+                                                          {"mig.mode.curent", "mig.mode.current"},
+                                                          {"visibel", "visible"},
+                                                          {"counts", "count"},
+                                                          {"nmae", "name"},
+                                                          {"hosts", "host"},
+                                                          {"uid", "uuid"}};
+  for (const auto& [written, meant] : misspelt)
+    CHECK(fix_of(written) == "fleet.csv:1: the header has no column " + std::string(meant) + ", but '" +
+                                 written + "' | rename it to " + meant);
+  CHECK(error_of("compute_cap, driver_version, driver_versoin\n") == "no error");
+  CHECK(error_of("compute_cap, driver_cuda, driver, cuda_version\n") == "no error");
+  CHECK(error_of("compute_cap\n7.5\ncompute_cap, driver_cudaa\n") ==
+        "fleet.csv:3: the header has no column driver_cuda, but 'driver_cudaa' | rename it to driver_cuda");
+}
+
+TEST_CASE("columns of others are kept: what nvidia-smi writes, and words near ours") {
+  // nvidia-smi --help-query-gpu, without the fields that differ from one of these in their last part alone.
+  for (const char* column : {"timestamp",
+                             "driver_version",
+                             "count",
+                             "vgpu_driver_capability.heterogenous_multivGPU",
+                             "vgpu_device_capability.fractional_multiVgpu",
+                             "name",
+                             "gpu_name",
+                             "serial",
+                             "gpu_serial",
+                             "uuid",
+                             "gpu_uuid",
+                             "pci.bus_id",
+                             "gpu_bus_id",
+                             "pci.domain",
+                             "pci.bus",
+                             "pci.device",
+                             "pci.baseClass",
+                             "pci.subClass",
+                             "pci.device_id",
+                             "pci.sub_device_id",
+                             "pcie.link.gen.current",
+                             "pcie.link.gen.gpucurrent",
+                             "pcie.link.gen.max",
+                             "pcie.link.width.current",
+                             "index",
+                             "module_id",
+                             "addressing_mode",
+                             "display_mode",
+                             "display_attached",
+                             "display_active",
+                             "persistence_mode",
+                             "accounting.mode",
+                             "accounting.buffer_size",
+                             "driver_model.current",
+                             "driver_model.pending",
+                             "vbios_version",
+                             "inforom.img",
+                             "inforom.image",
+                             "inforom.oem",
+                             "inforom.ecc",
+                             "inforom.pwr",
+                             "inforom.power",
+                             "inforom.checksum_validation",
+                             "reset_status.reset_required",
+                             "reset_status.drain_and_reset_recommended",
+                             "gom.current",
+                             "gpu_operation_mode.current",
+                             "gom.pending",
+                             "fan.speed [%]",
+                             "pstate",
+                             "clocks_event_reasons.supported",
+                             "clocks_throttle_reasons.active",
+                             "memory.total [MiB]",
+                             "memory.reserved [MiB]",
+                             "memory.used [MiB]",
+                             "memory.free [MiB]",
+                             "compute_mode",
+                             "compute_cap",
+                             "utilization.gpu [%]",
+                             "encoder.stats.sessionCount",
+                             "ecc.mode.current",
+                             "ecc.mode.pending",
+                             "ecc.errors.corrected.volatile.total",
+                             "retired_pages.pending",
+                             "remapped_rows.pending",
+                             "temperature.gpu",
+                             "temperature.memory",
+                             "power.management",
+                             "power.draw [W]",
+                             "power.limit [W]",
+                             "enforced.power.limit [W]",
+                             "clocks.current.graphics [MHz]",
+                             "clocks.gr",
+                             "clocks.sm [MHz]",
+                             "clocks.mem",
+                             "clocks.video",
+                             "mig.mode.current",
+                             "mig.mode.pending",
+                             "gsp.mode.current",
+                             "gsp.mode.default",
+                             "c2c.mode",
+                             "protected_memory.total",
+                             "fabric.state",
+                             "fabric.status",
+                             "platform.chassis_serial_number",
+                             "platform.slot_number",
+                             "platform.host_id",
+                             "platform.module_id",
+                             "dramEncryption.mode.current",
+                             "hostname",
+                             "node",
+                             "Rack",
+                             "cost",
+                             "note",
+                             "mode",
+                             "model",
+                             "guid",
+                             "site",
+                             "zone",
+                             "date",
+                             "amount",
+                             "country",
+                             "owner",
+                             "cuda_cores",
+                             "toolkit",
+                             "version",
+                             "vendor"}) {
+    INFO(column);
+    CHECK((std::string(column) == "compute_cap" ||
+           error_of("compute_cap, " + std::string(column) + "\n") == "no error"));
+  }
+}
+
 TEST_CASE("byte order mark, CR LF, comments, empty lines and a missing last line end do no harm") {
   CHECK(described(devices_of(
             "\xef\xbb\xbf# the cluster\r\nname, compute_cap\r\n\r\n  # old\r\nT4, 7.5\r\n\r\nL4, 8.9")) ==
@@ -134,13 +276,27 @@ TEST_CASE("a bad line is named with its number, and how to mend it") {
         "fleet.csv:3: the line has 3 fields, the header in line 2 names 2 | "
         "put a field that holds a comma in double quotes");
   CHECK(error_of("name, compute_cap\nT4, 75\n") ==
-        "fleet.csv:2: compute_cap is '75', expected X.Y such as 8.6, or [N/A] | ");
+        "fleet.csv:2: compute_cap is '75', expected X.Y such as 8.6, or [N/A] | write 7.5");
+  CHECK(error_of("name, compute_cap\nT4, sm_80\n") ==
+        "fleet.csv:2: compute_cap is 'sm_80', expected X.Y such as 8.6, or [N/A] | write 8.0");
+  CHECK(error_of("name, compute_cap\nT4, Turing\n") ==
+        "fleet.csv:2: compute_cap is 'Turing', expected X.Y such as 8.6, or [N/A] | ");
   CHECK(error_of("name, compute_cap\nT4,\n") ==
         "fleet.csv:2: compute_cap is empty, expected X.Y such as 8.6, or [N/A] | ");
   CHECK(error_of("compute_cap, driver_version\n7.5, R535\n") ==
         "fleet.csv:2: driver_version is 'R535', expected digits and dots such as 580.95.05 | ");
   CHECK(error_of("compute_cap, driver_cuda\n7.5, 12\n") ==
-        "fleet.csv:2: driver_cuda is '12', expected X.Y such as 12.4 | ");
+        "fleet.csv:2: driver_cuda is '12', expected X.Y such as 12.4 | write 12.0");
+  for (const char* version : {"580.95.05", "580.95", "580"})
+    CHECK(error_of("compute_cap, driver_cuda\n7.5, " + std::string(version) + "\n") ==
+          "fleet.csv:2: driver_cuda is '" + std::string(version) +
+              "', expected X.Y such as 12.4 | write the CUDA that it offers: 13.0");
+  for (const char* separator : {";", "; ", "\t", " | "})
+    CHECK(error_of("name" + std::string(separator) + "Compute_Cap" + separator + "driver_version\n") ==
+          "fleet.csv:1: the columns of the header are not separated by commas | separate with commas, here "
+          "and in each line");
+  CHECK(error_of("name, compute_cap\nT4; 7.5\n") ==
+        "fleet.csv:2: the line has 1 field, the header in line 1 names 2 | separate with commas");
   CHECK(error_of("compute_cap, count\n7.5, 0\n") ==
         "fleet.csv:2: count is '0', expected a number from 1 to 1000000 | ");
   CHECK(error_of("compute_cap, visible\n7.5, maybe\n") ==
@@ -214,7 +370,17 @@ TEST_CASE("a fleet file that cannot be read says so") {
   const auto missing = read_fleet("/nowhere/fleet.csv");
   REQUIRE_FALSE(missing);
   CHECK(missing.error().where == "/nowhere/fleet.csv");
-  CHECK_FALSE(read_fleet("/dev/null"));
+  CHECK(read_fleet("/tmp").error().text() == "/tmp: is a folder, not a file");
+  CHECK(read_fleet("/dev/zero").error().text() == "/dev/zero: is larger than 64 MiB");
+}
+
+TEST_CASE("a fleet without a device is told with what to write") {
+  REQUIRE(read_fleet("/dev/null"));
+  CHECK(read_fleet("/dev/null")->empty());
+  const Error error = no_device_in_fleet("-");
+  CHECK(error.text() == "standard input: names no device");
+  CHECK(error.fix ==
+        "add a line for each device, such as: NVIDIA A100, 8.0 (below the header: name, compute_cap)");
 }
 
 TEST_CASE("a device of the command line") {
@@ -236,4 +402,30 @@ TEST_CASE("a device of the command line") {
   CHECK(text_of("8.6@12") ==
         "--device 8.6@12: '12' is no CUDA version of a driver, expected X.Y such as 12.4");
   CHECK(text_of("8.6@") == "--device 8.6@: '' is no CUDA version of a driver, expected X.Y such as 12.4");
+  CHECK(text_of("8.6@580.95") ==
+        "--device 8.6@580.95: '580.95' is no CUDA version of a driver, expected X.Y such as 12.4");
+}
+
+TEST_CASE("a device in another spelling: how to write it") {
+  const auto fix_of = [](const std::string& text) {
+    const auto device = parse_device_option(text);
+    return device ? "no error" : device.error().fix;
+  };
+  for (const char* text : {"sm_86", "SM86", "compute_86", "86", "8,6", " 8.6", "8.6 ", "8.6,"})
+    CHECK(fix_of(text) == "write 8.6");
+  for (const char* text : {"9.0a", "90a", "sm_90a", "9", "sm_9"}) CHECK(fix_of(text) == "write 9.0");
+  for (const char* text : {"10", "100", "100f"}) CHECK(fix_of(text) == "write 10.0");
+  CHECK(fix_of("8.6,9.0") == "give --device twice: --device 8.6 --device 9.0");
+  CHECK(fix_of("sm_86;9.0@12.4; 80") == "give --device 3 times: --device 8.6 --device 9.0@12.4 --device 8.0");
+  CHECK(fix_of("8.6@12.4 9.0@12.4") == "give --device twice: --device 8.6@12.4 --device 9.0@12.4");
+  for (const char* text : {"8.6@580.95.05", "8.6@580.95", "8.6@580"})
+    CHECK(fix_of(text) == "write the CUDA that it offers: 8.6@13.0");
+  CHECK(fix_of("sm_86@580.95.05") == "write 8.6@13.0");
+  CHECK(fix_of("86@12.4") == "write 8.6@12.4");
+  CHECK(fix_of("8.6@12") == "write 8.6@12.0");
+  CHECK(fix_of("8.6@12.4.1") == "write 8.6@12.4");
+  for (const char* text :
+       {"", ",", "@", "8.6@", "8.6@0", "8.6@new", "8.6@100", "ampere", "8.60", "8.6,ampere", "0"})
+    CHECK(fix_of(text).empty());
+  CHECK(fix_of("8.6" + std::string(100, ' ')).empty());
 }

@@ -1,0 +1,83 @@
+#include "device/spelling.h"
+
+#include "base/text.h"
+#include "compat/toolkit.h"
+
+namespace archguard {
+namespace {
+
+constexpr int kLowestDriverBranch = 100;  // no version of CUDA is near
+
+// The option as it should be written: "8.6@13.0" for sm_86@580.95.05; empty where that cannot be told.
+std::string mended_device(std::string_view text) {
+  const auto at = text.find('@');
+  const auto capability = meant_capability(text.substr(0, at));
+  if (!capability) return {};
+  if (at == std::string_view::npos) return to_string(*capability);
+  const auto cuda = meant_driver_cuda(text.substr(at + 1));
+  return cuda ? to_string(*capability) + "@" + to_string(cuda->version) : std::string();
+}
+
+}  // namespace
+
+std::optional<ComputeCapability> meant_capability(std::string_view text) {
+  const std::string lower = to_lower(trim(text));
+  std::string_view name = lower;
+  for (const char* prefix : {"sm_", "compute_", "sm"})
+    if (starts_with(name, prefix)) {
+      name.remove_prefix(std::string_view(prefix).size());
+      break;
+    }
+  const auto number = parse_number(name, 19);
+  if (number && *number != 0) return ComputeCapability{static_cast<int>(*number), 0};
+  if (const auto arch = parse_arch(name)) return capability_of(*arch);
+  if (ends_with(name, "a") || ends_with(name, "f")) name.remove_suffix(1);
+  return parse_capability(name);
+}
+
+std::optional<Version> parse_driver_cuda(std::string_view text) {
+  const auto version = parse_version(text);
+  return version && version->major > 0 && version->major < kLowestDriverBranch ? version : std::nullopt;
+}
+
+std::optional<MeantCuda> meant_driver_cuda(std::string_view text) {
+  text = trim(text);
+  if (text.find_first_not_of("0123456789.") != std::string_view::npos) return std::nullopt;
+  if (const auto version = driver_cuda_of(text)) return MeantCuda{*version, true};
+  const auto parts = split(text, '.');
+  const auto version =
+      parse_driver_cuda(std::string(parts[0]) + "." + std::string(parts.size() > 1 ? parts[1] : "0"));
+  if (version) return MeantCuda{*version, false};
+  return std::nullopt;
+}
+
+std::string write_fix(const MeantCuda& meant, const std::string& before) {
+  return (meant.of_driver ? "write the CUDA that it offers: " : "write ") + before + to_string(meant.version);
+}
+
+std::string device_fix(std::string_view text) {
+  const std::string mended = mended_device(text);
+  if (!mended.empty()) return "write " + mended;
+  const auto comma = text.find(',');
+  if (comma != std::string_view::npos) {  // of a decimal
+    const auto capability =
+        parse_capability(std::string(text.substr(0, comma)) + "." + std::string(text.substr(comma + 1)));
+    if (capability) return "write " + to_string(*capability);
+  }
+  const auto separator = text.find_first_of(",; ");
+  if (separator == std::string_view::npos) return {};
+  std::string options;
+  std::size_t count = 0;
+  for (const auto piece : split(text, text[separator])) {
+    if (trim(piece).empty()) continue;
+    const std::string device = mended_device(piece);
+    if (device.empty()) return {};
+    options += " --device " + device;
+    ++count;
+  }
+  if (count == 0) return {};
+  if (count == 1) return "write " + options.substr(std::string_view(" --device ").size());
+  return "give --device " + (count == 2 ? "twice" : std::to_string(count) + " times") + ":" + options;
+}
+
+}  // namespace archguard

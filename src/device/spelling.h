@@ -1,0 +1,35 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/version.h"
+#include "compat/arch.h"
+
+namespace archguard {
+
+// Spellings of devices and drivers other than those of ArchGuard, for the fix in a message. None is taken as
+// it is: what is guessed is shown.
+
+// sm_86, compute_90a, 86, 8, 9.0a. A number under 20 is a major version, since nothing makes code for 1.x.
+std::optional<ComputeCapability> meant_capability(std::string_view text);
+
+// The CUDA that a driver offers, X.Y and nothing else. The driver's own version may look like it (580.95),
+// and is none.
+std::optional<Version> parse_driver_cuda(std::string_view text);
+
+struct MeantCuda {
+  Version version;
+  bool of_driver = false;  // the text is a driver's version, and this is the CUDA that it offers
+};
+
+// 580.95.05, 12, 12.4.1.
+std::optional<MeantCuda> meant_driver_cuda(std::string_view text);
+// "write the CUDA that it offers: 8.6@13.0"; `before` is "8.6@".
+std::string write_fix(const MeantCuda& meant, const std::string& before);
+
+// For a value of --device: "write 8.6", or "give --device twice: --device 8.6 --device 9.0"; else empty.
+std::string device_fix(std::string_view text);
+
+}  // namespace archguard
