@@ -30,9 +30,11 @@ constexpr std::uint64_t kFlagsAt = 40;             // u64
 constexpr std::uint64_t kUncompressedSizeAt = 56;  // u64, 0 where raw
 constexpr std::uint16_t kEntryVersion = 0x0101;
 
-// What a linked ELF file hands to the runtime, one for each container: magic, version (1, or 2 where the
-// device linker made it), two addresses. They stand back to back in a section of their own.
+// What a host object hands to the runtime, one for each container: magic, version (1, or 2 where the device
+// linker made it), two addresses. They stand back to back in a section of their own, whose name the linkers
+// of PE images cut.
 constexpr const char* kRegistrationSection = ".nvFatBinSegment";
+constexpr const char* kCutRegistrationSection = ".nvFatBi";
 constexpr std::uint32_t kRegistrationMagic = 0x466243B1;
 constexpr std::uint64_t kRegistrationSize = 24;
 

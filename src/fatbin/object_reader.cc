@@ -6,6 +6,7 @@
 
 #include "base/parallel.h"
 #include "base/text.h"
+#include "container/window.h"
 #include "fatbin/bare_image.h"
 #include "fatbin/format.h"
 #include "fatbin/offload_reader.h"
@@ -27,6 +28,10 @@ bool is_linked_section(std::string_view name) {
 
 bool is_relocatable_section(std::string_view name) {
   return name == "__nv_relfatbin" || name == "__nv_rel";
+}
+
+bool is_registration_section(std::string_view name) {
+  return name == kRegistrationSection || name == kCutRegistrationSection;
 }
 
 struct Span {
@@ -163,12 +168,11 @@ class ObjectReader {
     return spans;
   }
 
-  // A linked file registers each container that its code uses, and may hold more. Where it registers more
-  // than it holds, some were removed (objcopy -R) or overwritten: that is no file without device code.
+  // A file registers each container that its host code uses, and may hold more. Where it registers more than
+  // it holds, some were removed (objcopy -R) or overwritten: that is no file without device code.
   void check_registrations() {
-    if (host_.format != HostFormat::elf || !host_.linked) return;
     for (const Section& section : host_.sections) {
-      if (section.name != kRegistrationSection || !section.has_bytes) continue;
+      if (!is_registration_section(section.name) || !section.has_bytes) continue;
       const std::uint64_t registered = count_registrations(section);
       if (registered <= out_.containers.size()) continue;
       code_.errors.push_back({place_name(object_name(out_.path, out_.member), section.name, 0),

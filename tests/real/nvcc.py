@@ -260,6 +260,15 @@ class VerifyTest(NvccTest):
                 common.run(["ar", flags, path, *members])
                 self.fails(path, "9.0", 209)
 
+    def test_code_that_was_removed_from_an_object_is_missed(self):
+        for flags in (["-c"], ["-dc"]):
+            path = self.nvcc("whole%s.o" % flags[0], *flags, *gencode("sm_90"), "one.cu")
+            self.covered(path, "9.0", "sass")
+            stripped = path + ".stripped.o"
+            common.run(["strip", "-R", ".nv_fatbin", "-R", "__nv_relfatbin", path, "-o", stripped])
+            document = self.verify(stripped, "--device", "9.0", expect=2)
+            self.assertIn("registers 1 fat binary, and the file holds 0", document["files"][0]["errors"][0]["what"])
+
     def test_an_archive_within_an_archive_is_not_judged(self):
         good = self.nvcc("sass90.o", "-c", *gencode("sm_90"), "one.cu")
         inner, outer = (os.path.join(self.folder, name) for name in ("libinner.a", "libouter.a"))

@@ -2,6 +2,8 @@
 #include <functional>
 
 #include "reading.h"
+#include "support/builders/archive_builder.h"
+#include "support/builders/pe_builder.h"
 
 using namespace archguard;
 using namespace archguard::test;
@@ -197,29 +199,50 @@ TEST_CASE("a file that shrinks while it is read is an error, whichever read sees
   }
 }
 
+namespace {
+
+// What the host code of so many containers hands to the runtime.
+test::Bytes registrations(std::size_t count) {
+  test::ByteWriter out;
+  for (std::size_t i = 0; i < count; ++i) out.u32(0x466243b1).u32(1).u64(0).u64(0);
+  return out.zeros(24).bytes();
+}
+
+}  // namespace
+
 TEST_CASE(
-    "a linked file that registers more fat binaries than it holds lost some: removed, or overwritten by "
-    "zeros") {
-  const auto registered = [](std::size_t count) {
-    test::ByteWriter out;
-    for (std::size_t i = 0; i < count; ++i) out.u32(0x466243b1).u32(1).u64(0).u64(0);
-    return out.zeros(24).bytes();
-  };
+    "a file that registers more fat binaries than it holds lost some: removed, or overwritten by zeros") {
   const auto error_of = [&](ElfBuilder elf, std::size_t count) {
-    return errors_of(read(elf.section(".nvFatBinSegment", registered(count)).bytes(), "t.so"));
+    return errors_of(read(elf.section(".nvFatBinSegment", registrations(count)).bytes(), "t.so"));
   };
   const auto held = [] { return ElfBuilder{}.section(".nv_fatbin", one_cubin()); };
   CHECK(error_of(held(), 1) == "");
   CHECK(error_of(held().section("__nv_relfatbin", one_cubin()), 2) == "");
   CHECK(error_of(held(), 0) == "");
-  CHECK(error_of(held(), 2) ==
-        "t.so(.nvFatBinSegment+0x0): registers 2 fat binaries, and the file holds 1: device code was removed "
-        "or "
-        "overwritten\n");
+  const std::string lost =
+      "t.so(.nvFatBinSegment+0x0): registers 2 fat binaries, and the file holds 1: device code was removed "
+      "or overwritten\n";
+  CHECK(error_of(held(), 2) == lost);
+  CHECK(error_of(held().relocatable(), 2) == lost);
+  CHECK(error_of(held().relocatable(), 1) == "");
+  CHECK(error_of(ElfBuilder{}.relocatable().section("__nv_relfatbin", one_cubin()), 1) == "");
   CHECK(
       error_of(ElfBuilder{}, 1) ==
       "t.so(.nvFatBinSegment+0x0): registers 1 fat binary, and the file holds 0: device code was removed or "
       "overwritten\n");
   CHECK(error_of(ElfBuilder{}.section(".nv_fatbin", test::Bytes(one_cubin().size())), 1) != "");
-  CHECK(error_of(held().relocatable(), 2) == "");  // an object's code may come from others
+}
+
+TEST_CASE("an object in an archive, and a PE image whose names are cut, lost what they register too") {
+  const auto object = ElfBuilder{}.relocatable().section(".nvFatBinSegment", registrations(1)).bytes();
+  const auto good = ElfBuilder{}.relocatable().section(".nv_fatbin", one_cubin()).bytes();
+  CHECK(errors_of(read(ArchiveBuilder{}.member("x.o", object).member("y.o", good).bytes(), "t.a")) ==
+        "t.a(x.o)(.nvFatBinSegment+0x0): registers 1 fat binary, and the file holds 0: device code was "
+        "removed or overwritten\n");
+  CHECK(errors_of(read(test::PeBuilder{}.section(".nvFatBi", registrations(1)).bytes(), "t.dll")) ==
+        "t.dll(.nvFatBi+0x0): registers 1 fat binary, and the file holds 0: device code was removed or "
+        "overwritten\n");
+  CHECK(errors_of(read(
+            test::PeBuilder{}.section(".nv_fatb", one_cubin()).section(".nvFatBi", registrations(1)).bytes(),
+            "t.dll")) == "");
 }
