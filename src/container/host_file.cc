@@ -24,6 +24,18 @@ bool is_debian_package(ByteView start) {
   return has_archive_magic(start) && starts_with(start.text().substr(8), "debian-binary");
 }
 
+// LLVM's bitcode, bare or in its wrapper ("LLVM Bitcode File Format"): what clang leaves of an object under
+// -flto. Device code may be in it, as bytes of no alignment.
+bool is_bitcode(ByteView start) {
+  const std::uint32_t magic = Cursor(start).u32(0);
+  return magic == 0xdec04342 || magic == 0x0b17c0de;
+}
+
+Error bitcode_error(const std::string& where) {
+  return {where, "is LLVM bitcode, whose device code cannot be judged",
+          "compile it without -flto, or verify what it is linked into"};
+}
+
 // Fills format and sections of an object that is no archive.
 void read_object(const ByteSource& source, ByteView start, const std::string& where, HostObject& object,
                  std::vector<Error>& errors) {
@@ -106,6 +118,7 @@ HostFile visit_host_file(const ByteSource& source, const std::string& path, cons
         return fail(
             member.name,
             {{}, "is an archive within an archive, which no linker reads", "unpack it and name its objects"});
+      if (is_bitcode(*member_start)) file.errors.push_back(bitcode_error(where));
       read_object(part, *member_start, where, object, file.errors);
       visit(object);
     };
@@ -119,6 +132,10 @@ HostFile visit_host_file(const ByteSource& source, const std::string& path, cons
   read_object(source, *start, name, object, file.errors);
   if (object.format == HostFormat::other) {
     file.recognized = false;
+    if (is_bitcode(*start)) {
+      file.errors.push_back(bitcode_error(name));
+      return file;
+    }
     file.errors.push_back(
         {name,
          source.size() == 0 ? "is empty" : "is no ELF or PE file, archive, fat binary, cubin or PTX",

@@ -34,6 +34,17 @@ bool is_registration_section(std::string_view name) {
   return name == kRegistrationSection || name == kCutRegistrationSection;
 }
 
+// What GCC leaves in an object under -flto, each as ".gnu.lto_…" and a number: `.lto.` has eight bytes, of
+// which the fifth tells that there is nothing else in the object ("slim", lto_section in GCC's
+// lto-streamer.h); `.symtab.` has the names of symbols, NUL-terminated, in between other fields. The program
+// itself, and the device code with it, is compressed.
+constexpr const char* kLtoHeadSection = ".gnu.lto_.lto.";
+constexpr const char* kLtoSymbolsSection = ".gnu.lto_.symtab.";
+constexpr std::uint64_t kLtoSlimAt = 4;
+// Of the functions that nvcc's host code calls: __cudaRegisterFatBinary, __cudaRegisterLinkedBinary_….
+constexpr std::string_view kLtoRegistrations[] = {"__cudaRegisterFatBinary", "__cudaRegisterLinkedBinary"};
+constexpr std::size_t kLtoBlock = std::size_t{64} * 1024, kLtoOverlap = 32;
+
 struct Span {
   std::uint64_t begin = 0, end = 0;
 };
@@ -80,7 +91,9 @@ class ObjectReader {
       at = part.end;
       add(std::move(part));
     }
-    if (!stopped_ && errors_ == 0) check_registrations();
+    if (stopped_ || errors_ != 0) return;
+    check_registrations();
+    if (!host_.linked) check_link_time_code();
   }
 
  private:
@@ -193,6 +206,40 @@ class ObjectReader {
       if (Cursor(*bytes).u32(0) == kRegistrationMagic) ++count;
     }
     return count;
+  }
+
+  // Under -flto the compiler puts all of an object, the device code too, into its own compressed form.
+  void check_link_time_code() {
+    bool slim = out_.containers.empty();
+    const Section* registers = nullptr;
+    std::uint64_t searched = 0;
+    for (const Section& section : host_.sections) {
+      if (!section.has_bytes) continue;
+      if (starts_with(section.name, kLtoHeadSection)) {
+        const auto head = read_bytes(source_, section.offset, std::min(section.size, kLtoSlimAt + 1));
+        slim |= head && head->size() > kLtoSlimAt && head->back() != 0;
+      } else if (registers == nullptr && starts_with(section.name, kLtoSymbolsSection)) {
+        // Sections that share bytes would let a small file cost without end.
+        if (section.size > size_ - searched || names_registration(section)) registers = &section;
+        searched += std::min(section.size, size_ - searched);
+      }
+    }
+    if (!slim || registers == nullptr) return;
+    code_.errors.push_back({place_name(object_name(out_.path, out_.member), registers->name, 0),
+                            "device code in what -flto left for the linker to compile cannot be judged",
+                            "compile it without -flto, or verify what it is linked into"});
+  }
+
+  bool names_registration(const Section& section) {
+    Window in(source_, kLtoBlock + kLtoOverlap, kLtoBlock + kLtoOverlap);
+    for (std::uint64_t at = 0; at < section.size; at += kLtoBlock) {
+      const auto bytes = in.at(section.offset + at, static_cast<std::size_t>(std::min<std::uint64_t>(
+                                                        section.size - at, kLtoBlock + kLtoOverlap)));
+      if (!bytes) return false;  // the file shrank: whoever reads images says so
+      for (const std::string_view name : kLtoRegistrations)
+        if (bytes->text().find(name) != std::string_view::npos) return true;
+    }
+    return false;
   }
 
   void add(Found found) {

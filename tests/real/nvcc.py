@@ -269,6 +269,18 @@ class VerifyTest(NvccTest):
             document = self.verify(stripped, "--device", "9.0", expect=2)
             self.assertIn("registers 1 fat binary, and the file holds 0", document["files"][0]["errors"][0]["what"])
 
+    def test_code_in_objects_of_lto_is_not_judged(self):
+        wanted = gencode("sm_90")
+        both = self.nvcc("fatlto.o", "-c", "-Xcompiler", "-flto,-ffat-lto-objects", *wanted, "one.cu")
+        self.covered(both, "9.0", "sass")
+        for flags in (["-c"], ["-dc"]):
+            path = self.nvcc("slim%s.o" % flags[0], *flags, "-Xcompiler", "-flto", *wanted, "one.cu")
+            document = self.verify(path, "--device", "9.0", expect=2)
+            self.assertIn("device code in what -flto left", document["files"][0]["errors"][0]["what"])
+        plain = os.path.join(self.folder, "plainlto.o")
+        common.run(["g++", "-flto", "-c", os.path.join(self.folder, "plain.cc"), "-o", plain])
+        self.verify(plain, "--device", "9.0", expect=3)
+
     def test_an_archive_within_an_archive_is_not_judged(self):
         good = self.nvcc("sass90.o", "-c", *gencode("sm_90"), "one.cu")
         inner, outer = (os.path.join(self.folder, name) for name in ("libinner.a", "libouter.a"))

@@ -195,6 +195,29 @@ TEST_CASE("a library in a folder that came to nothing is unknown; a linker's scr
     }
 }
 
+TEST_CASE("LLVM bitcode cannot be judged, by name or in an archive; in a folder it is passed over") {
+  const TemporaryFolder folder;
+  const Bytes bitcode = {'B', 'C', 0xc0, 0xde, 0x35, 0x14, 0, 0};
+  folder.file("x.o", text_of(bitcode));
+  folder.file("a.ptx", kPtx90);
+  const auto error = [](const std::string& name, const std::string& file) {
+    return "archguard: error: " + name +
+           ": is LLVM bitcode, whose device code cannot be judged\n"
+           "  fix: compile it without -flto, or verify what it is linked into\n" +
+           file + ": not read whole, so nothing counts as covered\n" + file + ": 0 of 1 covered\n";
+  };
+  const auto verify = [&](const std::string& path) {
+    return run_archguard({"verify", path, "--device", "8.0@13.0", "--brief"}, folder.path());
+  };
+  CHECK(verify("x.o").out == error("x.o", "x.o"));
+  CHECK(verify("x.o").exit_code == 2);
+  CHECK(verify(".").out == "./a.ptx: 1 of 1 covered\n");
+  CHECK(verify(".").exit_code == 0);
+  folder.file("l.a", text_of(ArchiveBuilder{}.member("x.o", bitcode).member("y.o", library()).bytes()));
+  CHECK(verify("l.a").out == error("l.a(x.o)", "l.a"));
+  CHECK(verify("l.a").exit_code == 2);
+}
+
 TEST_CASE("a sparse file of 20 GB is answered at once: holes are not read") {
   const TemporaryFolder folder;
   const Bytes code = FatbinBuilder{}.ptx("80", "9.0", kPtx90).bytes();

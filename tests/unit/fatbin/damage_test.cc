@@ -246,3 +246,31 @@ TEST_CASE("an object in an archive, and a PE image whose names are cut, lost wha
             test::PeBuilder{}.section(".nv_fatb", one_cubin()).section(".nvFatBi", registrations(1)).bytes(),
             "t.dll")) == "");
 }
+
+TEST_CASE("device code that -flto left in the compiler's own form cannot be judged") {
+  const auto head = [](unsigned slim) { return test::ByteWriter{}.u16(12).u16(0).u8(slim).zeros(3).bytes(); };
+  const auto symbols = [](std::string_view name) {
+    return test::ByteWriter{}.text("_Z3runv").zeros(4).text(name).zeros(18).bytes();
+  };
+  const auto error_of = [&](ElfBuilder elf, unsigned slim, std::string_view name) {
+    return errors_of(read(
+        elf.section(".gnu.lto_.lto.1f", head(slim)).section(".gnu.lto_.symtab.1f", symbols(name)).bytes(),
+        "t.o"));
+  };
+  const auto object = [] { return ElfBuilder{}.relocatable(); };
+  const std::string error =
+      "t.o(.gnu.lto_.symtab.1f+0x0): device code in what -flto left for the linker to compile cannot be "
+      "judged\n";
+  CHECK(error_of(object(), 1, "__cudaRegisterFatBinary") == error);
+  CHECK(error_of(object(), 1, "__cudaRegisterLinkedBinary_1c_4_l_cu__Z2klPf") == error);
+  CHECK(error_of(object(), 1, "_Z5solveRKSt6vectorIfE") == "");  // a program of C++ alone
+  // -ffat-lto-objects: what the linker would compile stands beside it, compiled.
+  CHECK(error_of(object().section(".nv_fatbin", one_cubin()), 0, "__cudaRegisterFatBinary") == "");
+  // ld -r of such an object and a compiled one.
+  CHECK(error_of(object().section(".nv_fatbin", one_cubin()), 1, "__cudaRegisterFatBinary") == error);
+  CHECK(error_of(object().section(".text", test::filler(64)), 0, "__cudaRegisterFatBinary") == error);
+  CHECK(error_of(ElfBuilder{}.shared(), 1, "__cudaRegisterFatBinary") == "");
+  // The name across two blocks of the search.
+  const auto far = test::ByteWriter{}.zeros(65530).text("__cudaRegisterFatBinary").zeros(40000).bytes();
+  CHECK(errors_of(read(object().section(".gnu.lto_.symtab.1f", far).bytes(), "t.o")) == error);
+}
