@@ -63,6 +63,10 @@ Status FileSource::read(std::uint64_t offset, void* out, std::size_t count) cons
   return read_whole(offset, out, count);
 }
 
+Error nul_in_name(const std::string& path) {
+  return {path.substr(0, path.find('\0')), "the name of a file goes on behind a NUL", {}};
+}
+
 Error no_name() {
   return {{}, "the name of a file is empty", "look for a variable that is not set"};
 }

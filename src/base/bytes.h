@@ -112,6 +112,8 @@ class PartSource final : public ByteSource {
 
 // What an empty name of a file is refused with.
 Error no_name();
+// Of a name that holds a NUL, where the system would stop reading it: the file named so is another one.
+Error nul_in_name(const std::string& path);
 
 // A regular file, read with pread: nothing is mapped, so a file that shrinks gives an error instead of SIGBUS
 // and peak memory stays at what is asked for.

@@ -25,6 +25,7 @@ Error not_opened(const std::string& path, int error) {
 
 Result<FileSource> FileSource::open(const std::string& path) {
   if (path.empty()) return no_name();
+  if (path.find('\0') != std::string::npos) return nul_in_name(path);
   struct stat status {};
   // Looked at before it is opened, since opening alone has effects on some devices.
   if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) return not_a_file(path, status.st_mode);

@@ -28,6 +28,7 @@ Error not_opened(const std::string& path, int error) {
 
 Result<FileSource> FileSource::open(const std::string& path) {
   if (path.empty()) return no_name();
+  if (path.find('\0') != std::string::npos) return nul_in_name(path);
   const std::wstring name = widen(path);
   if (is_folder(name)) return Error{path, "is a folder, not a file", {}};
   const int descriptor = _wopen(name.c_str(), _O_RDONLY | _O_BINARY | _O_NOINHERIT);

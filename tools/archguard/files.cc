@@ -116,9 +116,10 @@ Result<std::vector<InputFile>> list_files(const std::vector<std::string>& paths,
   }
   if (list.empty()) return files;
   ARCHGUARD_TRY(text, read_text_file(list));
-  for (const std::string_view line : split(text, '\n'))
-    if (const std::string_view path = trim(line); !path.empty())
-      files.push_back({std::string(path), false, std::nullopt});
+  for (const std::string_view lines : split(text, '\0'))
+    for (const std::string_view line : split(lines, '\n'))
+      if (const std::string_view path = trim(line); !path.empty())
+        files.push_back({std::string(path), false, std::nullopt});
   return files;
 }
 

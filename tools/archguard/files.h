@@ -20,8 +20,8 @@ struct InputFile {
 };
 
 // The files that the paths name; folders are walked in sorted order, links in them are not followed, pipes
-// and devices passed over. `list` is a file of further paths, one a line, which count as found in a folder;
-// empty: none.
+// and devices passed over. `list` is a file of further paths, one a line or each ended by NUL, which count as
+// found in a folder; empty: none.
 Result<std::vector<InputFile>> list_files(const std::vector<std::string>& paths, const std::string& list);
 
 // "no binary in build, list.txt": what to say where none of the files that these name was visited.

@@ -66,7 +66,7 @@ CLI::App* add_verify(CLI::App& app, VerifyOptions& options) {
   CLI::App* command = app.add_subcommand("verify", "prove that files run on every device, or say why not");
   add_paths(*command, options.paths);
   add_one(*command, "--files-from", options.files_from, "FILE",
-          "a file with more PATHs, one a line; what is no binary is passed over");
+          "a file with more PATHs, one a line or ended by NUL; what is no binary is passed over");
   add_each(*command, "--fleet", options.fleets, "FILE",
            "the devices: CSV as nvidia-smi --query-gpu prints it; - is standard input");
   add_each(*command, "--device", options.devices, "CC[@CUDA]",

@@ -287,6 +287,14 @@ TEST_CASE("binaries of a folder without device code are counted, not listed") {
   folder.file("list", "host\n\nk.ptx\nnotes.txt\n");
   CHECK(archguard({"verify", "--files-from", "list", "--device", "8.6@13.0", "--brief"}, folder.path()).out ==
         "k.ptx: 1 of 1 covered\n1 file without device code\n");
+  folder.file("nul", std::string("host\0k.ptx\0gone\0", 16));  // find -print0
+  const RunOutput nul =
+      archguard({"verify", "--files-from", "nul", "--device", "8.6@13.0", "--brief"}, folder.path());
+  CHECK(nul.exit_code == 2);
+  CHECK(nul.out ==
+        "k.ptx: 1 of 1 covered\narchguard: error: gone: no such file\n"
+        "gone: not read whole, so nothing counts as covered\ngone: 0 of 1 covered\n"
+        "1 file without device code\n");
   folder.file("stale", "gone\nk.ptx\n");
   const RunOutput stale =
       archguard({"verify", "--files-from", "stale", "--device", "8.6@13.0", "--brief"}, folder.path());

@@ -82,6 +82,8 @@ TEST_CASE("a file is read where it is, and what is no file is refused by name") 
 
   CHECK(FileSource::open("/nonexistent").error().text() == "/nonexistent: no such file");
   CHECK(FileSource::open("/tmp").error().text() == "/tmp: is a folder, not a file");
+  CHECK(FileSource::open(file.path + std::string("\0x", 2)).error().text() ==
+        file.path + ": the name of a file goes on behind a NUL");
   const std::string fifo = file.path + ".fifo";
   REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
   CHECK(FileSource::open(fifo).error().text() == fifo + ": is not a regular file");
