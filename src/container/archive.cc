@@ -18,8 +18,8 @@ namespace {
 // "#1/20", and the first 20 bytes of the member are its name, padded with NULs, and counted in its size.
 //
 // Members that are no files, by the name in the header: "/" and "/SYM64/" (symbol table), "//" (long names),
-// other names that begin with "/" and go on with no digit (Microsoft); and BSD's symbol tables, by their
-// whole names. A long name may well begin with "/": `ar P` keeps paths.
+// Microsoft's "/<ECSYMBOLS>/", "/<XFGHASHMAP>/" and "/<HYBRIDMAP>/"; and BSD's symbol tables, by their whole
+// names. Any other name may well begin with "/": `ar P` keeps paths.
 //
 // A thin archive ("!<thin>\n") has the headers and these tables only. Its members are files, named relative
 // to it, all in "//"; "/123:456" is the member of another archive, of that name, whose header stands there at
@@ -30,7 +30,14 @@ constexpr std::size_t kNameMost = 512;
 constexpr std::uint64_t kSizeMost = 9'999'999'999;  // ten digits
 
 bool is_special_header(std::string_view name) {
-  return starts_with(name, "/") && (name.size() < 2 || name[1] < '0' || name[1] > '9');
+  return name == "/" || name == "//" || name == "/SYM64/" || name == "/<ECSYMBOLS>/" ||
+         name == "/<XFGHASHMAP>/" || name == "/<HYBRIDMAP>/";
+}
+
+// "/123": where its name stands. "/1/x.o/" is a path.
+bool is_reference(std::string_view name) {
+  return name.size() > 1 && name[0] == '/' &&
+         name.find_first_not_of("0123456789", 1) == std::string_view::npos;
 }
 
 bool is_bsd_symbol_table(std::string_view name) {
@@ -173,7 +180,7 @@ class ArchiveReader {
       member.size -= *length;
       return Done{};
     }
-    if (starts_with(member.name, "/")) {
+    if (is_reference(member.name)) {
       const auto offset = parse_number(std::string_view(member.name).substr(1), kSizeMost);
       if (!offset || *offset >= long_names_.size) return bad_name(member);
       const std::uint64_t most = std::min<std::uint64_t>(long_names_.size - *offset, kNameMost);

@@ -44,6 +44,27 @@ TEST_CASE("members are found under every way to write their names") {
   }
 }
 
+TEST_CASE("a member's path may begin with a slash: only the names of tables are none") {
+  const auto archive = [](std::string_view name, const test::Bytes& content = object_file()) {
+    return read(ArchiveBuilder{}.member(name, content).member("b.o", object_file()).bytes(), "libt.a");
+  };
+  // `ar P`: "/t9/l.o/" in the header, and a long one in the table.
+  for (const char* name : {"/t9/l.o", "/1/l.o", "/123", "/t9/a_name_that_needs_a_table.o"}) {
+    const HostFile file = archive(name);
+    CHECK(errors_of(file) == "");
+    REQUIRE(file.objects.size() == 2);
+    CHECK(file.objects[0].member == name);
+    CHECK(file.objects[0].format == HostFormat::elf);
+  }
+  // The builder ends each name with "/".
+  for (const char* name : {"/SYM64", "/<ECSYMBOLS>", "/<XFGHASHMAP>", "/<HYBRIDMAP>"}) {
+    const HostFile file = archive(name, test::Bytes(16));
+    CHECK(errors_of(file) == "");
+    REQUIRE(file.objects.size() == 1);
+    CHECK(file.objects[0].member == "b.o");
+  }
+}
+
 TEST_CASE("a damaged member is an error under its name, its neighbours are read") {
   auto broken = object_file();
   broken[5] = 2;
