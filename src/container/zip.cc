@@ -19,7 +19,8 @@ namespace {
 //   u16 entries,
 //     12 u32 directory's size, 16 u32 its offset, 20 u16 the comment's size
 //   zip64's locator, 20 bytes before it: u32 "PK\6\7", 8 u64 offset of zip64's end record
-//   zip64's end record, 56 bytes: u32 "PK\6\6", 32 u64 entries, 40 u64 directory's size, 48 u64 its offset
+//   zip64's end record, 56 bytes: u32 "PK\6\6", 4 u64 size of what follows here, 32 u64 entries,
+//     40 u64 directory's size, 48 u64 its offset
 //   directory entry, 46 bytes: u32 "PK\1\2", 8 u16 flags, 10 u16 method, 16 u32 CRC-32, 20 u32 stored size,
 //   24 u32
 //     size, 28 u16 name's size, 30 u16 extra's, 32 u16 comment's, 42 u32 offset of the local header; then
@@ -28,11 +29,12 @@ namespace {
 //   bytes
 //
 // Sizes and offsets that are all ones stand in the extra field 1 (zip64) instead, u64 each, in the order
-// size, stored size, offset. Sizes in local headers may be zero (written to a pipe), so only the directory's
-// are used.
+// size, stored size, offset. Directory, end records and locator stand right behind one another. Sizes in
+// local headers may be zero (written to a pipe), so only the directory's are used.
 constexpr std::uint32_t kEnd = 0x06054b50, kLocator64 = 0x07064b50, kEnd64 = 0x06064b50;
 constexpr std::uint32_t kEntry = 0x02014b50, kLocal = 0x04034b50;
-constexpr std::size_t kEndSize = 22, kLocatorSize = 20, kEnd64Size = 56, kEntrySize = 46, kLocalSize = 30;
+constexpr std::size_t kEndSize = 22, kLocatorSize = 20, kEnd64Size = 56, kEnd64Head = 12, kEntrySize = 46,
+                      kLocalSize = 30;
 constexpr std::size_t kCommentMost = 65'535, kVariableMost = 3 * 65'535;
 constexpr std::uint32_t kIn64 = 0xffffffff;
 constexpr unsigned kStored = 0, kDeflated = 8;
@@ -47,6 +49,15 @@ struct Directory {
 
 Error cut(const std::string& what, std::uint64_t at) {
   return Error{{}, what + " at " + hex(at) + " lies outside of the zip file", {}};
+}
+
+// Two zip files, one behind the other: the offsets of the second count from its own start. Whoever goes by
+// them reads the first file's directory, whoever looks before the end record the second's.
+Error not_at_end(const std::string& what, std::uint64_t found, const std::string& next, std::uint64_t at) {
+  return Error{{},
+               what + " must end at " + hex(at) + ", where its " + next + " begins, found " + hex(found) +
+                   ": other programs find another directory",
+               "make it anew, as one zip file"};
 }
 
 bool is_script(const ByteSource& source) {
@@ -74,6 +85,9 @@ Result<Directory> find_directory(const ByteSource& source) {
       const auto record = read_bytes(source, record_at, kEnd64Size);
       if (!record || Cursor(*record).u32(0) != kEnd64) return cut("zip64's end record", record_at);
       const Cursor wide(*record);
+      const std::uint64_t record_end = record_at + kEnd64Head + wide.u64(4);
+      if (!scripted && record_end != locator)
+        return not_at_end("zip64's end record", record_end, "locator", locator);
       directory = {0, wide.u64(48), wide.u64(40), wide.u64(32)};
       end = record_at;
     }
@@ -83,6 +97,8 @@ Result<Directory> find_directory(const ByteSource& source) {
                        hex(directory.offset) + ", " +
                        std::to_string(directory.offset < end ? end - directory.offset : 0) + " remain",
                    {}};
+    if (!scripted && directory.offset + directory.size != end)
+      return not_at_end("zip directory", directory.offset + directory.size, "end record", end);
     if (scripted) directory.begin = end - directory.size - directory.offset;
     directory.offset += directory.begin;
     return directory;

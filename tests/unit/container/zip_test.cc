@@ -138,7 +138,27 @@ TEST_CASE("lies of the directory are named") {
   counts[end + 8] = counts[end + 10] = 3;
   CHECK(contents(counts) == members + "zip directory must have 3 entries, found 2\n");
   CHECK(with(end + 13, 1) == "zip directory needs 354 bytes at 0x50, 98 remain\n");
-  CHECK(with(end + 16, 0x4f) == "no zip directory entry at 0x4f\n");
+  CHECK(
+      with(end + 16, 0x4f) ==
+      "zip directory must end at 0xb2, where its end record begins, found 0xb1: other programs find another "
+      "directory\n");
+  Bytes begin = whole;
+  begin[end + 16] = 0x4f;
+  begin[end + 12] += 1;
+  CHECK(contents(begin) == "no zip directory entry at 0x4f\n");
+}
+
+TEST_CASE("two zip files one behind the other are refused: their readers do not agree which is read") {
+  for (const bool wide : {false, true}) {
+    const auto zip = [&] { return wide ? two().zip64().bytes() : two().bytes(); };
+    Bytes joined = zip();
+    const Bytes second = zip();
+    joined.insert(joined.end(), second.begin(), second.end());
+    CHECK(contents(joined) ==
+          std::string(wide ? "zip64's end record must end at 0x286, where its locator begins, found 0x12e"
+                           : "zip directory must end at 0x17a, where its end record begins, found 0xb2") +
+              ": other programs find another directory\n");
+  }
 }
 
 TEST_CASE("members that overlap are refused: a small file must not inflate without end") {
