@@ -45,6 +45,12 @@ constexpr std::uint64_t kLtoSlimAt = 4;
 constexpr std::string_view kLtoRegistrations[] = {"__cudaRegisterFatBinary", "__cudaRegisterLinkedBinary"};
 constexpr std::size_t kLtoBlock = std::size_t{64} * 1024, kLtoOverlap = 32;
 
+// The host code of an object made with -rdc=true registers through a function of this name and a suffix of
+// its own, which the device linker writes. A file that still wants it from elsewhere was linked without: what
+// its relocatable containers hold never became a container that runs, and loading it fails.
+constexpr std::string_view kLinkedRegistration = "__cudaRegisterLinkedBinary";
+constexpr std::size_t kSymbolsMost = std::size_t{1} << 22;  // far more than any library has
+
 struct Span {
   std::uint64_t begin = 0, end = 0;
 };
@@ -93,7 +99,10 @@ class ObjectReader {
     }
     if (stopped_ || errors_ != 0) return;
     check_registrations();
-    if (!host_.linked) check_link_time_code();
+    if (host_.linked)
+      check_device_link();
+    else
+      check_link_time_code();
   }
 
  private:
@@ -228,6 +237,47 @@ class ObjectReader {
     code_.errors.push_back({place_name(object_name(out_.path, out_.member), registers->name, 0),
                             "device code in what -flto left for the linker to compile cannot be judged",
                             "compile it without -flto, or verify what it is linked into"});
+  }
+
+  void check_device_link() {
+    const auto relocatable = std::find_if(out_.containers.begin(), out_.containers.end(),
+                                          [](const Container& container) { return container.relocatable; });
+    if (host_.format != HostFormat::elf || relocatable == out_.containers.end()) return;
+    const std::string wanted = wanted_registration();
+    if (wanted.empty()) return;
+    code_.errors.push_back(
+        {where(out_, *relocatable),
+         "was not device-linked: the file wants " + wanted + ", and no kernel of -rdc=true runs without it",
+         "link it with nvcc, or with what nvcc -dlink makes of its objects (CMake: "
+         "CUDA_RESOLVE_DEVICE_SYMBOLS "
+         "ON)"});
+  }
+
+  // The first symbol of that name that the loader must find elsewhere. ELF's symbols: u32 name, u16 section
+  // (0: none) at 6 of 24 bytes; at 14 of 16 in 32-bit files.
+  std::string wanted_registration() {
+    const auto section = [&](std::string_view name) {
+      const auto found = std::find_if(host_.sections.begin(), host_.sections.end(), [&](const Section& each) {
+        return each.name == name && each.has_bytes;
+      });
+      return found == host_.sections.end() ? nullptr : &*found;
+    };
+    const Section *symbols = section(".dynsym"), *names = section(".dynstr");
+    const auto start = read_bytes(source_, 0, std::min<std::uint64_t>(5, size_));
+    if (symbols == nullptr || names == nullptr || !start || start->size() < 5) return {};
+    const bool is64 = (*start)[4] == 2;
+    const std::size_t each = is64 ? 24 : 16, section_at = is64 ? 6 : 14;
+    Window table(source_, each * 512, each * 512), texts(source_, 256, 128);
+    const std::uint64_t count = std::min<std::uint64_t>(symbols->size / each, kSymbolsMost);
+    for (std::uint64_t i = 1; i < count; ++i) {
+      const auto bytes = table.at(symbols->offset + i * each, each);
+      if (!bytes) return {};  // the file shrank: whoever reads images says so
+      const Cursor symbol(*bytes);
+      if (symbol.u16(section_at) != 0 || symbol.u32(0) >= names->size) continue;
+      auto name = texts.text_at(names->offset + symbol.u32(0), 127);
+      if (name && starts_with(*name, kLinkedRegistration)) return std::move(*name);
+    }
+    return {};
   }
 
   bool names_registration(const Section& section) {

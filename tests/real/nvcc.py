@@ -281,6 +281,17 @@ class VerifyTest(NvccTest):
         common.run(["g++", "-flto", "-c", os.path.join(self.folder, "plain.cc"), "-o", plain])
         self.verify(plain, "--device", "9.0", expect=3)
 
+    def test_code_that_was_never_device_linked_is_not_covered(self):
+        relocatable = self.nvcc("pic.o", "-dc", "-Xcompiler", "-fPIC", *gencode("sm_90"), "one.cu")
+        linked = self.nvcc("dlink.o", "-dlink", "-Xcompiler", "-fPIC", *gencode("sm_90"), "pic.o")
+        unlinked = os.path.join(self.folder, "libunlinked.so")
+        common.run(["g++", "-shared", relocatable, "-o", unlinked])
+        document = self.verify(unlinked, "--device", "9.0", expect=2)
+        self.assertIn("was not device-linked", document["files"][0]["errors"][0]["what"])
+        whole = os.path.join(self.folder, "liblinked.so")
+        common.run(["g++", "-shared", relocatable, linked, "-o", whole])
+        self.covered(whole, "9.0", "sass")
+
     def test_an_archive_within_an_archive_is_not_judged(self):
         good = self.nvcc("sass90.o", "-c", *gencode("sm_90"), "one.cu")
         inner, outer = (os.path.join(self.folder, name) for name in ("libinner.a", "libouter.a"))

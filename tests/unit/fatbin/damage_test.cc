@@ -274,3 +274,30 @@ TEST_CASE("device code that -flto left in the compiler's own form cannot be judg
   const auto far = test::ByteWriter{}.zeros(65530).text("__cudaRegisterFatBinary").zeros(40000).bytes();
   CHECK(errors_of(read(object().section(".gnu.lto_.symtab.1f", far).bytes(), "t.o")) == error);
 }
+
+TEST_CASE("relocatable code that was never device-linked is told by the function that nobody made") {
+  const std::string_view name = "__cudaRegisterLinkedBinary_1c_4_l_cu__Z2klPf";
+  const auto names = test::ByteWriter{}.u8(0).text("malloc").u8(0).text(name).u8(0).bytes();
+  // Two symbols behind the one that is none: malloc from elsewhere, and `name` in that section.
+  const auto symbols = [](bool is64, unsigned section) {
+    test::ByteWriter out;
+    out.zeros(is64 ? 24 : 16);
+    if (is64) return out.u32(1).zeros(20).u32(8).u16(0x12).u16(section).zeros(16).bytes();
+    return out.u32(1).zeros(12).u32(8).zeros(8).u16(0x12).u16(section).bytes();
+  };
+  const auto error_of = [&](ElfBuilder elf, bool is64, unsigned section) {
+    elf.section(".dynsym", symbols(is64, section), 11).section(".dynstr", names, 3);
+    return errors_of(read(elf.bytes(), "t.so"));
+  };
+  const auto held = [] { return ElfBuilder{}.section("__nv_relfatbin", one_cubin()); };
+  const std::string error = "t.so(__nv_relfatbin+0x0): was not device-linked: the file wants " +
+                            std::string(name) + ", and no kernel of -rdc=true runs without it\n";
+  CHECK(error_of(held(), true, 0) == error);
+  CHECK(error_of(held().bits32(), false, 0) == error);
+  CHECK(error_of(held().section(".nv_fatbin", one_cubin()), true, 0) == error);  // of another object
+  CHECK(error_of(held(), true, 7) == "");  // the device linker's stub has it
+  CHECK(error_of(held().relocatable(), true, 0) == "");
+  CHECK(error_of(ElfBuilder{}.section(".nv_fatbin", one_cubin()), true, 0) == "");
+  const auto nameless = held().section(".dynsym", symbols(true, 0), 11).bytes();
+  CHECK(errors_of(read(nameless, "t.so")) == "");
+}
