@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 
 #include "base/text.h"
 #include "container/host_file.h"
@@ -26,7 +27,10 @@ class ZipVisitor {
       if (member.size > inflated_most_ - inflated_)
         return add_error(name, {{}, "is not read: the zip file inflates to too much", {}});
       inflated_ += member.size;
-      const auto wanted = [&](ByteView start) { return is_zip(start) || is_host_file(start, member.size); };
+      const auto wanted = [&](ByteView start) {
+        if (compressed_.empty() && is_compressed(start)) compressed_ = name;
+        return is_zip(start) || is_host_file(start, member.size);
+      };
       auto bytes = open_zip_member(zip, member, wanted);
       if (!bytes) return add_error(name, std::move(bytes).error());
       if (*bytes == nullptr) return;
@@ -38,6 +42,11 @@ class ZipVisitor {
   }
 
   void finish() {
+    // Beside binaries such a file is data; alone it may hold all of them.
+    if (!any_ && rest_.errors.empty() && !compressed_.empty()) {
+      is_package_ = true;
+      add_error(compressed_, {{}, "is compressed, and is not read", "unpack it and name the folder"});
+    }
     if (any_ && rest_.errors.empty()) return;
     rest_.recognized = !rest_.errors.empty() && !is_package_;
     visit_(rest_, MemorySource({}));
@@ -52,6 +61,16 @@ class ZipVisitor {
   // conda's package format 2: a zip file with two compressed tar archives, `pkg-*` and `info-*`.
   static bool holds_conda_files(const std::string& member) {
     return starts_with(member, "pkg-") && ends_with(member, ".tar.zst");
+  }
+
+  // gzip, xz, zstd, bzip2
+  static bool is_compressed(ByteView start) {
+    constexpr std::string_view kMagics[] = {"\x1f\x8b",
+                                            "\xfd"
+                                            "7zXZ",
+                                            "\x28\xb5\x2f\xfd", "BZh"};
+    return std::any_of(std::begin(kMagics), std::end(kMagics),
+                       [&](std::string_view magic) { return starts_with(start.text(), magic); });
   }
 
   void add_conda_package(const std::string& outer) {
@@ -71,6 +90,7 @@ class ZipVisitor {
   const Visit& visit_;
   DeviceCode rest_;  // of no member: what could not be read
   bool any_ = false;
+  std::string compressed_;   // the first member that is
   bool is_package_ = false;  // whose files nobody reads: as of a tar archive, in a folder it is passed over
 };
 

@@ -195,6 +195,32 @@ TEST_CASE("a library in a folder that came to nothing is unknown; a linker's scr
     }
 }
 
+TEST_CASE("a zip file with nothing but compressed files is no file without device code") {
+  const TemporaryFolder folder;
+  const std::vector<Bytes> magics = {
+      {0x1f, 0x8b, 8}, {0xfd, '7', 'z', 'X', 'Z', 0}, {0x28, 0xb5, 0x2f, 0xfd}, {'B', 'Z', 'h', '9'}};
+  for (const Bytes& magic : magics) {
+    folder.file("c.zip", text_of(ZipBuilder{}.stored("README", {}).deflated("in.tar.x", magic).bytes()));
+    const std::string error =
+        "archguard: error: c.zip(in.tar.x): is compressed, and is not read\n"
+        "  fix: unpack it and name the folder\n";
+    const RunOutput verified =
+        run_archguard({"verify", "c.zip", "--device", "9.0@13.0", "--brief"}, folder.path());
+    CHECK(verified.out == error +
+                              "c.zip: not read whole, so nothing counts as covered\n"
+                              "c.zip: 0 of 1 covered\n");
+    CHECK(verified.exit_code == 2);
+    const RunOutput inspected = run_archguard({"inspect", "c.zip"}, folder.path());
+    CHECK(inspected.out == error);
+    CHECK(inspected.exit_code == 2);
+  }
+  CHECK(run_archguard({"verify", ".", "--device", "8.0"}, folder.path()).out == "no binary in .\n");
+  // Beside a binary it is data.
+  folder.file("d.zip", text_of(ZipBuilder{}.stored("x.gz", magics[0]).stored("x.so", library()).bytes()));
+  CHECK(run_archguard({"verify", "d.zip", "--device", "8.0@13.0", "--brief"}, folder.path()).out ==
+        "d.zip(x.so): 1 of 1 covered\n");
+}
+
 TEST_CASE("LLVM bitcode cannot be judged, by name or in an archive; in a folder it is passed over") {
   const TemporaryFolder folder;
   const Bytes bitcode = {'B', 'C', 0xc0, 0xde, 0x35, 0x14, 0, 0};
