@@ -71,6 +71,10 @@ bool is_host_file(ByteView start, std::uint64_t file_size) {
          has_archive_magic(start) || is_ptx(start.text());
 }
 
+bool is_git_lfs_pointer(ByteView start) {
+  return starts_with(start.text(), "version https://git-lfs.github.com/spec/");
+}
+
 HostFile visit_host_file(const ByteSource& source, const std::string& path, const std::string& outer,
                          const std::function<void(const HostObject&)>& visit) {
   HostFile file;
@@ -134,6 +138,10 @@ HostFile visit_host_file(const ByteSource& source, const std::string& path, cons
     file.recognized = false;
     if (is_bitcode(*start)) {
       file.errors.push_back(bitcode_error(name));
+      return file;
+    }
+    if (is_git_lfs_pointer(*start)) {
+      file.errors.push_back({name, "is a pointer of git-lfs, not the file itself", "git lfs pull"});
       return file;
     }
     file.errors.push_back(

@@ -59,6 +59,9 @@ HostFile read_host_file(const ByteSource& source, const std::string& path);
 // Is a file with these first bytes (4 KiB, or all of a smaller one) of a format that visit_host_file() reads?
 bool is_host_file(ByteView start, std::uint64_t file_size);
 
+// Is it what git keeps in the place of a file that git-lfs has to fetch?
+bool is_git_lfs_pointer(ByteView start);
+
 // The same, object by object: `visit` sees each one and `objects` of the result stays empty, so that an
 // archive of many members does not need their sections in memory at once.
 HostFile visit_host_file(const ByteSource& source, const std::string& path, const std::string& member,

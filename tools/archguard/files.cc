@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "base/text_file.h"
 #include "compat/arch.h"
+#include "container/host_file.h"
 
 namespace archguard {
 namespace fs = std::filesystem;
@@ -84,17 +85,23 @@ Opened open_file(const InputFile& input) {
   return opened;
 }
 
-// A name that promises a library or an image, and a file without a beginning: a copy or a download that came
-// to nothing. It may have held anything.
+// A name that promises a library or an image, and a file without a beginning, or one that git-lfs did not
+// fetch: a copy or a download that came to nothing. It may have held anything.
 bool is_lost_binary(const std::string& path, const ByteSource& bytes) {
-  const bool is_image = ends_with(path, ".dll") || ends_with(path, ".fatbin") || ends_with(path, ".cubin");
+  constexpr std::string_view kBinaries[] = {".dll", ".exe", ".pyd", ".fatbin", ".cubin", ".ptx", ".whl"};
+  constexpr std::string_view kObjects[] = {".a", ".lib", ".o", ".obj"};  // some are empty on purpose
+  const auto ends = [&](std::string_view suffix) { return ends_with(path, suffix); };
   const auto so = path.rfind(".so");
-  const bool is_library =
-      so != std::string::npos && path.find_first_not_of("0123456789.", so + 3) == std::string::npos;
-  if (!is_image && !is_library) return false;
-  const auto start = read_bytes(bytes, 0, std::min<std::uint64_t>(4, bytes.size()));
-  return start && (start->size() < 4 ||
-                   std::all_of(start->begin(), start->end(), [](auto byte) { return byte == 0; }));
+  const bool promises =
+      std::any_of(std::begin(kBinaries), std::end(kBinaries), ends) ||
+      (so != std::string::npos && path.find_first_not_of("0123456789.", so + 3) == std::string::npos);
+  if (!promises && std::none_of(std::begin(kObjects), std::end(kObjects), ends)) return false;
+  const auto start = read_bytes(bytes, 0, std::min<std::uint64_t>(64, bytes.size()));
+  if (!start) return false;
+  if (is_git_lfs_pointer(*start)) return true;
+  const auto magic = start->begin() + std::min<std::ptrdiff_t>(4, static_cast<std::ptrdiff_t>(start->size()));
+  return promises &&
+         (start->size() < 4 || std::all_of(start->begin(), magic, [](auto byte) { return byte == 0; }));
 }
 
 }  // namespace
@@ -143,7 +150,7 @@ void visit_files(const std::vector<InputFile>& files, const VisitCode& visit,
     const Opened file = opened ? opened->next() : open_file(input);
     const auto one = [&](const DeviceCode& code, const ByteSource& bytes) {
       const bool passed_over = !code.recognized && !input.named && input.needed_by.empty();
-      if (!passed_over || is_lost_binary(code.member.empty() ? input.path : code.member, bytes))
+      if (!passed_over || (file.code && is_lost_binary(input.path, bytes)))  // a zip file is not
         visit(input, code, bytes);
     };
     if (!file.source)

@@ -183,7 +183,7 @@ TEST_CASE("a library in a folder that came to nothing is unknown; a linker's scr
                                      std::string("\x7f"
                                                  "E"),
                                      std::string(64, '\0')})
-    for (const char* name : {"libx.so", "libx.so.1.2", "x.fatbin"}) {
+    for (const char* name : {"libx.so", "libx.so.1.2", "x.fatbin", "x.ptx", "x.exe", "x.pyd", "x.whl"}) {
       const TemporaryFolder other;
       other.file("a.ptx", kPtx90);
       other.file(name, content);
@@ -193,6 +193,33 @@ TEST_CASE("a library in a folder that came to nothing is unknown; a linker's scr
             std::string::npos);
       CHECK(run_archguard({"inspect", "."}, other.path()).exit_code == 2);
     }
+}
+
+TEST_CASE("a file that git-lfs did not fetch is unknown where its name promises a binary") {
+  const std::string pointer =
+      "version https://git-lfs.github.com/spec/v1\n"
+      "oid sha256:4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393\nsize 12345\n";
+  for (const char* name : {"libx.so", "x.whl", "libx.a"}) {
+    const TemporaryFolder folder;
+    folder.file("a.ptx", kPtx90);
+    folder.file("notes.txt", pointer);
+    folder.file(name, pointer);
+    const RunOutput run = run_archguard({"verify", ".", "--device", "9.0@13.0", "--brief"}, folder.path());
+    const std::string path = std::string("./") + name;
+    CHECK(run.out == "./a.ptx: 1 of 1 covered\narchguard: error: " + path +
+                         ": is a pointer of git-lfs, not the file itself\n  fix: git lfs pull\n" + path +
+                         ": not read whole, so nothing counts as covered\n" + path + ": 0 of 1 covered\n");
+    CHECK(run.exit_code == 2);
+  }
+}
+
+TEST_CASE("a wheel of Python alone in a folder is passed over") {
+  const TemporaryFolder folder;
+  folder.file("a.ptx", kPtx90);
+  folder.file("p.whl", text_of(ZipBuilder{}.stored("p.py", bytes_of_text("import os\n")).bytes()));
+  const RunOutput run = run_archguard({"verify", ".", "--device", "9.0@13.0", "--brief"}, folder.path());
+  CHECK(run.out == "./a.ptx: 1 of 1 covered\n");
+  CHECK(run.exit_code == 0);
 }
 
 TEST_CASE("a zip file with nothing but compressed files is no file without device code") {
