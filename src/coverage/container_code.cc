@@ -16,8 +16,8 @@ Result<ImageCode> read_code(const Entry& entry, const ByteSource& source, Inflat
   ARCHGUARD_TRY(bytes, inflater.inflate(entry, source));
   const bool sass = entry.kind == EntryKind::sass;
   auto code = sass ? read_cubin(bytes) : read_ptx(bytes);
-  if (!code || !code->arch_number) return code;
-  const int own = *code->arch_number, said = entry.arch.number;
+  if (!code || !code->arch) return code;
+  const int own = code->arch->number, said = entry.arch.number;
   if (own > said || (sass && own != said))
     return Error{{},
                  "its header says " + std::to_string(said) + ", the " + (sass ? "cubin" : "PTX") +

@@ -152,6 +152,9 @@ std::string fix_for(const DeviceResult& result, const Device& device, const Veri
   if (failed(kNoKernelImage)) return fix_missing_image(capability, policy, toolkit);
   if (failed(kUnsupportedPtxVersion)) return fix_new_ptx(result, device, policy, toolkit);
   if (failed(kInvalidKernelImage)) return fix_compression(result, device, policy);
+  if (failed(kInvalidPtx))
+    return "link that code with nvcc (nvcc -dlink, or CUDA_RESOLVE_DEVICE_SYMBOLS in CMake), or compile it "
+           "without -rdc=true (CUDA_SEPARABLE_COMPILATION)";
   if (failed(kInvalidDeviceFunction))
     return fix_missing_kernels(with_code(kInvalidDeviceFunction)->kernel, result.kernels.missing, capability);
   if (failed(kInsufficientDriver) && result.toolkit_ahead)

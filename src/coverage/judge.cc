@@ -150,6 +150,11 @@ Judgement load(const Image& image, std::size_t index, const Device& device) {
     }
   }
   if (judgement.verdict == Verdict::jit) {
+    if (image.code->relocatable)
+      return failed(
+          kInvalidPtx,
+          "its PTX is made for linking: '" + image.code->unresolved + "' is declared in it and not defined",
+          index);
     if (!image.entry.ptx_isa) return not_known("the ISA version of its PTX is not known");
     const Version isa = *image.entry.ptx_isa;
     if (!device.driver_cuda) {

@@ -21,9 +21,11 @@ enum class Verdict {
 };
 
 // CUDA's numbers for what a user would see; 0 where a policy of the caller failed and not the driver.
-// (cuda.h: CUDA_ERROR_NO_BINARY_FOR_GPU, _UNSUPPORTED_PTX_VERSION, _INVALID_IMAGE, _JIT_COMPILATION_DISABLED;
+// (cuda.h: CUDA_ERROR_NO_BINARY_FOR_GPU, _INVALID_PTX, _UNSUPPORTED_PTX_VERSION, _INVALID_IMAGE,
+// _JIT_COMPILATION_DISABLED;
 // driver_types.h: cudaErrorInvalidDeviceFunction.)
 inline constexpr int kNoKernelImage = 209;
+inline constexpr int kInvalidPtx = 218;
 inline constexpr int kUnsupportedPtxVersion = 222;
 inline constexpr int kInvalidKernelImage = 200;
 inline constexpr int kInvalidDeviceFunction = 98;
@@ -50,7 +52,7 @@ struct Judgement {
   int code = 0;        // with `uncovered`
   std::string reason;  // for `uncovered` and `unknown`, without place and device
   std::optional<std::size_t>
-      image;  // what the driver takes, or would take and fail with (222, 200): index into images
+      image;  // what the driver takes, or would take and fail with (222, 218, 200): index into images
   std::optional<Version> needs_driver;  // the lowest CUDA that the driver must offer, where it does not tell
                                         // its own or is too old
   std::optional<Version>

@@ -38,7 +38,7 @@ class CubinReader {
     ARCHGUARD_CHECK(open());
     ImageCode code;
     code.relocatable = header_.type == kElfRelocatable;
-    code.arch_number = cubin_.sm;
+    code.arch = Arch{cubin_.sm, Suffix::none};
     bool has_symbols = false, has_machine_code = false;
     for (std::uint64_t i = 1; i < header_.section_count; ++i) {
       const ElfSection section = section_at(i);

@@ -7,6 +7,7 @@
 
 #include "base/bytes.h"
 #include "base/version.h"
+#include "compat/arch.h"
 
 namespace archguard {
 
@@ -23,8 +24,9 @@ struct Kernel {
 struct ImageCode {
   std::vector<Kernel> kernels;     // sorted by name
   bool relocatable = false;        // an ET_REL cubin, or PTX for linking: no coverage by itself
+  std::string unresolved;          // of PTX for linking: what it declares `.extern` and the driver lacks
   std::optional<Version> toolkit;  // that made it, where the image tells
-  std::optional<int> arch_number;  // what the image itself says it is for: 90 of sm_90a, of `.target sm_90`
+  std::optional<Arch> arch;        // what the image itself says it is for: 90a of `.target sm_90a`
 };
 
 // An error where the image is damaged or of a generation that is not known: never fewer kernels than it

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 
 #include "base/text.h"
 #include "container/cubin.h"
@@ -77,44 +78,110 @@ KernelState state_of_body(std::string_view body) {
   return statements > kHollowMost ? KernelState::real : KernelState::unknown;
 }
 
-// Reads kernels, `.entry name(…) … { … }`. What stands between the name and the body are parameters and
-// limits (`.maxntid`); a declaration ends in `;` and is no kernel.
+// What the driver brings along when it compiles PTX; ptxas knows the same names.
+bool is_drivers_own(std::string_view function) {
+  return function == "vprintf" || function == "malloc" || function == "free" || function == "__assertfail" ||
+         function == "__cuda_syscall";
+}
+
+// Reads what stands outside of bodies: kernels, `.entry name(…) … { … }`, and what a link has to add. What
+// stands between the name of a kernel and its body are parameters and limits (`.maxntid`); a declaration ends
+// in `;` and is no kernel. PTX that nvcc makes for linking (-rdc=true) declares the functions and variables
+// of other files `.extern`; the driver compiles a module alone and refuses such a function. `.extern .shared`
+// is shared memory whose size the launch gives.
 class PtxReader {
  public:
   explicit PtxReader(std::string_view text) : text_(text), lexer_(text) {}
 
-  Status read(std::vector<Kernel>& kernels) {
+  Status read(ImageCode& code) {
     for (std::string_view token = lexer_.next(); !token.empty(); token = lexer_.next()) {
       if (token == "{" && !lexer_.skip_block()) return Error{{}, "PTX ends inside a block", {}};
-      if (token != ".entry") continue;
-      const std::string name(lexer_.next());
-      std::size_t parentheses = 0;
-      do {
-        token = lexer_.next();
-        if (token == "(") ++parentheses;
-        if (token == ")" && parentheses != 0) --parentheses;
-      } while (!token.empty() && (parentheses != 0 || (token != "{" && token != ";")));
-      if (token == ";") continue;
-      const std::size_t begin = lexer_.position();
-      if (token.empty() || !lexer_.skip_block())
-        return Error{{}, "PTX ends inside the kernel '" + name + "'", {}};
-      kernels.push_back({name, state_of_body(text_.substr(begin, lexer_.position() - 1 - begin))});
+      if (token[0] != '.') continue;
+      if (token == ".entry")
+        ARCHGUARD_CHECK(add_kernel(code.kernels));
+      else if (token == ".extern")
+        ARCHGUARD_CHECK(add_extern());
+      else if (!externs_.empty() && is_variable(token))
+        externs_.erase(name_of_variable());
     }
     if (lexer_.broken()) return Error{{}, "PTX ends inside a comment or string", {}};
+    code.relocatable = !externs_.empty();
+    if (code.relocatable) code.unresolved = *externs_.begin();
     return Done{};
   }
 
  private:
+  static bool is_variable(std::string_view space) { return space == ".global" || space == ".const"; }
+
+  Status add_kernel(std::vector<Kernel>& kernels) {
+    const std::string name(lexer_.next());
+    std::string_view token;
+    std::size_t parentheses = 0;
+    do {
+      token = lexer_.next();
+      if (token == "(") ++parentheses;
+      if (token == ")" && parentheses != 0) --parentheses;
+    } while (!token.empty() && (parentheses != 0 || (token != "{" && token != ";")));
+    if (token == ";") return Done{};
+    const std::size_t begin = lexer_.position();
+    if (token.empty() || !lexer_.skip_block())
+      return Error{{}, "PTX ends inside the kernel '" + name + "'", {}};
+    kernels.push_back({name, state_of_body(text_.substr(begin, lexer_.position() - 1 - begin))});
+    return Done{};
+  }
+
+  Status add_extern() {
+    const std::string_view kind = lexer_.next();
+    const bool function = kind == ".func";
+    if (!function && !is_variable(kind)) return Done{};
+    const std::string_view name = function ? name_of_function() : name_of_variable();
+    if (name.empty()) return Error{{}, "PTX ends inside an `.extern` declaration", {}};
+    if (!function || !is_drivers_own(name)) externs_.insert(name);
+    return Done{};
+  }
+
+  // `.func (.param .b32 result) name (…)`: the first word outside of parentheses that is no attribute.
+  std::string_view name_of_function() {
+    std::size_t parentheses = 0;
+    for (std::string_view token = lexer_.next(); !token.empty(); token = lexer_.next()) {
+      if (token == "(")
+        ++parentheses;
+      else if (token == ")" && parentheses != 0)
+        --parentheses;
+      else if (parentheses == 0 && token[0] != '.')
+        return token;
+    }
+    return {};
+  }
+
+  // `.global .align 4 .b8 name[16] = …`, `.global .attribute(.managed) .u32 name;`: the last word before what
+  // is no word.
+  std::string_view name_of_variable() {
+    std::string_view name;
+    std::size_t parentheses = 0;
+    for (std::string_view token = lexer_.next(); !token.empty(); token = lexer_.next()) {
+      if (token == "(")
+        ++parentheses;
+      else if (token == ")" && parentheses != 0)
+        --parentheses;
+      else if (parentheses != 0)
+        continue;
+      else if (token == ";" || token == "[" || token == "=" || token == ",")
+        break;
+      else
+        name = token;
+    }
+    return name;
+  }
+
   std::string_view text_;
   PtxLexer lexer_;
+  std::set<std::string_view> externs_;  // not defined so far
 };
 
-// 90 of "sm_90a, debug".
-std::optional<int> number_of_target(std::string_view target) {
-  if (!starts_with(target, "sm_")) return std::nullopt;
-  target.remove_prefix(3);
-  const auto number = parse_number(target.substr(0, target.find_first_not_of("0123456789")), 9999);
-  return number ? std::optional<int>(static_cast<int>(*number)) : std::nullopt;
+// sm_90a of "sm_90a, debug".
+std::optional<Arch> arch_of_target(std::string_view target) {
+  return starts_with(target, "sm_") ? parse_arch(target.substr(3)) : std::nullopt;
 }
 
 }  // namespace
@@ -127,8 +194,8 @@ Result<ImageCode> read_ptx(ByteView bytes) {
   if (!starts_with(module, ".version")) return Error{{}, "PTX begins without `.version`", {}};
   ImageCode code;
   code.toolkit = find_toolkit_release(text.substr(0, text.size() - module.size()));
-  code.arch_number = number_of_target(read_ptx_head(text).target);
-  ARCHGUARD_CHECK(PtxReader(module).read(code.kernels));
+  code.arch = arch_of_target(read_ptx_head(text).target);
+  ARCHGUARD_CHECK(PtxReader(module).read(code));
   std::sort(code.kernels.begin(), code.kernels.end(),
             [](const Kernel& a, const Kernel& b) { return a.name < b.name; });
   return code;

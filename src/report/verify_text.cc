@@ -33,6 +33,8 @@ std::string_view seen_as(int code) {
   switch (code) {
     case kNoKernelImage:
       return "no kernel image is available for execution on the device";
+    case kInvalidPtx:
+      return "a PTX JIT compilation failed";
     case kUnsupportedPtxVersion:
       return "the provided PTX was compiled with an unsupported toolchain";
     case kInvalidKernelImage:

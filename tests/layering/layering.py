@@ -19,7 +19,7 @@ MAY_INCLUDE = {
     "src/container": ["base"],
     "src/loader": ["base", "container"],
     "src/fatbin": ["base", "compat", "container"],
-    "src/image": ["base", "container"],
+    "src/image": ["base", "compat", "container"],
     "src/coverage": ["base", "compat", "device", "fatbin", "image"],
     "src/report": ["base", "compat", "device", "select", "container", "fatbin", "image", "coverage"],
     "tools/arch_probe": ["base", "compat", "device", "select"],

@@ -150,6 +150,18 @@ TEST_CASE("a driver below the floor of the image's toolkit is told") {
   CHECK_FALSE(judge_on(device("8.0", "12.0"), {image}).toolkit_ahead);
 }
 
+TEST_CASE("PTX for linking is nothing that a driver compiles: error 218") {
+  Image image = ptx("80", "9.0");
+  image.code->relocatable = true;
+  image.code->unresolved = "_Z3foof";
+  const Judgement alone = judge_on(device("8.0"), {image});
+  CHECK(alone.code == kInvalidPtx);
+  CHECK(alone.reason == "its PTX is made for linking: '_Z3foof' is declared in it and not defined");
+  CHECK(judge_on(device("8.0"), {sass("80"), image}).verdict == Verdict::sass);
+  // No second choice.
+  CHECK(judge_on(device("8.0"), {ptx("75", "9.0"), image}).code == kInvalidPtx);
+}
+
 TEST_CASE("policies of the caller fail without a CUDA error") {
   const Judgement only_ptx = judge_on(device("9.0"), {ptx("90", "9.0")}, {true, false, false});
   CHECK(only_ptx.verdict == Verdict::uncovered);

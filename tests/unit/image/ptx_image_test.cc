@@ -30,6 +30,35 @@ TEST_CASE("kernels are .entry with a body, after .visible, .weak or nothing") {
                        ".entry c\n{ st.global.u32 [%rd1], 1; ret; }\n") == "a trap, b empty, c real");
 }
 
+TEST_CASE("PTX for linking declares what another file defines") {
+  const auto unresolved = [](const std::string& text) {
+    const auto code = read_ptx(test::bytes_of_text(".version 9.0\n.target sm_80\n.address_size 64\n" + text +
+                                                   ".entry k() { ret; }\n"));
+    return code->relocatable ? "for linking: " + code->unresolved : "whole";
+  };
+  CHECK(unresolved("") == "whole");
+  CHECK(unresolved(
+            ".extern .func  (.param .b32 func_retval0) _Z3foof\n(\n\t.param .b32 _Z3foof_param_0\n)\n;\n") ==
+        "for linking: _Z3foof");
+  CHECK(unresolved(".extern .func stop\n(\n)\n.noreturn;\n") == "for linking: stop");
+  CHECK(unresolved(".extern .func .attribute(.unified(1,2)) f();\n") == "for linking: f");
+  CHECK(unresolved(".extern .global .align 4 .b8 table[];\n") == "for linking: table");
+  CHECK(unresolved(".extern .const .align 4 .u32 limit;\n") == "for linking: limit");
+  CHECK(unresolved(".extern .global .attribute(.managed) .align 4 .u32 x;\n") == "for linking: x");
+
+  CHECK(
+      unresolved(".extern .global .align 4 .b8 t[];\n.visible .global .align 4 .b8 t[4] = {1, 2, 3, 4};\n") ==
+      "whole");
+  CHECK(unresolved(".extern .global .u32 t;\n.visible .global .u32 u = 1;\n") == "for linking: t");
+  CHECK(unresolved(".extern .shared .align 16 .b8 buffer[];\n") == "whole");
+  for (const std::string own : {"vprintf", "malloc", "free", "__assertfail"})
+    CHECK(unresolved(".extern .func (.param .b32 func_retval0) " + own + "\n(\n.param .b64 a\n)\n;\n") ==
+          "whole");
+  CHECK(unresolved("// .extern .func f();\n.func g() { .extern .func h; ret; }\n") == "whole");
+  CHECK(kernels_of_ptx(".version 9.0\n.extern .func (.param .b32 r") ==
+        "PTX ends inside an `.extern` declaration");
+}
+
 TEST_CASE("empty: the body returns and does no more") {
   CHECK(state_of("ret;") == "k empty");
   CHECK(state_of("") == "k empty");
