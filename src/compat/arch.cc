@@ -56,6 +56,10 @@ std::string to_string(ComputeCapability capability) {
   return std::to_string(capability.major) + "." + std::to_string(capability.minor);
 }
 
+Suffix suffix_of(char letter) {
+  return letter == 'a' ? Suffix::a : letter == 'f' ? Suffix::f : Suffix::none;
+}
+
 std::string suffix_text(Suffix suffix) {
   return suffix == Suffix::a ? "a" : suffix == Suffix::f ? "f" : "";
 }

@@ -41,6 +41,7 @@ std::optional<ComputeCapability> parse_capability(std::string_view text);
 // "90", "90a", "103f". Two or three digits.
 std::optional<Arch> parse_arch(std::string_view text);
 
+Suffix suffix_of(char letter);           // none for any letter but 'a' and 'f'
 std::string suffix_text(Suffix suffix);  // "a", "f" or ""
 std::string to_string(ComputeCapability capability);
 std::string to_string(Arch arch);

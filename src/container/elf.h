@@ -46,6 +46,7 @@ constexpr std::uint64_t kElfLoaded = 0x2, kElfCode = 0x4;
 // Types from here on are the machine's own. CUDA gives some a size and no bytes: .nv_debug.shared, type
 // 0x7000000a, in NCCL 2.28's relocatable cubins, has its size in memory.
 constexpr std::uint32_t kElfMachineTypes = 0x70000000;
+constexpr std::uint32_t kElfCompat = 0x70000086;          // .nv.compat
 constexpr std::uint16_t kElfIndexInSectionZero = 0xffff;  // SHN_XINDEX: section 0 has what did not fit
 constexpr std::size_t kElfHeaderMost = 64;
 

@@ -11,18 +11,31 @@ namespace archguard {
 namespace {
 
 // The driver goes by the container's header. A cubin must be for the arch that stands there; PTX may be for
-// an older one.
+// an older one, where it has no suffix.
+Status check_header(const Entry& entry, const ImageCode& code) {
+  const bool sass = entry.kind == EntryKind::sass;
+  if (!code.arch) return Error{{}, "PTX names no known `.target`", {}};
+  const Arch own = *code.arch, said = entry.arch;
+  const bool same = own.number == said.number && (own.suffix == said.suffix || !code.suffix_known);
+  const bool older = own.number <= said.number && own.suffix == Suffix::none;
+  if (!same && (sass || !older))
+    return Error{{},
+                 "its header says " + to_string(said) + ", the " + (sass ? "cubin" : "PTX") + " itself sm_" +
+                     to_string(own),
+                 {}};
+  if (code.ptx_isa && entry.ptx_isa && *code.ptx_isa != *entry.ptx_isa)
+    return Error{{},
+                 "its header says PTX ISA " + to_string(*entry.ptx_isa) + ", the PTX itself " +
+                     to_string(*code.ptx_isa),
+                 {}};
+  if (code.is32) return Error{{}, "32-bit PTX, which drivers do not take for new devices", {}};
+  return Done{};
+}
+
 Result<ImageCode> read_code(const Entry& entry, const ByteSource& source, Inflater& inflater) {
   ARCHGUARD_TRY(bytes, inflater.inflate(entry, source));
-  const bool sass = entry.kind == EntryKind::sass;
-  auto code = sass ? read_cubin(bytes) : read_ptx(bytes);
-  if (!code || !code->arch) return code;
-  const int own = code->arch->number, said = entry.arch.number;
-  if (own > said || (sass && own != said))
-    return Error{{},
-                 "its header says " + std::to_string(said) + ", the " + (sass ? "cubin" : "PTX") +
-                     " itself sm_" + std::to_string(own),
-                 {}};
+  auto code = entry.kind == EntryKind::sass ? read_cubin(bytes) : read_ptx(bytes);
+  if (code) ARCHGUARD_CHECK(check_header(entry, *code));
   return code;
 }
 

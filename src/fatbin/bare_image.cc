@@ -23,10 +23,6 @@ Container one_entry(Entry entry, std::uint64_t size) {
   return container;
 }
 
-Suffix suffix_of(char letter) {
-  return letter == 'a' ? Suffix::a : letter == 'f' ? Suffix::f : Suffix::none;
-}
-
 }  // namespace
 
 Result<Container> read_bare_cubin(const ByteSource& source, const HostObject& object) {

@@ -38,10 +38,11 @@ class CubinReader {
     ARCHGUARD_CHECK(open());
     ImageCode code;
     code.relocatable = header_.type == kElfRelocatable;
-    code.arch = Arch{cubin_.sm, Suffix::none};
     bool has_symbols = false, has_machine_code = false;
     for (std::uint64_t i = 1; i < header_.section_count; ++i) {
       const ElfSection section = section_at(i);
+      if (section.type == kElfCompat && name_of(section) == kCompatSection)
+        apply_compat(in_.part(section.offset, section.size), cubin_);
       if (section.type == 0 || section.type == kElfNoBits || section.type >= kElfMachineTypes) continue;
       if (!in_.holds(section.offset, section.size))
         return Error{{},
@@ -59,6 +60,8 @@ class CubinReader {
     if (has_machine_code && !has_symbols)
       return Error{{}, "cubin holds machine code and no symbol table that names its kernels", {}};
     code.toolkit = cubin_.toolkit;
+    code.arch = Arch{cubin_.sm, suffix_of(cubin_.suffix)};
+    code.suffix_known = cubin_.suffix_known;
     std::sort(code.kernels.begin(), code.kernels.end(),
               [](const Kernel& a, const Kernel& b) { return a.name < b.name; });
     return code;

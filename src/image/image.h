@@ -27,6 +27,9 @@ struct ImageCode {
   std::string unresolved;          // of PTX for linking: what it declares `.extern` and the driver lacks
   std::optional<Version> toolkit;  // that made it, where the image tells
   std::optional<Arch> arch;        // what the image itself says it is for: 90a of `.target sm_90a`
+  bool suffix_known = true;        // false: a cubin that lacks the sections which would tell its suffix
+  std::optional<Version> ptx_isa;  // of PTX: its `.version`
+  bool is32 = false;               // PTX with `.address_size 32`
 };
 
 // An error where the image is damaged or of a generation that is not known: never fewer kernels than it

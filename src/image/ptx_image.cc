@@ -13,6 +13,13 @@ namespace {
 // A kernel with more statements, or more text, is no hollow one.
 constexpr std::size_t kHollowMost = 256, kHollowTextMost = std::size_t{8} * 1024;
 
+// No limit of PTX: what keeps a hostile text from costing memory.
+constexpr std::size_t kKernelsMost = std::size_t{1} << 20;
+
+bool is_trap(std::string_view opcode) {
+  return opcode == "trap" || opcode == "brkpt";
+}
+
 bool has_part(std::string_view opcode, std::string_view part) {
   return opcode.find(part) != std::string_view::npos;
 }
@@ -62,7 +69,7 @@ KernelState state_of_body(std::string_view body) {
     if (has_effect(opcode)) return KernelState::real;
     const bool leaves = opcode == "exit" || starts_with(opcode, "ret");
     if (straight) {
-      if (opcode == "trap" && always) return KernelState::trap;
+      if (is_trap(opcode) && always) return KernelState::trap;
       if (leaves && always && empty) return KernelState::empty;
       if (leaves || !always || starts_with(opcode, "br")) straight = false;
     }
@@ -71,7 +78,10 @@ KernelState state_of_body(std::string_view body) {
     token = lexer.end_of_statement(token);
     // What is left to come out of a long body is real, unless its first run of statements ends in a trap.
     if (statements <= kHollowMost && body.size() <= kHollowTextMost) continue;
-    if (straight && !may_trap) may_trap = has_part(body.substr(lexer.position()), "trap");
+    if (straight && !may_trap) {
+      const std::string_view rest = body.substr(lexer.position());
+      may_trap = has_part(rest, "trap") || has_part(rest, "brkpt");
+    }
     if (!straight || !*may_trap) return KernelState::real;
   }
   if (straight && empty) return KernelState::empty;  // the end of the body returns
@@ -99,6 +109,10 @@ class PtxReader {
       if (token[0] != '.') continue;
       if (token == ".entry")
         ARCHGUARD_CHECK(add_kernel(code.kernels));
+      else if (token == ".target")
+        ARCHGUARD_CHECK(add_target(code));
+      else if (token == ".address_size")
+        code.is32 = lexer_.next() == "32";
       else if (token == ".extern")
         ARCHGUARD_CHECK(add_extern());
       else if (!externs_.empty() && is_variable(token))
@@ -111,6 +125,25 @@ class PtxReader {
   }
 
  private:
+  // `.target sm_90a, debug`: one arch, and options. ptxas takes several, and goes by the highest.
+  Status add_target(ImageCode& code) {
+    for (PtxLexer ahead = lexer_;; ahead = lexer_) {
+      const std::string_view word = ahead.next();
+      if (starts_with(word, "sm_")) {
+        if (!target_.empty() && word != target_)
+          return Error{
+              {},
+              "PTX must have one target, found " + std::string(target_) + " and " + std::string(word),
+              {}};
+        target_ = word;
+        code.arch = parse_arch(word.substr(3));
+      }
+      lexer_ = ahead;
+      if (ahead.next() != ",") return Done{};
+      lexer_ = ahead;
+    }
+  }
+
   static bool is_variable(std::string_view space) { return space == ".global" || space == ".const"; }
 
   Status add_kernel(std::vector<Kernel>& kernels) {
@@ -123,6 +156,8 @@ class PtxReader {
       if (token == ")" && parentheses != 0) --parentheses;
     } while (!token.empty() && (parentheses != 0 || (token != "{" && token != ";")));
     if (token == ";") return Done{};
+    if (kernels.size() == kKernelsMost)
+      return Error{{}, "PTX has more than " + std::to_string(kKernelsMost) + " kernels", {}};
     const std::size_t begin = lexer_.position();
     if (token.empty() || !lexer_.skip_block())
       return Error{{}, "PTX ends inside the kernel '" + name + "'", {}};
@@ -176,28 +211,31 @@ class PtxReader {
 
   std::string_view text_;
   PtxLexer lexer_;
+  std::string_view target_;
   std::set<std::string_view> externs_;  // not defined so far
 };
-
-// sm_90a of "sm_90a, debug".
-std::optional<Arch> arch_of_target(std::string_view target) {
-  return starts_with(target, "sm_") ? parse_arch(target.substr(3)) : std::nullopt;
-}
 
 }  // namespace
 
 Result<ImageCode> read_ptx(ByteView bytes) {
   // Compressed PTX ends in a NUL, raw PTX is padded with them.
   std::string_view text = bytes.text();
-  text = text.substr(0, text.find('\0'));
+  const std::size_t end = std::min(text.find('\0'), text.size());
+  if (const std::size_t more = text.find_first_not_of('\0', end); more != std::string_view::npos)
+    return Error{
+        {}, "PTX must hold nothing behind a NUL, found one at " + hex(end) + " and text at " + hex(more), {}};
+  text = text.substr(0, end);
   const std::string_view module = skip_ptx_blanks(text);
   if (!starts_with(module, ".version")) return Error{{}, "PTX begins without `.version`", {}};
   ImageCode code;
   code.toolkit = find_toolkit_release(text.substr(0, text.size() - module.size()));
-  code.arch = arch_of_target(read_ptx_head(text).target);
+  code.ptx_isa = parse_version(read_ptx_head(module).version);
   ARCHGUARD_CHECK(PtxReader(module).read(code));
   std::sort(code.kernels.begin(), code.kernels.end(),
             [](const Kernel& a, const Kernel& b) { return a.name < b.name; });
+  const auto twice = std::adjacent_find(code.kernels.begin(), code.kernels.end(),
+                                        [](const Kernel& a, const Kernel& b) { return a.name == b.name; });
+  if (twice != code.kernels.end()) return Error{{}, "PTX defines the kernel '" + twice->name + "' twice", {}};
   return code;
 }
 

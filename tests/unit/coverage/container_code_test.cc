@@ -63,6 +63,44 @@ TEST_CASE("containers come in order, with their own kernels and errors, on any n
   CHECK(contents_on_one_thread(bytes) == expected);
 }
 
+TEST_CASE("an image that says another arch than its header is an error") {
+  const auto made = [](const CubinBuilder& cubin) {
+    return CubinBuilder(cubin).kernel("k", sass::join({sass::store(), sass::exit()})).bytes();
+  };
+  const auto text = [](const std::string& head) { return head + ".entry k() { ret; }"; };
+  const auto ptx = [&](const std::string& target, const std::string& version = "9.0") {
+    return text(".version " + version + "\n.target " + target + "\n.address_size 64\n");
+  };
+  const std::string fine = "0: k\n", wrong = "0: | t.fatbin: ";
+
+  CHECK(contents_of(FatbinBuilder{}.cubin(80, made(CubinBuilder{}.sm(80))).bytes()) == fine);
+  CHECK(contents_of(FatbinBuilder{}.cubin(86, made(CubinBuilder{}.sm(80))).bytes()) ==
+        wrong + "its header says 86, the cubin itself sm_80\n");
+  CHECK(contents_of(FatbinBuilder{}.cubin(100, made(CubinBuilder{}.sm(100))).bytes()) == fine);
+  CHECK(contents_of(FatbinBuilder{}.cubin(100, made(CubinBuilder{}.sm(100).marked_a())).bytes()) ==
+        wrong + "its header says 100, the cubin itself sm_100a\n");
+  CHECK(contents_of(FatbinBuilder{}
+                        .cubin(100, made(CubinBuilder{}.sm(100).toolkit_info("13.0", "-arch sm_100f")))
+                        .bytes()) == wrong + "its header says 100, the cubin itself sm_100f\n");
+
+  CHECK(contents_of(FatbinBuilder{}.ptx("90", "9.0", ptx("sm_90")).bytes()) == fine);
+  CHECK(contents_of(FatbinBuilder{}.ptx("90", "9.0", ptx("sm_80")).bytes()) == fine);
+  CHECK(contents_of(FatbinBuilder{}.ptx("90a", "9.0", ptx("sm_90a")).bytes()) == fine);
+  CHECK(contents_of(FatbinBuilder{}.ptx("90", "9.0", ptx("sm_90a")).bytes()) ==
+        wrong + "its header says 90, the PTX itself sm_90a\n");
+  CHECK(contents_of(FatbinBuilder{}.ptx("100", "9.0", ptx("sm_90a")).bytes()) ==
+        wrong + "its header says 100, the PTX itself sm_90a\n");
+  CHECK(contents_of(FatbinBuilder{}.ptx("80", "9.0", ptx("sm_90")).bytes()) ==
+        wrong + "its header says 80, the PTX itself sm_90\n");
+  CHECK(contents_of(FatbinBuilder{}.ptx("80", "8.0", ptx("sm_80", "8.4")).bytes()) ==
+        wrong + "its header says PTX ISA 8.0, the PTX itself 8.4\n");
+  CHECK(contents_of(FatbinBuilder{}.ptx("80", "9.0", ptx("none")).bytes()) ==
+        wrong + "PTX names no known `.target`\n");
+  CHECK(contents_of(FatbinBuilder{}
+                        .ptx("50", "4.3", text(".version 4.3\n.target sm_50\n.address_size 32\n"))
+                        .bytes()) == wrong + "32-bit PTX, which drivers do not take for new devices\n");
+}
+
 TEST_CASE("containers that nobody asks for any more hold nothing up") {
   test::Bytes bytes;
   for (int i = 0; i < 100; ++i) {

@@ -46,6 +46,19 @@ TEST_CASE("a cubin tells its toolkit by its version or its notes, and whether it
   CHECK_FALSE(read_cubin(CubinBuilder{}.bytes())->toolkit);
 }
 
+TEST_CASE("a cubin tells its arch with its suffix, or that it does not tell the suffix") {
+  const auto said = [](const CubinBuilder& cubin) {
+    const auto code = read_cubin(cubin.bytes());
+    return to_string(*code->arch) + (code->suffix_known ? "" : "?");
+  };
+  CHECK(said(CubinBuilder{}.sm(90).generation7(124).marked_a()) == "90a");
+  CHECK(said(CubinBuilder{}.sm(90).generation7(124)) == "90");
+  CHECK(said(CubinBuilder{}.sm(100)) == "100?");
+  CHECK(said(CubinBuilder{}.sm(100).marked_a()) == "100a");
+  CHECK(said(CubinBuilder{}.sm(100).toolkit_info("13.0", "-arch sm_100f")) == "100f");
+  CHECK(said(CubinBuilder{}.sm(100).toolkit_info("13.0", "-arch sm_100")) == "100");
+}
+
 TEST_CASE("what is no cubin, or one of an unknown generation, is an error") {
   CHECK(kernels_of(read_cubin(filler(100))) == "cubin has no ELF magic");
   CHECK(kernels_of(read_cubin(Bytes{})) == "cubin has no ELF magic");

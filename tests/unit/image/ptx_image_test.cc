@@ -71,6 +71,7 @@ TEST_CASE("trap: straight-line code, calls included, to an unconditional trap") 
   CHECK(state_of("ld.param.u64 %rd1, [p];\n{ // callseq\n.param .b32 retval0;\nst.param.b64 [a], %rd2;\n"
                  "st.local.u32 [%SP], %r1;\ncall.uni (retval0), vprintf, (a);\n} trap; ret;") == "k trap");
   CHECK(state_of("@%p1 trap; ret;") == "k unknown");
+  CHECK(state_of("mov.u32 %r1, 1; brkpt; ret;") == "k trap");
   CHECK(state_of("@!%p1 bra $L; trap; $L: ret;") == "k unknown");
 }
 
@@ -116,6 +117,43 @@ TEST_CASE("NULs end the text") {
   CHECK(test::kernels_of(read_ptx(bytes)) == "k empty");
 }
 
+TEST_CASE("text behind a NUL is an error: a driver may read it or not") {
+  const std::string head = ".version 9.0\n.target sm_80\n", nul(1, '\0');
+  CHECK(kernels_of_ptx(head + ".entry a() { ret; }\n" + nul + nul + ".entry b() { ret; }") ==
+        "PTX must hold nothing behind a NUL, found one at 0x2f and text at 0x31");
+  CHECK(kernels_of_ptx(head + nul + ".entry a() { ret; }\n" + nul) ==
+        "PTX must hold nothing behind a NUL, found one at 0x1b and text at 0x1c");
+  CHECK(kernels_of_ptx(nul + head) == "PTX must hold nothing behind a NUL, found one at 0x0 and text at 0x1");
+}
+
+TEST_CASE("a kernel's name stands once in a module, and there is an end to them") {
+  const std::string head = ".version 9.0\n.target sm_80\n";
+  CHECK(kernels_of_ptx(head + ".entry a();\n.entry b() { ret; }\n.entry a() { ret; }") == "a empty, b empty");
+  CHECK(kernels_of_ptx(head + ".entry a() { ret; }\n.entry b() { ret; }\n.entry a() { trap; }") ==
+        "PTX defines the kernel 'a' twice");
+  std::string many = head;
+  for (int i = 0; i <= 1 << 20; ++i) many += ".entry a{}";
+  CHECK(kernels_of_ptx(many) == "PTX has more than 1048576 kernels");
+}
+
+TEST_CASE("a module tells its target, its ISA and its pointers' size") {
+  const auto said = [](const std::string& text) {
+    const auto code = read_ptx(test::bytes_of_text(text));
+    if (!code) return code.error().text();
+    return (code->ptx_isa ? to_string(*code->ptx_isa) : "?") + " " +
+           (code->arch ? to_string(*code->arch) : "?") + (code->is32 ? " 32" : "");
+  };
+  CHECK(said(".version 9.0\n.target sm_90a, debug\n.address_size 64\n") == "9.0 90a");
+  CHECK(said(".version 9.0 .target texmode_independent, sm_100f .address_size 32\n") == "9.0 100f 32");
+  CHECK(said(".version 9.0\n.target sm_75\n.target sm_75, debug\n") == "9.0 75");
+  CHECK(said(".version 9.0\n.target sm_75\n.target sm_100\n") ==
+        "PTX must have one target, found sm_75 and sm_100");
+  CHECK(said(".version 9.0\n.target sm_75, // x\n sm_75a") ==
+        "PTX must have one target, found sm_75 and sm_75a");
+  CHECK(said(".version x\n.target sm_new") == "? ?");
+  CHECK(said(".version 9.0\n") == "9.0 ?");
+}
+
 TEST_CASE("PTX that ends too early, or is none, is an error") {
   CHECK(kernels_of_ptx("") == "PTX begins without `.version`");
   CHECK(kernels_of_ptx(".target sm_80") == "PTX begins without `.version`");
@@ -144,6 +182,7 @@ TEST_CASE("a kernel of many statements is real, unless they run straight into a 
                        "} }\n.entry d() { trap; }") == "a real, b empty, c real, d trap");
   CHECK(state_of(many) == "k real");
   CHECK(state_of(many + "trap;") == "k trap");
+  CHECK(state_of(many + "brkpt;") == "k trap");
   CHECK(state_of("// trap\n" + many) == "k real");
   CHECK(state_of(many + "mov.u32 %trap, 1;") == "k real");
   CHECK(state_of(many + "@%p1 trap; ret;") == "k real");
