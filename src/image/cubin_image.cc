@@ -20,7 +20,8 @@ struct Symbol {
   std::uint64_t value = 0;  // within the section
   std::uint64_t size = 0;
 
-  bool is_kernel() const { return (info & 0xf) == kFunction && (other & kKernelMark) != 0 && section != 0; }
+  bool is_function() const { return (info & 0xf) == kFunction && section != 0; }
+  bool is_kernel() const { return is_function() && (other & kKernelMark) != 0; }
 };
 
 Symbol parse_symbol(const Cursor& in, std::uint64_t at, bool is64) {
@@ -28,6 +29,17 @@ Symbol parse_symbol(const Cursor& in, std::uint64_t at, bool is64) {
     return {in.u32(at), in.u8(at + 4), in.u8(at + 5), in.u16(at + 6), in.u64(at + 8), in.u64(at + 16)};
   return {in.u32(at), in.u8(at + 12), in.u8(at + 13), in.u16(at + 14), in.u32(at + 4), in.u32(at + 8)};
 }
+
+bool holds_code(const ElfSection& section) {
+  return (section.flags & kElfCode) != 0 && section.size != 0;
+}
+
+// No instruction of any generation.
+bool is_zero(ByteView code) {
+  return std::all_of(code.data, code.data + code.size, [](std::uint8_t byte) { return byte == 0; });
+}
+
+constexpr std::string_view kParametersOf = ".nv.constant0.";  // and a kernel's name
 
 // The sections of a cubin in memory. Reads of headers are checked once, in open().
 class CubinReader {
@@ -38,7 +50,9 @@ class CubinReader {
     ARCHGUARD_CHECK(open());
     ImageCode code;
     code.relocatable = header_.type == kElfRelocatable;
-    bool has_symbols = false, has_machine_code = false;
+    named_.resize(header_.section_count);
+    std::vector<ElfSection> tables;
+    bool has_machine_code = false;
     for (std::uint64_t i = 1; i < header_.section_count; ++i) {
       const ElfSection section = section_at(i);
       if (section.type == kElfCompat && name_of(section) == kCompatSection)
@@ -51,14 +65,15 @@ class CubinReader {
                          std::to_string(in_.size() - std::min<std::uint64_t>(in_.size(), section.offset)) +
                          " remain",
                      {}};
-      has_symbols |= section.type == kElfSymbols;
-      has_machine_code |= (section.flags & kElfCode) != 0 && section.size != 0;
-      if (section.type == kElfSymbols) ARCHGUARD_CHECK(add_kernels(section, code));
+      has_machine_code |= holds_code(section);
+      if (section.type == kElfSymbols) tables.push_back(section);
       if (section.type == kElfNote && name_of(section) == kToolkitInfoSection)
         apply_toolkit_info(in_.part(section.offset, section.size), cubin_);
     }
-    if (has_machine_code && !has_symbols)
+    for (const ElfSection& table : tables) ARCHGUARD_CHECK(add_kernels(table, code));
+    if (has_machine_code && tables.empty())
       return Error{{}, "cubin holds machine code and no symbol table that names its kernels", {}};
+    if (has_machine_code && header_.type == kElfExecutable) ARCHGUARD_CHECK(check_code_is_named(code));
     code.toolkit = cubin_.toolkit;
     code.arch = Arch{cubin_.sm, suffix_of(cubin_.suffix)};
     code.suffix_known = cubin_.suffix_known;
@@ -115,6 +130,7 @@ class CubinReader {
     const Cursor symbols(in_.part(table.offset, table.size)), names(in_.part(strings.offset, strings.size));
     for (std::uint64_t at = 0; at < table.size; at += stride) {
       const Symbol symbol = parse_symbol(symbols, at, header_.is64);
+      if (symbol.is_function() && symbol.section < header_.section_count) named_[symbol.section] = true;
       if (!symbol.is_kernel()) continue;
       const std::string_view name = names.c_string(symbol.name);
       if (name.empty())
@@ -123,9 +139,30 @@ class CubinReader {
       if (names_size_ > in_.size())  // in a sound file each name has its own bytes
         return Error{{}, "kernel names of the cubin overlap", {}};
       const ByteView machine_code = code_of(symbol);
+      if (header_.type == kElfExecutable && is_zero(machine_code))
+        return Error{{}, "kernel '" + std::string(name) + "' of the cubin has no machine code", {}};
       code_size_ += machine_code.size;
       if (code_size_ > in_.size()) return Error{{}, "kernels of the cubin overlap", {}};
       code.kernels.push_back({std::string(name), state_of_sass(machine_code, cubin_.sm), machine_code.size});
+    }
+    return Done{};
+  }
+
+  // Does a function stand for all the code of a cubin that is loaded as it is? Device functions that nothing
+  // calls are no kernels, and have no parameters in constant memory.
+  Status check_code_is_named(const ImageCode& code) const {
+    for (std::uint64_t i = 1; i < header_.section_count; ++i) {
+      const ElfSection section = section_at(i);
+      if (holds_code(section) && section.type != kElfNoBits && !named_[i])
+        return Error{
+            {},
+            "section '" + std::string(name_of(section)) + "' of the cubin holds code that no symbol names",
+            {}};
+      if (code.kernels.empty() && starts_with(name_of(section), kParametersOf))
+        return Error{{},
+                     "cubin holds parameters of the kernel '" +
+                         std::string(name_of(section).substr(kParametersOf.size())) + "' and no kernel",
+                     {}};
     }
     return Done{};
   }
@@ -141,6 +178,7 @@ class CubinReader {
   Cursor in_;
   ElfHeader header_;
   CubinIdentity cubin_;
+  std::vector<bool> named_;                       // by section: a function is in it
   std::uint64_t names_size_ = 0, code_size_ = 0;  // of all kernels, over all symbol tables
 };
 

@@ -90,6 +90,43 @@ TEST_CASE("a kernel without a name is an error") {
         "kernel symbol 1 of the cubin has no name");
 }
 
+TEST_CASE("a kernel without machine code is an error in a cubin that is loaded as it is") {
+  CHECK(kernels_of(read_cubin(CubinBuilder{}.kernel("k", {}).bytes())) ==
+        "kernel 'k' of the cubin has no machine code");
+  CHECK(kernels_of(read_cubin(CubinBuilder{}.kernel("k", Bytes(64)).bytes())) ==
+        "kernel 'k' of the cubin has no machine code");
+  CHECK(kernels_of(read_cubin(CubinBuilder{}.relocatable().kernel("k", {}).bytes())) == "k unknown");
+
+  const auto whole = CubinBuilder{}.kernel("k", sass::join({sass::store(), sass::exit()})).bytes();
+  const std::size_t table = Cursor(whole).u64(40), symbol = Cursor(whole).u64(table + 2 * 64 + 24) + 24;
+  auto nobits = whole, outside = whole;
+  nobits[table + 3 * 64 + 4] = 8;
+  outside[symbol + 10] = 1;  // the value, by 64 KiB
+  for (const auto& bytes : {nobits, outside})
+    CHECK(kernels_of(read_cubin(bytes)) == "kernel 'k' of the cubin has no machine code");
+}
+
+TEST_CASE("machine code that no symbol names may be a kernel's") {
+  const auto whole = CubinBuilder{}.kernel("k", sass::exit()).bytes();
+  const std::size_t table = Cursor(whole).u64(40);
+  auto cut = whole;
+  cut[table + 2 * 64 + 32] = 24;  // the size of the symbol table
+  CHECK(kernels_of(read_cubin(cut)) == "section '.text.k' of the cubin holds code that no symbol names");
+  CHECK(kernels_of(read_cubin(CubinBuilder{}.function("f", sass::exit()).bytes())) == "");
+
+  const auto marked = [](unsigned other) {
+    const Bytes strings = ByteWriter{}.u8(0).text("k").u8(0).bytes();
+    const Bytes symbol = ByteWriter{}.zeros(24).u32(1).u8(0x12).u8(other).u16(3).u64(0).u64(16).bytes();
+    ElfBuilder elf;
+    elf.type(2).machine(190).identity(0x41, 8, 1, 80U << 8);
+    elf.section(".strtab", strings, 3, 0).linked_section(".symtab", symbol, 2, 1);
+    elf.section(".text.k", sass::exit(), 1, 6);
+    return elf.section(".nv.constant0.k", Bytes(8), 1, 2).bytes();
+  };
+  CHECK(kernels_of(read_cubin(marked(0x10))) == "k empty");
+  CHECK(kernels_of(read_cubin(marked(0))) == "cubin holds parameters of the kernel 'k' and no kernel");
+}
+
 TEST_CASE("every cut is an error, every flipped byte some answer") {
   const auto whole = two_kernels().toolkit_info("13.0", "-arch sm_80").bytes();
   for (std::size_t size = 0; size < whole.size(); ++size) {
