@@ -97,17 +97,19 @@ class DeviceJudge {
     result_.kernels.hollow.clear();
   }
 
-  // Where another driver, or another environment, would let the library choose an image, the containers that
+  // Where a newer driver, or another environment, would let the library choose an image, the containers that
   // have none for this device are not what fails.
   void forgive_missing_images() {
     auto& failures = result_.failures;
+    const auto is_mendable = [](const Failure& failure) {
+      return failure.code == kUnsupportedPtxVersion || failure.code == kInvalidKernelImage ||
+             failure.code == kJitDisabled;
+    };
     const auto lacks_image = [](const Failure& failure) {
       return !failure.unknown && failure.code == kNoKernelImage;
     };
-    if (std::all_of(failures.begin(), failures.end(),
-                    [&](const Failure& failure) { return failure.unknown || lacks_image(failure); }))
-      return;
-    failures.erase(std::remove_if(failures.begin(), failures.end(), lacks_image), failures.end());
+    if (std::any_of(failures.begin(), failures.end(), is_mendable))
+      failures.erase(std::remove_if(failures.begin(), failures.end(), lacks_image), failures.end());
   }
 
   void add_kernels(const DeviceObject& object, const ContainerCode& code, std::size_t taken) {

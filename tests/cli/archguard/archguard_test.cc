@@ -294,7 +294,7 @@ TEST_CASE("binaries of a folder without device code are counted, not listed") {
   CHECK(nul.out ==
         "k.ptx: 1 of 1 covered\narchguard: error: gone: no such file\n"
         "gone: not read whole, so nothing counts as covered\ngone: 0 of 1 covered\n"
-        "1 file without device code\n");
+        "1 file without device code\n2 files: 1 covered, 1 unknown\n");
   folder.file("stale", "gone\nk.ptx\n");
   const RunOutput stale =
       archguard({"verify", "--files-from", "stale", "--device", "8.6@13.0", "--brief"}, folder.path());
@@ -320,10 +320,11 @@ TEST_CASE("the small texts may come through a pipe; - is standard input") {
   CHECK(verify("--device 8.6@13.0 --files-from - <<< k.ptx").out == "k.ptx: 1 of 1 covered\n");
   CHECK(verify("--device 8.6@13.0 --files-from <(echo k.ptx)").out == "k.ptx: 1 of 1 covered\n");
   CHECK(verify("--device 8.6@13.0 --files-from - < /dev/null").out == "no binary in standard input\n");
-  CHECK(verify("k.ptx --device 8.0@13.0 --waivers - < w.csv").out ==
-        "k.ptx: 1 of 1 covered\n"
-        "archguard: warning: standard input:2: the waiver for 'nothing*' on * was not needed\n"
-        "  fix: delete the line\n");
+  CHECK(
+      verify("k.ptx --device 8.0@13.0 --waivers - < w.csv").out ==
+      "k.ptx: 1 of 1 covered\n"
+      "archguard: warning: standard input:2: the waiver for 'nothing*' on * matches no kernel that was read\n"
+      "  fix: look at the spelling; archguard inspect --kernels shows the names\n");
   const RunOutput excluded = verify("k.ptx --fleet /dev/stdin --excluded <(cat selection.json) < fleet.csv");
   CHECK(excluded.out == "k.ptx: 1 of 2 covered; 1 excluded at configure: 7.5, last toolkit 12.9\n");
   CHECK(excluded.exit_code == 0);

@@ -208,7 +208,8 @@ TEST_CASE("a file that git-lfs did not fetch is unknown where its name promises 
     const std::string path = std::string("./") + name;
     CHECK(run.out == "./a.ptx: 1 of 1 covered\narchguard: error: " + path +
                          ": is a pointer of git-lfs, not the file itself\n  fix: git lfs pull\n" + path +
-                         ": not read whole, so nothing counts as covered\n" + path + ": 0 of 1 covered\n");
+                         ": not read whole, so nothing counts as covered\n" + path +
+                         ": 0 of 1 covered\n2 files: 1 covered, 1 unknown\n");
     CHECK(run.exit_code == 2);
   }
 }
