@@ -1,17 +1,46 @@
 #include "image/demangle.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cxxabi.h>
 #include <memory>
 
-namespace archguard {
+#ifndef _WIN32
+#include "base/answering_child.h"
+#endif
 
-std::string demangle(const std::string& name) {
-  if (name.compare(0, 2, "_Z") != 0) return name;
+namespace archguard {
+namespace {
+
+// A mangled name refers to its own parts (`S_`, `S0_`, `T_`), which refer in turn: a few hundred bytes can
+// stand for a text without end, and the demangler has no limit. Up to that many references the text is short;
+// real names have up to 200 (of CUTLASS), and are left to a process of their own.
+constexpr std::ptrdiff_t kReferencesMost = 24;
+
+std::ptrdiff_t count_references(const std::string& name) {
+  return std::count(name.begin(), name.end(), 'S') + std::count(name.begin(), name.end(), 'T');
+}
+
+std::string demangle_here(const std::string& name) {
   int status = 0;
   const std::unique_ptr<char, void (*)(void*)> text(
       abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free);
   return status == 0 && text ? std::string(text.get()) : name;
+}
+
+std::string demangle_apart(const std::string& name) {
+#ifndef _WIN32
+  static AnsweringChild child(demangle_here);
+  if (const auto text = child.ask(name)) return *text;
+#endif
+  return name;
+}
+
+}  // namespace
+
+std::string demangle(const std::string& name) {
+  if (name.compare(0, 2, "_Z") != 0) return name;
+  return count_references(name) <= kReferencesMost ? demangle_here(name) : demangle_apart(name);
 }
 
 }  // namespace archguard
