@@ -14,8 +14,8 @@ namespace archguard {
 
 // A child process that answers one text with another, for a function that may take without end: a question
 // that takes too long, or ends the child, has no answer, and the next one gets a new child. After a few of
-// those nobody is asked any more. It is started by the first question and ends with this object. Not for
-// Windows.
+// those nobody is asked any more. It is started by the first question, or before: a process that has grown is
+// slow to fork, and slow after it. It ends with this object. Not for Windows.
 class AnsweringChild {
  public:
   static constexpr std::size_t kTextMost = std::size_t{64} * 1024;  // of a question, and of an answer
@@ -24,6 +24,11 @@ class AnsweringChild {
   ~AnsweringChild() { end(); }
   AnsweringChild(const AnsweringChild&) = delete;
   AnsweringChild& operator=(const AnsweringChild&) = delete;
+
+  void prepare() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (process_ < 0) start();
+  }
 
   // Nothing for a question or an answer that is empty or too long as well.
   std::optional<std::string> ask(const std::string& question) {

@@ -28,15 +28,27 @@ std::string demangle_here(const std::string& name) {
   return status == 0 && text ? std::string(text.get()) : name;
 }
 
+#ifndef _WIN32
+AnsweringChild& child() {
+  static AnsweringChild one(demangle_here);
+  return one;
+}
+#endif
+
 std::string demangle_apart(const std::string& name) {
 #ifndef _WIN32
-  static AnsweringChild child(demangle_here);
-  if (const auto text = child.ask(name)) return *text;
+  if (const auto text = child().ask(name)) return *text;
 #endif
   return name;
 }
 
 }  // namespace
+
+void prepare_demangle() {
+#ifndef _WIN32
+  child().prepare();
+#endif
+}
 
 std::string demangle(const std::string& name) {
   if (name.compare(0, 2, "_Z") != 0) return name;

@@ -80,7 +80,7 @@ KernelState state_of_body(std::string_view body) {
     if (statements <= kHollowMost && body.size() <= kHollowTextMost) continue;
     if (straight && !may_trap) {
       const std::string_view rest = body.substr(lexer.position());
-      may_trap = has_part(rest, "trap") || has_part(rest, "brkpt");
+      may_trap = has_part(rest, "trap") || has_part(rest, "kpt");  // brkpt: `k` is rare
     }
     if (!straight || !*may_trap) return KernelState::real;
   }

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "commands.h"
 #include "files.h"
+#include "image/demangle.h"
 #include "needed.h"
 #include "terminal.h"
 
@@ -34,6 +35,7 @@ Result<int> run_inspect(const InspectOptions& options) {
       options.needed ? add_needed(files, options.where, NeededFiles::beside) : NeededReport{};
   const InspectBy by = by_of(options.by);
   const bool kernels = options.kernels || by == InspectBy::kernel;
+  if (kernels && options.format == "text") prepare_demangle();
   const auto writer = options.format == "json" ? inspect_json(print)
                                                : inspect_text(print, by, kernels, Style{colour_for_stdout()});
   bool all_read = true, any_visited = false;

@@ -12,6 +12,7 @@
 #include "environment.h"
 #include "excluded.h"
 #include "files.h"
+#include "image/demangle.h"
 #include "needed.h"
 #include "report/verify_json.h"
 #include "report/verify_text.h"
@@ -142,6 +143,7 @@ Result<int> run_verify(const VerifyOptions& options) {
     return Error{{}, "no device to judge", "give --fleet FILE, --device CC, --this-machine or --expect LIST"};
   ARCHGUARD_TRY(waivers, read_waivers(options.waivers));
   ARCHGUARD_TRY(files, list_files(options.paths, options.files_from));
+  if (options.format == "text" || !options.waivers.empty()) prepare_demangle();
 
   if (options.needed || options.needed_only) {
     NeededReport needed =
