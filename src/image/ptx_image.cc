@@ -148,13 +148,8 @@ class PtxReader {
 
   Status add_kernel(std::vector<Kernel>& kernels) {
     const std::string name(lexer_.next());
-    std::string_view token;
-    std::size_t parentheses = 0;
-    do {
-      token = lexer_.next();
-      if (token == "(") ++parentheses;
-      if (token == ")" && parentheses != 0) --parentheses;
-    } while (!token.empty() && (parentheses != 0 || (token != "{" && token != ";")));
+    std::string_view token = next_outside();
+    while (!token.empty() && token != "{" && token != ";") token = next_outside();
     if (token == ";") return Done{};
     if (kernels.size() == kKernelsMost)
       return Error{{}, "PTX has more than " + std::to_string(kKernelsMost) + " kernels", {}};
@@ -175,36 +170,33 @@ class PtxReader {
     return Done{};
   }
 
-  // `.func (.param .b32 result) name (…)`: the first word outside of parentheses that is no attribute.
-  std::string_view name_of_function() {
-    std::size_t parentheses = 0;
-    for (std::string_view token = lexer_.next(); !token.empty(); token = lexer_.next()) {
+  // The next token outside of parentheses; empty where the text ends first.
+  std::string_view next_outside() {
+    for (std::size_t parentheses = 0;;) {
+      const std::string_view token = lexer_.next();
       if (token == "(")
         ++parentheses;
       else if (token == ")" && parentheses != 0)
         --parentheses;
-      else if (parentheses == 0 && token[0] != '.')
+      else if (token.empty() || parentheses == 0)
         return token;
     }
-    return {};
+  }
+
+  // `.func (.param .b32 result) name (…)`: the first word outside of parentheses that is no attribute.
+  std::string_view name_of_function() {
+    std::string_view token = next_outside();
+    while (!token.empty() && token[0] == '.') token = next_outside();
+    return token;
   }
 
   // `.global .align 4 .b8 name[16] = …`, `.global .attribute(.managed) .u32 name;`: the last word before what
   // is no word.
   std::string_view name_of_variable() {
     std::string_view name;
-    std::size_t parentheses = 0;
-    for (std::string_view token = lexer_.next(); !token.empty(); token = lexer_.next()) {
-      if (token == "(")
-        ++parentheses;
-      else if (token == ")" && parentheses != 0)
-        --parentheses;
-      else if (parentheses != 0)
-        continue;
-      else if (token == ";" || token == "[" || token == "=" || token == ",")
-        break;
-      else
-        name = token;
+    for (std::string_view token = next_outside(); !token.empty(); token = next_outside()) {
+      if (token == ";" || token == "[" || token == "=" || token == ",") break;
+      name = token;
     }
     return name;
   }
