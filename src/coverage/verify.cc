@@ -214,6 +214,7 @@ FileResult verify_file(const DeviceCode& code, const ByteSource& file, const std
   ContainerCodes codes(code, file);
   for (const DeviceObject& object : code.objects) {
     if (!object.linked) result.objects = true;
+    add_runtime_code(object, result.runtime_code);
     for (std::size_t i = 0; i < object.containers.size(); ++i) {
       const ContainerCode contents = codes.next();
       result.has_kernels |= may_hold_kernels(contents);

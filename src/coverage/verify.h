@@ -99,7 +99,8 @@ struct FileResult {
   bool objects = false;               // unlinked objects or an archive: judged for linkability
   std::vector<DeviceResult> devices;  // one for each class
   ExpectResult expect;
-  std::vector<Error> errors;  // what could not be read
+  std::vector<Error> errors;              // what could not be read
+  std::vector<std::string> runtime_code;  // see DeviceObject
 };
 
 struct VerifyRequest {

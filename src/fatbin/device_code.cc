@@ -142,6 +142,12 @@ std::string place_name(const std::string& object, const std::string& section, st
   return object + "(" + section + "+" + hex(offset) + ")";
 }
 
+void add_runtime_code(const DeviceObject& object, std::vector<std::string>& functions) {
+  functions.insert(functions.end(), object.runtime_code.begin(), object.runtime_code.end());
+  std::sort(functions.begin(), functions.end());
+  functions.erase(std::unique(functions.begin(), functions.end()), functions.end());
+}
+
 std::string image_name(const Entry& entry) {
   const std::string arch = to_string(entry.arch);
   switch (entry.kind) {

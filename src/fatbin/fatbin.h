@@ -56,6 +56,9 @@ struct DeviceObject {
   bool data_missing = false;  // a section for device code has no bytes (objcopy --only-keep-debug)
   std::vector<Container>
       containers;  // ascending offset; a bare cubin or PTX file is one container of one entry at 0
+  // Functions that a linked file imports to compile or load device code at run time: nvrtcCompileProgram,
+  // cuModuleLoadData, …; sorted. What they make stands in no file.
+  std::vector<std::string> runtime_code;
 };
 
 struct DeviceCode {
@@ -66,6 +69,9 @@ struct DeviceCode {
   bool archive = false;
   bool recognized = true;  // false: a file of no known format, which a walk over a folder passes over
 };
+
+// Adds the object's, so that `functions` stays sorted and has none twice.
+void add_runtime_code(const DeviceObject& object, std::vector<std::string>& functions);
 
 // sm_90a, compute_90, lto_90: what nvcc calls such an image; "kind 0x55 of 90" for one that is not known.
 std::string image_name(const Entry& entry);

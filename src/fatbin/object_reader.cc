@@ -11,6 +11,7 @@
 #include "fatbin/format.h"
 #include "fatbin/offload_reader.h"
 #include "fatbin/region_reader.h"
+#include "fatbin/runtime_code.h"
 
 namespace archguard::fatbin {
 namespace {
@@ -353,6 +354,7 @@ void read_object(const ByteSource& source, const HostObject& host, DeviceObject&
     case HostFormat::ptx:
       return add_bare(read_bare_ptx(source), out, code);
     default:
+      out.runtime_code = runtime_code_of(source, host);
       return ObjectReader(source, host, out, code).read();
   }
 }

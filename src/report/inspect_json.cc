@@ -31,6 +31,7 @@ class JsonWriter final : public InspectWriter {
   void begin_object(const DeviceObject& object) override {
     sizes_.clear();
     open_object(object.member);
+    runtime_code_ = object.runtime_code;
   }
 
   void container(const DeviceObject&, const Container& container, const ContainerCode* code) override {
@@ -68,13 +69,24 @@ class JsonWriter final : public InspectWriter {
       });
       put("}}");
     }
-    put("}}}}");
+    put("}}");
+    if (!runtime_code_.empty()) {
+      put(",\"runtime_code\":[");
+      comma = "";
+      for (const std::string& function : runtime_code_) {
+        put("{}{}", comma, json_quote(function));
+        comma = ",";
+      }
+      put("]");
+    }
+    put("}}");
   }
 
   void end_file(const std::vector<Error>& errors, const std::vector<std::string>& warnings) override {
     if (!any_object_) {  // a file that could not be read at all is still listed
       open_object(member_);
       sizes_.clear();
+      runtime_code_.clear();
       end_object({});
     }
     errors_.insert(errors_.end(), errors.begin(), errors.end());
@@ -159,7 +171,8 @@ class JsonWriter final : public InspectWriter {
   Sink sink_;
   fmt::memory_buffer buffer_;
   std::string path_, member_;
-  ArchSizes sizes_;  // of the current object
+  ArchSizes sizes_;                        // of the current object
+  std::vector<std::string> runtime_code_;  // likewise
   std::vector<Error> errors_;
   std::vector<std::string> warnings_;
   bool first_file_ = true, first_container_ = true, any_object_ = false;

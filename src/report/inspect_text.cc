@@ -36,11 +36,12 @@ class TextWriter final : public InspectWriter {
     file_size_ = size;
     sizes_.clear();
     rows_.clear();
+    runtime_code_.clear();
     containers_ = 0;
     device_bytes_ = 0;
   }
 
-  void begin_object(const DeviceObject&) override {}
+  void begin_object(const DeviceObject& object) override { add_runtime_code(object, runtime_code_); }
   void end_object(const DeviceObject&) override {}
 
   void container(const DeviceObject& object, const Container& container, const ContainerCode* code) override {
@@ -64,6 +65,7 @@ class TextWriter final : public InspectWriter {
     } else if (errors_.empty()) {
       put("{}: no device code\n", style_.strong(path_));
     }
+    if (!runtime_code_.empty()) put("  {}\n", runtime_code_text(runtime_code_));
     for (const std::string& warning : warnings)
       put("{}{}\n", style_.warning("archguard: warning: "), warning);
     for (std::size_t i = 0; i < std::min(errors_.size(), kErrorsShown); ++i) {
@@ -155,6 +157,7 @@ class TextWriter final : public InspectWriter {
   ArchSizes sizes_;
   std::map<std::string, KernelRow> rows_;
   std::vector<Error> errors_;
+  std::vector<std::string> runtime_code_;
 };
 
 }  // namespace

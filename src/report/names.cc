@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
+
 namespace archguard {
 
 std::string_view name_of(EntryKind kind) {
@@ -82,6 +84,11 @@ std::string human_size(std::uint64_t bytes) {
     ++unit;
   }
   return fmt::format("{:.1f} {}", value, kUnits[unit]);
+}
+
+std::string runtime_code_text(const std::vector<std::string>& functions) {
+  return "compiles or loads code at run time (" + join(functions, ", ") +
+         "): what it builds there is not judged";
 }
 
 std::string_view file_name(std::string_view path) {

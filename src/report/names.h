@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "coverage/outcome.h"
 #include "fatbin/fatbin.h"
@@ -18,6 +19,9 @@ std::string_view name_of(Outcome outcome);          // the same and no-device-co
 
 // "541.6 MB": powers of 1000, as disks and packages are measured.
 std::string human_size(std::uint64_t bytes);
+
+// What a file does that imports these functions: "compiles or loads code at run time (…)…".
+std::string runtime_code_text(const std::vector<std::string>& functions);
 
 // The last part of a path.
 std::string_view file_name(std::string_view path);

@@ -73,6 +73,8 @@ class Writer {
   std::string write() {
     std::size_t passed_over = 0, libraries = 0;  // most of a folder's files, and of what a program needs
     for (const FileResult& file : all_.files) {
+      if (!file.runtime_code.empty() && !options_.brief)
+        line("archguard: note: " + name_of(file) + ": " + runtime_code_text(file.runtime_code));
       if (file.named || outcome_of(all_, file) != Outcome::no_device_code)
         write_file(file);
       else

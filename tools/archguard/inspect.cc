@@ -22,8 +22,9 @@ InspectBy by_of(const std::string& name) {
 // Nothing for a GPU, and nothing that could not be read.
 bool holds_nothing(const DeviceCode& code) {
   return code.errors.empty() && code.warnings.empty() &&
-         std::all_of(code.objects.begin(), code.objects.end(),
-                     [](const DeviceObject& object) { return object.containers.empty(); });
+         std::all_of(code.objects.begin(), code.objects.end(), [](const DeviceObject& object) {
+           return object.containers.empty() && object.runtime_code.empty();
+         });
 }
 
 }  // namespace

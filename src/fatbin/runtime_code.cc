@@ -1,0 +1,103 @@
+#include "fatbin/runtime_code.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "base/text.h"
+#include "container/window.h"
+
+namespace archguard::fatbin {
+namespace {
+
+// NVRTC ("NVRTC", 3.4 Compilation), the driver API ("Module Management", "Library Management"), and the
+// runtime's Library Management, which CUDA 12.8 brought.
+constexpr std::string_view kFunctions[] = {
+    "cuLibraryLoadData",   "cuLibraryLoadFromFile",   "cuModuleLoad",
+    "cuModuleLoadData",    "cuModuleLoadDataEx",      "cuModuleLoadFatBinary",
+    "cudaLibraryLoadData", "cudaLibraryLoadFromFile", "nvrtcCompileProgram",
+};
+// Parts of these names that few others have, one in each.
+constexpr std::string_view kParts[] = {"LibraryLoad", "ModuleLoad", "CompileProgram"};
+constexpr std::size_t kNameMost = 32;  // longer than each of them
+constexpr std::size_t kBlock = std::size_t{64} * 1024;
+constexpr std::size_t kSymbolsMost = std::size_t{1} << 22;  // far more than any library has
+
+const Section* section_of(const HostObject& host, std::string_view name) {
+  const auto found = std::find_if(host.sections.begin(), host.sections.end(),
+                                  [&](const Section& each) { return each.name == name && each.has_bytes; });
+  return found == host.sections.end() ? nullptr : &*found;
+}
+
+// One of the functions, where it begins in the table of names. Linkers let a name end another one.
+struct Name {
+  std::uint64_t offset = 0;
+  std::string_view function;
+};
+
+void add_names(std::string_view text, std::uint64_t offset, std::vector<Name>& names) {
+  for (const std::string_view part : kParts) {
+    const std::boyer_moore_horspool_searcher searcher(part.begin(), part.end());
+    for (auto at = text.begin();;) {
+      at = std::search(at, text.end(), searcher);
+      if (at == text.end()) break;
+      const auto part_at = static_cast<std::size_t>(at++ - text.begin());
+      for (const std::string_view function : kFunctions) {
+        const auto within = function.find(part);
+        if (within == std::string_view::npos || within > part_at) continue;
+        const std::string_view here = text.substr(part_at - within);
+        if (starts_with(here, function) && here.size() > function.size() && here[function.size()] == '\0')
+          names.push_back({offset + part_at - within, function});
+      }
+    }
+  }
+}
+
+// Most files have none of the names, and their symbols are not read.
+std::vector<Name> names_in(const ByteSource& source, const Section& table) {
+  std::vector<Name> names;
+  Window in(source, kBlock + kNameMost, kBlock + kNameMost);
+  for (std::uint64_t at = 0; at < table.size; at += kBlock) {
+    const auto bytes =
+        in.at(table.offset + at,
+              static_cast<std::size_t>(std::min<std::uint64_t>(table.size - at, kBlock + kNameMost)));
+    if (!bytes) break;  // the file shrank: whoever reads images says so
+    add_names(bytes->text(), at, names);
+  }
+  return names;
+}
+
+// ELF's symbols: u32 name, u16 section (0: to be found elsewhere) at 6 of 24 bytes; at 14 of 16 in 32-bit
+// files.
+std::vector<std::string> imports_of_elf(const ByteSource& source, const HostObject& host) {
+  std::vector<std::string> imports;
+  const Section *symbols = section_of(host, ".dynsym"), *texts = section_of(host, ".dynstr");
+  if (symbols == nullptr || texts == nullptr) return imports;
+  const std::vector<Name> names = names_in(source, *texts);
+  const auto start = read_bytes(source, 0, std::min<std::uint64_t>(5, source.size()));
+  if (names.empty() || !start || start->size() < 5) return imports;
+  const bool is64 = (*start)[4] == 2;
+  const std::size_t each = is64 ? 24 : 16, section_at = is64 ? 6 : 14;
+  Window table(source, each * 512, each * 512);
+  const std::uint64_t count = std::min<std::uint64_t>(symbols->size / each, kSymbolsMost);
+  for (std::uint64_t i = 1; i < count; ++i) {
+    const auto bytes = table.at(symbols->offset + i * each, each);
+    if (!bytes) break;  // likewise
+    const Cursor symbol(*bytes);
+    if (symbol.u16(section_at) != 0) continue;
+    for (const Name& name : names)
+      if (name.offset == symbol.u32(0)) imports.emplace_back(name.function);
+  }
+  return imports;
+}
+
+}  // namespace
+
+std::vector<std::string> runtime_code_of(const ByteSource& source, const HostObject& host) {
+  std::vector<std::string> imports;
+  if (host.linked && host.format == HostFormat::elf) imports = imports_of_elf(source, host);
+  std::sort(imports.begin(), imports.end());
+  imports.erase(std::unique(imports.begin(), imports.end()), imports.end());
+  return imports;
+}
+
+}  // namespace archguard::fatbin

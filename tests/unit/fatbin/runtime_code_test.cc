@@ -1,0 +1,69 @@
+#include <doctest/doctest.h>
+
+#include "base/text.h"
+#include "reading.h"
+
+using namespace archguard;
+using namespace archguard::test;
+
+namespace {
+
+struct Symbol {
+  std::size_t name = 0;
+  unsigned section = 0;
+};
+
+// A file with these dynamic symbols; `names` is the table of texts that they point into.
+ElfBuilder with_symbols(std::string_view names, const std::vector<Symbol>& symbols, bool is64 = true) {
+  ByteWriter table;
+  table.zeros(is64 ? 24 : 16);
+  for (const Symbol& symbol : symbols) {
+    if (is64)
+      table.u32(symbol.name).u8(0x12).u8(0).u16(symbol.section).u64(0).u64(0);
+    else
+      table.u32(symbol.name).u32(0).u32(0).u8(0x12).u8(0).u16(symbol.section);
+  }
+  ElfBuilder file;
+  if (!is64) file.bits32();
+  file.section(".dynsym", table.bytes(), 11);
+  return file.section(".dynstr", ByteWriter{}.text(names).bytes(), 3);
+}
+
+std::string imports_of(const Bytes& bytes) {
+  const DeviceCode code = read(bytes, "p");
+  REQUIRE(errors_of(code).empty());
+  REQUIRE(code.objects.size() == 1);
+  return join(code.objects[0].runtime_code, " ");
+}
+
+using namespace std::string_view_literals;
+
+}  // namespace
+
+TEST_CASE("a file that imports a compiler's or loader's function says so") {
+  const auto names = "\0nvrtcCompileProgram\0cuModuleLoadDataEx\0my_cuLibraryLoadData\0cuModuleLoadings\0"sv;
+  const auto at = [&](std::string_view name) { return names.find(name); };
+  CHECK(imports_of(with_symbols(names, {{at("nvrtc"), 0}, {at("cuModuleLoadDataEx"), 0}}).bytes()) ==
+        "cuModuleLoadDataEx nvrtcCompileProgram");
+  CHECK(imports_of(with_symbols(names, {{at("nvrtc"), 0}, {at("nvrtc"), 0}}, false).bytes()) ==
+        "nvrtcCompileProgram");
+  SUBCASE("a name may be the end of another one") {
+    CHECK(imports_of(with_symbols(names, {{at("cuLibrary"), 0}}).bytes()) == "cuLibraryLoadData");
+    CHECK(imports_of(with_symbols(names, {{at("my_cu"), 0}}).bytes()).empty());
+  }
+  SUBCASE("what the file has itself, and other names") {
+    CHECK(imports_of(with_symbols(names, {{at("nvrtc"), 7}}).bytes()).empty());
+    CHECK(imports_of(with_symbols(names, {{at("cuModuleLoadings"), 0}}).bytes()).empty());
+    CHECK(imports_of(with_symbols(names, {}).bytes()).empty());
+  }
+  SUBCASE("an object is not linked yet") {
+    CHECK(imports_of(with_symbols(names, {{at("nvrtc"), 0}}).relocatable().bytes()).empty());
+  }
+  SUBCASE("across the blocks that are read at once") {
+    for (std::size_t before = 65500; before < 65560; ++before) {
+      std::string far(before, 'x');
+      far += "\0nvrtcCompileProgram\0"sv;
+      CHECK(imports_of(with_symbols(far, {{before + 1, 0}}).bytes()) == "nvrtcCompileProgram");
+    }
+  }
+}
