@@ -1,4 +1,5 @@
 #include "base/text.h"
+#include "compat/rules.h"
 #include "compat/tables.h"
 #include "compat/toolkit.h"
 
@@ -23,6 +24,18 @@ std::optional<Version> driver_cuda_of(std::string_view driver_version) {
   for (const CudaRelease& release : kCudaReleases)
     if (release.driver_branch != 0 && release.driver_branch <= *branch) cuda = release.cuda;
   return cuda;
+}
+
+std::optional<Version> driver_cuda_of(std::string_view driver_version,
+                                      std::optional<ComputeCapability> device) {
+  if (device && may_be_tegra(*device)) return std::nullopt;
+  return driver_cuda_of(driver_version);
+}
+
+std::string jetpack_advice(Version driver_cuda) {
+  return "upgrade to a JetPack that offers CUDA " + to_string(driver_cuda) +
+         " or newer, or install NVIDIA's package cuda-compat for the board, and give the CUDA that it then "
+         "offers as driver_cuda";
 }
 
 std::optional<Version> newest_ptx_for_driver(Version driver_cuda) {

@@ -60,6 +60,10 @@ bool is_tegra(ComputeCapability device) {
   return lists(kTegraDevices, device);
 }
 
+bool may_be_tegra(ComputeCapability device) {
+  return is_tegra(device) || lists(kSuspectedTegraDevices, device);
+}
+
 Fit sass_fits(Arch image, ComputeCapability device) {
   if (image.suffix == Suffix::f) return family_fits(image, device);
   const ComputeCapability made_for = capability_of(image);
@@ -68,7 +72,7 @@ Fit sass_fits(Arch image, ComputeCapability device) {
   // Tegra chips take no image of a desktop GPU of the same major version, nor the other way round; and no two
   // Tegra chips share a major version, except with the suspected one. So exact matches are all there is.
   for (const ComputeCapability side : {made_for, device})
-    if (is_tegra(side) || lists(kSuspectedTegraDevices, side)) return Fit::no;
+    if (may_be_tegra(side)) return Fit::no;
   return same_major_not_older(image, device) ? Fit::yes : Fit::no;
 }
 

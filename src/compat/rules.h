@@ -15,6 +15,9 @@ enum class Fit { no, yes, unknown };
 // claimed to be one: not counted here, and its SASS is trusted on an exact match only.)
 bool is_tegra(ComputeCapability device);
 
+// Those, and the suspected one: what is not to be taken for a desktop GPU.
+bool may_be_tegra(ComputeCapability device);
+
 // Would the driver load SASS of this arch on this device? Binary compatibility within a major version, exact
 // match for `a`, the family's table for `f`. (CUDA Programming Guide, "Binary Compatibility";
 // docs/reference/compatibility.md.)

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -44,6 +45,13 @@ std::optional<ToolkitRange> toolkits_with_sass_for(ComputeCapability device);
 // no driver version, and a branch below the table, give nothing.
 std::optional<Version> driver_cuda_of(std::string_view driver_version);
 
+// The same for a driver of this device. Nothing for one that may be Tegra: its driver's number is that of
+// Jetson Linux and tells no CUDA (540.4.0 came with CUDA 12.6, as a desktop's branch it would be 12.2).
+// That holds for Thor too, although JetPack 7 numbers its drivers as the others: nobody has said that it
+// always will.
+std::optional<Version> driver_cuda_of(std::string_view driver_version,
+                                      std::optional<ComputeCapability> device);
+
 // The newest PTX ISA that a driver offering this CUDA compiles (12.8 → 8.7; between two rows, the lower
 // one's). Nothing for a driver outside the table.
 std::optional<Version> newest_ptx_for_driver(Version driver_cuda);
@@ -54,6 +62,10 @@ std::optional<Version> lowest_driver_cuda_for_ptx(Version ptx_isa);
 
 // The lowest Linux driver branch that offers this CUDA (12.8 → 570), for messages. Nothing where unknown.
 std::optional<int> driver_branch_of(Version driver_cuda);
+
+// How such a device gets a driver that offers this CUDA: a driver branch is not installed on it. For
+// messages.
+std::string jetpack_advice(Version driver_cuda);
 
 // The last driver branch that supports the device (6.1 → 580): no newer driver will help it. Nothing for a
 // device that the newest drivers support.

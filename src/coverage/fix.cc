@@ -71,7 +71,8 @@ std::string fix_missing_kernels(const std::string& kernel, const std::vector<std
 }
 
 // A driver new enough for `cuda`, by its branch where that is known.
-std::string update_driver(Version cuda) {
+std::string update_driver(Version cuda, ComputeCapability device) {
+  if (may_be_tegra(device)) return jetpack_advice(cuda);
   const auto branch = driver_branch_of(cuda);
   return "update the driver to " +
          (branch ? "branch " + std::to_string(*branch) + " (CUDA " + to_string(cuda) + ")"
@@ -112,7 +113,7 @@ std::string or_older_toolkit(Version cuda) {
 // Without the compression the driver must still serve the toolkit that made the image, and compile its PTX.
 std::string fix_compression(const DeviceResult& result, const Device& device, const VerifyPolicy& policy) {
   const Version needed = result.needs_driver.value_or(kFirstZstdDriver);
-  const std::string update = update_driver(needed);
+  const std::string update = update_driver(needed, *device.capability);
   if (policy.scope == Scope::library) return update;
   if (kFirstZstdDriver < needed) return update + or_older_toolkit(*device.driver_cuda);
   return update + ", or compile with nvcc's --compress-mode=speed (LZ4)";
@@ -120,7 +121,8 @@ std::string fix_compression(const DeviceResult& result, const Device& device, co
 
 std::string fix_new_ptx(const DeviceResult& result, const Device& device, const VerifyPolicy& policy,
                         std::optional<Version> toolkit) {
-  std::string update = result.needs_driver ? update_driver(*result.needs_driver) : "update the driver";
+  std::string update =
+      result.needs_driver ? update_driver(*result.needs_driver, *device.capability) : "update the driver";
   if (policy.scope == Scope::library) return update;
   // SASS avoids the compiler of an old driver, but not the floor that this toolkit's runtime sets (35).
   const bool below_floor =
@@ -134,8 +136,9 @@ std::string fix_new_ptx(const DeviceResult& result, const Device& device, const 
 
 }  // namespace
 
-std::string fix_old_driver(Version toolkit, Version driver_cuda) {
-  return update_driver(lowest_driver_cuda_for_toolkit(toolkit)) + or_older_toolkit(driver_cuda);
+std::string fix_old_driver(Version toolkit, const Device& device) {
+  return update_driver(lowest_driver_cuda_for_toolkit(toolkit), *device.capability) +
+         or_older_toolkit(*device.driver_cuda);
 }
 
 std::string fix_for(const DeviceResult& result, const Device& device, const VerifyPolicy& policy,
@@ -158,10 +161,12 @@ std::string fix_for(const DeviceResult& result, const Device& device, const Veri
   if (failed(kInvalidDeviceFunction))
     return fix_missing_kernels(with_code(kInvalidDeviceFunction)->kernel, result.kernels.missing, capability);
   if (failed(kInsufficientDriver) && result.toolkit_ahead)
-    return fix_old_driver(*result.toolkit_ahead, *device.driver_cuda);
+    return fix_old_driver(*result.toolkit_ahead, device);
   if (policy.judge.require_driver && result.containers.unknown != 0)
-    return "name the driver: --device " + to_string(capability) +
-           "@13.0, or a driver_version column in the fleet file";
+    return "name the driver: --device " + to_string(capability) + "@13.0, or " +
+           (may_be_tegra(capability)
+                ? "the column driver_cuda in the fleet file, with the CUDA of its JetPack"
+                : "a driver_version column in the fleet file");
   if (policy.judge.require_sass && result.containers.uncovered != 0)
     return fix_missing_image(capability, policy, toolkit);
   if (policy.judge.require_ptx && result.containers.uncovered != 0) {

@@ -13,7 +13,7 @@ std::string fix_for(const DeviceResult& result, const Device& device, const Veri
                     std::optional<Version> toolkit);
 
 // The same where the driver is too old for the runtime of the toolkit that made a file (error 35).
-std::string fix_old_driver(Version toolkit, Version driver_cuda);
+std::string fix_old_driver(Version toolkit, const Device& device);
 
 // The same for images that were asked for and are not there: at least one. `target` is the CMake target whose
 // CUDA_ARCHITECTURES asked for them, or empty.

@@ -110,6 +110,30 @@ Diagnostic compat_not_supported(Diagnostic diagnostic, const FailureFacts& facts
   return diagnostic;
 }
 
+// 803: the two halves of the driver are of different releases. Which one is wrong is told by where libcuda
+// was found: a package for older kernel drivers, and what an image brings, stay wrong after any reboot.
+Diagnostic mismatched(Diagnostic diagnostic, const FailureFacts& facts) {
+  const std::string library = in_file(facts.cuda.path) + " " + or_unknown(facts.around.library_version);
+  const std::string kernel = "kernel driver " + or_unknown(facts.driver_version);
+  if (facts.around.forward_compatible) {
+    diagnostic.cause =
+        "the libcuda of the package cuda-compat" + library + " does not go with the loaded " + kernel;
+    diagnostic.fix = "remove " + folder_of(facts.cuda.path) +
+                     " from LD_LIBRARY_PATH, or from /etc/ld.so.conf.d and run ldconfig, so that the "
+                     "driver's own libcuda is found";
+  } else if (facts.around.build_kind == "a container") {
+    diagnostic.cause = "the container's libcuda" + library + " and the host's " + kernel + " do not match";
+    diagnostic.fix =
+        "start the container anew if the host's driver was updated meanwhile; else remove the NVIDIA "
+        "driver's "
+        "packages from the image, so that the host's libcuda is found";
+  } else {
+    diagnostic.cause = "libcuda" + library + " and the loaded " + kernel + " do not match";
+    diagnostic.fix = "reboot, or reload the nvidia kernel modules";
+  }
+  return diagnostic;
+}
+
 Diagnostic unknown_failure(Diagnostic diagnostic, const FailureFacts& facts) {
   if (!facts.around.uvm_node && !facts.around.wsl) {
     diagnostic.cause = "the driver fails without a reason; /dev/nvidia-uvm is missing";
@@ -291,11 +315,7 @@ Diagnostic explain_cuda_code(const CallFailure& failure, const FailureFacts& fac
       diagnostic.fix = "systemctl start nvidia-fabricmanager, of exactly the driver's version";
       return diagnostic;
     case 803:
-      diagnostic.cause = "libcuda" + in_file(facts.cuda.path) + " " +
-                         or_unknown(facts.around.library_version) + " and the loaded kernel driver " +
-                         or_unknown(facts.driver_version) + " do not match";
-      diagnostic.fix = "reboot, or reload the nvidia kernel modules";
-      return diagnostic;
+      return mismatched(diagnostic, facts);
     case 804:
       return compat_not_supported(diagnostic, facts);
     case 999:

@@ -17,6 +17,9 @@ struct Device {
   std::optional<ComputeCapability> capability;
   std::string driver_version;          // "580.95.05"
   std::optional<Version> driver_cuda;  // the CUDA that this driver offers: 13.0
+  // Nobody stated driver_cuda: it is what the branch of driver_version comes with. Where the package
+  // cuda-compat is installed, programs get a newer one.
+  bool cuda_by_branch = false;
   std::string uuid;
   std::string pci_bus_id;
   bool visible = true;  // false: hidden by CUDA_VISIBLE_DEVICES; listed, never selected

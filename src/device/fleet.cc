@@ -181,13 +181,17 @@ class FleetParser {
                    "list equal devices once, with a count");
     Device device;
     device.origin = path_ + ":" + std::to_string(row.line);
-    for (std::size_t i = 0; i < row.fields.size(); ++i)
-      ARCHGUARD_CHECK(take_field(header_.columns[i], row.fields[i], row.line, device));
+    const auto is_capability = [&](std::size_t i) { return header_.columns[i] == "compute_cap"; };
+    for (const bool first : {true, false})  // what a driver's number tells depends on the device
+      for (std::size_t i = 0; i < row.fields.size(); ++i)
+        if (is_capability(i) == first)
+          ARCHGUARD_CHECK(take_field(header_.columns[i], row.fields[i], row.line, device));
     // nvidia-smi's column `count` is the number of GPUs in the system; a line with an identity is one of
     // them.
     if (!device.uuid.empty() || !device.pci_bus_id.empty()) device.count = 1;
     if (!device.driver_cuda && !device.driver_version.empty()) {
-      device.driver_cuda = driver_cuda_of(device.driver_version);
+      device.driver_cuda = driver_cuda_of(device.driver_version, device.capability);
+      device.cuda_by_branch = device.driver_cuda.has_value();
       if (device.driver_cuda) device.source["driver_cuda"] = "fleet";
     }
     devices_.push_back(std::move(device));
@@ -216,8 +220,7 @@ class FleetParser {
     if (column == "driver_cuda") {
       device.driver_cuda = parse_driver_cuda(value);
       if (!device.driver_cuda) {
-        const auto meant = meant_driver_cuda(value);
-        return bad_value(line, column, value, "X.Y such as 12.4", meant ? write_fix(*meant, "") : "");
+        return bad_value(line, column, value, "X.Y such as 12.4", driver_fix(value, device.capability, ""));
       }
     } else if (column == "driver_version") {
       if (value.find_first_not_of("0123456789.") != std::string::npos)
@@ -260,7 +263,8 @@ std::string fleet_value(const Device& device, const std::string& column) {
   if (column == "name") return device.name;
   if (column == "compute_cap") return device.capability ? to_string(*device.capability) : "[N/A]";
   if (column == "driver_version") return device.driver_version;
-  if (column == "driver_cuda") return device.driver_cuda ? to_string(*device.driver_cuda) : "";
+  if (column == "driver_cuda")  // what nobody stated is found again when the file is read
+    return device.driver_cuda && !device.cuda_by_branch ? to_string(*device.driver_cuda) : "";
   if (column == "uuid") return device.uuid;
   if (column == "pci.bus_id") return device.pci_bus_id;
   if (column == "count") return std::to_string(device.count);
@@ -325,11 +329,11 @@ Result<Device> parse_device_option(std::string_view text) {
   const std::string_view driver = text.substr(at + 1);
   device.driver_cuda = parse_driver_cuda(driver);
   if (!device.driver_cuda) {
-    const auto meant = meant_driver_cuda(driver);
+    std::string fix = driver_fix(driver, device.capability, to_string(*device.capability) + "@");
     return Error{
         option,
         "'" + excerpt(driver, kMostShown) + "' is no CUDA version of a driver, expected X.Y such as 12.4",
-        meant ? write_fix(*meant, to_string(*device.capability) + "@") : device_fix(text)};
+        fix.empty() ? device_fix(text) : std::move(fix)};
   }
   device.source["driver_cuda"] = "option";
   return device;

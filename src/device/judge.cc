@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "compat/rules.h"
 #include "compat/toolkit.h"
 
 namespace archguard {
@@ -29,6 +30,7 @@ struct DriverFacts {
   std::string version, version_source;
   std::optional<Version> cuda;
   std::string cuda_source;
+  bool by_branch = false;  // no library told `cuda`
 };
 
 DriverFacts driver_facts(const LibraryAnswers& cuda, const LibraryAnswers& nvml) {
@@ -45,6 +47,7 @@ DriverFacts driver_facts(const LibraryAnswers& cuda, const LibraryAnswers& nvml)
     facts.cuda_source = "nvml";
   } else if (!facts.version.empty()) {
     facts.cuda = driver_cuda_of(facts.version);
+    facts.by_branch = facts.cuda.has_value();
     if (facts.cuda) facts.cuda_source = facts.version_source;
   }
   return facts;
@@ -82,6 +85,12 @@ Device make_device(const DeviceAnswer* cuda, const DeviceAnswer* nvml, const Dri
   if (partitioned) take(nvml, "nvml");
   take(cuda, "cuda");
   take(nvml, "nvml");
+  device.cuda_by_branch = driver.by_branch;
+  if (driver.by_branch && device.capability && may_be_tegra(*device.capability)) {
+    device.driver_cuda.reset();
+    device.cuda_by_branch = false;
+    device.source.erase("driver_cuda");
+  }
   return device;
 }
 
@@ -220,6 +229,9 @@ ProbeResult judge_answers(const LibraryAnswers& cuda, const LibraryAnswers& nvml
   judge_cuda(facts, result);
   judge_nvml(facts, result);
   merge_devices(cuda, nvml, around, driver, result);
+  if (driver.by_branch && std::any_of(result.devices.begin(), result.devices.end(),
+                                      [](const Device& device) { return !device.driver_cuda; }))
+    result.driver_cuda.reset();
   if (result.status != ProbeStatus::ok) {
     add_pci_gpus(around, result);
     for (auto& device : result.devices) device.visible = false;

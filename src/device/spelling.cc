@@ -1,6 +1,7 @@
 #include "device/spelling.h"
 
 #include "base/text.h"
+#include "compat/rules.h"
 #include "compat/toolkit.h"
 
 namespace archguard {
@@ -14,7 +15,7 @@ std::string mended_device(std::string_view text) {
   const auto capability = meant_capability(text.substr(0, at));
   if (!capability) return {};
   if (at == std::string_view::npos) return to_string(*capability);
-  const auto cuda = meant_driver_cuda(text.substr(at + 1));
+  const auto cuda = meant_driver_cuda(text.substr(at + 1), capability);
   return cuda ? to_string(*capability) + "@" + to_string(cuda->version) : std::string();
 }
 
@@ -40,10 +41,10 @@ std::optional<Version> parse_driver_cuda(std::string_view text) {
   return version && version->major > 0 && version->major < kLowestDriverBranch ? version : std::nullopt;
 }
 
-std::optional<MeantCuda> meant_driver_cuda(std::string_view text) {
+std::optional<MeantCuda> meant_driver_cuda(std::string_view text, std::optional<ComputeCapability> device) {
   text = trim(text);
   if (text.find_first_not_of("0123456789.") != std::string_view::npos) return std::nullopt;
-  if (const auto version = driver_cuda_of(text)) return MeantCuda{*version, true};
+  if (const auto version = driver_cuda_of(text, device)) return MeantCuda{*version, true};
   const auto parts = split(text, '.');
   const auto version =
       parse_driver_cuda(std::string(parts[0]) + "." + std::string(parts.size() > 1 ? parts[1] : "0"));
@@ -51,8 +52,14 @@ std::optional<MeantCuda> meant_driver_cuda(std::string_view text) {
   return std::nullopt;
 }
 
-std::string write_fix(const MeantCuda& meant, const std::string& before) {
-  return (meant.of_driver ? "write the CUDA that it offers: " : "write ") + before + to_string(meant.version);
+std::string driver_fix(std::string_view text, std::optional<ComputeCapability> device,
+                       const std::string& before) {
+  if (const auto meant = meant_driver_cuda(text, device))
+    return (meant->of_driver ? "write the CUDA that it offers: " : "write ") + before +
+           to_string(meant->version);
+  if (device && may_be_tegra(*device) && driver_cuda_of(text))
+    return "write the CUDA of its JetPack, which the driver's version does not tell: " + before + "X.Y";
+  return {};
 }
 
 std::string device_fix(std::string_view text) {

@@ -24,10 +24,11 @@ struct MeantCuda {
   bool of_driver = false;  // the text is a driver's version, and this is the CUDA that it offers
 };
 
-// 580.95.05, 12, 12.4.1.
-std::optional<MeantCuda> meant_driver_cuda(std::string_view text);
-// "write the CUDA that it offers: 8.6@13.0"; `before` is "8.6@".
-std::string write_fix(const MeantCuda& meant, const std::string& before);
+// 580.95.05, 12, 12.4.1. A driver's version tells nothing of a Tegra device.
+std::optional<MeantCuda> meant_driver_cuda(std::string_view text, std::optional<ComputeCapability> device);
+// "write the CUDA that it offers: 8.6@13.0"; `before` is "8.6@". Empty where that cannot be told.
+std::string driver_fix(std::string_view text, std::optional<ComputeCapability> device,
+                       const std::string& before);
 
 // For a value of --device: "write 8.6", or "give --device twice: --device 8.6 --device 9.0"; else empty.
 std::string device_fix(std::string_view text);

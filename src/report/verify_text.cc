@@ -10,6 +10,7 @@
 #include "container/host_file.h"
 #include "coverage/fix.h"
 #include "image/demangle.h"
+#include "report/driver_notes.h"
 #include "report/names.h"
 
 namespace archguard {
@@ -105,6 +106,7 @@ class Writer {
            fmt::format("{}: a device without a compute capability cannot be judged", describe(device)));
       detail("fix", "write its compute_cap (X.Y) into that line, or delete the line");
     }
+    for (const auto& [text, fix] : notes_on_jetsons(all_)) warn(text, fix);
     for (std::size_t i = 0; i < all_.classes.size(); ++i)
       if (is_beyond_table(*all_.classes[i].device.capability))
         warn(
@@ -231,8 +233,8 @@ class Writer {
                      name_of(file), to_string(*toolkit), devices_of(index)),
          {});
     detail("also", join(others, ", "));
-    detail("fix", fix_old_driver(*toolkit, *all_.classes[index].device.driver_cuda) +
-                      "; --require-driver makes this an error");
+    detail("fix",
+           fix_old_driver(*toolkit, all_.classes[index].device) + "; --require-driver makes this an error");
   }
 
   // Containers that lack the same images are one message.

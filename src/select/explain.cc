@@ -30,11 +30,20 @@ std::optional<Version> newest_toolkit_on(Version driver_cuda) {
   return newest;
 }
 
-std::string too_old_for_programs(const std::string& names, Version driver, Version toolkit) {
+// How these devices get a driver that offers this CUDA.
+std::string update_advice(const std::vector<ComputeCapability>& capabilities, Version needed) {
+  const auto tegra = std::count_if(capabilities.begin(), capabilities.end(), may_be_tegra);
+  if (tegra == static_cast<std::ptrdiff_t>(capabilities.size())) return jetpack_advice(needed);
+  return "update it to " + driver_text(needed) + " or newer" +
+         (tegra == 0 ? "" : " (a Jetson: " + jetpack_advice(needed) + ")");
+}
+
+std::string too_old_for_programs(const std::string& names, const std::vector<ComputeCapability>& capabilities,
+                                 Version driver, Version toolkit) {
   std::string text = "the driver of " + names + " offers " + cuda_text(driver) +
                      ", too old for programs of " + cuda_text(toolkit) +
-                     " (error 35, cudaErrorInsufficientDriver): update it to " +
-                     driver_text(lowest_driver_cuda_for_toolkit(toolkit)) + " or newer";
+                     " (error 35, cudaErrorInsufficientDriver): " +
+                     update_advice(capabilities, lowest_driver_cuda_for_toolkit(toolkit));
   if (const auto other = newest_toolkit_on(driver)) text += ", or build with " + cuda_text(*other);
   return text;
 }
@@ -48,7 +57,7 @@ std::string jit_advice(const std::vector<ComputeCapability>& capabilities, Versi
       return "no driver for " + to_string(capability) + " is new enough, " + std::to_string(*last) +
              " is the last branch";
   }
-  return "for JIT update it to " + driver_text(needed) + " or newer";
+  return "for JIT " + update_advice(capabilities, needed);
 }
 
 std::string too_old_for_jit(const std::string& names, const std::vector<ComputeCapability>& capabilities,
@@ -85,7 +94,7 @@ void add_driver_warnings(const std::vector<Device>& devices, const std::vector<D
     if (runs_programs && takes_ptx) continue;
     const std::string names = concerned.names(devices);
     if (!runs_programs)
-      warnings.push_back(too_old_for_programs(names, driver, compiler.version));
+      warnings.push_back(too_old_for_programs(names, concerned.capabilities, driver, compiler.version));
     else
       of_jit.push_back(too_old_for_jit(names, concerned.capabilities, driver, compiler));
   }

@@ -215,8 +215,12 @@ std::string jit_reason(const std::vector<std::size_t>& members, const std::vecto
                        const Compiler& compiler) {
   const auto needed =
       compiler.ptx_isa == Version{} ? compiler.version : lowest_driver_cuda_for_ptx(compiler.ptx_isa).value();
+  const bool any_tegra = std::any_of(members.begin(), members.end(), [&](std::size_t member) {
+    return may_be_tegra(*devices[member].capability);
+  });
   return "through JIT for " + names_of(devices, members) + without_sass(members, devices, compiler) +
-         "; needs a driver that offers " + driver_text(needed) + " or newer";
+         "; needs a driver that offers " + (any_tegra ? cuda_text(needed) : driver_text(needed)) +
+         " or newer";
 }
 
 Selection select_baseline(const Compiler& compiler, const SelectPolicy& policy) {

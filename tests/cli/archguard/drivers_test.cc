@@ -57,6 +57,32 @@ TEST_CASE("the fix for a compression that the driver does not know leads to no o
   CHECK(fix_of("p90.so") == "update the driver to branch 580 (CUDA 13.0) or newer, or build with CUDA 12.2");
 }
 
+TEST_CASE("a Jetson's driver version is no CUDA: nothing fails by it, and the fix is a JetPack") {
+  const TemporaryFolder folder;
+  folder.file("k.ptx", kPtx90);
+  folder.file("fleet.csv", "name, compute_cap, driver_version\nOrin (nvgpu), 8.7, 540.4.0\n");
+  const std::vector<std::string> verify = {"verify", "k.ptx", "--brief", "--fleet", "fleet.csv"};
+  const RunOutput run = run_archguard(verify, folder.path());
+  CHECK(
+      run.out ==
+      "k.ptx: 1 of 1 covered\n"
+      "archguard: warning: the driver 540.4.0 of Orin (nvgpu) (8.7, fleet.csv:2) does not tell its CUDA: a "
+      "Jetson's driver has the number of its Jetson Linux\n"
+      "  fix: add the column driver_cuda to the fleet file, with the CUDA of its JetPack (arch_probe on the "
+      "board prints it)\n");
+  CHECK(run.exit_code == 0);
+  auto strict = verify;
+  strict.emplace_back("--require-driver");
+  CHECK(
+      fix_in(run_archguard(strict, folder.path())) ==
+      "name the driver: --device 8.7@13.0, or the column driver_cuda in the fleet file, with the CUDA of its "
+      "JetPack");
+  const std::string old = run_archguard({"verify", "k.ptx", "--device", "8.7@12.6"}, folder.path()).out;
+  CHECK(old.find("archguard: error 222: ") == 0);
+  CHECK(old.find("upgrade to a JetPack that offers CUDA 13.0 or newer") != std::string::npos);
+  CHECK(old.find("branch") == std::string::npos);
+}
+
 TEST_CASE("a library that a newer driver would serve is not said to lack an image") {
   const TemporaryFolder folder;
   folder.file("l.so", library({FatbinBuilder{}.cubin(70, cubin(70)).bytes(),

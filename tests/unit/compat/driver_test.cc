@@ -22,11 +22,17 @@ TEST_CASE("a driver's CUDA is that of the largest known branch not above it") {
   CHECK(cuda_of("566.36") == "12.7");  // Windows; a CUDA without a toolkit
   CHECK(cuda_of("390.157") == "9.1");
   CHECK(cuda_of("470.256.02") == "11.4");
-  CHECK(cuda_of("540.4.0") == "12.2");  // Tegra
   CHECK(cuda_of(" 595.71.05\r") == "13.2");
   CHECK(cuda_of("615.10") == "13.4");
   CHECK(cuda_of("700.1") == "13.4");  // at least: the branch of 13.5 is not known
   CHECK(cuda_of("194.9") == "nothing");
+}
+
+TEST_CASE("the number of a Tegra device's driver tells no CUDA") {
+  for (const ComputeCapability device : {ComputeCapability{7, 2}, {8, 7}, {8, 8}, {10, 1}, {11, 0}})
+    CHECK_FALSE(driver_cuda_of("540.4.0", device));
+  CHECK(driver_cuda_of("580.95.05", ComputeCapability{12, 1}) == Version{13, 0});
+  CHECK(driver_cuda_of("540.4.0", std::nullopt) == Version{12, 2});
 }
 
 TEST_CASE("text that is no driver version has no CUDA") {

@@ -233,6 +233,37 @@ TEST_CASE("driver_cuda wins over driver_version") {
   CHECK(to_string(devices[1].driver_cuda.value_or(Version{})) == "12.2");
 }
 
+TEST_CASE("the driver version of a Jetson tells no CUDA") {
+  const auto devices = devices_of(
+      "name, driver_version, compute_cap\n"
+      "Orin (nvgpu), 540.4.0, 8.7\n"  // with CUDA 12.6; a desktop's branch 540 would have 12.2
+      "Thor, 580.00, 11.0\n"
+      "Thor under CUDA 12, 580.00, 10.1\n"
+      "said to be one, 580.00, 8.8\n"
+      "NVIDIA GB10, 580.95.05, 12.1\n");  // DGX Spark has the drivers of a server
+  for (std::size_t i = 0; i < 4; ++i) {
+    CHECK_FALSE(devices[i].driver_cuda);
+    CHECK_FALSE(devices[i].cuda_by_branch);
+    CHECK(devices[i].source.count("driver_cuda") == 0);
+  }
+  CHECK(devices[0].driver_version == "540.4.0");
+  CHECK(to_string(devices[4].driver_cuda.value_or(Version{})) == "13.0");
+  CHECK(devices[4].cuda_by_branch);
+  const auto stated = devices_of("compute_cap, driver_version, driver_cuda\n8.7, 540.4.0, 12.6\n");
+  CHECK(to_string(stated[0].driver_cuda.value_or(Version{})) == "12.6");
+  CHECK_FALSE(stated[0].cuda_by_branch);
+  CHECK(error_of("driver_cuda, compute_cap\n540.4.0, 8.7\n") ==
+        "fleet.csv:2: driver_cuda is '540.4.0', expected X.Y such as 12.4 | write the CUDA of its JetPack, "
+        "which the driver's version does not tell: X.Y");
+}
+
+TEST_CASE("what a branch lets expect is not written as if it had been stated") {
+  const auto devices = devices_of("compute_cap, driver_version\n8.0, 535.104.05\n");
+  const std::string text = write_fleet(devices);
+  CHECK(text.find("12.2") == std::string::npos);
+  CHECK(devices_of(text)[0].cuda_by_branch);
+}
+
 TEST_CASE("count is ours without an identity, nvidia-smi's number of GPUs with one") {
   CHECK(devices_of("compute_cap, count\n8.0, 8\n")[0].count == 8);
   CHECK(devices_of("compute_cap, count, uuid\n8.0, 8, GPU-1\n")[0].count == 1);
@@ -415,6 +446,9 @@ TEST_CASE("a device in another spelling: how to write it") {
     CHECK(fix_of(text) == "write 8.6");
   for (const char* text : {"9.0a", "90a", "sm_90a", "9", "sm_9"}) CHECK(fix_of(text) == "write 9.0");
   for (const char* text : {"10", "100", "100f"}) CHECK(fix_of(text) == "write 10.0");
+  CHECK(fix_of("8.6@580.95.05") == "write the CUDA that it offers: 8.6@13.0");
+  CHECK(fix_of("8.7@540.4.0") ==
+        "write the CUDA of its JetPack, which the driver's version does not tell: 8.7@X.Y");
   CHECK(fix_of("8.6,9.0") == "give --device twice: --device 8.6 --device 9.0");
   CHECK(fix_of("sm_86;9.0@12.4; 80") == "give --device 3 times: --device 8.6 --device 9.0@12.4 --device 8.0");
   CHECK(fix_of("8.6@12.4 9.0@12.4") == "give --device twice: --device 8.6@12.4 --device 9.0@12.4");

@@ -264,6 +264,25 @@ TEST_CASE("803 prints both versions, 999 looks for /dev/nvidia-uvm") {
         "the loaded "
         "kernel driver 535.104.05 differ, as after an unattended upgrade | reboot, or reload the nvidia "
         "kernel modules");
+  const std::string head = "failed\ncuInit 803 CUDA_ERROR_SYSTEM_DRIVER_MISMATCH: ";
+  around.build_kind = "a container";  // whose libcuda comes with the image, or from a host that was updated
+  CHECK(
+      judged(cuda, {}, around) ==
+      head +
+          "the container's libcuda (/usr/lib/libcuda.so.1) 580.95.05 and the host's kernel driver 535.104.05 "
+          "do not match | start the container anew if the host's driver was updated meanwhile; else remove "
+          "the NVIDIA driver's packages from the image, so that the host's libcuda is found");
+  around.forward_compatible = true;  // of an image for older drivers: no reboot mends that
+  around.library_version = "535.54.03";
+  cuda.kernel_version = "580.95.05";
+  cuda.path = "/usr/local/cuda-12.2/compat/libcuda.so.1";
+  CHECK(
+      judged(cuda, {}, around) ==
+      head +
+          "the libcuda of the package cuda-compat (/usr/local/cuda-12.2/compat/libcuda.so.1) 535.54.03 does "
+          "not go with the loaded kernel driver 580.95.05 | remove /usr/local/cuda-12.2/compat from "
+          "LD_LIBRARY_PATH, or from /etc/ld.so.conf.d and run ldconfig, so that the driver's own libcuda is "
+          "found");
   CHECK(judged(cuda_failing(999)) ==
         "failed\ncuInit 999 CUDA_ERROR_UNKNOWN: the driver fails without a reason, as it does after the "
         "machine was "
@@ -274,6 +293,25 @@ TEST_CASE("803 prints both versions, 999 looks for /dev/nvidia-uvm") {
         "failed\ncuInit 999 CUDA_ERROR_UNKNOWN: the driver fails without a reason; /dev/nvidia-uvm is "
         "missing | "
         "pass /dev/nvidia-uvm into the container");
+}
+
+TEST_CASE("what no library told of a driver's CUDA is its branch's, and of a Jetson nobody's") {
+  LibraryAnswers cuda;  // of a machine where the driver API fails
+  cuda.failures = {{"cuInit", 999}};
+  LibraryAnswers nvml = nvml_with({kA100});
+  nvml.driver_version = "540.4.0";
+  nvml.cuda_number.reset();
+  const ProbeResult desktop = judge_answers(cuda, nvml, {});
+  CHECK(to_string(desktop.driver_cuda.value_or(Version{})) == "12.2");
+  CHECK(desktop.devices.at(0).cuda_by_branch);
+  nvml.devices.at(0).major = 8;
+  nvml.devices.at(0).minor = 7;
+  const ProbeResult jetson = judge_answers(cuda, nvml, {});
+  CHECK_FALSE(jetson.driver_cuda);
+  CHECK_FALSE(jetson.devices.at(0).driver_cuda);
+  CHECK(jetson.devices.at(0).source.count("driver_cuda") == 0);
+  nvml.cuda_number = 12060;  // NVML's own word counts
+  CHECK(to_string(judge_answers(cuda, nvml, {}).driver_cuda.value_or(Version{})) == "12.6");
 }
 
 TEST_CASE("an unknown code is a failure with its number") {

@@ -35,6 +35,20 @@ TEST_CASE("a driver that runs the program and cannot compile its PTX") {
   CHECK(warnings("8.6@12.5", "12.6").empty());  // one ISA for both
 }
 
+TEST_CASE("a Jetson gets no driver branch, but a JetPack") {
+  const std::string jetpack =
+      "upgrade to a JetPack that offers CUDA 13.0 or newer, or install NVIDIA's package cuda-compat for the "
+      "board, and give the CUDA that it then offers as driver_cuda";
+  const std::string too_old =
+      "offers CUDA 12.6, too old for programs of CUDA 13.0 (error 35, cudaErrorInsufficientDriver): ";
+  CHECK(warnings("8.7@12.6", "13.0") ==
+        "the driver of 8.7 (fleet.csv:2) " + too_old + jetpack + ", or build with CUDA 12.9");
+  CHECK(warnings("8.7@12.6 8.0@12.6", "13.0") ==
+        "the driver of 8.7 (fleet.csv:2), 8.0 (fleet.csv:3) " + too_old +
+            "update it to CUDA 13.0 (driver 580) or newer (a Jetson: " + jetpack +
+            "), or build with CUDA 12.9");
+}
+
 TEST_CASE("no update is advised where NVIDIA makes none for the device") {
   CHECK(warnings("3.5@11.4", "11.8") ==
         "the driver of 3.5 (fleet.csv:2) offers CUDA 11.4 and takes PTX up to 7.4, too old to compile PTX "
