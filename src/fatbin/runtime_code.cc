@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <set>
 
 #include "base/text.h"
 #include "container/window.h"
@@ -52,7 +53,7 @@ void add_names(std::string_view text, std::uint64_t offset, std::vector<Name>& n
   }
 }
 
-// Most files have none of the names, and their symbols are not read.
+// By offset. Most files have none of the names, and their symbols are not read.
 std::vector<Name> names_in(const ByteSource& source, const Section& table) {
   std::vector<Name> names;
   Window in(source, kBlock + kNameMost, kBlock + kNameMost);
@@ -63,20 +64,21 @@ std::vector<Name> names_in(const ByteSource& source, const Section& table) {
     if (!bytes) break;  // the file shrank: whoever reads images says so
     add_names(bytes->text(), at, names);
   }
+  std::sort(names.begin(), names.end(), [](const Name& a, const Name& b) { return a.offset < b.offset; });
   return names;
 }
 
 // ELF's symbols: u32 name, u16 section (0: to be found elsewhere) at 6 of 24 bytes; at 14 of 16 in 32-bit
 // files.
 std::vector<std::string> imports_of_elf(const ByteSource& source, const HostObject& host) {
-  std::vector<std::string> imports;
   const Section *symbols = section_of(host, ".dynsym"), *texts = section_of(host, ".dynstr");
-  if (symbols == nullptr || texts == nullptr) return imports;
+  if (symbols == nullptr || texts == nullptr) return {};
   const std::vector<Name> names = names_in(source, *texts);
   const auto start = read_bytes(source, 0, std::min<std::uint64_t>(5, source.size()));
-  if (names.empty() || !start || start->size() < 5) return imports;
+  if (names.empty() || !start || start->size() < 5) return {};
   const bool is64 = (*start)[4] == 2;
   const std::size_t each = is64 ? 24 : 16, section_at = is64 ? 6 : 14;
+  std::set<std::string_view> found;
   Window table(source, each * 512, each * 512);
   const std::uint64_t count = std::min<std::uint64_t>(symbols->size / each, kSymbolsMost);
   for (std::uint64_t i = 1; i < count; ++i) {
@@ -84,20 +86,19 @@ std::vector<std::string> imports_of_elf(const ByteSource& source, const HostObje
     if (!bytes) break;  // likewise
     const Cursor symbol(*bytes);
     if (symbol.u16(section_at) != 0) continue;
-    for (const Name& name : names)
-      if (name.offset == symbol.u32(0)) imports.emplace_back(name.function);
+    const std::uint32_t offset = symbol.u32(0);
+    const auto name = std::lower_bound(names.begin(), names.end(), offset,
+                                       [](const Name& one, std::uint32_t at) { return one.offset < at; });
+    if (name != names.end() && name->offset == offset) found.insert(name->function);
   }
-  return imports;
+  return {found.begin(), found.end()};
 }
 
 }  // namespace
 
 std::vector<std::string> runtime_code_of(const ByteSource& source, const HostObject& host) {
-  std::vector<std::string> imports;
-  if (host.linked && host.format == HostFormat::elf) imports = imports_of_elf(source, host);
-  std::sort(imports.begin(), imports.end());
-  imports.erase(std::unique(imports.begin(), imports.end()), imports.end());
-  return imports;
+  if (!host.linked || host.format != HostFormat::elf) return {};
+  return imports_of_elf(source, host);
 }
 
 }  // namespace archguard::fatbin
