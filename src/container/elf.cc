@@ -74,6 +74,7 @@ ElfSection parse_elf_section(const ElfHeader& header, ByteView bytes) {
   section.name = in.u32(0);
   section.type = in.u32(4);
   section.flags = header.is64 ? in.u64(8) : in.u32(8);
+  section.address = header.is64 ? in.u64(16) : in.u32(12);
   section.offset = header.is64 ? in.u64(24) : in.u32(16);
   section.size = header.is64 ? in.u64(32) : in.u32(20);
   section.link = in.u32(header.is64 ? 40 : 24);

@@ -34,6 +34,7 @@ struct ElfSection {
   std::uint32_t name = 0;  // offset into the names
   std::uint32_t type = 0;
   std::uint64_t flags = 0;
+  std::uint64_t address = 0;  // where the loader puts it; 0 in objects
   std::uint64_t offset = 0;
   std::uint64_t size = 0;
   std::uint32_t link = 0;

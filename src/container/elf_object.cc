@@ -60,7 +60,7 @@ class ElfObjectReader {
     std::optional<Error> first_error;
     for (std::uint64_t i = 1; i < header_.section_count; ++i) {
       ARCHGUARD_TRY(section, section_at(i));
-      Status status = add_section(section, names);
+      Status status = add_section(section, static_cast<std::uint32_t>(i), names);
       if (!status && !first_error) first_error = std::move(status).error();
     }
     mark_machine_code();
@@ -85,13 +85,15 @@ class ElfObjectReader {
     return parse_elf_section(header_, bytes);
   }
 
-  Status add_section(const ElfSection& section, const ElfSection& names) {
+  Status add_section(const ElfSection& section, std::uint32_t index, const ElfSection& names) {
     if (section.type == 0 || section.size == 0) return Done{};
     const std::uint64_t size = source_.size();
     const bool fits = section.offset <= size && section.size <= size - section.offset;
     Section out;
     out.offset = section.offset;
     out.size = section.size;
+    out.address = section.address;
+    out.index = index;
     out.has_bytes = section.type != kElfNoBits && (fits || !is_cuda_memory(section));
     out.executable = (section.flags & kElfCode) != 0;
     out.data = !is_elf_table(section.type);

@@ -14,7 +14,8 @@ namespace {
 //   0 u16 machine, 2 u16 sections, 8 u32 symbol table, 12 u32 symbols, 16 u16 optional header's size, 18 u16
 //   flags
 // The section headers follow the optional header, 40 bytes each:
-//   0 name (8), 8 u32 size in memory, 16 u32 size in the file, 20 u32 offset in the file, 36 u32 flags
+//   0 name (8), 8 u32 size in memory, 12 u32 address from the base of the image, 16 u32 size in the file, 20
+//   u32 offset in the file, 36 u32 flags
 // An object for many sections (/bigobj) has a header of 56 bytes instead: u16 0, u16 0xffff, u16 version 2,
 // u16 machine, …, 44 u32 sections, 48 u32 symbol table, 52 u32 symbols.
 //
@@ -84,11 +85,19 @@ class PeReader {
     sections_ = header.u16(2);
     if (header.u32(8) != 0) strings_at_ = header.u32(8) + header.u32(12) * kSymbolSize;
     sections_at_ = coff_at + kCoffSize + header.u16(16);
+    if (object_.linked) read_image_base(coff_at + kCoffSize);
     return Done{};
+  }
+
+  // The optional header: u16 magic, 0x20b for 64 bits, and at 24 the address that the image is linked for.
+  void read_image_base(std::uint64_t at) {
+    const auto bytes = in_.at(at, 32);
+    if (bytes && Cursor(*bytes).u16(0) == 0x20b) image_base_ = Cursor(*bytes).u64(24);
   }
 
   Status add_section(const Cursor& header) {
     Section section;
+    if (image_base_ != 0) section.address = image_base_ + header.u32(12);
     const std::uint32_t flags = header.u32(36);
     section.executable = (flags & kCode) != 0;
     section.has_bytes = (flags & kNoBytes) == 0;
@@ -124,6 +133,7 @@ class PeReader {
   std::uint64_t sections_ = 0;
   std::uint64_t sections_at_ = 0;
   std::uint64_t strings_at_ = 0;  // 0: no string table
+  std::uint64_t image_base_ = 0;  // of a 64-bit image
 };
 
 }  // namespace

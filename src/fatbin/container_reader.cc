@@ -81,6 +81,20 @@ bool ContainerReader::is_container(std::uint64_t offset, std::uint64_t end) {
          entry_header % 8 == 0 && payload % 8 == 0 && entry_header <= size && payload <= size - entry_header;
 }
 
+bool ContainerReader::is_damaged(std::uint64_t offset, std::uint64_t end) {
+  if (end - offset < kHeaderSize + kEntryFieldsSize) return false;
+  const auto bytes = in_.at(offset, kHeaderSize + kEntryFieldsSize);
+  if (!bytes) return false;
+  const Cursor header(*bytes);
+  const Cursor entry(header.part(kHeaderSize, kEntryFieldsSize));
+  const std::uint64_t size = header.u64(kSizeAt), entry_header = entry.u32(kEntryHeaderSizeAt);
+  const bool versions = header.u16(kVersionAt) == 1 && header.u16(kHeaderSizeAt) == kHeaderSize;
+  const bool fits = size != 0 && size % 8 == 0 && size <= end - offset - kHeaderSize;
+  const bool first = entry.u16(kEntryVersionAt) == kEntryVersion && entry_header >= kEntryFieldsSize &&
+                     entry_header <= kEntryHeaderMost && entry_header % 8 == 0;
+  return header.u32(0) == kMagic && versions + fits + first >= 2;
+}
+
 Result<Container> ContainerReader::read(std::uint64_t offset, std::uint64_t end) {
   const std::uint64_t remain = end - offset;
   if (remain < kHeaderSize) return at(offset, needs("container header", kHeaderSize, remain));

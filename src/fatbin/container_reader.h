@@ -19,6 +19,10 @@ class ContainerReader {
   // entry must be right; whether the whole fits before `end` is another question.
   bool is_container(std::uint64_t offset, std::uint64_t end);
 
+  // is_container() says no: was it one, whose header is damaged? So much of the header is right that it is no
+  // constant of a program that makes fat binaries.
+  bool is_damaged(std::uint64_t offset, std::uint64_t end);
+
   // The container at `offset`, of which everything must stand before `end` and parse.
   Result<Container> read(std::uint64_t offset, std::uint64_t end);
 

@@ -6,6 +6,7 @@
 #include "container/zip.h"
 #include "fatbin/fatbin.h"
 #include "fatbin/object_reader.h"
+#include "fatbin/registrations.h"
 
 namespace archguard {
 
@@ -112,6 +113,7 @@ DeviceCode read_device_code(const ByteSource& source, const std::string& path, c
     code.objects.push_back(std::move(object));
   });
   for (Error& error : file.errors) code.errors.push_back(std::move(error));
+  fatbin::find_device_links(code);
   code.archive = file.archive;
   code.recognized = file.recognized;
   return code;

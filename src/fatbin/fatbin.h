@@ -44,6 +44,21 @@ struct Container {
   std::vector<Entry> entries;
 };
 
+// What host code hands to the CUDA runtime for one fat binary, a "wrapper", when its file is loaded.
+struct Registration {
+  bool device_linked = false;            // made by the device linker; else by an object's compiler
+  std::optional<std::size_t> container;  // in DeviceObject::containers; nothing where the file does not tell
+  std::string module_id;  // of an object made with -rdc=true: names it for the device linker; else empty
+};
+
+// Which objects the device linker joined, as far as the file tells: their ids. Several links where they
+// cannot be told apart.
+struct DeviceLinkIds {
+  std::vector<std::size_t> linked;  // what came out, in DeviceObject::containers
+  std::vector<std::string> ids;
+  bool all = false;  // the ids do not tell: any relocatable container of the object
+};
+
 // The device code of one host object.
 struct DeviceObject {
   std::string path;
@@ -59,11 +74,27 @@ struct DeviceObject {
   // Functions that a linked file imports to compile or load device code at run time: nvrtcCompileProgram,
   // cuModuleLoadData, …; sorted. What they make stands in no file.
   std::vector<std::string> runtime_code;
+  std::vector<Registration> registrations;  // in the order of the file; empty: the runtime gets nothing
+  std::vector<DeviceLinkIds> link_ids;
+};
+
+struct ContainerRef {
+  std::size_t object = 0;     // in DeviceCode::objects
+  std::size_t container = 0;  // in its containers
+};
+
+// Containers that the device linker made, and the relocatable ones that it made them of: the driver can link
+// those again (docs/reference/compatibility.md#linking-again).
+struct DeviceLink {
+  std::vector<ContainerRef> linked;  // one; several where the file does not tell them apart
+  std::vector<ContainerRef> parts;
+  std::vector<std::string> absent;  // ids of objects that are not in this file, or cannot be found in it
 };
 
 struct DeviceCode {
   std::string member;                 // of a zip file, which is what these bytes are; else empty
   std::vector<DeviceObject> objects;  // one for each host object, also where it holds no container
+  std::vector<DeviceLink> links;      // of separate compilation (-rdc=true)
   std::vector<Error> errors;  // what could not be read or is not understood; then the file was not read whole
   std::vector<std::string> warnings;  // "-": e.g. sections without bytes
   bool archive = false;

@@ -35,8 +35,13 @@ constexpr std::uint16_t kEntryVersion = 0x0101;
 // of PE images cut.
 constexpr const char* kRegistrationSection = ".nvFatBinSegment";
 constexpr const char* kCutRegistrationSection = ".nvFatBi";
+constexpr const char* kModuleIdSection = "__nv_module_id";
+constexpr const char* kCutModuleIdSection = "__nv_mod";
 constexpr std::uint32_t kRegistrationMagic = 0x466243B1;
 constexpr std::uint64_t kRegistrationSize = 24;
+constexpr std::uint64_t kRegistrationVersionAt = 4;  // u32
+constexpr std::uint64_t kRegistrationAddressAt = 8;  // u64, of the container
+constexpr std::uint32_t kRegistrationLinked = 2;     // version
 
 constexpr std::uint16_t kKindPtx = 1, kKindElf = 2, kKindLtoir = 8, kKindRelocatablePtx = 0x40;
 

@@ -11,6 +11,7 @@
 #include "fatbin/format.h"
 #include "fatbin/offload_reader.h"
 #include "fatbin/region_reader.h"
+#include "fatbin/registrations.h"
 #include "fatbin/runtime_code.h"
 
 namespace archguard::fatbin {
@@ -31,10 +32,6 @@ bool is_relocatable_section(std::string_view name) {
   return name == "__nv_relfatbin" || name == "__nv_rel";
 }
 
-bool is_registration_section(std::string_view name) {
-  return name == kRegistrationSection || name == kCutRegistrationSection;
-}
-
 // What GCC leaves in an object under -flto, each as ".gnu.lto_…" and a number: `.lto.` has eight bytes, of
 // which the fifth tells that there is nothing else in the object ("slim", lto_section in GCC's
 // lto-streamer.h); `.symtab.` has the names of symbols, NUL-terminated, in between other fields. The program
@@ -51,6 +48,7 @@ constexpr std::size_t kLtoBlock = std::size_t{64} * 1024, kLtoOverlap = 32;
 // its relocatable containers hold never became a container that runs, and loading it fails.
 constexpr std::string_view kLinkedRegistration = "__cudaRegisterLinkedBinary";
 constexpr std::size_t kSymbolsMost = std::size_t{1} << 22;  // far more than any library has
+constexpr const char* kRebuild = "build it anew, and keep the sections .nv_fatbin and __nv_relfatbin";
 
 struct Span {
   std::uint64_t begin = 0, end = 0;
@@ -98,8 +96,9 @@ class ObjectReader {
       at = part.end;
       add(std::move(part));
     }
-    if (stopped_ || errors_ != 0) return;
+    if (stopped_) return;
     check_registrations();
+    if (errors_ != 0) return;
     if (host_.linked)
       check_device_link();
     else
@@ -191,31 +190,39 @@ class ObjectReader {
     return spans;
   }
 
-  // A file registers each container that its host code uses, and may hold more. Where it registers more than
-  // it holds, some were removed (objcopy -R) or overwritten: that is no file without device code.
+  // Each fat binary that the host code registers must be there, and be read. Some may have been removed
+  // (objcopy -R) or overwritten: that is no file without device code. Where the file does not tell the place
+  // of some, at least their number must be.
   void check_registrations() {
-    for (const Section& section : host_.sections) {
-      if (!is_registration_section(section.name) || !section.has_bytes) continue;
-      const std::uint64_t registered = count_registrations(section);
-      if (registered <= out_.containers.size()) continue;
-      code_.errors.push_back({place_name(object_name(out_.path, out_.member), section.name, 0),
-                              "registers " + count_of(registered, "fat binary", "fat binaries") +
-                                  ", and the file holds " + std::to_string(out_.containers.size()) +
-                                  ": device code was removed or overwritten",
-                              "build it anew, and keep the sections .nv_fatbin and __nv_relfatbin"});
+    const RegistrationProblems problems = read_registrations(source_, host_, out_);
+    if (errors_ != 0) return;
+    if (!problems.lost.empty()) {
+      const std::size_t more = problems.lost.size() - 1;
+      const std::uint64_t offset = problems.lost.front().offset;
+      const Section* section = section_at(offset);
+      code_.errors.push_back(
+          {place_name(object_name(out_.path, out_.member), section != nullptr ? section->name : "",
+                      offset - (section != nullptr ? section->offset : 0)),
+           "the file registers a fat binary here, and none can be read" +
+               (more == 0 ? "" : "; and " + std::to_string(more) + " more elsewhere") +
+               ": device code was removed or overwritten",
+           kRebuild});
     }
+    if (problems.unresolved <= problems.unclaimed) return;
+    const auto section = std::find_if(host_.sections.begin(), host_.sections.end(), [](const Section& each) {
+      return is_registration_section(each.name) && each.has_bytes;
+    });
+    code_.errors.push_back({place_name(object_name(out_.path, out_.member), section->name, 0),
+                            "registers " + count_of(out_.registrations.size(), "fat binary", "fat binaries") +
+                                ", and the file holds " + std::to_string(out_.containers.size()) +
+                                ": device code was removed or overwritten",
+                            kRebuild});
   }
 
-  std::uint64_t count_registrations(const Section& section) {
-    Window in(source_, kRegistrationSize * 1024, kRegistrationSize * 1024);
-    const std::uint64_t end = std::min<std::uint64_t>(section.size, kRegistrationSize * kEntriesMost);
-    std::uint64_t count = 0;
-    for (std::uint64_t at = 0; at + kRegistrationSize <= end; at += kRegistrationSize) {
-      const auto bytes = in.at(section.offset + at, kRegistrationSize);
-      if (!bytes) break;  // the file shrank: whoever reads images says so
-      if (Cursor(*bytes).u32(0) == kRegistrationMagic) ++count;
-    }
-    return count;
+  const Section* section_at(std::uint64_t offset) const {
+    for (const Section* section : sections_)
+      if (offset >= section->offset && offset - section->offset < section->size) return section;
+    return nullptr;
   }
 
   // Under -flto the compiler puts all of an object, the device code too, into its own compressed form.

@@ -173,20 +173,27 @@ void RegionReader::search_in(const Region& region, std::uint64_t stop) {
     const Section* section = region.section.empty() ? section_at(at) : nullptr;
     const std::uint64_t end =
         section == nullptr ? region.end : std::min(region.end, section->offset + section->size);
-    if (!reader_.is_container(at, end)) {
-      ++at;
-      continue;
-    }
     Region place = region;
     if (section != nullptr) {
       place.section = section->name;
       place.section_offset = section->offset;
+    }
+    if (!reader_.is_container(at, end)) {
+      if (at % 8 == 0 && reader_.is_damaged(at, end)) add_damaged(place, at, end);
+      ++at;
+      continue;
     }
     at = take_container(place, at, end).value_or(at + kMagicSize);
     block_end = at;
     block_size = kBlockLeast;
   }
   found_.end = std::max(at, std::min(stop, region.end));
+}
+
+void RegionReader::add_damaged(const Region& region, std::uint64_t at, std::uint64_t end) {
+  auto container = reader_.read(at, end);
+  add_error(region, container ? Error{hex(at), "container size must not be 0 before an entry", {}}
+                              : std::move(container).error());
 }
 
 // Reads the container at `at` and says where it ends; nothing where it is damaged so that nobody knows.

@@ -59,7 +59,8 @@ class RegionReader {
   Found walk(const Region& region);
 
   // Looks for containers by signature that start in [begin, stop) and end within the region. A magic that no
-  // header follows is chance: code that makes fat binaries holds it as a constant.
+  // header follows is chance: code that makes fat binaries holds it as a constant. One that a damaged header
+  // follows, at a multiple of 8, is an error.
   Found search(const Region& region, std::uint64_t begin, std::uint64_t stop);
 
  private:
@@ -68,6 +69,7 @@ class RegionReader {
   void add_offloaded(std::optional<Container>& container);
   void search_in(const Region& region, std::uint64_t stop);
   std::optional<std::uint64_t> take_container(const Region& region, std::uint64_t at, std::uint64_t end);
+  void add_damaged(const Region& region, std::uint64_t at, std::uint64_t end);
   void add_error(const Region& region, Error error);
   std::uint64_t skip_hole(std::uint64_t at);
   const Section* section_at(std::uint64_t offset) const;

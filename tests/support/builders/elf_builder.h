@@ -23,6 +23,7 @@ class ElfBuilder {
 
   ElfBuilder& section(std::string_view name, Bytes bytes, unsigned type = 1, std::uint64_t flags = 2);
   ElfBuilder& linked_section(std::string_view name, Bytes bytes, unsigned type, unsigned link);
+  ElfBuilder& at(std::uint64_t address);  // of the section added last, in memory; 0 by default
   ElfBuilder& no_bits(std::string_view name, std::uint64_t size);      // SHT_NOBITS
   ElfBuilder& load_segment(std::uint64_t offset, std::uint64_t size);  // PT_LOAD
   ElfBuilder& without_section_table();
@@ -50,6 +51,7 @@ class ElfBuilder {
     std::uint64_t flags = 0;
     std::uint64_t size = 0;
     unsigned link = 0;
+    std::uint64_t address = 0;
   };
   struct Segment {
     std::uint64_t offset = 0;

@@ -1,0 +1,154 @@
+#include "fatbin/addresses.h"
+
+#include <algorithm>
+
+#include "container/elf.h"
+#include "container/window.h"
+
+namespace archguard::fatbin {
+namespace {
+
+// A relocation of a 64-bit ELF file: u64 place, u32 type, u32 symbol, u64 addend. A symbol: u16 section at 6,
+// u64 value at 8. (System V ABI, "Relocation" and "Symbol Table"; its supplements for each machine.)
+constexpr std::uint64_t kRelocationSize = 24, kSymbolSize = 24;
+constexpr std::uint16_t kX64 = 62, kArm64 = 183;
+constexpr std::size_t kBlock = std::size_t{128} * 1024 / kRelocationSize * kRelocationSize;
+constexpr std::size_t kRelocationsMost = std::size_t{1} << 21;  // two for each fat binary
+constexpr std::size_t kTablesMost = 64;              // each costs a search of the file's relocations
+constexpr std::uint16_t kReservedSections = 0xff00;  // from here on no index
+
+// "Base plus addend", and "the symbol's address plus addend".
+bool is_relative(std::uint16_t machine, std::uint32_t type) {
+  return type == (machine == kX64 ? 8U : 1027U);
+}
+bool is_absolute(std::uint16_t machine, std::uint32_t type) {
+  return type == (machine == kX64 ? 1U : 257U);
+}
+
+}  // namespace
+
+Addresses::Addresses(const ByteSource& source, const HostObject& host) : source_(source), host_(host) {
+  if (host.format == HostFormat::elf) {
+    const auto start = read_bytes(source, 0, std::min<std::uint64_t>(kElfHeaderMost, source.size()));
+    if (start) {
+      const auto header = parse_elf_header(*start);
+      if (header && header->is64 && (header->machine == kX64 || header->machine == kArm64))
+        machine_ = header->machine;
+    }
+  }
+  for (const Section& section : host.sections)
+    if (section.has_bytes && section.address != 0) loaded_.push_back(&section);
+  std::sort(loaded_.begin(), loaded_.end(),
+            [](const Section* a, const Section* b) { return a->address < b->address; });
+}
+
+std::optional<std::uint64_t> Addresses::in_place(std::uint64_t value) const {
+  const auto after = std::upper_bound(
+      loaded_.begin(), loaded_.end(), value,
+      [](std::uint64_t wanted, const Section* section) { return wanted < section->address; });
+  if (!host_.linked || value == 0 || after == loaded_.begin()) return std::nullopt;
+  const Section& section = **(after - 1);
+  if (value - section.address >= section.size) return std::nullopt;
+  return section.offset + (value - section.address);
+}
+
+std::optional<std::uint64_t> Addresses::relocated(const Section& section, std::uint64_t offset) {
+  if (machine_ == 0) return std::nullopt;
+  if (read_for_ != &section) read_relocations(section);
+  const std::uint64_t at = section.address + offset;  // the address of a section is 0 in objects
+  const auto found =
+      std::lower_bound(relocations_.begin(), relocations_.end(), at,
+                       [](const Relocation& each, std::uint64_t place) { return each.at < place; });
+  if (found == relocations_.end() || found->at != at) return std::nullopt;
+  return host_.linked ? in_place(found->target) : found->target;
+}
+
+void Addresses::read_relocations(const Section& section) {
+  read_for_ = &section;
+  relocations_.clear();
+  if (++tables_read_ > kTablesMost) return;
+  const Section* table = section_named(host_.linked ? ".rela.dyn" : ".rela" + section.name);
+  if (table == nullptr) return;
+  if (host_.linked)
+    read_dynamic(*table, section);
+  else
+    read_of_object(*table);
+  std::sort(relocations_.begin(), relocations_.end(),
+            [](const Relocation& a, const Relocation& b) { return a.at < b.at; });
+}
+
+// Those of one section among all of the file, which are sorted by place in most files and may be many.
+void Addresses::read_dynamic(const Section& table, const Section& section) {
+  Window in(source_, kBlock, kRelocationSize);
+  const std::uint64_t count = table.size / kRelocationSize, end = section.address + section.size;
+  // False where the file shrank: whoever reads images says so.
+  const auto read = [&](std::uint64_t first, bool to_the_end) {
+    for (std::uint64_t i = first; i < count;) {
+      const std::uint64_t some = std::min<std::uint64_t>(count - i, kBlock / kRelocationSize);
+      const auto block =
+          in.at(table.offset + i * kRelocationSize, static_cast<std::size_t>(some * kRelocationSize));
+      if (!block) return;
+      const Cursor bytes(*block);
+      for (std::uint64_t at = 0; at < block->size; at += kRelocationSize) {
+        const std::uint64_t place = bytes.u64(at);
+        if (place >= section.address && place < end && is_relative(machine_, bytes.u32(at + 8)) &&
+            relocations_.size() < kRelocationsMost)
+          relocations_.push_back({place, bytes.u64(at + 16)});
+        else if (!to_the_end && place >= end)
+          return;
+      }
+      i += some;
+    }
+  };
+  std::uint64_t low = 0, high = count;  // the first whose place is not before the section
+  while (low < high) {
+    const std::uint64_t middle = low + (high - low) / 2;
+    const auto bytes = in.at(table.offset + middle * kRelocationSize, kRelocationSize);
+    if (!bytes) return;
+    if (Cursor(*bytes).u64(0) < section.address)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  read(low, false);
+  if (relocations_.empty()) read(0, true);
+}
+
+void Addresses::read_of_object(const Section& table) {
+  const Section* symbols = section_named(".symtab");
+  if (symbols == nullptr) return;
+  Window in(source_, kBlock, kBlock);
+  for (std::uint64_t at = 0; at + kRelocationSize <= table.size; at += kRelocationSize) {
+    const auto bytes = in.at(table.offset + at, kRelocationSize);
+    if (!bytes || relocations_.size() == kRelocationsMost) return;
+    const Cursor entry(*bytes);
+    if (!is_absolute(machine_, entry.u32(8))) continue;
+    const std::uint64_t place = entry.u64(0);
+    if (const auto target = symbol_target(*symbols, entry.u32(12), entry.u64(16)))
+      relocations_.push_back({place, *target});
+  }
+}
+
+std::optional<std::uint64_t> Addresses::symbol_target(const Section& symbols, std::uint64_t symbol,
+                                                      std::uint64_t addend) {
+  if (symbol >= symbols.size / kSymbolSize) return std::nullopt;
+  const auto bytes = read_bytes(source_, symbols.offset + symbol * kSymbolSize, kSymbolSize);
+  if (!bytes) return std::nullopt;
+  const std::uint16_t index = Cursor(*bytes).u16(6);
+  if (index == 0 || index >= kReservedSections) return std::nullopt;
+  const auto section =
+      std::lower_bound(host_.sections.begin(), host_.sections.end(), index,
+                       [](const Section& each, std::uint16_t wanted) { return each.index < wanted; });
+  if (section == host_.sections.end() || section->index != index || !section->has_bytes) return std::nullopt;
+  const std::uint64_t within = Cursor(*bytes).u64(8) + addend;
+  if (within >= section->size) return std::nullopt;
+  return section->offset + within;
+}
+
+const Section* Addresses::section_named(const std::string& name) const {
+  const auto found = std::find_if(host_.sections.begin(), host_.sections.end(),
+                                  [&](const Section& each) { return each.name == name && each.has_bytes; });
+  return found == host_.sections.end() ? nullptr : &*found;
+}
+
+}  // namespace archguard::fatbin

@@ -1,0 +1,228 @@
+#include "fatbin/registrations.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+
+#include "base/text.h"
+#include "container/window.h"
+#include "fatbin/addresses.h"
+#include "fatbin/format.h"
+
+namespace archguard::fatbin {
+namespace {
+
+// The ids of an object take some 50 bytes, and a large library has hundreds.
+constexpr std::uint64_t kIdsSizeMost = std::uint64_t{16} << 20;
+constexpr std::size_t kIdsMost = std::size_t{1} << 18;
+constexpr std::string_view kDefines = "def ";
+constexpr std::string_view kWholeProgram = "__NV_MODULE_ID";  // the id of an object made without -rdc=true
+
+// The strings of the section of ids. An object's own id stands there once for each of its registrations; a
+// device link has "def <id>" for each of its objects, one behind the other with a single NUL between.
+struct Ids {
+  std::vector<std::string> own;                             // in order
+  std::map<std::size_t, std::vector<DeviceLinkIds>> links;  // that stand behind so many of `own`
+  bool usable = true;
+};
+
+void add_ids(ByteView bytes, Ids& ids, std::size_t& count) {
+  bool in_link = false;
+  for (std::size_t at = 0; at < bytes.size;) {
+    const std::string_view text = Cursor(bytes).c_string(at);
+    if (text.empty()) {  // a NUL more than one ends a link
+      in_link = false;
+      if (bytes.data[at] != 0) ids.usable = false;  // the last is not terminated
+      if (bytes.data[at] != 0) return;
+      ++at;
+      continue;
+    }
+    at += text.size() + 1;
+    if (++count > kIdsMost) {
+      ids.usable = false;
+      return;
+    }
+    if (starts_with(text, kDefines)) {
+      auto& links = ids.links[ids.own.size()];
+      if (!in_link) links.emplace_back();
+      links.back().ids.emplace_back(text.substr(kDefines.size()));
+      in_link = true;
+    } else {
+      ids.own.emplace_back(text);
+      in_link = false;
+    }
+  }
+}
+
+Ids read_ids(const ByteSource& source, const HostObject& host) {
+  Ids ids;
+  std::size_t count = 0;
+  std::uint64_t size = 0;
+  for (const Section& section : host.sections) {
+    if ((section.name != kModuleIdSection && section.name != kCutModuleIdSection) || !section.has_bytes)
+      continue;
+    size += std::min(section.size, kIdsSizeMost + 1);
+    const auto bytes =
+        size > kIdsSizeMost ? Result<Bytes>(Error{}) : read_bytes(source, section.offset, section.size);
+    if (bytes) add_ids(*bytes, ids, count);
+    ids.usable = ids.usable && bytes.ok();
+  }
+  return ids;
+}
+
+class RegistrationReader {
+ public:
+  RegistrationReader(const ByteSource& source, const HostObject& host, DeviceObject& out)
+      : source_(source), host_(host), out_(out), addresses_(source, host), claimed_(out.containers.size()) {}
+
+  RegistrationProblems read() {
+    for (const Section& section : host_.sections)
+      if (is_registration_section(section.name) && section.has_bytes) read_section(section);
+    if (!out_.registrations.empty()) join_ids();
+    problems_.unclaimed = static_cast<std::uint64_t>(std::count(claimed_.begin(), claimed_.end(), false));
+    return std::move(problems_);
+  }
+
+ private:
+  void read_section(const Section& section) {
+    Window in(source_, kRegistrationSize * 1024, kRegistrationSize * 1024);
+    const std::uint64_t end = std::min<std::uint64_t>(section.size, kRegistrationSize * kEntriesMost);
+    for (std::uint64_t at = 0; at + kRegistrationSize <= end; at += kRegistrationSize) {
+      const auto bytes = in.at(section.offset + at, kRegistrationSize);
+      if (!bytes) return;  // the file shrank: whoever reads images says so
+      const Cursor wrapper(*bytes);
+      if (wrapper.u32(0) != kRegistrationMagic || out_.registrations.size() == kEntriesMost) continue;
+      Registration registration;
+      registration.device_linked = wrapper.u32(kRegistrationVersionAt) == kRegistrationLinked;
+      resolve(section, at + kRegistrationAddressAt, wrapper.u64(kRegistrationAddressAt), registration);
+      out_.registrations.push_back(std::move(registration));
+    }
+  }
+
+  void resolve(const Section& section, std::uint64_t pointer, std::uint64_t value,
+               Registration& registration) {
+    auto target = addresses_.in_place(value);
+    auto container = target ? container_at(*target) : std::nullopt;
+    if (!container) {
+      if (const auto relocated = addresses_.relocated(section, pointer)) {
+        target = relocated;
+        container = container_at(*target);
+      }
+    }
+    if (container) {
+      claimed_[*container] = true;
+      registration.container = container;
+    } else if (!target) {
+      ++problems_.unresolved;
+    } else if (!is_empty_container(*target) && problems_.lost.size() < kEntriesMost) {
+      problems_.lost.push_back({*target});
+    }
+  }
+
+  std::optional<std::size_t> container_at(std::uint64_t offset) const {
+    const auto& all = out_.containers;
+    const auto found =
+        std::lower_bound(all.begin(), all.end(), offset,
+                         [](const Container& each, std::uint64_t wanted) { return each.offset < wanted; });
+    if (found == all.end() || found->offset != offset) return std::nullopt;
+    return static_cast<std::size_t>(found - all.begin());
+  }
+
+  // Without entries, and outside of the sections that name themselves, it is not taken for one.
+  bool is_empty_container(std::uint64_t offset) const {
+    const auto bytes = read_bytes(source_, offset, kHeaderSize);
+    return bytes && Cursor(*bytes).u32(0) == kMagic && Cursor(*bytes).u64(kSizeAt) == 0;
+  }
+
+  // Registrations and ids stand in the order in which the linker saw their objects. So a link's ids and what
+  // it made stand behind the same number of objects.
+  void join_ids() {
+    Ids ids = read_ids(source_, host_);
+    std::size_t objects = 0;
+    std::map<std::size_t, std::vector<std::size_t>> linked;  // by how many objects stand before
+    for (const Registration& registration : out_.registrations) {
+      if (!registration.device_linked)
+        ++objects;
+      else if (registration.container)
+        linked[objects].push_back(*registration.container);
+    }
+    const bool told = ids.usable && ids.own.size() == objects &&
+                      std::all_of(ids.links.begin(), ids.links.end(),
+                                  [&](const auto& each) { return linked.count(each.first) != 0; });
+    if (!told) return join_all(linked);
+    std::size_t next = 0;
+    for (Registration& registration : out_.registrations)
+      if (!registration.device_linked && ids.own[next++] != kWholeProgram)
+        registration.module_id = std::move(ids.own[next - 1]);
+    for (auto& [before, links] : ids.links) {
+      std::vector<std::size_t>& made = linked[before];
+      if (made.size() == links.size()) {
+        for (std::size_t i = 0; i < links.size(); ++i) links[i].linked = {made[i]};
+      } else {  // two that the linker put side by side read as one
+        for (std::size_t i = 1; i < links.size(); ++i)
+          std::move(links[i].ids.begin(), links[i].ids.end(), std::back_inserter(links[0].ids));
+        links.resize(1);
+        links[0].linked = std::move(made);
+      }
+      std::move(links.begin(), links.end(), std::back_inserter(out_.link_ids));
+    }
+  }
+
+  void join_all(const std::map<std::size_t, std::vector<std::size_t>>& linked) {
+    DeviceLinkIds all;
+    all.all = true;
+    for (const auto& [before, made] : linked) all.linked.insert(all.linked.end(), made.begin(), made.end());
+    if (!all.linked.empty()) out_.link_ids.push_back(std::move(all));
+  }
+
+  const ByteSource& source_;
+  const HostObject& host_;
+  DeviceObject& out_;
+  Addresses addresses_;
+  std::vector<bool> claimed_;  // by container
+  RegistrationProblems problems_;
+};
+
+}  // namespace
+
+bool is_registration_section(std::string_view name) {
+  return name == kRegistrationSection || name == kCutRegistrationSection;
+}
+
+RegistrationProblems read_registrations(const ByteSource& source, const HostObject& host, DeviceObject& out) {
+  const bool any = std::any_of(host.sections.begin(), host.sections.end(), [](const Section& section) {
+    return is_registration_section(section.name) && section.has_bytes;
+  });
+  return any ? RegistrationReader(source, host, out).read() : RegistrationProblems{};
+}
+
+void find_device_links(DeviceCode& code) {
+  std::map<std::string_view, ContainerRef> by_id;
+  const bool any = std::any_of(code.objects.begin(), code.objects.end(),
+                               [](const DeviceObject& object) { return !object.link_ids.empty(); });
+  if (!any) return;
+  for (std::size_t i = 0; i < code.objects.size(); ++i)
+    for (const Registration& registration : code.objects[i].registrations)
+      if (!registration.module_id.empty() && registration.container)
+        by_id.try_emplace(registration.module_id, ContainerRef{i, *registration.container});
+  for (std::size_t i = 0; i < code.objects.size(); ++i) {
+    DeviceObject& object = code.objects[i];
+    for (DeviceLinkIds& ids : object.link_ids) {
+      DeviceLink link;
+      for (const std::size_t linked : ids.linked) link.linked.push_back({i, linked});
+      for (std::size_t j = 0; ids.all && j < object.containers.size(); ++j)
+        if (object.containers[j].relocatable) link.parts.push_back({i, j});
+      for (std::string& id : ids.ids) {
+        const auto found = by_id.find(id);
+        if (found != by_id.end())
+          link.parts.push_back(found->second);
+        else
+          link.absent.push_back(std::move(id));
+      }
+      if (!link.parts.empty() || !link.absent.empty()) code.links.push_back(std::move(link));
+    }
+    object.link_ids.clear();
+  }
+}
+
+}  // namespace archguard::fatbin

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "container/host_file.h"
+#include "fatbin/fatbin.h"
+
+namespace archguard::fatbin {
+
+// A registration that the object's containers do not answer.
+struct LostRegistration {
+  std::uint64_t offset = 0;  // within the object: where the container should be
+};
+
+// The section of registrations, whose name the linkers of PE images cut.
+bool is_registration_section(std::string_view name);
+
+struct RegistrationProblems {
+  std::vector<LostRegistration> lost;  // resolved, and no container that can be read is there
+  std::uint64_t unresolved = 0;        // of these the file does not tell the place …
+  std::uint64_t unclaimed = 0;         // … and so many containers are left for them
+};
+
+// Reads what the object's host code registers, and the ids of separate compilation, into `out`, whose
+// containers have been read. Layout and what it was seen on: docs/reference/fatbin.md#registrations.
+RegistrationProblems read_registrations(const ByteSource& source, const HostObject& host, DeviceObject& out);
+
+// Joins the ids of all objects: DeviceCode::links.
+void find_device_links(DeviceCode& code);
+
+}  // namespace archguard::fatbin

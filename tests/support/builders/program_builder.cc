@@ -1,0 +1,85 @@
+#include "program_builder.h"
+
+#include "elf_builder.h"
+
+namespace archguard::test {
+namespace {
+
+constexpr std::uint64_t kLinkedAt = 0x10000000, kRelocatableAt = 0x20000000, kSegmentAt = 0x30000000;
+constexpr std::size_t kFirstSectionAt = 0x40;
+
+}  // namespace
+
+// The bytes of both sections of device code, and where each part is in its own.
+class ProgramBuilder::Layout {
+ public:
+  explicit Layout(const std::vector<Part>& parts) {
+    for (const Part& part : parts) {
+      ByteWriter& section = part.relocatable ? relocatable : linked;
+      within.push_back(section.size());
+      section.append(part.fatbin).align(8);
+    }
+  }
+  ByteWriter linked, relocatable;
+  std::vector<std::size_t> within;
+};
+
+ProgramBuilder& ProgramBuilder::object(std::string_view id, Bytes fatbin) {
+  ids_.align(16).text(id).u8(0);
+  parts_.push_back({true, 1, std::move(fatbin)});
+  return *this;
+}
+
+ProgramBuilder& ProgramBuilder::whole(Bytes fatbin) {
+  ids_.align(16).text("__NV_MODULE_ID").u8(0);
+  parts_.push_back({false, 1, std::move(fatbin)});
+  return *this;
+}
+
+ProgramBuilder& ProgramBuilder::link(const std::vector<std::string>& ids, Bytes fatbin) {
+  for (const std::string& id : ids) ids_.text("def ").text(id).u8(0);
+  parts_.push_back({false, 2, std::move(fatbin)});
+  return *this;
+}
+
+ProgramBuilder& ProgramBuilder::pointers(Pointers where) {
+  pointers_ = where;
+  return *this;
+}
+
+ProgramBuilder& ProgramBuilder::machine(unsigned machine) {
+  machine_ = machine;
+  return *this;
+}
+
+ProgramBuilder& ProgramBuilder::without_ids() {
+  has_ids_ = false;
+  return *this;
+}
+
+std::size_t ProgramBuilder::offset_of(std::size_t nth) const {
+  const Layout layout(parts_);
+  return kFirstSectionAt + layout.within[nth] + (parts_[nth].relocatable ? layout.linked.size() : 0);
+}
+
+Bytes ProgramBuilder::bytes() const {
+  const Layout layout(parts_);
+  ByteWriter segment, relocations;
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    const std::uint64_t address = (parts_[i].relocatable ? kRelocatableAt : kLinkedAt) + layout.within[i];
+    if (pointers_ == Pointers::relocations)
+      relocations.u64(kSegmentAt + segment.size() + 8).u32(machine_ == 62 ? 8 : 1027).u32(0).u64(address);
+    segment.u32(0x466243b1).u32(parts_[i].version);
+    segment.u64(pointers_ == Pointers::in_place ? address : 0).u64(0);
+  }
+  ElfBuilder elf;
+  elf.machine(machine_);
+  elf.section(".nv_fatbin", layout.linked.bytes()).at(kLinkedAt);
+  elf.section("__nv_relfatbin", layout.relocatable.bytes()).at(kRelocatableAt);
+  elf.section(".nvFatBinSegment", segment.bytes()).at(kSegmentAt);
+  if (has_ids_) elf.section("__nv_module_id", ids_.bytes()).at(0x40000000);
+  if (relocations.size() != 0) elf.section(".rela.dyn", relocations.bytes(), 4);
+  return elf.bytes();
+}
+
+}  // namespace archguard::test

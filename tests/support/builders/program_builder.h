@@ -1,0 +1,43 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "byte_writer.h"
+
+namespace archguard::test {
+
+// A program or library that registers fat binaries, as nvcc leaves it, its objects in the order of the link:
+//   ProgramBuilder{}.link({"_a", "_b"}, linked).object("_a", parts_of_a).object("_b", parts_of_b).bytes()
+class ProgramBuilder {
+ public:
+  enum class Pointers { in_place, relocations, nowhere };
+
+  ProgramBuilder& object(std::string_view id, Bytes fatbin);  // made with -rdc=true
+  ProgramBuilder& whole(Bytes fatbin);                        // made without
+  // What the device linker made of these objects. Of none: what nvcc adds to every program without -rdc.
+  ProgramBuilder& link(const std::vector<std::string>& ids, Bytes fatbin);
+  ProgramBuilder& pointers(Pointers where);
+  ProgramBuilder& machine(unsigned machine);
+  ProgramBuilder& without_ids();
+
+  // Where the container of the nth object, whole program or link is in the file.
+  std::size_t offset_of(std::size_t nth) const;
+  Bytes bytes() const;
+
+ private:
+  struct Part {
+    bool relocatable = false;
+    unsigned version = 1;
+    Bytes fatbin;
+  };
+  class Layout;
+  std::vector<Part> parts_;
+  ByteWriter ids_;
+  Pointers pointers_ = Pointers::in_place;
+  unsigned machine_ = 62;
+  bool has_ids_ = true;
+};
+
+}  // namespace archguard::test

@@ -1,0 +1,163 @@
+#include <doctest/doctest.h>
+
+#include "base/text.h"
+#include "reading.h"
+#include "support/builders/archive_builder.h"
+#include "support/builders/program_builder.h"
+
+using namespace archguard;
+using namespace archguard::test;
+
+namespace {
+
+using Pointers = ProgramBuilder::Pointers;
+
+test::Bytes one(int arch = 80) {
+  return FatbinBuilder{}.cubin(arch, filler(64)).bytes();
+}
+
+// "1 2: _a _b" of each registration that is resolved: its container and id; a link with `*`.
+std::string registered(const DeviceCode& code) {
+  std::string text;
+  for (const DeviceObject& object : code.objects)
+    for (const Registration& each : object.registrations)
+      text += (each.container ? std::to_string(*each.container) : "?") + (each.device_linked ? "*" : "") +
+              each.module_id + " ";
+  return text;
+}
+
+// "0 <- 1 2; " of each link, where an object that is not there is "!id".
+std::string links(const DeviceCode& code) {
+  const auto name = [&](const ContainerRef& ref) {
+    return (code.objects.size() == 1 ? "" : std::to_string(ref.object) + ".") + std::to_string(ref.container);
+  };
+  std::string text;
+  for (const DeviceLink& link : code.links) {
+    for (const ContainerRef& each : link.linked) text += name(each) + " ";
+    text += "<-";
+    for (const ContainerRef& each : link.parts) text += " " + name(each);
+    for (const std::string& id : link.absent) text += " !" + id;
+    text += "; ";
+  }
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("a registration leads to its container, in place or by a relocation") {
+  const auto program = [] { return ProgramBuilder{}.link({"_a"}, one()).object("_a", one()).whole(one()); };
+  for (const Pointers where : {Pointers::in_place, Pointers::relocations})
+    for (const unsigned machine : {62U, 183U}) {
+      const DeviceCode code = read(program().pointers(where).machine(machine).bytes(), "t.so");
+      CHECK(errors_of(code) == "");
+      CHECK(registered(code) == "0* 2_a 1 ");
+      CHECK(links(code) == "0 <- 2; ");
+    }
+  const DeviceCode nowhere = read(program().pointers(Pointers::nowhere).bytes(), "t.so");
+  CHECK(errors_of(nowhere) == "");
+  CHECK(registered(nowhere) == "?* ? ? ");
+  CHECK(links(nowhere) == "");
+}
+
+TEST_CASE("a registered container that was overwritten is an error, however many are left") {
+  const ProgramBuilder program = ProgramBuilder{}.whole(one()).whole(one()).whole(one(90));
+  auto bytes = program.bytes();
+  const std::size_t size = one().size();
+  std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(program.offset_of(1)), size, std::uint8_t{0});
+  // One more that nobody registers, so that a count would not tell.
+  CHECK(errors_of(read(bytes, "t.so")) ==
+        "t.so(.nv_fatbin+" + hex(size) +
+            "): the file registers a fat binary here, and none can be read: device code was removed or "
+            "overwritten\n");
+  std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(program.offset_of(2)), size, std::uint8_t{0});
+  CHECK(errors_of(read(bytes, "t.so")) ==
+        "t.so(.nv_fatbin+" + hex(size) +
+            "): the file registers a fat binary here, and none can be read; and 1 more elsewhere: device "
+            "code was removed or overwritten\n");
+}
+
+TEST_CASE("the registrations of an object lead to its symbols") {
+  // Symbols: none, then one of section 1; a relocation of type "absolute" against it.
+  test::ByteWriter symbols, relocations, wrapper;
+  symbols.zeros(24).u32(0).u8(3).u8(0).u16(1).u64(0).u64(0);
+  relocations.u64(8).u32(1).u32(1).u64(0);
+  wrapper.u32(0x466243b1).u32(1).u64(0).u64(0);
+  const auto object = [&](const test::Bytes& code) {
+    return ElfBuilder{}
+        .relocatable()
+        .section("__nv_relfatbin", code)
+        .section(".nvFatBinSegment", wrapper.bytes())
+        .section(".rela.nvFatBinSegment", relocations.bytes(), 4)
+        .section(".symtab", symbols.bytes(), 2)
+        .bytes();
+  };
+  const DeviceCode code = read(object(one()), "t.o");
+  CHECK(errors_of(code) == "");
+  CHECK(registered(code) == "0 ");
+  CHECK(
+      errors_of(read(object(test::Bytes(one().size())), "t.o")) ==
+      "t.o(__nv_relfatbin+0x0): the file registers a fat binary here, and none can be read: device code was "
+      "removed or overwritten\n");
+}
+
+TEST_CASE("the ids tell which objects a device link joined") {
+  const auto read_links = [](const ProgramBuilder& program) { return links(read(program.bytes(), "t.so")); };
+  // Two links, apart from each other; containers 0 and 1 are linked, 2 to 5 relocatable.
+  CHECK(read_links(ProgramBuilder{}
+                       .object("_a", one())
+                       .object("_b", one())
+                       .link({"_a", "_b"}, one())
+                       .object("_c", one())
+                       .link({"_c"}, one())) == "0 <- 2 3; 1 <- 4; ");
+  CHECK_MESSAGE(
+      read_links(
+          ProgramBuilder{}.object("_a", one()).object("_b", one()).link({"_a"}, one()).link({"_b"}, one())) ==
+          "0 1 <- 2 3; ",
+      "side by side they read as one: each asks for the objects of both");
+  CHECK_MESSAGE(
+      read_links(ProgramBuilder{}.link({}, one()).whole(one()).link({"_a"}, one()).object("_a", one())) ==
+          "2 <- 3; ",
+      "the link of nothing");
+  CHECK_MESSAGE(read_links(ProgramBuilder{}.link({"_a", "_x"}, one()).object("_a", one())) == "0 <- 1 !_x; ",
+                "an object that is not there");
+  CHECK_MESSAGE(
+      read_links(
+          ProgramBuilder{}.link({"_a"}, one()).object("_a", one()).object("_b", one()).without_ids()) ==
+          "0 <- 1 2; ",
+      "without ids, all that is relocatable");
+  CHECK(read_links(ProgramBuilder{}.link({}, one()).whole(one()).without_ids()) == "");
+}
+
+TEST_CASE("in an archive a device link finds its objects in other members") {
+  const auto a = ProgramBuilder{}.object("_a", one()).bytes(),
+             b = ProgramBuilder{}.object("_b", one()).bytes();
+  const auto link = ProgramBuilder{}.link({"_a", "_b"}, one()).bytes();
+  const DeviceCode code =
+      read(ArchiveBuilder{}.member("a.o", a).member("b.o", b).member("link.o", link).bytes(), "t.a");
+  CHECK(links(code) == "2.0 <- 0.0 1.0; ");
+}
+
+TEST_CASE("a container outside of the sections for device code whose header is damaged is an error") {
+  const auto data = [](std::size_t at, std::uint8_t value) {
+    auto bytes = one();
+    bytes[at] = value;
+    return bytes;
+  };
+  const auto error_of = [](const test::Bytes& bytes) {
+    return errors_of(read(ElfBuilder{}.section(".rodata", bytes).bytes(), "t.so"));
+  };
+  const std::size_t end = one().size() - 16;
+  CHECK(error_of(one()) == "");
+  CHECK(error_of(data(4, 2)) == "t.so(.rodata+0x0): container version must be 1, found 2\n");
+  CHECK(error_of(data(6, 17)) == "t.so(.rodata+0x0): container header size must be 16, found 17\n");
+  CHECK(error_of(data(8, static_cast<std::uint8_t>(end + 1))) ==
+        "t.so(.rodata+0x0): container size must be a multiple of 8, found " + std::to_string(end + 1) + "\n");
+  CHECK(error_of(data(8, 0)) == "t.so(.rodata+0x0): container size must not be 0 before an entry\n");
+  CHECK(error_of(data(20, 65)) ==
+        "t.so(.rodata+0x10): entry 0 header size must be a multiple of 8 from 64 to 1048576, found 65\n");
+  CHECK(errors_of(
+            read(ElfBuilder{}.section(".rodata", data(4, 2)).without_section_table().bytes(), "t.so")) != "");
+  // The constant of a program that makes fat binaries, and one that is not aligned.
+  CHECK(error_of(test::ByteWriter{}.u32(0xba55ed50).append(filler(96)).bytes()) == "");
+  CHECK(error_of(test::ByteWriter{}.u32(0).append(data(4, 2)).bytes()) == "");
+}
