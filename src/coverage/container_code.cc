@@ -6,6 +6,7 @@
 #include "base/budget.h"
 #include "base/parallel.h"
 #include "base/text.h"
+#include "coverage/toolkit_symbols.h"
 
 namespace archguard {
 namespace {
@@ -51,7 +52,24 @@ std::vector<KernelName> union_of_kernels(const std::vector<Image>& images) {
     if (kernels.empty() || kernels.back().name != kernel->name) kernels.push_back({kernel->name, false});
     kernels.back().real |= kernel->state == KernelState::real;
   }
+  const auto asks_nothing = [](const Kernel* kernel) { return is_toolkits_own(*kernel); };
+  if (std::all_of(all.begin(), all.end(), asks_nothing)) kernels.clear();
   return kernels;
+}
+
+// `images` have their variables sorted by name.
+std::vector<std::string> union_of_variables(const std::vector<Image>& images) {
+  std::vector<const DeviceVariable*> all;
+  for (const Image& image : images)
+    if (image.code)
+      for (const DeviceVariable& variable : image.code->variables) all.push_back(&variable);
+  std::sort(all.begin(), all.end(),
+            [](const DeviceVariable* a, const DeviceVariable* b) { return a->name < b->name; });
+  std::vector<std::string> variables;
+  for (const DeviceVariable* variable : all)
+    if ((variables.empty() || variables.back() != variable->name) && !is_toolkits_own(*variable))
+      variables.push_back(variable->name);
+  return variables;
 }
 
 // What all the images of a file may inflate to: far more than real ones do (libtorch_cuda: 5 times its size).
@@ -177,7 +195,12 @@ ContainerCode ContainerCodes::next() {
     code.images.push_back(std::move(image));
   }
   code.kernels = union_of_kernels(code.images);
+  code.variables = union_of_variables(code.images);
   return code;
+}
+
+bool asks_for_image(const ContainerCode& code) {
+  return !code.kernels.empty() || !code.variables.empty();
 }
 
 }  // namespace archguard

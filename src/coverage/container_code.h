@@ -29,9 +29,13 @@ struct ContainerCode {
   Container container;
   bool linked = true;  // false in .o and .a: a relocatable container may still be linked
   std::vector<Image> images;
-  std::vector<KernelName> kernels;  // the union over the images, sorted by name
-  std::vector<Error> errors;        // images that could not be read
+  std::vector<KernelName> kernels;     // the union over the images, sorted by name
+  std::vector<std::string> variables;  // likewise; without those of toolkit_symbols.h
+  std::vector<Error> errors;           // images that could not be read
 };
+
+// Does a program need an image of this container: for a kernel, or for a variable that it can name?
+bool asks_for_image(const ContainerCode& code);
 
 // Reads (and inflates) the images of a file on all cores, and hands its containers over one after the other.
 // No more is in memory at once than twice what the largest image needs, and a few images' kernels.

@@ -31,7 +31,7 @@ Expectation expect_images(const ContainerCode& code, const std::vector<ExpectedI
   if (code.container.entries.empty()) return {};
   const auto is_plain = [](const auto& image) { return image.arch.suffix == Suffix::none; };
   if (expected.empty() ||
-      (code.linked && (code.container.relocatable || (code.kernels.empty() && code.errors.empty()))))
+      (code.linked && (code.container.relocatable || (!asks_for_image(code) && code.errors.empty()))))
     return {};
   if (!any(code.container.entries, is_plain) && any(expected, is_plain)) return {ExpectVerdict::specific, {}};
   Expectation expectation{ExpectVerdict::holds, {}};

@@ -61,13 +61,13 @@ std::string add_ptx(Arch arch, const std::string& target) {
   return add_entries({{arch, false, true}}, target);
 }
 
-// `kernel` is the one that the report names first.
-std::string fix_missing_kernels(const std::string& kernel, const std::vector<std::string>& missing,
-                                ComputeCapability device) {
-  return "compile every source file that holds these kernels for " + to_string(arch_of(device)) +
+// `what`: kernels or variables, `first` the one that the report names first.
+std::string fix_missing(const std::string& what, const std::string& first,
+                        const std::vector<std::string>& missing, ComputeCapability device) {
+  return "compile every source file that holds these " + what + " for " + to_string(arch_of(device)) +
          " too, or waive them: --waivers FILE with " +
          (missing.size() > 1 ? "a line for each, such as '" : "the line '") +
-         waiver_line(kernel, device, missing) + "'";
+         waiver_line(first, device, missing) + "'";
 }
 
 // A driver new enough for `cuda`, by its branch where that is known.
@@ -159,7 +159,11 @@ std::string fix_for(const DeviceResult& result, const Device& device, const Veri
     return "link that code with nvcc (nvcc -dlink, or CUDA_RESOLVE_DEVICE_SYMBOLS in CMake), or compile it "
            "without -rdc=true (CUDA_SEPARABLE_COMPILATION)";
   if (failed(kInvalidDeviceFunction))
-    return fix_missing_kernels(with_code(kInvalidDeviceFunction)->kernel, result.kernels.missing, capability);
+    return fix_missing("kernels", with_code(kInvalidDeviceFunction)->kernel, result.kernels.missing,
+                       capability);
+  if (failed(kInvalidSymbol))
+    return fix_missing("variables", with_code(kInvalidSymbol)->variable, result.variables.missing,
+                       capability);
   if (failed(kInsufficientDriver) && result.toolkit_ahead)
     return fix_old_driver(*result.toolkit_ahead, device);
   if (policy.judge.require_driver && result.containers.unknown != 0)

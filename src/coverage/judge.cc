@@ -9,8 +9,14 @@
 namespace archguard {
 namespace {
 
-bool has_kernels(const Image& image) {
-  return image.code && !image.code->kernels.empty();
+// Does the image hold something that the container is needed for?
+bool has_any_of(const Image& image, const ContainerCode& code) {
+  if (!image.code) return false;
+  const auto is_asked = [&](const DeviceVariable& variable) {
+    return std::binary_search(code.variables.begin(), code.variables.end(), variable.name);
+  };
+  const auto& variables = image.code->variables;
+  return !image.code->kernels.empty() || std::any_of(variables.begin(), variables.end(), is_asked);
 }
 
 // What happens to a container: the driver loads it, under this environment, or it is about to be linked.
@@ -21,17 +27,16 @@ struct Use {
 
 // Can an image of this kind serve this container at all? In a linked file the driver loads linked SASS and
 // PTX; a relocatable container of an object is about to be linked, where relocatable SASS and LTO-IR count
-// and PTX does not.
+// and PTX does not. What is in the image plays no part: the driver goes by the arch.
 bool serves(const Image& image, const Use& use) {
   const bool linking = use.linking;
   switch (image.entry.kind) {
     case EntryKind::sass:
-      return has_kernels(image) &&
-             (linking || (!image.code->relocatable && use.environment.forces_jit.empty()));
+      return image.code && (linking || (!image.code->relocatable && use.environment.forces_jit.empty()));
     case EntryKind::ltoir:
       return linking;
     case EntryKind::ptx:
-      return has_kernels(image) && !linking;
+      return image.code && !linking;
     case EntryKind::reloc_ptx:
     case EntryKind::other:
       return false;
@@ -88,16 +93,18 @@ bool is_exact(const Entry& entry, ComputeCapability device) {
 
 // Only `a` and `f` images: made for some devices on purpose, not meant to serve every one.
 bool is_specific(const ContainerCode& code) {
-  return std::all_of(code.images.begin(), code.images.end(), [](const Image& image) {
-    const bool asks_nothing = image.code && image.code->kernels.empty();
+  return std::all_of(code.images.begin(), code.images.end(), [&](const Image& image) {
+    const bool asks_nothing = image.code && !has_any_of(image, code);
     return asks_nothing || image.entry.arch.suffix != Suffix::none;
   });
 }
 
 bool holds_plain_ptx(const ContainerCode& code) {
-  return std::any_of(code.images.begin(), code.images.end(), [](const Image& image) {
+  return std::any_of(code.images.begin(), code.images.end(), [&](const Image& image) {
     const bool ptx = image.entry.kind == EntryKind::ptx || image.entry.kind == EntryKind::reloc_ptx;
-    return ptx && has_kernels(image) && image.entry.arch.suffix == Suffix::none;
+    const bool whole =
+        code.kernels.empty() ? has_any_of(image, code) : image.code && !image.code->kernels.empty();
+    return ptx && whole && image.entry.arch.suffix == Suffix::none;
   });
 }
 
@@ -233,7 +240,7 @@ Judgement judge(const ContainerCode& code, const Device& device, const JudgePoli
                                        [](const Image& image) { return !image.unknown.empty(); });
   const bool any_ltoir = std::any_of(code.images.begin(), code.images.end(),
                                      [](const Image& image) { return image.entry.kind == EntryKind::ltoir; });
-  if (code.kernels.empty() && !any_unknown && !any_ltoir) return {};
+  if (!asks_for_image(code) && !any_unknown && !any_ltoir) return {};
 
   Judgement judgement = judge_choice(code, device, {relocatable, policy.environment});
   const bool covered = judgement.verdict == Verdict::sass || judgement.verdict == Verdict::jit;
@@ -261,6 +268,15 @@ KernelGaps compare_kernels(const ContainerCode& code, std::size_t taken) {
       gaps.hollow.push_back(kernel.name);
     }
   }
+  const auto& variables = code.images[taken].code->variables;
+  const auto has_variable = [&](const std::string& name) {
+    const auto found = std::lower_bound(
+        variables.begin(), variables.end(), name,
+        [](const DeviceVariable& variable, const std::string& text) { return variable.name < text; });
+    return found != variables.end() && found->name == name;
+  };
+  for (const std::string& name : code.variables)
+    if (!has_variable(name)) gaps.variables.push_back(name);
   return gaps;
 }
 
@@ -289,7 +305,8 @@ std::string describe_images(const ContainerCode& code) {
         if (image.entry.ptx_isa) text += " (ISA " + to_string(*image.entry.ptx_isa) + ")";
         break;
     }
-    if (image.code && image.code->kernels.empty()) text += " without kernels";
+    const bool says_so = !code.kernels.empty() || !has_any_of(image, code);
+    if (image.code && image.code->kernels.empty() && says_so) text += " without kernels";
     found.push_back(std::move(text));
   }
   if (found.empty()) return "nothing";

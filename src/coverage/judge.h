@@ -17,18 +17,19 @@ enum class Verdict {
   uncovered,  // Judgement::code says how it dies
   unknown,    // cannot be told; never passes
   specific,   // holds `a` or `f` images only and none is for this device: not required here
-  nothing,    // asks for nothing: no kernels, or the relocatable part of a linked file
+  nothing,    // asks for nothing: no kernel or variable, or the relocatable part of a linked file
 };
 
 // CUDA's numbers for what a user would see; 0 where a policy of the caller failed and not the driver.
 // (cuda.h: CUDA_ERROR_NO_BINARY_FOR_GPU, _INVALID_PTX, _UNSUPPORTED_PTX_VERSION, _INVALID_IMAGE,
 // _JIT_COMPILATION_DISABLED;
-// driver_types.h: cudaErrorInvalidDeviceFunction.)
+// driver_types.h: cudaErrorInvalidDeviceFunction, cudaErrorInvalidSymbol.)
 inline constexpr int kNoKernelImage = 209;
 inline constexpr int kInvalidPtx = 218;
 inline constexpr int kUnsupportedPtxVersion = 222;
 inline constexpr int kInvalidKernelImage = 200;
 inline constexpr int kInvalidDeviceFunction = 98;
+inline constexpr int kInvalidSymbol = 13;
 inline constexpr int kInsufficientDriver = 35;
 inline constexpr int kJitDisabled = 223;
 
@@ -67,11 +68,13 @@ Judgement judge(const ContainerCode& code, const Device& device, const JudgePoli
 // The toolkit that made the image, as far as it tells: for PTX the oldest that writes its ISA.
 std::optional<Version> toolkit_of(const Image& image);
 
-// The container's kernels against the image that the driver takes: names that it lacks, and names that do
-// nothing there while another image holds real code. Empty where the image's kernels cannot be read (LTO-IR).
+// The container's kernels and variables against the image that the driver takes: names that it lacks, and
+// kernels that do nothing there while another image holds real code. Empty where the image's kernels cannot
+// be read (LTO-IR).
 struct KernelGaps {
   std::vector<std::string> missing;
   std::vector<std::string> hollow;
+  std::vector<std::string> variables;  // that are missing
 };
 KernelGaps compare_kernels(const ContainerCode& code, std::size_t taken);
 

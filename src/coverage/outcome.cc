@@ -12,7 +12,7 @@ bool any_device(const FileResult& file, Coverage coverage) {
 
 bool has_device_code(const Verification& verification, const FileResult& file) {
   const bool held = file.expect.containers + file.expect.specific != 0;
-  return file.has_kernels || (verification.expects && held) || any_device(file, Coverage::not_covered);
+  return file.has_code || (verification.expects && held) || any_device(file, Coverage::not_covered);
 }
 
 }  // namespace

@@ -29,18 +29,23 @@ class DeviceJudge {
     const Judgement judgement = judge(code, device_, policy_.judge);
     if (judgement.verdict == Verdict::nothing) return;
     ++result_.containers.total;
+    const bool variables_only = code.kernels.empty() && !code.variables.empty();
+    if (!variables_only) ++with_kernels_.total;
     const bool covered = judgement.verdict == Verdict::sass || judgement.verdict == Verdict::jit;
     if (judgement.verdict == Verdict::specific) {
       ++result_.containers.specific;
+      if (!variables_only) ++with_kernels_.specific;
       return;
     }
     result_.kernels.total += code.kernels.size();
+    result_.variables.total += code.variables.size();
     raise(result_.needs_driver, judgement.needs_driver);
     if (!covered) {
       const bool unknown = judgement.verdict == Verdict::unknown;
       ++(unknown ? result_.containers.unknown : result_.containers.uncovered);
       fail(object, code, judgement.code, unknown, judgement.reason,
-           code.kernels.empty() ? std::string() : code.kernels.front().name);
+           code.kernels.empty() ? std::string() : code.kernels.front().name,
+           variables_only ? code.variables.front() : std::string());
       return;
     }
     ++(judgement.verdict == Verdict::sass ? result_.containers.sass : result_.containers.jit);
@@ -50,20 +55,25 @@ class DeviceJudge {
         fail(object, code, kInsufficientDriver, false,
              "the driver is too old for programs of CUDA " + to_string(*judgement.toolkit_ahead), {});
     }
-    add_kernels(object, code, *judgement.image);
+    const bool any_there = add_kernels(object, code, *judgement.image);
+    if (!variables_only && any_there) ++with_kernels_.fitting;
   }
 
   // `whole`: all of the file was read and understood; else nothing is covered.
   DeviceResult finish(std::optional<Version> toolkit, bool whole) {
     auto& counts = result_.containers;
-    const bool any_fits = counts.sass + counts.jit != 0;
+    // A fat binary of variables alone is no answer to who asks for kernels.
+    const bool any_kernels = with_kernels_.total != 0;
+    const bool any_fits = any_kernels ? with_kernels_.fitting != 0 : counts.sass + counts.jit != 0;
+    const bool all_specific = any_kernels ? with_kernels_.total == with_kernels_.specific
+                                          : counts.total != 0 && counts.total == counts.specific;
     if (policy_.scope == Scope::library) {
       if (any_fits)
         forgive_containers();
       else
         forgive_missing_images();
     }
-    if (counts.total != 0 && counts.total == counts.specific)
+    if (all_specific)
       result_.failures.push_back({kNoKernelImage,
                                   false,
                                   "every container is for other devices only",
@@ -77,7 +87,7 @@ class DeviceJudge {
     result_.coverage = !all_unknown            ? Coverage::not_covered
                        : any_unknown || !whole ? Coverage::unknown
                                                : Coverage::covered;
-    for (auto* names : {&result_.kernels.missing, &result_.kernels.hollow}) {
+    for (auto* names : {&result_.kernels.missing, &result_.kernels.hollow, &result_.variables.missing}) {
       std::sort(names->begin(), names->end());
       names->erase(std::unique(names->begin(), names->end()), names->end());
     }
@@ -95,6 +105,7 @@ class DeviceJudge {
                    failures.end());
     result_.kernels.missing.clear();
     result_.kernels.hollow.clear();
+    result_.variables.missing.clear();
   }
 
   // Where a newer driver, or another environment, would let the library choose an image, the containers that
@@ -112,11 +123,13 @@ class DeviceJudge {
       failures.erase(std::remove_if(failures.begin(), failures.end(), lacks_image), failures.end());
   }
 
-  void add_kernels(const DeviceObject& object, const ContainerCode& code, std::size_t taken) {
+  // Returns whether the image that is taken holds any of the kernels.
+  bool add_kernels(const DeviceObject& object, const ContainerCode& code, std::size_t taken) {
     KernelGaps gaps = compare_kernels(code, taken);
+    const bool any_there = code.kernels.empty() || gaps.missing.size() < code.kernels.size();
     result_.kernels.covered += code.kernels.size() - gaps.missing.size();
     const auto waived = [&](const std::string& name) { return waivers_.waive(name, *device_.capability); };
-    for (auto* names : {&gaps.missing, &gaps.hollow})
+    for (auto* names : {&gaps.missing, &gaps.hollow, &gaps.variables})
       names->erase(std::remove_if(names->begin(), names->end(), waived), names->end());
     const std::string image = image_name(code.images[taken].entry);
     if (!gaps.missing.empty()) {
@@ -127,6 +140,14 @@ class DeviceJudge {
       auto& all = result_.kernels.missing;
       all.insert(all.end(), gaps.missing.begin(), gaps.missing.end());
     }
+    if (!gaps.variables.empty()) {
+      fail(object, code, kInvalidSymbol, false,
+           "the " + image +
+               " image that this device takes lacks it; another image of the same fat binary has it",
+           {}, gaps.variables.front());
+      auto& all = result_.variables.missing;
+      all.insert(all.end(), gaps.variables.begin(), gaps.variables.end());
+    }
     if (!gaps.hollow.empty() && policy_.hollow != HollowPolicy::off) {
       if (policy_.hollow == HollowPolicy::error)
         fail(object, code, 0, false,
@@ -136,10 +157,11 @@ class DeviceJudge {
       auto& all = result_.kernels.hollow;
       all.insert(all.end(), gaps.hollow.begin(), gaps.hollow.end());
     }
+    return any_there;
   }
 
   void fail(const DeviceObject& object, const ContainerCode& code, int number, bool unknown,
-            const std::string& reason, const std::string& kernel) {
+            const std::string& reason, const std::string& kernel, const std::string& variable = {}) {
     const auto same = [&](const Failure& failure) {
       return std::tie(failure.code, failure.unknown, failure.reason) == std::tie(number, unknown, reason);
     };
@@ -147,8 +169,14 @@ class DeviceJudge {
     // Past that many causes the file is damaged throughout, and the rest is counted with the last of them.
     if (failure == result_.failures.end() && result_.failures.size() >= kCausesMost) --failure;
     if (failure == result_.failures.end()) {
-      result_.failures.push_back(
-          {number, unknown, reason, {}, describe_images(code), where(object, code.container), kernel});
+      result_.failures.push_back({number,
+                                  unknown,
+                                  reason,
+                                  {},
+                                  describe_images(code),
+                                  where(object, code.container),
+                                  kernel,
+                                  variable});
       failure = std::prev(result_.failures.end());
     }
     failure->places.push_back(place_of(object, code));
@@ -158,6 +186,9 @@ class DeviceJudge {
   const VerifyPolicy& policy_;
   Waivers& waivers_;
   DeviceResult result_;
+  struct {
+    std::uint64_t total = 0, specific = 0, fitting = 0;
+  } with_kernels_;  // containers
 };
 
 void add_expectation(ExpectResult& result, const DeviceObject& object, const ContainerCode& code,
@@ -174,11 +205,11 @@ void add_expectation(ExpectResult& result, const DeviceObject& object, const Con
                                std::move(expectation.absent), describe_images(code)});
 }
 
-bool may_hold_kernels(const ContainerCode& code) {
+bool may_hold_code(const ContainerCode& code) {
   const bool ltoir = std::any_of(code.images.begin(), code.images.end(),
                                  [](const Image& image) { return image.entry.kind == EntryKind::ltoir; });
   return !(code.container.relocatable && code.linked) &&
-         (!code.kernels.empty() || !code.errors.empty() || ltoir);
+         (asks_for_image(code) || !code.errors.empty() || ltoir);
 }
 
 }  // namespace
@@ -217,11 +248,13 @@ FileResult verify_file(const DeviceCode& code, const ByteSource& file, const std
     add_runtime_code(object, result.runtime_code);
     for (std::size_t i = 0; i < object.containers.size(); ++i) {
       const ContainerCode contents = codes.next();
-      result.has_kernels |= may_hold_kernels(contents);
+      result.has_containers = true;
+      result.has_code |= may_hold_code(contents);
       result.errors.insert(result.errors.end(), contents.errors.begin(), contents.errors.end());
       for (const Image& image : contents.images)
         if (image.unknown.empty()) raise(toolkit, toolkit_of(image));
       for (const KernelName& kernel : contents.kernels) waivers.note(kernel.name);
+      for (const std::string& variable : contents.variables) waivers.note(variable);
       for (DeviceJudge& each : judges) each.add(object, contents);
       add_expectation(result.expect, object, contents, request.expected);
     }

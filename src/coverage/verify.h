@@ -35,17 +35,18 @@ struct ContainerPlace {
 
 // Containers that fail on one device for the same cause.
 struct Failure {
-  int code = 0;          // 209, 222, 200, 98; 0 where a policy failed
+  int code = 0;          // 209, 222, 200, 98, 13; 0 where a policy failed
   bool unknown = false;  // not a failure that is known to happen: it cannot be told
   std::string reason;
   std::vector<ContainerPlace> places;
-  std::string found;   // what the first of them holds
-  std::string where;   // the first of them, for a message
-  std::string kernel;  // one kernel of it, mangled; empty where none can be named
+  std::string found;          // what the first of them holds
+  std::string where;          // the first of them, for a message
+  std::string kernel;         // one kernel of it, mangled; empty where none can be named
+  std::string variable = {};  // where it has no kernel, or lacks a variable: likewise
 };
 
 struct ContainerCounts {
-  std::uint64_t total = 0;  // that hold kernels; the sum of the others
+  std::uint64_t total = 0;  // that ask for an image; the sum of the others
   std::uint64_t specific = 0, sass = 0, jit = 0, uncovered = 0, unknown = 0;
 };
 
@@ -56,10 +57,16 @@ struct KernelCounts {
   std::vector<std::string> hollow;
 };
 
+struct VariableCounts {
+  std::uint64_t total = 0;           // that host code can name, of the containers that are asked for
+  std::vector<std::string> missing;  // mangled; waived ones are left out
+};
+
 struct DeviceResult {
   Coverage coverage = Coverage::unknown;
   ContainerCounts containers;
   KernelCounts kernels;
+  VariableCounts variables;
   std::vector<Failure> failures;  // in order of appearance
   std::optional<Version>
       needs_driver;  // the device tells no driver; the lowest CUDA that its driver must offer
@@ -91,8 +98,9 @@ struct ExpectResult {
 
 struct FileResult {
   std::string path;
-  std::string member;  // of a zip file, where the result is that of one of its members
-  bool has_kernels = false;
+  std::string member;                 // of a zip file, where the result is that of one of its members
+  bool has_containers = false;        // fat binaries, whatever is in them
+  bool has_code = false;              // kernels or variables, or what may hold them
   bool named = true;                  // by the user; else one of a folder's files
   std::string needed_by;              // the file that needs this library, where it was found so
   bool by_linker = false;             // in a folder of the linker; the loader would not find it here

@@ -5,12 +5,14 @@
 #include "container/elf.h"
 #include "image/image.h"
 #include "image/sass.h"
+#include "image/symbol_name.h"
 
 namespace archguard {
 namespace {
 
-constexpr unsigned kFunction = 2;       // STT_FUNC, in the low half of st_info
-constexpr unsigned kKernelMark = 0x10;  // in st_other: STO_CUDA_ENTRY
+// In the low half of st_info: STT_OBJECT, STT_FUNC, and what relocatable cubins call an object.
+constexpr unsigned kObject = 1, kFunction = 2, kCudaObject = 13;
+constexpr unsigned kKernelMark = 0x10, kManagedMark = 0x4;  // in st_other: STO_CUDA_ENTRY, STO_CUDA_MANAGED
 
 struct Symbol {
   std::uint32_t name = 0;
@@ -20,8 +22,10 @@ struct Symbol {
   std::uint64_t value = 0;  // within the section
   std::uint64_t size = 0;
 
-  bool is_function() const { return (info & 0xf) == kFunction && section != 0; }
+  unsigned type() const { return info & 0xfU; }
+  bool is_function() const { return type() == kFunction && section != 0; }
   bool is_kernel() const { return is_function() && (other & kKernelMark) != 0; }
+  bool is_object() const { return (type() == kObject || type() == kCudaObject) && section != 0; }
 };
 
 Symbol parse_symbol(const Cursor& in, std::uint64_t at, bool is64) {
@@ -41,6 +45,15 @@ bool is_zero(ByteView code) {
 
 constexpr std::string_view kParametersOf = ".nv.constant0.";  // and a kernel's name
 
+// Sections of variables at module scope; `.nv.constant2.<kernel>` and `.nv.shared.<kernel>` are a kernel's
+// own.
+enum class Holds { unasked, nothing, globals, constants };
+
+Holds what_is_in(std::string_view section) {
+  if (section == ".nv.global" || section == ".nv.global.init") return Holds::globals;
+  return section == ".nv.constant3" ? Holds::constants : Holds::nothing;
+}
+
 // The sections of a cubin in memory. Reads of headers are checked once, in open().
 class CubinReader {
  public:
@@ -51,6 +64,7 @@ class CubinReader {
     ImageCode code;
     code.relocatable = header_.type == kElfRelocatable;
     named_.resize(header_.section_count);
+    holds_.resize(header_.section_count);
     std::vector<ElfSection> tables;
     bool has_machine_code = false;
     for (std::uint64_t i = 1; i < header_.section_count; ++i) {
@@ -70,15 +84,16 @@ class CubinReader {
       if (section.type == kElfNote && name_of(section) == kToolkitInfoSection)
         apply_toolkit_info(in_.part(section.offset, section.size), cubin_);
     }
-    for (const ElfSection& table : tables) ARCHGUARD_CHECK(add_kernels(table, code));
+    for (const ElfSection& table : tables) ARCHGUARD_CHECK(add_symbols(table, code));
     if (has_machine_code && tables.empty())
       return Error{{}, "cubin holds machine code and no symbol table that names its kernels", {}};
     if (has_machine_code && header_.type == kElfExecutable) ARCHGUARD_CHECK(check_code_is_named(code));
     code.toolkit = cubin_.toolkit;
     code.arch = Arch{cubin_.sm, suffix_of(cubin_.suffix)};
     code.suffix_known = cubin_.suffix_known;
-    std::sort(code.kernels.begin(), code.kernels.end(),
-              [](const Kernel& a, const Kernel& b) { return a.name < b.name; });
+    const auto by_name = [](const auto& a, const auto& b) { return a.name < b.name; };
+    std::sort(code.kernels.begin(), code.kernels.end(), by_name);
+    std::sort(code.variables.begin(), code.variables.end(), by_name);
     return code;
   }
 
@@ -117,7 +132,7 @@ class CubinReader {
     return Cursor(in_.part(names.offset, names.size)).c_string(section.name);
   }
 
-  Status add_kernels(const ElfSection& table, ImageCode& code) {
+  Status add_symbols(const ElfSection& table, ImageCode& code) {
     const std::uint64_t stride = header_.is64 ? 24 : 16;
     if (table.size % stride != 0)
       return Error{{},
@@ -131,13 +146,19 @@ class CubinReader {
     for (std::uint64_t at = 0; at < table.size; at += stride) {
       const Symbol symbol = parse_symbol(symbols, at, header_.is64);
       if (symbol.is_function() && symbol.section < header_.section_count) named_[symbol.section] = true;
-      if (!symbol.is_kernel()) continue;
+      const Holds holds = symbol.is_object() ? holds_of(symbol.section) : Holds::nothing;
+      if (!symbol.is_kernel() && holds == Holds::nothing) continue;
       const std::string_view name = names.c_string(symbol.name);
+      const char* what = symbol.is_kernel() ? "kernel" : "variable";
       if (name.empty())
-        return Error{{}, "kernel symbol " + std::to_string(at / stride) + " of the cubin has no name", {}};
+        return Error{{}, what + (" symbol " + std::to_string(at / stride)) + " of the cubin has no name", {}};
       names_size_ += name.size();
       if (names_size_ > in_.size())  // in a sound file each name has its own bytes
-        return Error{{}, "kernel names of the cubin overlap", {}};
+        return Error{{}, what + std::string(" names of the cubin overlap"), {}};
+      if (holds != Holds::nothing) {
+        add_variable(name, symbol, holds, code.variables);
+        continue;
+      }
       const ByteView machine_code = code_of(symbol);
       if (header_.type == kElfExecutable && is_zero(machine_code))
         return Error{{}, "kernel '" + std::string(name) + "' of the cubin has no machine code", {}};
@@ -146,6 +167,23 @@ class CubinReader {
       code.kernels.push_back({std::string(name), state_of_sass(machine_code, cubin_.sm), machine_code.size});
     }
     return Done{};
+  }
+
+  // Common variables (SHN_COMMON) are in no section.
+  Holds holds_of(std::uint16_t section) {
+    if (section >= header_.section_count) return Holds::globals;
+    Holds& holds = holds_[section];
+    if (holds == Holds::unasked) holds = what_is_in(name_of(section_at(section)));
+    return holds;
+  }
+
+  static void add_variable(std::string_view name, const Symbol& symbol, Holds holds,
+                           std::vector<DeviceVariable>& variables) {
+    if (!host_can_name(name)) return;
+    const VariableSpace space = holds == Holds::constants            ? VariableSpace::constant
+                                : (symbol.other & kManagedMark) != 0 ? VariableSpace::managed
+                                                                     : VariableSpace::device;
+    variables.push_back({std::string(name), space, symbol.size});
   }
 
   // Does a function stand for all the code of a cubin that is loaded as it is? Device functions that nothing
@@ -179,7 +217,8 @@ class CubinReader {
   ElfHeader header_;
   CubinIdentity cubin_;
   std::vector<bool> named_;                       // by section: a function is in it
-  std::uint64_t names_size_ = 0, code_size_ = 0;  // of all kernels, over all symbol tables
+  std::vector<Holds> holds_;                      // by section
+  std::uint64_t names_size_ = 0, code_size_ = 0;  // of all symbols' names and kernels' code
 };
 
 }  // namespace

@@ -5,6 +5,8 @@
 #include <cxxabi.h>
 #include <memory>
 
+#include "image/symbol_name.h"
+
 #ifndef _WIN32
 #include "base/answering_child.h"
 #endif
@@ -51,8 +53,9 @@ void prepare_demangle() {
 }
 
 std::string demangle(const std::string& name) {
-  if (name.compare(0, 2, "_Z") != 0) return name;
-  return count_references(name) <= kReferencesMost ? demangle_here(name) : demangle_apart(name);
+  const std::string own(without_file_mark(name));
+  if (own.compare(0, 2, "_Z") != 0) return own;
+  return count_references(own) <= kReferencesMost ? demangle_here(own) : demangle_apart(own);
 }
 
 }  // namespace archguard

@@ -21,9 +21,21 @@ struct Kernel {
   std::uint64_t code_size = 0;  // bytes of machine code (the symbol's size); 0 for PTX
 };
 
+// What its declaration says: __device__, __constant__ or __managed__.
+enum class VariableSpace { device, constant, managed };
+
+// A variable at module scope that host code can name: cudaMemcpyToSymbol, cuModuleGetGlobal. What a compiler
+// makes for itself is none (symbol_name.h).
+struct DeviceVariable {
+  std::string name;  // mangled
+  VariableSpace space = VariableSpace::device;
+  std::uint64_t size = 0;  // bytes; 0 where PTX gives it by an expression
+};
+
 struct ImageCode {
-  std::vector<Kernel> kernels;     // sorted by name
-  bool relocatable = false;        // an ET_REL cubin, or PTX for linking: no coverage by itself
+  std::vector<Kernel> kernels;            // sorted by name
+  std::vector<DeviceVariable> variables;  // sorted by name
+  bool relocatable = false;               // an ET_REL cubin, or PTX for linking: no coverage by itself
   std::string unresolved;          // of PTX for linking: what it declares `.extern` and the driver lacks
   std::optional<Version> toolkit;  // that made it, where the image tells
   std::optional<Arch> arch;        // what the image itself says it is for: 90a of `.target sm_90a`

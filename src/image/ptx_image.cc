@@ -6,6 +6,8 @@
 #include "container/ptx_text.h"
 #include "image/image.h"
 #include "image/ptx_lexer.h"
+#include "image/ptx_variables.h"
+#include "image/symbol_name.h"
 
 namespace archguard {
 namespace {
@@ -13,8 +15,8 @@ namespace {
 // A kernel with more statements, or more text, is no hollow one.
 constexpr std::size_t kHollowMost = 256, kHollowTextMost = std::size_t{8} * 1024;
 
-// No limit of PTX: what keeps a hostile text from costing memory.
-constexpr std::size_t kKernelsMost = std::size_t{1} << 20;
+// No limits of PTX: what keeps a hostile text from costing memory.
+constexpr std::size_t kKernelsMost = std::size_t{1} << 20, kVariablesMost = kKernelsMost;
 
 bool is_trap(std::string_view opcode) {
   return opcode == "trap" || opcode == "brkpt";
@@ -94,11 +96,11 @@ bool is_drivers_own(std::string_view function) {
          function == "__cuda_syscall";
 }
 
-// Reads what stands outside of bodies: kernels, `.entry name(…) … { … }`, and what a link has to add. What
-// stands between the name of a kernel and its body are parameters and limits (`.maxntid`); a declaration ends
-// in `;` and is no kernel. PTX that nvcc makes for linking (-rdc=true) declares the functions and variables
-// of other files `.extern`; the driver compiles a module alone and refuses such a function. `.extern .shared`
-// is shared memory whose size the launch gives.
+// Reads what stands outside of bodies: kernels, `.entry name(…) … { … }`, variables, and what a link has to
+// add. What stands between the name of a kernel and its body are parameters and limits (`.maxntid`); a
+// declaration ends in `;` and is no kernel. PTX that nvcc makes for linking (-rdc=true) declares the
+// functions and variables of other files `.extern`; the driver compiles a module alone and refuses such a
+// function. `.extern .shared` is shared memory whose size the launch gives.
 class PtxReader {
  public:
   explicit PtxReader(std::string_view text) : text_(text), lexer_(text) {}
@@ -106,6 +108,7 @@ class PtxReader {
   Status read(ImageCode& code) {
     for (std::string_view token = lexer_.next(); !token.empty(); token = lexer_.next()) {
       if (token == "{" && !lexer_.skip_block()) return Error{{}, "PTX ends inside a block", {}};
+      if (token == "(") skip_parentheses();  // parameters may be `.ptr .global`
       if (token[0] != '.') continue;
       if (token == ".entry")
         ARCHGUARD_CHECK(add_kernel(code.kernels));
@@ -115,8 +118,8 @@ class PtxReader {
         code.is32 = lexer_.next() == "32";
       else if (token == ".extern")
         ARCHGUARD_CHECK(add_extern());
-      else if (!externs_.empty() && is_variable(token))
-        externs_.erase(name_of_variable());
+      else if (is_variable(token))
+        ARCHGUARD_CHECK(add_variables(token, code.variables));
     }
     if (lexer_.broken()) return Error{{}, "PTX ends inside a comment or string", {}};
     code.relocatable = !externs_.empty();
@@ -168,6 +171,27 @@ class PtxReader {
     if (name.empty()) return Error{{}, "PTX ends inside an `.extern` declaration", {}};
     if (!function || !is_drivers_own(name)) externs_.insert(name);
     return Done{};
+  }
+
+  Status add_variables(std::string_view space, std::vector<DeviceVariable>& variables) {
+    PtxVariables declared(lexer_, space);
+    while (const auto variable = declared.next()) {
+      externs_.erase(variable->name);
+      if (!host_can_name(variable->name)) continue;
+      if (variables.size() == kVariablesMost)
+        return Error{{}, "PTX has more than " + std::to_string(kVariablesMost) + " variables", {}};
+      variables.push_back({std::string(variable->name), variable->space, variable->size});
+    }
+    return declared.broken() ? Status(Error{{}, "PTX ends inside a variable", {}}) : Done{};
+  }
+
+  void skip_parentheses() {
+    for (std::size_t depth = 1; depth != 0;) {
+      const std::string_view token = lexer_.next();
+      if (token.empty()) return;
+      if (token == "(") ++depth;
+      if (token == ")") --depth;
+    }
   }
 
   // The next token outside of parentheses; empty where the text ends first.
@@ -223,8 +247,9 @@ Result<ImageCode> read_ptx(ByteView bytes) {
   code.toolkit = find_toolkit_release(text.substr(0, text.size() - module.size()));
   code.ptx_isa = parse_version(read_ptx_head(module).version);
   ARCHGUARD_CHECK(PtxReader(module).read(code));
-  std::sort(code.kernels.begin(), code.kernels.end(),
-            [](const Kernel& a, const Kernel& b) { return a.name < b.name; });
+  const auto by_name = [](const auto& a, const auto& b) { return a.name < b.name; };
+  std::sort(code.kernels.begin(), code.kernels.end(), by_name);
+  std::sort(code.variables.begin(), code.variables.end(), by_name);
   const auto twice = std::adjacent_find(code.kernels.begin(), code.kernels.end(),
                                         [](const Kernel& a, const Kernel& b) { return a.name == b.name; });
   if (twice != code.kernels.end()) return Error{{}, "PTX defines the kernel '" + twice->name + "' twice", {}};

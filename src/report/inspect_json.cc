@@ -2,6 +2,7 @@
 #include <iterator>
 
 #include "base/text.h"
+#include "coverage/toolkit_symbols.h"
 #include "report/arch_sizes.h"
 #include "report/inspect.h"
 #include "report/names.h"
@@ -142,7 +143,10 @@ class JsonWriter final : public InspectWriter {
         entry.obfuscated, entry.stored_size, entry.uncompressed_size);
     if (!entry.identifier.empty()) put(",\"identifier\":{}", json_quote(entry.identifier));
     if (!entry.unknown.empty()) put(",\"unknown\":{}", json_quote(entry.unknown));
-    if (contents != nullptr && contents->code) kernels(*contents->code);
+    if (contents != nullptr && contents->code) {
+      kernels(*contents->code);
+      variables(*contents->code);
+    }
     put("}}");
   }
 
@@ -152,6 +156,19 @@ class JsonWriter final : public InspectWriter {
     for (const Kernel& kernel : code.kernels) {
       put("{}{{\"name\":{},\"state\":\"{}\"", comma, json_quote(kernel.name), name_of(kernel.state));
       if (kernel.code_size != 0) put(",\"code_size\":{}", kernel.code_size);
+      put("}}");
+      comma = ",";
+    }
+    put("]");
+  }
+
+  void variables(const ImageCode& code) {
+    put(",\"variables\":[");
+    const char* comma = "";
+    for (const DeviceVariable& variable : code.variables) {
+      put("{}{{\"name\":{},\"space\":\"{}\"", comma, json_quote(variable.name), name_of(variable.space));
+      if (variable.size != 0) put(",\"size\":{}", variable.size);
+      if (is_toolkits_own(variable)) put(",\"of_toolkit\":true");
       put("}}");
       comma = ",";
     }

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "container/host_file.h"
 #include "coverage/judge.h"
+#include "coverage/toolkit_symbols.h"
 #include "image/demangle.h"
 #include "report/arch_sizes.h"
 #include "report/inspect.h"
@@ -111,6 +112,12 @@ class TextWriter final : public InspectWriter {
         const auto [name, is_new] = shown.try_emplace(kernel.name);
         if (is_new) name->second = demangle(kernel.name);
         put("    {:<7}  {}\n", name_of(kernel.state), name->second);
+      }
+      for (const DeviceVariable& variable : code->images[i].code->variables) {
+        if (is_toolkits_own(variable)) continue;
+        const auto [name, is_new] = shown.try_emplace(variable.name);
+        if (is_new) name->second = demangle(variable.name);
+        put("    {:<8} {}\n", name_of(variable.space), name->second);
       }
     }
   }

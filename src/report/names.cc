@@ -48,6 +48,18 @@ std::string_view name_of(KernelState state) {
   return "unknown";
 }
 
+std::string_view name_of(VariableSpace space) {
+  switch (space) {
+    case VariableSpace::device:
+      break;
+    case VariableSpace::constant:
+      return "constant";
+    case VariableSpace::managed:
+      return "managed";
+  }
+  return "device";
+}
+
 std::string_view name_of(Coverage coverage) {
   switch (coverage) {
     case Coverage::covered:

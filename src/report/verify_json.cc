@@ -75,6 +75,7 @@ Json to_json(std::size_t device, const DeviceResult& result) {
             {"covered", result.kernels.covered},
             {"missing", result.kernels.missing},
             {"hollow", result.kernels.hollow}}},
+          {"variables", {{"total", result.variables.total}, {"missing", result.variables.missing}}},
           {"needs_driver_cuda", or_null(result.needs_driver)},
           {"driver_too_old_for_toolkit", or_null(result.toolkit_ahead)},
           {"fix", result.fix}};

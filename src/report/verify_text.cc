@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kNamesShown = 5, kErrorsShown = 20;
 
-std::string kernel_list(const std::vector<std::string>& names) {
+std::string name_list(const std::vector<std::string>& names) {
   std::vector<std::string> shown;
   for (const auto& name : names) {
     if (shown.size() == kNamesShown) break;
@@ -42,6 +42,8 @@ std::string_view seen_as(int code) {
       return "device kernel image is invalid";
     case kInvalidDeviceFunction:
       return "invalid device function";
+    case kInvalidSymbol:
+      return "invalid device symbol";
     case kJitDisabled:
       return "PTX JIT compilation was disabled";
     case kInsufficientDriver:
@@ -72,16 +74,18 @@ class Writer {
       : all_(verification), options_(options) {}
 
   std::string write() {
-    std::size_t passed_over = 0, libraries = 0;  // most of a folder's files, and of what a program needs
+    // Most of a folder's files, and of what a program needs.
+    std::size_t passed_over = 0, without_kernels = 0, libraries = 0;
     for (const FileResult& file : all_.files) {
       if (!file.runtime_code.empty() && !options_.brief)
         line("archguard: note: " + name_of(file) + ": " + runtime_code_text(file.runtime_code));
       if (file.named || outcome_of(all_, file) != Outcome::no_device_code)
         write_file(file);
       else
-        ++(file.needed_by.empty() ? passed_over : libraries);
+        ++(!file.needed_by.empty() ? libraries : file.has_containers ? without_kernels : passed_over);
     }
     if (passed_over != 0) line(count_of(passed_over, "file") + " without device code");
+    if (without_kernels != 0) line(count_of(without_kernels, "file") + " without kernels");
     write_total();
     if (libraries != 0 && !options_.brief)
       line(count_of(libraries, "needed library", "needed libraries") + " without device code");
@@ -170,11 +174,19 @@ class Writer {
     write_summary(file);
   }
 
+  static std::string subject_of(const Failure& failure) {
+    if (!failure.kernel.empty()) return "kernel '" + demangle(failure.kernel) + "'";
+    return failure.variable.empty() ? "device code" : "variable '" + demangle(failure.variable) + "'";
+  }
+
+  static bool is_gap(const Failure& failure) {
+    return failure.code == kInvalidDeviceFunction || failure.code == kInvalidSymbol;
+  }
+
   void write_failures(const FileResult& file, std::size_t index) {
     const DeviceResult& result = file.devices[index];
     for (const Failure& failure : result.failures) {
-      const std::string subject =
-          failure.kernel.empty() ? "device code" : "kernel '" + demangle(failure.kernel) + "'";
+      const std::string subject = subject_of(failure);
       const std::string device = devices_of(index);
       std::string head, what;
       if (failure.unknown) {
@@ -183,8 +195,8 @@ class Writer {
       } else {
         head = failure.code != 0 ? fmt::format("archguard: error {}: ", failure.code) : "archguard: error: ";
         what = failure.code == 0 ? fmt::format("{} is not what was asked for on {}", subject, device)
-               : failure.code == kInvalidDeviceFunction ? fmt::format("{} is missing on {}", subject, device)
-                                                        : fmt::format("{} cannot run on {}", subject, device);
+               : is_gap(failure) ? fmt::format("{} is missing on {}", subject, device)
+                                 : fmt::format("{} cannot run on {}", subject, device);
       }
       line(options_.style.error(head) + (failure.where.empty() ? name_of(file) : failure.where) + ": " +
            what);
@@ -192,7 +204,9 @@ class Writer {
       detail("found", failure.found);
       detail("cause", failure.reason);
       if (failure.code == kInvalidDeviceFunction && result.kernels.missing.size() > 1)
-        detail("missing", kernel_list(result.kernels.missing));
+        detail("missing", name_list(result.kernels.missing));
+      if (failure.code == kInvalidSymbol && result.variables.missing.size() > 1)
+        detail("missing", name_list(result.variables.missing));
       if (failure.places.size() > 1)
         detail("also", count_of(failure.places.size() - 1, "more container") + " of this file");
       if (failure.code == kNoKernelImage)
@@ -211,7 +225,7 @@ class Writer {
     if (!result.kernels.hollow.empty())
       warn(fmt::format("{}: {} on {}, while another image holds real code: {}", name_of(file),
                        count_of(result.kernels.hollow.size(), "kernel does nothing", "kernels do nothing"),
-                       devices_of(index), kernel_list(result.kernels.hollow)),
+                       devices_of(index), name_list(result.kernels.hollow)),
            "compile that code for this device too, or waive it: --waivers FILE");
     if (result.toolkit_ahead) write_old_driver(file, index);
   }
@@ -289,6 +303,8 @@ class Writer {
     std::string text = fmt::format("{}: {}", count_of(counts.total, "container"), join(parts, ", "));
     if (result.kernels.covered != 0 && result.kernels.covered != result.kernels.total)
       text += fmt::format("; {} of {} kernels", result.kernels.covered, result.kernels.total);
+    if (const std::size_t missing = result.variables.missing.size(); missing != 0)
+      text += "; " + count_of(missing, "variable is", "variables are") + " missing";
     if (result.needs_driver && result.coverage == Coverage::covered)
       text += "; needs a driver that offers CUDA " + to_string(*result.needs_driver);
     if (result.toolkit_ahead && result.coverage == Coverage::covered)
@@ -297,7 +313,7 @@ class Writer {
   }
 
   void write_table(const FileResult& file) {
-    if (!file.has_kernels) return;
+    if (!file.has_code) return;
     std::size_t width = 0;
     for (std::size_t i = 0; i < file.devices.size(); ++i) width = std::max(width, devices_of(i).size());
     for (std::size_t i = 0; i < file.devices.size(); ++i) {
@@ -323,7 +339,7 @@ class Writer {
   void write_summary(const FileResult& file) {
     const Outcome outcome = outcome_of(all_, file);
     if (outcome == Outcome::no_device_code) {
-      line(fmt::format("{}: no device code", name_of(file)));
+      line(fmt::format("{}: {}", name_of(file), file.has_containers ? "no kernels" : "no device code"));
       return;
     }
     if (!file.errors.empty())

@@ -26,7 +26,8 @@ const char* const kPtx =
     ".visible .entry gemm(.param .u64 p)\n.maxntid 1,1,1\n{\n .reg .b64 %rd<2>;\n ld.param.u64 %rd1, [p];\n"
     " @%p1 bra $L;\n st.global.u32 [%rd1], 0;\n$L:\n ret;\n}\n"
     ".entry empty()\n{ ret; }\n.entry trap()\n{ trap; }\n.extern .func f(.param .b32 x);\n.global .b8 s[2] = "
-    "\"a\";\n";
+    "\"a\";\n.visible .global .attribute(.managed) .align 4 .v2 .u32 mv[2][3] = {1, 2}, p = generic(s)+1;\n"
+    ".const .align 1 .u8 _ZN4user1cE;\n.extern .global .b8 e[];\n";
 
 Bytes cubin_of(int sm) {
   return CubinBuilder{}
@@ -36,6 +37,9 @@ Bytes cubin_of(int sm) {
       .kernel("empty", sass::exit())
       .local_kernel("trap", sass::trap())
       .function("helper", sass::call())
+      .variable("dv", ".nv.global", 16)
+      .variable("__nv_static_3__ab_mv", ".nv.global.init", 4, 4)
+      .variable("_ZN4user1cE", ".nv.constant3", 1)
       .bytes();
 }
 

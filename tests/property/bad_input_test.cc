@@ -99,9 +99,9 @@ Answer ask(const Bytes& bytes, const VerifyRequest& request) {
     Waivers none;
     const FileResult result = verify_file(code, file, "f", request, none);
     error |= !result.errors.empty();
-    any_kernel |= result.has_kernels;
+    any_kernel |= result.has_code;
     for (const DeviceResult& device : result.devices) {
-      all_covered &= device.coverage == Coverage::covered || !result.has_kernels;
+      all_covered &= device.coverage == Coverage::covered || !result.has_code;
       answer.kernels += device.kernels.covered;
     }
   });

@@ -29,7 +29,18 @@ __global__ void needs_90(float* x) {
 }
 int main() { needs_90<<<1, 1>>>(nullptr); }
 """
-SOURCES = {"one.cu": ONE, "unused.cu": UNUSED, "hollow.cu": HOLLOW, "plain.cc": "int main() {}\n"}
+VARIABLES = """
+__device__ int dv[4];
+__constant__ float cv;
+int use_variables() { int x[4] = {}; return cudaMemcpyToSymbol(dv, x, sizeof x) + cudaMemcpyToSymbol(cv, x, 4); }
+"""
+ABSENT = """
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ != 860
+__global__ void absent(int* x) { *x = 4; }
+void launch_absent() { absent<<<1, 1>>>(nullptr); }
+#endif
+"""
+SOURCES = {"variables.cu": VARIABLES, "absent.cu": ABSENT, "one.cu": ONE, "unused.cu": UNUSED, "hollow.cu": HOLLOW, "plain.cc": "int main() {}\n"}
 
 
 def gencode(*codes):
@@ -317,6 +328,37 @@ class VerifyTest(NvccTest):
         self.fails(path + ".stripped", "9.0", 209)
         document = self.verify(path + ".debug", "--device", "8.0", expect=2)
         self.assertIn("has a size but no bytes", document["files"][0]["errors"][0]["what"])
+
+    def test_variables_ask_for_an_image(self):
+        for what, flags in (("whole", ["-c"]), ("rdc", ["-dc"])):
+            with self.subTest(what):
+                variables = self.nvcc("variables_%s.o" % what, *flags, *gencode("sm_80"), "variables.cu")
+                kernels = self.nvcc("kernels_%s.o" % what, *flags, *gencode("sm_80", "sm_90"), "one.cu")
+                document = self.verify(variables, "--device", "8.0", "--device", "9.0", expect=1)
+                self.assertEqual([each["verdict"] for each in document["files"][0]["results"]], ["covered", "not-covered"])
+                if what == "whole":
+                    program = self.nvcc("variables_%s" % what, *gencode("sm_80", "sm_90"), variables, kernels)
+                    document = self.verify(program, "--device", "8.0", "--device", "9.0", expect=1)
+                    results = document["files"][0]["results"]
+                    self.assertEqual([each["verdict"] for each in results], ["covered", "not-covered"])
+                    self.assertEqual([error["code"] for error in results[1]["errors"]], [209])
+
+    def test_variables_that_a_link_drops_are_missing(self):
+        variables = self.nvcc("variables_80.o", "-dc", *gencode("sm_80"), "variables.cu")
+        kernels = self.nvcc("one_both.o", "-dc", *gencode("sm_80", "sm_90"), "one.cu")
+        program = self.nvcc("dropped_variables", *gencode("sm_80", "sm_90"), variables, kernels)
+        document = self.verify(program, "--device", "8.0", "--device", "9.0", expect=1)
+        results = document["files"][0]["results"]
+        self.assertEqual([each["verdict"] for each in results], ["covered", "not-covered"])
+        self.assertEqual([error["code"] for error in results[1]["errors"]], [13])
+        self.assertEqual(results[1]["variables"]["missing"], ["cv", "dv"])
+
+    def test_a_kernel_that_one_arch_lacks_is_missing_there(self):
+        path = self.nvcc("absent.o", "-c", *gencode("sm_80", "sm_86", "sm_89"), "absent.cu")
+        document = self.verify(path, "--device", "8.0", "--device", "8.6", "--device", "8.9", expect=1)
+        self.assertEqual([each["verdict"] for each in document["files"][0]["results"]],
+                         ["covered", "not-covered", "covered"])
+        self.assertEqual([error["code"] for error in document["files"][0]["results"][1]["errors"]], [98])
 
     def test_no_device_code(self):
         path = os.path.join(self.folder, "plain")

@@ -347,6 +347,49 @@ TEST_CASE("no device code is exit 3") {
   CHECK(run.exit_code == 3);
 }
 
+TEST_CASE("variables without kernels are device code; nothing of either is no kernels, exit 3 as well") {
+  const TemporaryFolder folder;
+  const std::string head = ".version 9.0\n.target sm_80\n.address_size 64\n";
+  folder.file("v.ptx", head + ".global .align 4 .b8 dv[16];\n");
+  folder.file("own.ptx",
+              head + ".global .align 1 .b8 _ZN4cuda3std3__47nulloptE[1];\n.global .b8 $str[2] = {1};\n");
+  const RunOutput uncovered = archguard({"verify", "v.ptx", "--device", "7.5@13.0"}, folder.path());
+  CHECK(uncovered.exit_code == 1);
+  CHECK(uncovered.out.find(
+            "archguard: error 209: v.ptx: variable 'dv' cannot run on 7.5 (--device 7.5@13.0)\n") == 0);
+  CHECK(archguard({"verify", "v.ptx", "--device", "8.0@13.0"}, folder.path()).exit_code == 0);
+
+  const RunOutput none = archguard({"verify", "own.ptx", "--device", "7.5@13.0"}, folder.path());
+  CHECK(none.out == "own.ptx: no kernels\n");
+  CHECK(none.exit_code == 3);
+  const RunOutput json =
+      archguard({"verify", "own.ptx", "--device", "7.5", "--format", "json"}, folder.path());
+  CHECK(nlohmann::json::parse(json.out)["verdict"] == "no-device-code");
+}
+
+TEST_CASE("inspect --kernels lists variables that host code can name, and marks the toolkit's own") {
+  const TemporaryFolder folder;
+  folder.file("v.ptx",
+              ".version 9.0\n.target sm_80\n.address_size 64\n.global .align 4 .b8 dv[16];\n"
+              ".const .u8 _ZN4user1cE;\n.global .attribute(.managed) .u32 mv;\n"
+              ".global .align 1 .b8 _ZN4cuda3std3__47nulloptE[1];\n.entry k() { ret; }\n");
+  CHECK(archguard({"inspect", "v.ptx", "--kernels"}, folder.path())
+            .out.find("    empty    k\n"
+                      "    constant user::c\n"
+                      "    device   dv\n"
+                      "    managed  mv\n"
+                      "v.ptx: ") != std::string::npos);
+  const auto json = nlohmann::json::parse(
+      archguard({"inspect", "v.ptx", "--kernels", "--format", "json"}, folder.path()).out);
+  const auto& variables = json["files"][0]["containers"][0]["images"][0]["variables"];
+  REQUIRE(variables.size() == 4);
+  CHECK(variables[0]["of_toolkit"] == true);
+  CHECK(variables[1]["name"] == "_ZN4user1cE");
+  CHECK(variables[1]["space"] == "constant");
+  CHECK(variables[2]["size"] == 16);
+  CHECK_FALSE(variables[2].contains("of_toolkit"));
+}
+
 TEST_CASE("--output writes the report whole, and nothing at all on bad input") {
   const TemporaryFolder folder;
   folder.file("k.ptx", kPtx90);

@@ -14,6 +14,11 @@ inline void check_image(const Result<ImageCode>& code, std::size_t size) {
     names += kernel.name.size();
     machine_code += kernel.code_size;
   }
+  for (std::size_t i = 0; i < code->variables.size(); ++i) {
+    const DeviceVariable& variable = code->variables[i];
+    promise(!variable.name.empty() && (i == 0 || code->variables[i - 1].name <= variable.name));
+    names += variable.name.size();
+  }
   promise(names <= size && machine_code <= size);
 }
 

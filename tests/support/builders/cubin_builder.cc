@@ -9,7 +9,7 @@ Bytes words(std::uint64_t low, std::uint64_t high) {
   return ByteWriter{}.u64(low).u64(high).bytes();
 }
 
-constexpr unsigned kLocalFunction = 0x02, kGlobalFunction = 0x12, kEntry = 0x10;
+constexpr unsigned kLocalFunction = 0x02, kGlobalFunction = 0x12, kLocalObject = 0x01, kEntry = 0x10;
 
 }  // namespace
 
@@ -115,6 +115,12 @@ CubinBuilder& CubinBuilder::undefined_kernel(std::string_view name) {
   return *this;
 }
 
+CubinBuilder& CubinBuilder::variable(std::string_view name, std::string_view section, std::size_t size,
+                                     unsigned other) {
+  symbols_.push_back({std::string(name), Bytes(size), kLocalObject, other, true, std::string(section)});
+  return *this;
+}
+
 Bytes CubinBuilder::bytes() const {
   const auto sm = static_cast<std::uint32_t>(sm_);
   const bool seven = abi_ == 7;
@@ -137,7 +143,12 @@ Bytes CubinBuilder::bytes() const {
   }
   elf.section(".strtab", strings.bytes(), 3, 0);
   elf.linked_section(".symtab", symbols.bytes(), 2, 1);
-  for (const Symbol& symbol : symbols_) elf.section(".text." + symbol.name, symbol.code, 1, 6);
+  for (const Symbol& symbol : symbols_) {
+    if (symbol.section.empty())
+      elf.section(".text." + symbol.name, symbol.code, 1, 6);
+    else
+      elf.section(symbol.section, symbol.code, 1, 3);
+  }
   if (!release_.empty()) {
     ByteWriter note;
     note.u32(12).u32(0).u32(2000).text("NVIDIA Corp").u8(0).text("ptxas").u8(0);

@@ -40,6 +40,9 @@ class CubinBuilder {
   CubinBuilder& local_kernel(std::string_view name, Bytes code);
   CubinBuilder& function(std::string_view name, Bytes code);  // a __device__ function: no kernel
   CubinBuilder& undefined_kernel(std::string_view name);      // shndx 0
+  // In a section such as ".nv.global"; `other` is 4 where it is __managed__.
+  CubinBuilder& variable(std::string_view name, std::string_view section, std::size_t size,
+                         unsigned other = 0);
   Bytes bytes() const;
 
  private:
@@ -49,6 +52,7 @@ class CubinBuilder {
     unsigned info = 0;
     unsigned other = 0;
     bool defined = true;
+    std::string section = {};  // of a variable; else the code's own
   };
   int sm_ = 80;
   int toolkit7_ = 0;

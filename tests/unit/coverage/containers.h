@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -50,6 +51,11 @@ inline Image ltoir(const std::string& arch) {
   return image(EntryKind::ltoir, arch, {});
 }
 
+inline Image with_variables(Image made, const std::vector<std::string>& names) {
+  for (const std::string& name : names) made.code->variables.push_back({name, VariableSpace::device, 4});
+  return made;
+}
+
 inline Image zstd(Image made) {
   made.entry.compression = Compression::zstd;
   return made;
@@ -69,11 +75,15 @@ inline ContainerCode container(std::vector<Image> images, bool linked = true, bo
   code.container.relocatable = relocatable;
   code.container.section = relocatable ? "__nv_relfatbin" : ".nv_fatbin";
   std::map<std::string, bool> names;
+  std::set<std::string> variables;
   for (const Image& each : images) {
     code.container.entries.push_back(each.entry);
     if (each.code)
       for (const Kernel& kernel : each.code->kernels) names[kernel.name] |= kernel.state == KernelState::real;
+    if (each.code)
+      for (const DeviceVariable& variable : each.code->variables) variables.insert(variable.name);
   }
+  code.variables.assign(variables.begin(), variables.end());
   for (const auto& [name, real] : names) code.kernels.push_back({name, real});
   code.images = std::move(images);
   return code;

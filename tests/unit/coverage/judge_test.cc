@@ -115,9 +115,30 @@ TEST_CASE("what is not understood never covers") {
   CHECK(judge_on(device("9.0", "99.0"), {ptx("90", "99.0")}).verdict == Verdict::unknown);
 }
 
-TEST_CASE("an image without kernels covers nothing and asks for nothing") {
+TEST_CASE("a container without kernels asks for nothing") {
   CHECK(judge_on(device("9.0"), {sass("75", {})}).verdict == Verdict::nothing);
-  CHECK(judge_on(device("9.0"), {sass("90", {}), sass("80")}).code == kNoKernelImage);
+  CHECK(judge_on(device("9.0"), {sass("75", {}), ptx("75", "9.0", {})}).verdict == Verdict::nothing);
+}
+
+TEST_CASE("the image is chosen by its arch, and what it lacks is missing") {
+  const auto lacking = container({sass("80"), sass("86", {}), sass("89")});
+  const Judgement judgement = judge(lacking, device("8.6"), {});
+  CHECK(judgement.verdict == Verdict::sass);
+  CHECK(judgement.image == 1);
+  CHECK(compare_kernels(lacking, 1).missing == std::vector<std::string>{"k"});
+
+  const Judgement compiled = judge_on(device("12.0"), {ptx("80", "8.0"), ptx("90", "8.0", {}), sass("90")});
+  CHECK(compiled.verdict == Verdict::jit);
+  CHECK(compiled.image == 1);
+  CHECK(judge_on(device("9.0"), {sass("90", {}), sass("80")}).image == 0);
+  CHECK(judge_on(device("10.5"), {image(EntryKind::ptx, "100f", {}), sass("90")}).verdict ==
+        Verdict::unknown);
+  CHECK(judge(container({sass("80", {}), sass("90")}, false, true), device("8.0"), {}).image == 0);
+
+  JudgePolicy plain_ptx;
+  plain_ptx.require_ptx = true;
+  CHECK(judge_on(device("8.0"), {sass("80"), ptx("80", "8.0", {})}, plain_ptx).reason ==
+        "it holds no plain PTX, which is required");
 }
 
 TEST_CASE("LTO-IR is nothing that a driver loads") {
@@ -129,6 +150,7 @@ TEST_CASE("containers of a and f images only are asked of the devices they fit")
   CHECK(judge_on(device("9.0"), {sass("90a")}).verdict == Verdict::sass);
   CHECK(judge_on(device("8.0"), {sass("90a"), sass("120a")}).verdict == Verdict::specific);
   CHECK(judge_on(device("8.0"), {sass("90a"), sass("75", {})}).verdict == Verdict::specific);
+  CHECK(judge_on(device("8.0"), {sass("90a"), sass("80", {})}).image == 1);  // compiled for it, and lacks it
   CHECK(judge_on(device("8.0"), {sass("90a"), sass("90")}).code == kNoKernelImage);
   CHECK(judge_on(device("10.3"), {sass("100f")}).verdict == Verdict::sass);
 }

@@ -24,6 +24,8 @@ TEST_CASE("C++ names are shown as they were written, and any other text as it is
   CHECK(demangle("_Z5saxpyifPKfPf") == "saxpy(int, float, float const*, float*)");
   CHECK(demangle("plain") == "plain");
   CHECK(demangle("_Z5sax") == "_Z5sax");
+  CHECK(demangle("__nv_static_19__e5804319_4_v_cu_cv__Z5saxpyi") == "saxpy(int)");
+  CHECK(demangle("__nv_static_19__e5804319_4_v_cu_cv_sdv") == "sdv");
 }
 
 TEST_CASE("a name that refers to its own parts, as long ones do, is shown as well") {

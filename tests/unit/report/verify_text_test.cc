@@ -50,7 +50,7 @@ Verification example() {
   all.classes = classes_of(all.devices);
   FileResult file;
   file.path = "libfoo.so";
-  file.has_kernels = true;
+  file.has_code = true;
   file.devices = {uncovered(), covered()};
   all.files.push_back(std::move(file));
   return all;
@@ -188,6 +188,51 @@ TEST_CASE("no device code is the answer only where no file holds any") {
   all.files.erase(all.files.begin());
   CHECK(outcome_of(all) == Outcome::no_device_code);
   CHECK(verify_text(all, {}) == "host.o: no device code\n");
+  all.files[0].has_containers = true;  // of a link's stub, say
+  CHECK(outcome_of(all) == Outcome::no_device_code);
+  CHECK(verify_text(all, {}) == "host.o: no kernels\n");
+  all.files.push_back(all.files[0]);
+  all.files.push_back(host);
+  for (FileResult& file : all.files) file.named = false;
+  CHECK(verify_text(all, {}) == "1 file without device code\n2 files without kernels\n");
+}
+
+TEST_CASE("variables are named as kernels are, and those that are missing are error 13") {
+  Verification all = example();
+  DeviceResult& result = all.files[0].devices[0];
+  result.failures[0].kernel.clear();
+  result.failures[0].variable = "_ZN4user2dvE";
+  CHECK(verify_text(all, {}).find(
+            "libfoo.so(.nv_fatbin+0x40): variable 'user::dv' cannot run on NVIDIA T4") != std::string::npos);
+
+  result = covered();
+  result.coverage = Coverage::not_covered;
+  result.variables.total = 3;
+  result.variables.missing = {"_ZN4user2dvE", "cv"};
+  result.failures.push_back({13,
+                             false,
+                             "the sm_75 image that this device takes lacks it",
+                             {{0x40, ".nv_fatbin", ""}},
+                             "sm_75 cubin, no PTX",
+                             "libfoo.so(.nv_fatbin+0x40)",
+                             {},
+                             "_ZN4user2dvE"});
+  result.fix = "waive them";
+  const std::string text = verify_text(all, {});
+  CHECK(text.find("archguard: error 13: libfoo.so(.nv_fatbin+0x40): variable 'user::dv' is missing on NVIDIA "
+                  "T4 (7.5, "
+                  "fleet.csv:4)\n"
+                  "  seen as: invalid device symbol\n"
+                  "  found: sm_75 cubin, no PTX\n"
+                  "  cause: the sm_75 image that this device takes lacks it\n"
+                  "  missing: 'user::dv', 'cv'\n"
+                  "  fix: waive them\n") == 0);
+  CHECK(text.find("  error 13   NVIDIA T4 (7.5, fleet.csv:4)                       2 containers: 2 SASS; 2 "
+                  "variables are "
+                  "missing\n") != std::string::npos);
+  const auto json = nlohmann::json::parse(verify_json(all));
+  CHECK(json["files"][0]["results"][0]["variables"]["total"] == 3);
+  CHECK(json["files"][0]["results"][0]["variables"]["missing"][1] == "cv");
 }
 
 TEST_CASE("the JSON document has the keys of the contract, and survives names that are no UTF-8") {

@@ -1,0 +1,92 @@
+#include "image/ptx_variables.h"
+
+#include "base/text.h"
+
+namespace archguard {
+namespace {
+
+// `.b8`, `.u32`, `.f16x2`: bytes; 0 for what is no type of a variable in memory.
+std::uint64_t bytes_of_type(std::string_view type) {
+  const auto digits = type.find_first_of("0123456789");
+  if (digits == std::string_view::npos) return 0;
+  type.remove_prefix(digits);
+  const auto lanes = type.find('x');
+  const auto bits = parse_number(type.substr(0, lanes), 1024);
+  return bits ? *bits / 8 * (lanes == std::string_view::npos ? 1 : 2) : 0;
+}
+
+std::uint64_t times(std::uint64_t size, std::uint64_t count) {
+  return count != 0 && size > UINT64_MAX / count ? UINT64_MAX : size * count;
+}
+
+}  // namespace
+
+PtxVariables::PtxVariables(PtxLexer& lexer, std::string_view space) : lexer_(lexer), token_(lexer.next()) {
+  if (space == ".const") all_.space = VariableSpace::constant;
+  std::uint64_t lanes = 1;
+  for (; !token_.empty() && (token_[0] == '.' || token_ == "(" || token_ == "["); token_ = lexer_.next()) {
+    if (token_ == ".texref" || token_ == ".samplerref" || token_ == ".surfref") {
+      token_ = lexer_.end_of_statement(token_);
+      break;
+    }
+    if (token_ == ".align") {
+      lexer_.next();
+    } else if (token_ == "(" || token_ == "[") {  // of `.attribute(.managed)`; `.const[2]` of old PTX
+      const std::string_view close = token_ == "(" ? ")" : "]";
+      for (std::string_view word = lexer_.next(); !word.empty() && word != close; word = lexer_.next())
+        if (word == ".managed") all_.space = VariableSpace::managed;
+    } else if (token_ == ".v2" || token_ == ".v4") {
+      lanes = token_ == ".v2" ? 2 : 4;
+    } else if (const std::uint64_t bytes = bytes_of_type(token_); bytes != 0) {
+      all_.size = bytes;
+    }
+  }
+  all_.size *= lanes;
+}
+
+std::optional<PtxVariable> PtxVariables::next() {
+  if (token_ == ";") return std::nullopt;
+  PtxVariable variable = all_;
+  variable.name = token_;
+  std::string_view end = token_.empty() ? token_ : dimensions(variable.size);
+  if (end == "=") end = end_of_initializer();
+  if (end == ",") {
+    token_ = lexer_.next();
+  } else {
+    token_ = end.empty() || end == ";" ? end : lexer_.end_of_statement(end);
+    broken_ = token_ != ";";
+    if (!broken_) return variable;
+    token_ = ";";
+    return std::nullopt;
+  }
+  return variable;
+}
+
+// Moves behind `[4][8]`, multiplies the size by it, and gives the token that follows.
+std::string_view PtxVariables::dimensions(std::uint64_t& size) {
+  std::string_view token = lexer_.next();
+  while (token == "[") {
+    const std::string_view count = lexer_.next();
+    const auto number = parse_number(count, UINT64_MAX);
+    token = count;
+    std::size_t words = 0;
+    for (; !token.empty() && token != "]"; token = lexer_.next()) ++words;
+    size = number && words == 1 ? times(size, *number) : 0;
+    if (!token.empty()) token = lexer_.next();
+  }
+  return token;
+}
+
+// The `,` or `;` behind a value, or nothing where the text ends first.
+std::string_view PtxVariables::end_of_initializer() {
+  std::size_t depth = 0;
+  for (std::string_view token = lexer_.next(); !token.empty(); token = lexer_.next()) {
+    if (token == "{" && !lexer_.skip_block()) return {};
+    if (token == "(") ++depth;
+    if (token == ")" && depth != 0) --depth;
+    if (depth == 0 && (token == "," || token == ";")) return token;
+  }
+  return {};
+}
+
+}  // namespace archguard

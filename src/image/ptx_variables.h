@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "image/image.h"
+#include "image/ptx_lexer.h"
+
+namespace archguard {
+
+struct PtxVariable {
+  std::string_view name;
+  VariableSpace space = VariableSpace::device;
+  std::uint64_t size = 0;
+};
+
+// What one statement at module scope declares (PTX ISA, "Variables"):
+//   .global .attribute(.managed) .align 4 .v2 .f32 name[4][8] = {…}, other = generic(name) + 16;
+// Textures, samplers and surfaces are no variables: `.global .texref name;` declares nothing here.
+class PtxVariables {
+ public:
+  // `space`, `.global` or `.const`, was taken from the lexer.
+  PtxVariables(PtxLexer& lexer, std::string_view space);
+
+  // The next variable; nothing behind the last, where the lexer is behind the `;`, or where the text ends
+  // first.
+  std::optional<PtxVariable> next();
+  bool broken() const { return broken_; }
+
+ private:
+  std::string_view dimensions(std::uint64_t& size);
+  std::string_view end_of_initializer();
+
+  PtxLexer& lexer_;
+  PtxVariable all_;         // what holds for each variable; the size is that of one element
+  std::string_view token_;  // the next name; `;` behind the last
+  bool broken_ = false;
+};
+
+}  // namespace archguard

@@ -1,0 +1,135 @@
+// Files of kernels and variables: what is said of them.
+#include <doctest/doctest.h>
+
+#include "coverage/verify.h"
+#include "support/builders/cubin_builder.h"
+#include "support/builders/fatbin_builder.h"
+
+using namespace archguard;
+using namespace archguard::test;
+
+namespace {
+
+Device device(const std::string& capability) {
+  Device device;
+  device.capability = parse_capability(capability);
+  return device;
+}
+
+FileResult verify_bytes(const test::Bytes& bytes, const std::vector<Device>& devices,
+                        Scope scope = Scope::container, const std::string& waived = {}) {
+  const MemorySource source(bytes);
+  const DeviceCode code = read_device_code(source, "t.fatbin");
+  VerifyRequest request;
+  request.classes = classes_of(devices);
+  request.policy.scope = scope;
+  Waivers waivers = *Waivers::parse(waived, "w.csv");
+  return verify_file(code, source, "t.fatbin", request, waivers);
+}
+
+CubinBuilder kernel(int sm) {
+  return CubinBuilder{}.sm(sm).kernel("k", sass::join({sass::store(), sass::exit()}));
+}
+
+CubinBuilder variable(int sm, const char* name = "dv", std::size_t size = 4) {
+  return CubinBuilder{}
+      .sm(sm)
+      .toolkit_info("13.0", "-arch sm_" + std::to_string(sm))
+      .variable(name, ".nv.global", size);
+}
+
+test::Bytes join(test::Bytes one, const test::Bytes& other) {
+  one.insert(one.end(), other.begin(), other.end());
+  return one;
+}
+
+}  // namespace
+
+TEST_CASE("variables for one arch beside kernels for two: the other device is not covered") {
+  const auto bytes = join(FatbinBuilder{}.cubin(80, kernel(80).bytes()).cubin(86, kernel(86).bytes()).bytes(),
+                          FatbinBuilder{}.cubin(86, variable(86).bytes()).bytes());
+  const FileResult result = verify_bytes(bytes, {device("8.0"), device("8.6")});
+  CHECK(result.devices[1].coverage == Coverage::covered);
+  CHECK(result.devices[1].variables.total == 1);
+  const DeviceResult& other = result.devices[0];
+  CHECK(other.coverage == Coverage::not_covered);
+  REQUIRE(other.failures.size() == 1);
+  CHECK(other.failures[0].code == kNoKernelImage);
+  CHECK(other.failures[0].variable == "dv");
+  CHECK(other.failures[0].found == "sm_86 cubin, no PTX");
+}
+
+TEST_CASE("variables alone are device code; those of the toolkit's headers ask for nothing") {
+  const FileResult alone =
+      verify_bytes(FatbinBuilder{}.cubin(80, variable(80).bytes()).bytes(), {device("9.0")});
+  CHECK(alone.has_code);
+  CHECK(alone.devices[0].coverage == Coverage::not_covered);
+
+  const char* of_libcupp = "_ZN28_INTERNAL_e5804319_4_v_cu_cv4cuda3std3__47nulloptE";
+  const FileResult own =
+      verify_bytes(FatbinBuilder{}.cubin(80, variable(80, of_libcupp, 1).bytes()).bytes(), {device("9.0")});
+  CHECK_FALSE(own.has_code);
+  CHECK(own.has_containers);
+  CHECK(own.devices[0].containers.total == 0);
+
+  const auto cub =
+      CubinBuilder{}.sm(80).kernel("_ZN3cub17CUB_200802_SM_80011EmptyKernelIvEEvv", sass::exit());
+  CHECK_FALSE(verify_bytes(FatbinBuilder{}.cubin(80, cub.bytes()).bytes(), {device("9.0")}).has_code);
+  CHECK(verify_bytes(FatbinBuilder{}.cubin(80, cub.bytes()).cubin(86, kernel(86).bytes()).bytes(),
+                     {device("8.0")})
+            .devices[0]
+            .kernels.missing == std::vector<std::string>{"k"});
+}
+
+TEST_CASE("a missing variable is error 13 with its line to waive it") {
+  const auto bytes = FatbinBuilder{}
+                         .cubin(80, kernel(80).variable("dv", ".nv.global", 4).bytes())
+                         .cubin(86, kernel(86).bytes())
+                         .bytes();
+  const FileResult result = verify_bytes(bytes, {device("8.6")});
+  const DeviceResult& lacking = result.devices[0];
+  CHECK(lacking.coverage == Coverage::not_covered);
+  CHECK(lacking.variables.missing == std::vector<std::string>{"dv"});
+  REQUIRE(lacking.failures.size() == 1);
+  CHECK(lacking.failures[0].code == kInvalidSymbol);
+  CHECK(lacking.failures[0].reason ==
+        "the sm_86 image that this device takes lacks it; another image of the same fat binary has it");
+  CHECK(lacking.fix ==
+        "compile every source file that holds these variables for 86 too, or waive them: --waivers FILE with "
+        "the "
+        "line 'dv,8.6,why it may be absent'");
+  CHECK(verify_bytes(bytes, {device("8.6")}, Scope::container, "dv,8.6,for 8.0 alone").devices[0].coverage ==
+        Coverage::covered);
+}
+
+TEST_CASE("a kernel that is compiled for 80, 86 and 89 and absent on 86 is missing there") {
+  const auto bytes = FatbinBuilder{}
+                         .cubin(80, kernel(80).bytes())
+                         .cubin(86, CubinBuilder{}.sm(86).bytes())
+                         .cubin(89, kernel(89).bytes())
+                         .bytes();
+  const FileResult result = verify_bytes(bytes, {device("8.6"), device("8.9")});
+  CHECK(result.devices[0].coverage == Coverage::not_covered);
+  CHECK(result.devices[0].failures[0].code == kInvalidDeviceFunction);
+  CHECK(result.devices[1].coverage == Coverage::covered);
+}
+
+TEST_CASE("with scope library an image counts for its kernels, not for variables or for being there") {
+  const auto kernels_for_86 = FatbinBuilder{}.cubin(86, kernel(86).bytes()).bytes();
+  const auto variables_for_80 = FatbinBuilder{}.cubin(80, variable(80).bytes()).bytes();
+  CHECK(verify_bytes(join(kernels_for_86, variables_for_80), {device("8.0")}, Scope::library)
+            .devices[0]
+            .coverage == Coverage::not_covered);
+  CHECK(verify_bytes(variables_for_80, {device("8.0")}, Scope::library).devices[0].coverage ==
+        Coverage::covered);
+  const auto empty_on_80 =
+      FatbinBuilder{}.cubin(80, CubinBuilder{}.sm(80).bytes()).cubin(86, kernel(86).bytes()).bytes();
+  CHECK(verify_bytes(empty_on_80, {device("8.0")}, Scope::library).devices[0].coverage ==
+        Coverage::not_covered);
+}
+
+TEST_CASE("variables for every device do not make up for kernels that are for other devices only") {
+  const auto bytes = join(FatbinBuilder{}.cubin("90a", kernel(90).marked_a().bytes()).bytes(),
+                          FatbinBuilder{}.cubin(80, variable(80).bytes()).bytes());
+  CHECK(verify_bytes(bytes, {device("8.0")}).devices[0].coverage == Coverage::not_covered);
+}
