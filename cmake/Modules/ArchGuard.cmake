@@ -32,6 +32,8 @@ the commands:
   the architectures to build for where no device is known
 ``ARCHGUARD_VERIFY``
   what a failed check does: ``error``, ``warn``, or ``off`` for no check at all
+``ARCHGUARD_DRIVER``
+  what a driver does that is too old for a program's CUDA runtime: ``error`` or ``warn``
 ``ARCHGUARD_EXECUTABLE``
   the ``archguard`` to run
 

@@ -125,9 +125,7 @@ std::string fix_new_ptx(const DeviceResult& result, const Device& device, const 
       result.needs_driver ? update_driver(*result.needs_driver, *device.capability) : "update the driver";
   if (policy.scope == Scope::library) return update;
   // SASS avoids the compiler of an old driver, but not the floor that this toolkit's runtime sets (35).
-  const bool below_floor =
-      toolkit && device.driver_cuda && *device.driver_cuda < lowest_driver_cuda_for_toolkit(*toolkit);
-  if (below_floor) return update + or_older_toolkit(*device.driver_cuda);
+  if (result.toolkit_ahead) return update + or_older_toolkit(*device.driver_cuda);
   const Toolkit* made_by = toolkit ? find_toolkit(*toolkit) : nullptr;
   const auto sass = made_by != nullptr ? newest_sass_for(made_by->archs, *device.capability)
                                        : std::optional<Arch>(arch_of(*device.capability));
@@ -136,9 +134,19 @@ std::string fix_new_ptx(const DeviceResult& result, const Device& device, const 
 
 }  // namespace
 
-std::string fix_old_driver(Version toolkit, const Device& device) {
-  return update_driver(lowest_driver_cuda_for_toolkit(toolkit), *device.capability) +
-         or_older_toolkit(*device.driver_cuda);
+std::string fix_old_driver(const DeviceResult& result, const DeviceClass& devices,
+                           const VerifyPolicy& policy) {
+  const Device& device = devices.device;
+  const Version driver = *device.driver_cuda;
+  std::string fix = update_driver(*result.needs_driver, *device.capability);
+  fix += policy.scope == Scope::library
+             ? ", or use a build of this library for CUDA " + std::to_string(driver.major)
+             : or_older_toolkit(driver);
+  if (devices.may_have_compat)
+    fix +=
+        ", or, where cuda-compat gives programs a newer CUDA than this driver, tell that in the column "
+        "driver_cuda of the fleet file";
+  return fix;
 }
 
 std::string fix_for(const DeviceResult& result, const Device& device, const VerifyPolicy& policy,
@@ -150,6 +158,12 @@ std::string fix_for(const DeviceResult& result, const Device& device, const Veri
   const auto failed = [&](int code) { return with_code(code) != result.failures.end(); };
   const ComputeCapability capability = *device.capability;
   const Environment& environment = policy.judge.environment;
+  if (failed(kInsufficientDriver)) {
+    DeviceResult rest = result;
+    rest.failures.erase(rest.failures.begin());
+    const std::string then = fix_for(rest, device, policy, toolkit);
+    return result.runtime_fix + (then.empty() ? "" : "; then " + then);
+  }
   if (failed(kJitDisabled)) return "unset " + environment.disables_jit;
   if (failed(kNoKernelImage) && !environment.forces_jit.empty()) return "unset " + environment.forces_jit;
   if (failed(kNoKernelImage)) return fix_missing_image(capability, policy, toolkit);
@@ -164,8 +178,6 @@ std::string fix_for(const DeviceResult& result, const Device& device, const Veri
   if (failed(kInvalidSymbol))
     return fix_missing("variables", with_code(kInvalidSymbol)->variable, result.variables.missing,
                        capability);
-  if (failed(kInsufficientDriver) && result.toolkit_ahead)
-    return fix_old_driver(*result.toolkit_ahead, device);
   if (policy.judge.require_driver && result.containers.unknown != 0)
     return "name the driver: --device " + to_string(capability) + "@13.0, or " +
            (may_be_tegra(capability)

@@ -12,8 +12,10 @@ namespace archguard {
 std::string fix_for(const DeviceResult& result, const Device& device, const VerifyPolicy& policy,
                     std::optional<Version> toolkit);
 
-// The same where the driver is too old for the runtime of the toolkit that made a file (error 35).
-std::string fix_old_driver(Version toolkit, const Device& device);
+// The same where the driver is too old for the file's CUDA runtime (error 35): `result` tells which CUDA it
+// must offer.
+std::string fix_old_driver(const DeviceResult& result, const DeviceClass& devices,
+                           const VerifyPolicy& policy);
 
 // The same for images that were asked for and are not there: at least one. `target` is the CMake target whose
 // CUDA_ARCHITECTURES asked for them, or empty.

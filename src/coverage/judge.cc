@@ -128,12 +128,6 @@ void need_driver(Judgement& judgement, Version cuda) {
   if (!judgement.needs_driver || *judgement.needs_driver < cuda) judgement.needs_driver = cuda;
 }
 
-// The toolkit that made the image has a runtime, which asks more of a driver than the image does.
-void need_toolkit(Judgement& judgement, const Image& image) {
-  if (const auto toolkit = toolkit_of(image))
-    need_driver(judgement, lowest_driver_cuda_for_toolkit(*toolkit));
-}
-
 // The driver has made its choice: what happens when it loads that image?
 Judgement load(const Image& image, std::size_t index, const Device& device) {
   Judgement judgement;
@@ -152,7 +146,6 @@ Judgement load(const Image& image, std::size_t index, const Device& device) {
       if (const auto lowest =
               image.entry.ptx_isa ? lowest_driver_cuda_for_ptx(*image.entry.ptx_isa) : std::nullopt)
         need_driver(unreadable, *lowest);
-      need_toolkit(unreadable, image);
       return unreadable;
     }
   }
@@ -185,10 +178,6 @@ Judgement load(const Image& image, std::size_t index, const Device& device) {
       }
     }
   }
-  if (judgement.needs_driver) need_toolkit(judgement, image);
-  const auto toolkit = toolkit_of(image);
-  if (device.driver_cuda && toolkit && *device.driver_cuda < lowest_driver_cuda_for_toolkit(*toolkit))
-    judgement.toolkit_ahead = toolkit;
   return judgement;
 }
 

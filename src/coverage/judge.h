@@ -41,10 +41,9 @@ struct Environment {
 };
 
 struct JudgePolicy {
-  bool require_sass = false;  // PTX is no answer
-  bool require_ptx = false;   // each required container holds plain PTX as well
-  bool require_driver =
-      false;  // PTX needs a driver that is known to take it, and a toolkit that the driver serves
+  bool require_sass = false;    // PTX is no answer
+  bool require_ptx = false;     // each required container holds plain PTX as well
+  bool require_driver = false;  // PTX needs a driver that is known to take it
   Environment environment = {};
 };
 
@@ -56,8 +55,6 @@ struct Judgement {
       image;  // what the driver takes, or would take and fail with (222, 218, 200): index into images
   std::optional<Version> needs_driver;  // the lowest CUDA that the driver must offer, where it does not tell
                                         // its own or is too old
-  std::optional<Version>
-      toolkit_ahead;  // the toolkit that made the image, where the driver is too old to serve it (35)
 };
 
 // Which image the driver takes, and what then happens. Pure. `device` has a capability. The rules and what is

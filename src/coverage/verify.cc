@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "coverage/fix.h"
+#include "coverage/runtime.h"
 
 namespace archguard {
 namespace {
@@ -22,8 +23,8 @@ ContainerPlace place_of(const DeviceObject& object, const ContainerCode& code) {
 // One file's answer for one class of devices, container after container.
 class DeviceJudge {
  public:
-  DeviceJudge(const Device& device, const VerifyPolicy& policy, Waivers& waivers)
-      : device_(device), policy_(policy), waivers_(waivers) {}
+  DeviceJudge(const DeviceClass& devices, const VerifyPolicy& policy, Waivers& waivers)
+      : devices_(devices), device_(devices.device), policy_(policy), waivers_(waivers) {}
 
   void add(const DeviceObject& object, const ContainerCode& code) {
     const Judgement judgement = judge(code, device_, policy_.judge);
@@ -49,18 +50,12 @@ class DeviceJudge {
       return;
     }
     ++(judgement.verdict == Verdict::sass ? result_.containers.sass : result_.containers.jit);
-    if (judgement.toolkit_ahead) {
-      raise(result_.toolkit_ahead, judgement.toolkit_ahead);
-      if (policy_.judge.require_driver)
-        fail(object, code, kInsufficientDriver, false,
-             "the driver is too old for programs of CUDA " + to_string(*judgement.toolkit_ahead), {});
-    }
     const bool any_there = add_kernels(object, code, *judgement.image);
     if (!variables_only && any_there) ++with_kernels_.fitting;
   }
 
   // `whole`: all of the file was read and understood; else nothing is covered.
-  DeviceResult finish(std::optional<Version> toolkit, bool whole) {
+  DeviceResult finish(std::optional<Version> toolkit, bool whole, RuntimeUse& runtime) {
     auto& counts = result_.containers;
     // A fat binary of variables alone is no answer to who asks for kernels.
     const bool any_kernels = with_kernels_.total != 0;
@@ -81,6 +76,7 @@ class DeviceJudge {
                                   "images with an a or f suffix, none for this device",
                                   {},
                                   {}});
+    judge_runtime(result_, devices_, policy_, runtime);
     const auto is_unknown = [](const Failure& failure) { return failure.unknown; };
     const bool any_unknown = std::any_of(result_.failures.begin(), result_.failures.end(), is_unknown);
     const bool all_unknown = std::all_of(result_.failures.begin(), result_.failures.end(), is_unknown);
@@ -96,13 +92,9 @@ class DeviceJudge {
   }
 
  private:
-  // With scope library, what does not fit is the library's own affair: it chooses among its containers. Only
-  // a driver that is too old for all of them stays an error.
+  // With scope library, what does not fit is the library's own affair: it chooses among its containers.
   void forgive_containers() {
-    auto& failures = result_.failures;
-    failures.erase(std::remove_if(failures.begin(), failures.end(),
-                                  [](const Failure& failure) { return failure.code != kInsufficientDriver; }),
-                   failures.end());
+    result_.failures.clear();
     result_.kernels.missing.clear();
     result_.kernels.hollow.clear();
     result_.variables.missing.clear();
@@ -182,6 +174,7 @@ class DeviceJudge {
     failure->places.push_back(place_of(object, code));
   }
 
+  const DeviceClass& devices_;
   const Device& device_;
   const VerifyPolicy& policy_;
   Waivers& waivers_;
@@ -225,6 +218,7 @@ std::vector<DeviceClass> classes_of(const std::vector<Device>& devices) {
         {device.capability->major, device.capability->minor, driver.major, driver.minor}, classes.size());
     if (is_new) classes.push_back({device, {}});
     classes[found->second].members.push_back(i);
+    classes[found->second].may_have_compat |= device.cuda_by_branch && may_run_cuda_compat(device);
   }
   return classes;
 }
@@ -240,8 +234,9 @@ FileResult verify_file(const DeviceCode& code, const ByteSource& file, const std
     result.errors.push_back({{}, missing, "name the file that was stripped of it"});
   std::vector<DeviceJudge> judges;
   judges.reserve(request.classes.size());
-  for (const DeviceClass& each : request.classes) judges.emplace_back(each.device, request.policy, waivers);
+  for (const DeviceClass& each : request.classes) judges.emplace_back(each, request.policy, waivers);
   std::optional<Version> toolkit;
+  RuntimeUse runtime(code, file);
   ContainerCodes codes(code, file);
   for (const DeviceObject& object : code.objects) {
     if (!object.linked) result.objects = true;
@@ -253,13 +248,15 @@ FileResult verify_file(const DeviceCode& code, const ByteSource& file, const std
       result.errors.insert(result.errors.end(), contents.errors.begin(), contents.errors.end());
       for (const Image& image : contents.images)
         if (image.unknown.empty()) raise(toolkit, toolkit_of(image));
+      runtime.add(object, contents);
       for (const KernelName& kernel : contents.kernels) waivers.note(kernel.name);
       for (const std::string& variable : contents.variables) waivers.note(variable);
       for (DeviceJudge& each : judges) each.add(object, contents);
       add_expectation(result.expect, object, contents, request.expected);
     }
   }
-  for (DeviceJudge& each : judges) result.devices.push_back(each.finish(toolkit, result.errors.empty()));
+  for (DeviceJudge& each : judges)
+    result.devices.push_back(each.finish(toolkit, result.errors.empty(), runtime));
   return result;
 }
 

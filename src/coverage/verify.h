@@ -18,9 +18,12 @@ enum class Scope {
   library,    // some image with kernels fits: for libraries that choose among their images at run time
 };
 enum class HollowPolicy { error, warn, off };
+// A driver that cannot serve the file's CUDA runtime (35).
+enum class DriverPolicy { error, warn };
 struct VerifyPolicy {
   Scope scope = Scope::container;
   HollowPolicy hollow = HollowPolicy::warn;
+  DriverPolicy driver = DriverPolicy::error;
   JudgePolicy judge;
   std::string target;  // CMake target that the fix names, or empty
 };
@@ -70,14 +73,20 @@ struct DeviceResult {
   std::vector<Failure> failures;  // in order of appearance
   std::optional<Version>
       needs_driver;  // the device tells no driver; the lowest CUDA that its driver must offer
-  std::optional<Version> toolkit_ahead;  // 35: made by this toolkit, which the driver is too old to serve
-  std::string fix;                       // the line to type, empty where covered
+  // 35: the CUDA runtime is of this toolkit, and the driver too old to serve it. Whether that fails is the
+  // policy's affair, but never where the runtime is in another file, of which this one tells nothing.
+  std::optional<Version> toolkit_ahead;
+  bool runtime_elsewhere = false;
+  std::string runtime_fix;  // with toolkit_ahead
+  std::string fix;          // the line to type, empty where covered
 };
 
 // Devices that the rules cannot tell apart are judged once.
 struct DeviceClass {
   Device device;                     // the first of them
   std::vector<std::size_t> members;  // indices into the devices of the request
+  // The driver of one of them may offer more than its version tells: by the package cuda-compat.
+  bool may_have_compat = false;
 };
 // Only devices with a capability and visible; the others are judged by nobody and must be reported as
 // unknown.

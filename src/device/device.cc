@@ -4,6 +4,11 @@
 
 namespace archguard {
 
+bool may_run_cuda_compat(const Device& device) {
+  const std::string name = to_lower(device.name);
+  return name.find("geforce") == std::string::npos && name.find("titan") == std::string::npos;
+}
+
 std::string describe(const Device& device) {
   const std::string capability =
       device.capability ? to_string(*device.capability) : "compute capability unknown";

@@ -32,6 +32,11 @@ struct Device {
   std::string origin;                        // for messages: "fleet.csv:4", "--device 8.6", "this machine"
 };
 
+// May its programs get a newer CUDA than its driver's branch comes with? By NVIDIA's package cuda-compat, for
+// data centre GPUs, some RTX and Jetson ("CUDA Compatibility", Forward Compatibility): by its name not for a
+// GeForce or TITAN.
+bool may_run_cuda_compat(const Device& device);
+
 // "NVIDIA T4 (7.5, fleet.csv:4)": how every message names a device. Without a name "7.5 (--device 7.5)";
 // without a capability "NVIDIA T4 (compute capability unknown, fleet.csv:4)".
 std::string describe(const Device& device);

@@ -68,6 +68,7 @@ struct DeviceObject {
   std::shared_ptr<const ByteSource>
       elsewhere;  // the file that holds it, where that is another: thin archives
   bool linked = true;
+  bool registers = false;     // hands fat binaries to the CUDA runtime; true where there is no section table
   bool data_missing = false;  // a section for device code has no bytes (objcopy --only-keep-debug)
   std::vector<Container>
       containers;  // ascending offset; a bare cubin or PTX file is one container of one entry at 0

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "container/host_file.h"
 
@@ -50,6 +51,14 @@ constexpr std::uint64_t kFlagA = 0x100000, kFlagF = 0x200000;
 // 64-bit, debug, "for CUDA" (nvFatbin -cuda), Linux, Mac, Windows; carries a copy of .nv.compat.
 constexpr std::uint64_t kFlagsOther = 0x1 | 0x2 | 0x4 | 0x10 | 0x20 | 0x40 | 0x1000000;
 constexpr std::uint64_t kFlagsKnown = kFlagsOther | kFlagLz4 | kFlagZstd | kFlagObfuscated | kFlagA | kFlagF;
+
+// Sections that hold nothing but containers. Linkers of PE images cut names to eight bytes.
+constexpr bool is_linked_section(std::string_view name) {
+  return name == ".nv_fatbin" || name == ".nv_fatb";
+}
+constexpr bool is_relocatable_section(std::string_view name) {
+  return name == "__nv_relfatbin" || name == "__nv_rel";
+}
 
 // No limits of the format: what keeps a hostile file from costing memory. The largest seen: 144 and 23,984.
 constexpr std::uint32_t kEntryHeaderMost = 1 << 20;

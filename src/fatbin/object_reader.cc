@@ -23,15 +23,6 @@ constexpr std::size_t kPiecesAhead = 32;
 // What a piece may hold before its turn comes: bounds the memory that a hostile file costs.
 constexpr std::size_t kEntriesAhead = 1 << 15;
 
-// Sections that hold nothing but containers. Linkers of PE images cut names to eight bytes.
-bool is_linked_section(std::string_view name) {
-  return name == ".nv_fatbin" || name == ".nv_fatb";
-}
-
-bool is_relocatable_section(std::string_view name) {
-  return name == "__nv_relfatbin" || name == "__nv_rel";
-}
-
 // What GCC leaves in an object under -flto, each as ".gnu.lto_…" and a number: `.lto.` has eight bytes, of
 // which the fifth tells that there is nothing else in the object ("slim", lto_section in GCC's
 // lto-streamer.h); `.symtab.` has the names of symbols, NUL-terminated, in between other fields. The program
@@ -143,9 +134,11 @@ class ObjectReader {
   std::vector<Region> named_regions() {
     if (host_.format == HostFormat::fatbin) return {{0, size_, {}, 0, false}};
     if (host_.format == HostFormat::offload) return {{0, size_, {}, 0, true, true}};
+    out_.registers = host_.sections.empty();
     std::vector<Region> regions;
     for (const Section& section : host_.sections) {
       if (section.has_bytes) sections_.push_back(&section);
+      if (is_registration_section(section.name)) out_.registers |= section.size >= kRegistrationSize;
       const bool relocatable = is_relocatable_section(section.name);
       const bool offload = section.name == kOffloadSection;
       if (!relocatable && !offload && !is_linked_section(section.name)) continue;

@@ -10,7 +10,8 @@ namespace archguard {
 std::vector<DriverNote> notes_on_jetsons(const Verification& verification) {
   std::vector<DriverNote> notes;
   for (std::size_t i = 0; i < verification.classes.size(); ++i) {
-    const auto& [first, members] = verification.classes[i];
+    const Device& first = verification.classes[i].device;
+    const auto& members = verification.classes[i].members;
     if (first.driver_cuda || !may_be_tegra(*first.capability)) continue;
     std::vector<std::size_t> silent;  // they tell a version, but no CUDA
     for (const std::size_t member : members)

@@ -195,8 +195,9 @@ class Writer {
       } else {
         head = failure.code != 0 ? fmt::format("archguard: error {}: ", failure.code) : "archguard: error: ";
         what = failure.code == 0 ? fmt::format("{} is not what was asked for on {}", subject, device)
-               : is_gap(failure) ? fmt::format("{} is missing on {}", subject, device)
-                                 : fmt::format("{} cannot run on {}", subject, device);
+               : failure.code == kInsufficientDriver ? fmt::format("the CUDA runtime fails on {}", device)
+               : is_gap(failure)                     ? fmt::format("{} is missing on {}", subject, device)
+                                                     : fmt::format("{} cannot run on {}", subject, device);
       }
       line(options_.style.error(head) + (failure.where.empty() ? name_of(file) : failure.where) + ": " +
            what);
@@ -227,7 +228,8 @@ class Writer {
                        count_of(result.kernels.hollow.size(), "kernel does nothing", "kernels do nothing"),
                        devices_of(index), name_list(result.kernels.hollow)),
            "compile that code for this device too, or waive it: --waivers FILE");
-    if (result.toolkit_ahead) write_old_driver(file, index);
+    const bool said = !result.failures.empty() && result.failures.front().code == kInsufficientDriver;
+    if (result.toolkit_ahead && !said) write_old_driver(file, index);
   }
 
   // Once for all files of that toolkit: a program and its libraries fail together.
@@ -235,20 +237,24 @@ class Writer {
     const auto toolkit = file.devices[index].toolkit_ahead;
     std::vector<std::string> others;
     for (const FileResult& each : all_.files) {
-      if (each.devices[index].toolkit_ahead != toolkit) continue;
+      const DeviceResult& other = each.devices[index];
+      const bool same =
+          other.toolkit_ahead == toolkit && other.runtime_elsewhere == file.devices[index].runtime_elsewhere;
+      if (!same) continue;
       if (&each == &file) {
         if (!others.empty()) return;  // said with the first of them
       } else {
         others.push_back(name_of(each));
       }
     }
-    warn(fmt::format("{}: made by CUDA {}, whose runtime fails with error 35 (cudaErrorInsufficientDriver) "
-                     "on the driver of {}",
-                     name_of(file), to_string(*toolkit), devices_of(index)),
+    warn(fmt::format("{}: {} CUDA {} fails with error 35 (cudaErrorInsufficientDriver) on the driver of {}",
+                     name_of(file),
+                     file.devices[index].runtime_elsewhere ? "the CUDA runtime is in another file; that of"
+                                                           : "the runtime of",
+                     to_string(*toolkit), devices_of(index)),
          {});
     detail("also", join(others, ", "));
-    detail("fix",
-           fix_old_driver(*toolkit, all_.classes[index].device) + "; --require-driver makes this an error");
+    detail("fix", file.devices[index].runtime_fix);
   }
 
   // Containers that lack the same images are one message.
@@ -305,10 +311,11 @@ class Writer {
       text += fmt::format("; {} of {} kernels", result.kernels.covered, result.kernels.total);
     if (const std::size_t missing = result.variables.missing.size(); missing != 0)
       text += "; " + count_of(missing, "variable is", "variables are") + " missing";
-    if (result.needs_driver && result.coverage == Coverage::covered)
+    if (result.needs_driver && !result.toolkit_ahead && result.coverage == Coverage::covered)
       text += "; needs a driver that offers CUDA " + to_string(*result.needs_driver);
     if (result.toolkit_ahead && result.coverage == Coverage::covered)
-      text += "; error 35 from the runtime of CUDA " + to_string(*result.toolkit_ahead);
+      text += fmt::format("; error 35 {} the runtime of CUDA {}", result.runtime_elsewhere ? "under" : "from",
+                          to_string(*result.toolkit_ahead));
     return text;
   }
 

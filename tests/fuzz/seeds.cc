@@ -104,6 +104,7 @@ Seeds caches() {
 
 Seeds pes() {
   return {PeBuilder{}.section(".nv_fatb", small_fatbin()).no_bytes(".bss", 64).bytes(),
+          PeBuilder{}.imports({"KERNEL32.dll", "cudart64_13.dll"}, {"nvcuda.dll"}).bytes(),
           PeBuilder{}.object().section(".nv_fatbin", small_fatbin()).section("__nv_relfatbin", {}).bytes(),
           PeBuilder{}.big_object().section(".nv_fatbin_of_a_long_name", small_fatbin()).bytes()};
 }
@@ -178,6 +179,13 @@ std::vector<Bytes> seeds_of(const std::string& target) {
     Seeds seeds = {fatbin(), small_fatbin(), bytes_of_text(kPtx)};
     for (const Seeds& more : {offloads(), elves(), pes(), archives(), cubins()}) add(seeds, more);
     seeds.push_back(ElfBuilder{}.section(".nv_fatbin", fatbin()).section(".data", fatbin()).bytes());
+    for (const char* library : {"libcudart.so.13", "libc.so.6"})
+      seeds.push_back(ElfBuilder{}
+                          .section(".nv_fatbin", small_fatbin())
+                          .section(".nvFatBinSegment", Bytes(24))
+                          .section(".rodata", bytes_of_text("driver version is insufficient"))
+                          .needed(library)
+                          .bytes());
     return seeds;
   }
   if (target == "entry") {

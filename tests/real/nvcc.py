@@ -59,6 +59,7 @@ class NvccTest(unittest.TestCase):
         release = re.search(r"release (\d+)\.(\d+)", common.run([common.nvcc(), "--version"]))
         if int(release.group(1)) < 13:
             raise unittest.SkipTest("nvcc %s.%s; these tests are written for 13.0 and later" % release.groups())
+        cls.release = "%s.%s" % release.groups()
         cls.isa = "9." + release.group(2)  # CUDA 13.x writes PTX 9.x
         cls.folder = tempfile.mkdtemp()
         for name, text in SOURCES.items():
@@ -101,8 +102,8 @@ class NvccTest(unittest.TestCase):
         self.assertEqual(result["verdict"], document["verdict"])
         return result
 
-    def covered(self, path, device, how):
-        result = self.result(path, device, 0)
+    def covered(self, path, device, how, *arguments):
+        result = self.result(path, device, 0, *arguments)
         self.assertEqual(result["verdict"], "covered")
         self.assertGreater(result["containers"][how], 0)
         self.assertEqual(result["containers"]["uncovered"], 0)
@@ -212,14 +213,33 @@ class VerifyTest(NvccTest):
         self.covered(path, "9.0@13.9", "jit")
         self.covered(path, "12.0@13.9", "jit")
         self.covered(path, "9.0", "jit")
-        self.fails(path, "9.0@12.8", 222)
+        self.fails(path, "9.0@12.8", 35)  # the runtime fails before any image is looked at
+        self.fails(self.nvcc("ptx90.fatbin", "-fatbin", *gencode("compute_90"), "one.cu"), "9.0@12.8", 222)
         self.fails(path, "8.0@13.9", 209)
         self.assertEqual(self.result(path, "9.0", 2, "--require-driver")["verdict"], "unknown")
 
     def test_zstd_needs_a_driver_that_inflates_it(self):
-        path = self.nvcc("zstd", "--compress-mode=size", *gencode("sm_90"), "one.cu")
+        path = self.nvcc("zstd.fatbin", "-fatbin", "--compress-mode=size", *gencode("sm_90"), "one.cu")
         self.covered(path, "9.0@12.4", "sass")
         self.fails(path, "9.0@12.2", 200)
+
+    def test_the_runtime_needs_a_driver_of_its_major_version(self):
+        """nvcc's three ways to link it, stripped too; without a runtime of its own nobody knows which one there will be."""
+        old, new = "9.0@12.9", "9.0@13.0"
+        for kind in ("static", "shared", "none"):
+            path = self.nvcc("%s.so" % kind, "-cudart", kind, "-shared", "-Xcompiler", "-fPIC", *gencode("sm_90"), "one.cu")
+            common.run(["strip", "-s", path, "-o", path + ".stripped"])
+            for each in (path, path + ".stripped"):
+                self.covered(each, new, "sass")
+                if kind == "none":
+                    self.assertEqual(self.covered(each, old, "sass")["driver_too_old_for_toolkit"], self.release)
+                else:
+                    self.fails(each, old, 35)
+                    self.covered(each, old, "sass", "--driver", "warn")
+        for name, flags in (("one.o", ["-c"]), ("one.dc.o", ["-dc"])):
+            self.fails(self.nvcc(name, *flags, *gencode("sm_90"), "one.cu"), old, 35)
+        for name, flags in (("one.fatbin", ["-fatbin", *gencode("sm_90")]), ("one.cubin", ["-cubin", "-arch=sm_90"])):
+            self.covered(self.nvcc(name, *flags, "one.cu"), old, "sass")
 
     def test_a_stub_of_the_link_covers_nothing(self):
         """Linking without -arch adds a container with an sm_75 cubin that has no kernel."""

@@ -1,11 +1,12 @@
 // Writes a shared library with device code as a release of CUDA would leave it, for the commands in
 // reports.py:
 //
-//   reports_fixture FILE CUDA IMAGE... [+ IMAGE...]
+//   reports_fixture FILE CUDA IMAGE... [+ IMAGE...] [runtime]
 //
 // IMAGE: sm_90a (SASS) or compute_90 (PTX), each with one kernel, `gemm`; followed by `:empty` the kernel
 // does nothing there, by `:without` another kernel stands in its place, by `:zstd` the image is compressed.
-// `+` begins another container. Exit: 0 written, 2 usage.
+// `+` begins another container; `runtime` registers the first with a CUDA runtime of that release, linked in.
+// Exit: 0 written, 2 usage.
 
 #include <cstdio>
 #include <fstream>
@@ -44,6 +45,7 @@ std::optional<Wanted> wanted_image(const std::string& text) {
 Bytes cubin(const Wanted& wanted, Version cuda) {
   CubinBuilder builder;
   builder.sm(wanted.arch.number);
+  if (cuda.major >= 13) builder.toolkit_info(to_string(cuda), "-arch sm_" + to_string(wanted.arch));
   if (cuda.major < 13 && wanted.arch.number <= 90) builder.generation7(cuda.major * 10 + cuda.minor);
   if (wanted.arch.suffix == Suffix::a) builder.marked_a();
   const Bytes code = wanted.how == "empty" ? sass::exit() : sass::join({sass::store(), sass::exit()});
@@ -64,13 +66,18 @@ int main(int argc, char** argv) {
   const auto cuda = args.size() > 2 ? parse_version(args[1]) : std::nullopt;
   const Toolkit* toolkit = cuda ? find_toolkit(*cuda) : nullptr;
   if (toolkit == nullptr) {
-    std::fprintf(stderr, "usage: reports_fixture FILE CUDA IMAGE... [+ IMAGE...]\n");
+    std::fprintf(stderr, "usage: reports_fixture FILE CUDA IMAGE... [+ IMAGE...] [runtime]\n");
     return 2;
   }
   std::vector<FatbinBuilder> containers(1);
+  bool runtime = false;
   for (std::size_t i = 2; i < args.size(); ++i) {
     if (args[i] == "+") {
       containers.emplace_back();
+      continue;
+    }
+    if (args[i] == "runtime") {
+      runtime = true;
       continue;
     }
     const auto wanted = wanted_image(args[i]);
@@ -90,7 +97,12 @@ int main(int argc, char** argv) {
     const Bytes bytes = container.bytes();
     section.insert(section.end(), bytes.begin(), bytes.end());
   }
-  const Bytes file = ElfBuilder{}.shared().section(".nv_fatbin", section).bytes();
+  ElfBuilder library;
+  library.shared().section(".nv_fatbin", section);
+  if (runtime)
+    library.section(".nvFatBinSegment", ByteWriter{}.u32(0x466243b1).u32(1).u64(0).u64(0).bytes())
+        .section(".rodata", bytes_of_text("CUDA driver version is insufficient for CUDA runtime version"));
+  const Bytes file = library.bytes();
   std::ofstream out(args[0], std::ios::binary);
   out.write(reinterpret_cast<const char*>(file.data()), static_cast<std::streamsize>(file.size()));
   return out.flush() ? 0 : 2;

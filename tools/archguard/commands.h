@@ -46,6 +46,7 @@ struct VerifyOptions {
   bool require_ptx = false;
   bool require_driver = false;
   std::string hollow = "warn";
+  std::string driver = "error";
   std::string waivers;
   std::string target;
   std::string format = "text";

@@ -90,7 +90,9 @@ CLI::App* add_verify(CLI::App& app, VerifyOptions& options) {
   add_choice(*command, "--require", options.require, {"sass", "any"}, "sass: PTX is no answer [any]");
   command->add_flag("--require-ptx", options.require_ptx, "each container holds plain PTX, for GPUs to come");
   command->add_flag("--require-driver", options.require_driver,
-                    "every device must tell its driver where PTX is needed, and it must serve the toolkit");
+                    "every device must tell its driver where PTX is needed");
+  add_choice(*command, "--driver", options.driver, {"error", "warn"},
+             "a driver too old for the file's CUDA runtime, error 35 [error]");
   add_choice(*command, "--hollow", options.hollow, {"error", "warn", "off"},
              "kernels that do nothing on a device [warn]");
   add_one(*command, "--waivers", options.waivers, "FILE",

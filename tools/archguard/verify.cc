@@ -76,6 +76,7 @@ VerifyPolicy policy_of(const VerifyOptions& options) {
   policy.hollow = options.hollow == "error" ? HollowPolicy::error
                   : options.hollow == "off" ? HollowPolicy::off
                                             : HollowPolicy::warn;
+  policy.driver = options.driver == "warn" ? DriverPolicy::warn : DriverPolicy::error;
   policy.judge.require_sass = options.require == "sass";
   policy.judge.require_ptx = options.require_ptx;
   policy.judge.require_driver = options.require_driver;

@@ -11,6 +11,7 @@ Checks on every build that what was built covers every device, and stops the bui
     [REQUIRE sass|any]               sass: PTX is no answer (any)
     [REQUIRE_PTX]                    each container also holds plain PTX, for GPUs to come
     [HOLLOW error|warn|off]          kernels that do nothing on one device and something on another (warn)
+    [DRIVER error|warn]              a driver of the fleet that is too old for the CUDA runtime, error 35 (error)
     [NEEDED error|warn|off]          libraries of others that a linked target needs, scope library (error)
     [WAIVERS <file>]                 CSV kernel,compute_cap,reason: kernels that may be absent
     [WARN_ONLY]                      report, and let the build go on
@@ -30,11 +31,15 @@ error; ``NEEDED warn`` lets the build go on, ``NEEDED off`` does not look. What 
 is for ELF files alone. Static libraries are part of the linked file: for one with device code of others, such as
 ``CUDA::cublas_static``, use ``SCOPE library``.
 
+A device whose driver is stated and too old for the program's CUDA runtime is not covered, whatever the images are: from
+CUDA 11 on a driver of an older major version. Where drivers are updated before the program is shipped, ``DRIVER warn`` only
+says so.
+
 The check runs again when the target, a needed library, a fleet, the waivers or the settings change, in the default build
 and under the target ``archguard_verify``. A named target without device code, in itself and its libraries, is an error, one
 found by ``ALL`` a note.
 
-For packagers, from the cache or the environment: ``ARCHGUARD_VERIFY=error|warn|off``, ``ARCHGUARD_FLEET``,
+For packagers, from the cache or the environment: ``ARCHGUARD_VERIFY=error|warn|off``, ``ARCHGUARD_DRIVER=error|warn``, ``ARCHGUARD_FLEET``,
 ``ARCHGUARD_EXECUTABLE`` (the archguard to run).
 #]=======================================================================]
 include_guard(GLOBAL)
@@ -49,12 +54,13 @@ function(archguard_verify)
   set(command "archguard_verify")
   list(APPEND CMAKE_MESSAGE_CONTEXT "${command}")
   cmake_parse_arguments(PARSE_ARGV 0 arg "ALL;REQUIRE_PTX;WARN_ONLY;POST_BUILD;TEST" ""
-    "TARGETS;FLEET;SCOPE;REQUIRE;HOLLOW;NEEDED;WAIVERS")
+    "TARGETS;FLEET;SCOPE;REQUIRE;HOLLOW;DRIVER;NEEDED;WAIVERS")
   _archguard_check_arguments(${command} OPTIONS ALL REQUIRE_PTX WARN_ONLY POST_BUILD TEST
-    ONE SCOPE REQUIRE HOLLOW NEEDED WAIVERS MANY TARGETS FLEET)
+    ONE SCOPE REQUIRE HOLLOW DRIVER NEEDED WAIVERS MANY TARGETS FLEET)
   _archguard_check_choice(${command} SCOPE container library)
   _archguard_check_choice(${command} REQUIRE sass any)
   _archguard_check_choice(${command} HOLLOW error warn off)
+  _archguard_check_choice(${command} DRIVER error warn)
   _archguard_check_choice(${command} NEEDED error warn off)
   if(arg_ALL AND DEFINED arg_TARGETS)
     message(FATAL_ERROR "${command}: TARGETS and ALL exclude each other; give one of them")

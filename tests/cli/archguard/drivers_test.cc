@@ -110,30 +110,3 @@ TEST_CASE("where some containers fit and others do not, --scope library is named
   CHECK_FALSE(said({"--device", "8.0", "--target", "l"}));
   CHECK_FALSE(said({"--device", "9.0"}));
 }
-
-TEST_CASE("a runtime that the driver is too old for is warned of once, with the driver to install") {
-  const TemporaryFolder folder;
-  const std::string program = library({FatbinBuilder{}.cubin(80, cubin(80)).bytes()});
-  for (const char* name : {"a.so", "b.so", "c.so"}) folder.file(name, program);
-  const std::vector<std::string> files = {"verify", "a.so", "b.so", "c.so", "--brief"};
-  auto with = [&](std::vector<std::string> more) {
-    more.insert(more.begin(), files.begin(), files.end());
-    return run_archguard(more, folder.path());
-  };
-  CHECK(with({"--device", "8.0@11.8"}).out ==
-        "archguard: warning: a.so: made by CUDA 12.4, whose runtime fails with error 35 "
-        "(cudaErrorInsufficientDriver) on the driver of 8.0 (--device 8.0@11.8)\n"
-        "  also: b.so, c.so\n"
-        "  fix: update the driver to branch 525 (CUDA 12.0) or newer, or build with CUDA 11.8; "
-        "--require-driver "
-        "makes this an error\n"
-        "a.so: 1 of 1 covered\nb.so: 1 of 1 covered\nc.so: 1 of 1 covered\n");
-  CHECK(with({"--device", "8.0@12.0"}).out ==
-        "a.so: 1 of 1 covered\nb.so: 1 of 1 covered\nc.so: 1 of 1 covered\n");
-  CHECK(with({"--device", "8.0@11.8", "--require-driver"}).exit_code == 1);
-  CHECK(
-      run_archguard({"verify", "a.so", "--device", "8.0@11.8"}, folder.path())
-          .out.find(
-              "  covered    8.0 (--device 8.0@11.8)  1 container: 1 SASS; error 35 from the runtime of CUDA "
-              "12.4\n") != std::string::npos);
-}

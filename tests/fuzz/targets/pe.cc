@@ -1,4 +1,6 @@
+#include "container/pe_imports.h"
 #include "container/pe_object.h"
+#include "fatbin/cuda_runtime.h"
 #include "host.h"
 
 namespace archguard::fuzz {
@@ -10,6 +12,13 @@ void pe(ByteView bytes) {
   std::vector<Error> errors;
   read_pe_object(MemorySource(bytes), "f", object, errors);
   check_object(object, bytes.size);
+  const auto imports = read_pe_imports(MemorySource(bytes));
+  if (!imports || !*imports) return;
+  promise((*imports)->size() <= 4096);
+  for (const std::string& name : **imports) {
+    promise(name.size() <= 255 && name.find('\0') == std::string::npos);
+    runtime_library(name);
+  }
 }
 
 }  // namespace archguard::fuzz

@@ -4,13 +4,15 @@
 
 namespace archguard::fuzz {
 
-// A whole judgement, for a device of today and one of none.
+// A whole judgement, for a device of today, one of none, and one whose driver is too old for any runtime.
 void verify(ByteView bytes) {
   if (names_files(bytes)) return;
   VerifyRequest request;
-  std::vector<Device> devices(2);
+  std::vector<Device> devices(3);
   devices[0].capability = ComputeCapability{8, 6};
   devices[1].capability = ComputeCapability{12, 0};
+  devices[2].capability = ComputeCapability{8, 6};
+  devices[2].driver_cuda = Version{1, 0};
   request.classes = classes_of(devices);
   Waivers waivers;
   const MemorySource source(bytes);

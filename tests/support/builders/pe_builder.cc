@@ -18,6 +18,29 @@ PeBuilder& PeBuilder::section(std::string_view name, Bytes bytes, std::uint32_t 
   return *this;
 }
 
+PeBuilder& PeBuilder::imports(const std::vector<std::string>& libraries,
+                              const std::vector<std::string>& delayed) {
+  constexpr std::uint32_t kAddress = 0x20000;
+  const std::size_t delayed_at = (libraries.size() + 1) * 20;
+  const std::size_t names_at = delayed_at + (delayed.size() + 1) * 32;
+  ByteWriter tables, names;
+  for (const std::string& name : libraries) {
+    tables.zeros(12).u32(kAddress + names_at + names.size()).u32(kAddress);
+    names.text(name).u8(0);
+  }
+  tables.zeros(20);
+  for (const std::string& name : delayed) {
+    tables.u32(1).u32(kAddress + names_at + names.size()).zeros(24);
+    names.text(name).u8(0);
+  }
+  tables.zeros(32).append(names.bytes());
+  section(".idata", tables.bytes());
+  sections_.back().address = kAddress;
+  imports_at_ = kAddress;
+  delayed_at_ = kAddress + static_cast<std::uint32_t>(delayed_at);
+  return *this;
+}
+
 PeBuilder& PeBuilder::no_bytes(std::string_view name, std::uint32_t size) {
   sections_.push_back({std::string(name), {}, size, 0xc0000080});
   return *this;
@@ -25,7 +48,7 @@ PeBuilder& PeBuilder::no_bytes(std::string_view name, std::uint32_t size) {
 
 Bytes PeBuilder::bytes() const {
   const bool image = form_ == Form::image, big = form_ == Form::big_object;
-  const std::size_t optional = image ? 112 : 0;
+  const std::size_t optional = !image ? 0 : imports_at_ == 0 ? 112 : 112 + 16 * 8;
   const std::size_t sections_at = image ? 0x80 + 4 + 20 + optional : big ? 56 : 20;
   std::size_t content_at = sections_at + sections_.size() * 40;
 
@@ -39,7 +62,7 @@ Bytes PeBuilder::bytes() const {
     }
     name.resize(8);
     const std::size_t size = section.content.size();
-    table.text(name).u32(section.memory_size).u32(0x1000).u32(size);
+    table.text(name).u32(section.memory_size).u32(section.address).u32(size);
     table.u32(size == 0 ? 0 : content_at + content.size()).u32(0).u32(0).u32(0).u32(section.flags);
     content.append(section.content);
   }
@@ -60,7 +83,13 @@ Bytes PeBuilder::bytes() const {
         .u16(optional)
         .u16(image ? 0x2022 : 0);
   }
-  file.zeros(optional).append(table.bytes()).append(content.bytes());
+  if (imports_at_ != 0) {
+    file.u16(0x20b).zeros(106).u32(16);
+    file.zeros(8).u32(imports_at_).u32(20).zeros(11 * 8).u32(delayed_at_).u32(32).zeros(2 * 8);
+  } else {
+    file.zeros(optional);
+  }
+  file.append(table.bytes()).append(content.bytes());
   if (!image) file.zeros(big ? 20 : 18).u32(4 + names.size()).append(names.bytes());
   return file.bytes();
 }

@@ -14,6 +14,8 @@ class PeBuilder {
   PeBuilder& object();      // .obj: long names of sections stand in a string table
   PeBuilder& big_object();  // /bigobj
   PeBuilder& section(std::string_view name, Bytes bytes, std::uint32_t flags = 0x40000040);
+  // The tables of imports and of delayed imports, in a section of their own; of a 64-bit image.
+  PeBuilder& imports(const std::vector<std::string>& libraries, const std::vector<std::string>& delayed = {});
   PeBuilder& no_bytes(std::string_view name, std::uint32_t size);
   Bytes bytes() const;
 
@@ -24,9 +26,11 @@ class PeBuilder {
     Bytes content;
     std::uint32_t memory_size = 0;
     std::uint32_t flags = 0;
+    std::uint32_t address = 0x1000;
   };
   Form form_ = Form::image;
   std::vector<Section> sections_;
+  std::uint32_t imports_at_ = 0, delayed_at_ = 0;  // addresses
 };
 
 }  // namespace archguard::test

@@ -95,6 +95,18 @@ function(_archguard_severity out command default)
   set(${out} "${severity}" PARENT_SCOPE)
 endfunction()
 
+# What a driver that is too old for the CUDA runtime does: ARCHGUARD_DRIVER, else what was given; empty: archguard decides.
+function(_archguard_driver_policy out command given)
+  _archguard_switch(policy ARCHGUARD_DRIVER)
+  string(TOLOWER "${policy}" policy)
+  if(policy STREQUAL "")
+    set(policy "${given}")
+  elseif(NOT policy MATCHES "^(error|warn)$")
+    message(FATAL_ERROR "${command}: ARCHGUARD_DRIVER is '${policy}'; it takes error or warn")
+  endif()
+  set(${out} "${policy}" PARENT_SCOPE)
+endfunction()
+
 # ARCHGUARD_DETECT as TRUE or FALSE; ON unless said otherwise.
 function(_archguard_may_detect out command)
   _archguard_switch(value ARCHGUARD_DETECT)

@@ -30,11 +30,11 @@ fails_twice("archguard_verify: target 'app' does not cover every device" 98)
 file(WRITE "${SOURCE}/waivers.csv" "${waivers}")
 passes("1 of 1 covered")
 
-# A driver of the fleet that gets older: its compiler does not know this PTX.
+# A driver of the fleet that gets older: it does not serve this CUDA runtime.
 run(COMMAND "${CMAKE_COMMAND}" -E sleep 1.1)
 string(REPLACE "580.95.05" "550.54.15" older "${fleet}")
 file(WRITE "${SOURCE}/fleet.csv" "${older}")
-fails_twice("archguard_verify: target 'app' does not cover every device" 222)
+fails_twice("archguard_verify: target 'app' does not cover every device" 35)
 file(WRITE "${SOURCE}/fleet.csv" "${fleet}")
 passes("1 of 1 covered")
 
@@ -47,5 +47,5 @@ machine("driver 550.54.15\ncuda 12040\ndevice cc=8.0 uuid=GPU-1 pci=0000:3B:00.0
 configure()
 build()
 says_not("Building CUDA")
-says("archguard: error 222: ")
+says("archguard: error 35: ")
 says("ArchGuard: warning: target 'app' does not cover every device")

@@ -1,0 +1,99 @@
+#include "coverage/runtime.h"
+
+#include <algorithm>
+
+#include "compat/toolkit.h"
+#include "coverage/fix.h"
+#include "fatbin/cuda_runtime.h"
+
+namespace archguard {
+namespace {
+
+std::string found_text(const RuntimeUse::Need& need) {
+  const std::string runtime = "the runtime of CUDA " + to_string(need.toolkit);
+  switch (need.link) {
+    case RuntimeUse::Link::needed:
+      return need.library + " among the libraries that it needs";
+    case RuntimeUse::Link::to_come:
+      return "objects to be linked with " + runtime + " or newer";
+    case RuntimeUse::Link::held:
+    case RuntimeUse::Link::elsewhere:
+      break;
+  }
+  return runtime + ", linked in";
+}
+
+// What a newer driver mends as well: none of it happens, since the runtime fails first.
+bool is_of_driver(const Failure& failure) {
+  return !failure.unknown && (failure.code == kUnsupportedPtxVersion || failure.code == kInvalidKernelImage);
+}
+
+}  // namespace
+
+void RuntimeUse::add(const DeviceObject& object, const ContainerCode& container) {
+  if (!object.registers || !may_be_registered(container.container)) return;
+  for (const Image& image : container.images) {
+    const auto toolkit = image.unknown.empty() ? toolkit_of(image) : std::nullopt;
+    if (!toolkit) continue;
+    const auto [newest, is_new] = toolkits_.try_emplace(&object, *toolkit);
+    if (!is_new && newest->second < *toolkit) newest->second = *toolkit;
+  }
+}
+
+const std::optional<RuntimeUse::Need>& RuntimeUse::need() {
+  if (looked_) return need_;
+  looked_ = true;
+  for (const DeviceObject& object : code_.objects) {
+    if (!object.registers || object.containers.empty()) continue;
+    const auto library = object.linked ? needed_runtime(object, file_) : std::nullopt;
+    const auto made_by = toolkits_.find(&object);
+    Need need{{}, library ? Link::needed : object.linked ? Link::held : Link::to_come, {}, &object};
+    if (library) need.library = library->name;
+    if (library && library->version)
+      need.toolkit = *library->version;
+    else if (made_by != toolkits_.end())
+      need.toolkit = made_by->second;
+    else
+      continue;
+    if (!need_ ||
+        lowest_driver_cuda_for_toolkit(need_->toolkit) < lowest_driver_cuda_for_toolkit(need.toolkit))
+      need_ = std::move(need);
+  }
+  return need_;
+}
+
+RuntimeUse::Link RuntimeUse::link() {
+  if (!searched_ && need_->link == Link::held && !holds_runtime(*need_->object, file_))
+    need_->link = Link::elsewhere;
+  searched_ = true;
+  return need_->link;
+}
+
+void judge_runtime(DeviceResult& result, const DeviceClass& devices, const VerifyPolicy& policy,
+                   RuntimeUse& runtime) {
+  const std::optional<Version> driver = devices.device.driver_cuda;
+  // Without a driver only what already asks for one asks for a little more.
+  if (result.containers.total == 0 || (!driver && !result.needs_driver)) return;
+  const auto& need = runtime.need();
+  if (!need) return;
+  const Version floor = lowest_driver_cuda_for_toolkit(need->toolkit);
+  if (driver ? floor <= *driver : floor <= *result.needs_driver) return;
+  const bool elsewhere = runtime.link() == RuntimeUse::Link::elsewhere;
+  if (!driver && elsewhere) return;
+  if (!result.needs_driver || *result.needs_driver < floor) result.needs_driver = floor;
+  if (!driver) return;
+  result.toolkit_ahead = need->toolkit;
+  result.runtime_elsewhere = elsewhere;
+  result.runtime_fix = fix_old_driver(result, devices, policy);
+  if (elsewhere || policy.driver == DriverPolicy::warn) return;
+  auto& failures = result.failures;
+  failures.erase(std::remove_if(failures.begin(), failures.end(), is_of_driver), failures.end());
+  Failure failure;
+  failure.code = kInsufficientDriver;
+  failure.reason = "the runtime of CUDA " + to_string(need->toolkit) + " asks for a driver of CUDA " +
+                   to_string(floor) + " or newer; this one offers CUDA " + to_string(*driver);
+  failure.found = found_text(*need);
+  failures.insert(failures.begin(), std::move(failure));
+}
+
+}  // namespace archguard

@@ -1,0 +1,258 @@
+// What archguard verify says of a driver that is too old for a program's CUDA runtime.
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include "running.h"
+#include "support/builders/archive_builder.h"
+#include "support/builders/cubin_builder.h"
+#include "support/builders/elf_builder.h"
+#include "support/builders/fatbin_builder.h"
+#include "support/builders/pe_builder.h"
+
+using namespace archguard::test;
+
+namespace {
+
+// `toolkit`: 124 is CUDA 12.4.
+Bytes cubin(int toolkit, int sm = 80) {
+  return CubinBuilder{}
+      .sm(sm)
+      .generation7(toolkit)
+      .kernel("gemm", sass::join({sass::store(), sass::exit()}))
+      .bytes();
+}
+
+Bytes with_sass(int toolkit, int sm = 80) {
+  return FatbinBuilder{}.cubin(sm, cubin(toolkit, sm)).bytes();
+}
+
+Bytes with_ptx(std::string_view isa) {
+  const std::string text = ".version " + std::string(isa) +
+                           "\n.target sm_80\n.address_size 64\n.visible .entry gemm()\n{\n trap;\n}\n";
+  return FatbinBuilder{}.ptx("80", isa, text).bytes();
+}
+
+Bytes registration() {
+  return ByteWriter{}.u32(0x466243b1).u32(1).u64(0).u64(0).bytes();
+}
+
+ElfBuilder program(const Bytes& container) {
+  return ElfBuilder{}.section(".nv_fatbin", container).section(".nvFatBinSegment", registration());
+}
+
+std::string with_static(const Bytes& container) {
+  const Bytes text = bytes_of_text("CUDA driver version is insufficient for CUDA runtime version");
+  return text_of(program(container).section(".rodata", text).bytes());
+}
+
+std::string with_shared(const Bytes& container, std::string_view library) {
+  return text_of(program(container).needed(library).bytes());
+}
+
+struct Case {
+  RunOutput run;
+  std::string text;  // less the table and the summary
+};
+
+Case verify(const std::string& folder, std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), "verify");
+  arguments.emplace_back("--brief");
+  Case result{run_archguard(arguments, folder), {}};
+  result.text = result.run.out;
+  return result;
+}
+
+bool says(const Case& result, std::string_view text) {
+  return result.text.find(text) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("a driver too old for the runtime is error 35, with what was found and the driver to install") {
+  const TemporaryFolder folder;
+  folder.file("static", with_static(with_sass(124)));
+  folder.file("shared", with_shared(with_sass(118), "libcudart.so.12"));  // the library decides
+  const Case held = verify(folder.path(), {"static", "--device", "8.0@11.8"});
+  CHECK(
+      held.text ==
+      "archguard: error 35: static: the CUDA runtime fails on 8.0 (--device 8.0@11.8)\n"
+      "  seen as: CUDA driver version is insufficient for CUDA runtime version\n"
+      "  found: the runtime of CUDA 12.4, linked in\n"
+      "  cause: the runtime of CUDA 12.4 asks for a driver of CUDA 12.0 or newer; this one offers CUDA 11.8\n"
+      "  fix: update the driver to branch 525 (CUDA 12.0) or newer, or build with CUDA 11.8\n"
+      "static: 0 of 1 covered\n");
+  CHECK(held.run.exit_code == 1);
+  const Case needed = verify(folder.path(), {"shared", "--device", "8.0@11.8"});
+  CHECK(says(needed, "archguard: error 35: shared: "));
+  CHECK(says(needed, "  found: libcudart.so.12 among the libraries that it needs\n"));
+  CHECK(verify(folder.path(), {"static", "shared", "--device", "8.0@12.0"}).text ==
+        "static: 1 of 1 covered\nshared: 1 of 1 covered\n");  // minor version compatibility
+  CHECK(run_archguard({"verify", "static", "--device", "8.0@11.8"}, folder.path())
+            .out.find("  error 35   8.0 (--device 8.0@11.8)  1 container: 1 SASS\n") != std::string::npos);
+}
+
+TEST_CASE("from CUDA 11 on the major version decides, before it the version") {
+  const TemporaryFolder folder;
+  folder.file("11", with_shared(with_sass(118), "libcudart.so.11.0"));
+  folder.file("102", with_shared(with_sass(102, 70), "libcudart.so.10.2"));
+  CHECK(verify(folder.path(), {"11", "--device", "8.0@11.0"}).run.exit_code == 0);
+  CHECK(says(verify(folder.path(), {"11", "--device", "8.0@10.2"}), "error 35"));
+  CHECK(verify(folder.path(), {"102", "--device", "7.0@10.2"}).run.exit_code == 0);
+  CHECK(says(verify(folder.path(), {"102", "--device", "7.0@10.1"}), "error 35"));
+  CHECK(verify(folder.path(), {"102", "--device", "7.0@12.4"}).run.exit_code == 0);
+}
+
+TEST_CASE("35 comes before what a newer driver mends as well, not before what it does not") {
+  const TemporaryFolder folder;
+  folder.file("ptx", with_static(with_ptx("9.1")));
+  const Case old_major = verify(folder.path(), {"ptx", "--device", "8.0@12.8"});
+  CHECK(says(old_major, "archguard: error 35: "));
+  CHECK_FALSE(says(old_major, "222"));
+  CHECK(says(old_major, "  fix: update the driver to one that offers CUDA 13.1 or newer") !=
+        says(old_major, "  fix: update the driver to branch 590 (CUDA 13.1) or newer"));
+  const Case same_major = verify(folder.path(), {"ptx", "--device", "8.0@13.0"});
+  CHECK(says(same_major, "archguard: error 222: "));  // that compatibility does not extend to PTX
+  CHECK_FALSE(says(same_major, "error 35"));
+
+  folder.file("lacks", with_static(with_sass(124)));
+  const Case both = verify(folder.path(), {"lacks", "--device", "9.0@11.8"});
+  CHECK(says(both, "archguard: error 35: "));
+  CHECK(says(both, "archguard: error 209: "));
+  CHECK(says(both, "update the driver to branch 525"));
+  CHECK(says(both, "90-real"));
+}
+
+TEST_CASE("--driver warn lets error 35 pass, once said for all files of that runtime") {
+  const TemporaryFolder folder;
+  for (const char* name : {"a.so", "b.so", "c.so"}) folder.file(name, with_static(with_sass(124)));
+  const Case warned =
+      verify(folder.path(), {"a.so", "b.so", "c.so", "--device", "8.0@11.8", "--driver", "warn"});
+  CHECK(
+      warned.text ==
+      "archguard: warning: a.so: the runtime of CUDA 12.4 fails with error 35 (cudaErrorInsufficientDriver) "
+      "on the driver of 8.0 (--device 8.0@11.8)\n"
+      "  also: b.so, c.so\n"
+      "  fix: update the driver to branch 525 (CUDA 12.0) or newer, or build with CUDA 11.8\n"
+      "a.so: 1 of 1 covered\nb.so: 1 of 1 covered\nc.so: 1 of 1 covered\n");
+  CHECK(warned.run.exit_code == 0);
+  CHECK(
+      run_archguard({"verify", "a.so", "--device", "8.0@11.8", "--driver", "warn"}, folder.path())
+          .out.find("  covered    8.0 (--device 8.0@11.8)  1 container: 1 SASS; error 35 from the runtime of "
+                    "CUDA 12.4\n") != std::string::npos);
+  CHECK(verify(folder.path(), {"a.so", "--device", "8.0@11.8", "--driver", "off"}).run.exit_code == 2);
+}
+
+TEST_CASE("a runtime in another file is not this one's failure, and is warned of") {
+  const TemporaryFolder folder;
+  folder.file("none.so", text_of(program(with_sass(124)).needed("libc.so.6").bytes()));  // -cudart none
+  const Case none = verify(folder.path(), {"none.so", "--device", "8.0@11.8"});
+  CHECK(
+      none.text ==
+      "archguard: warning: none.so: the CUDA runtime is in another file; that of CUDA 12.4 fails with error "
+      "35 (cudaErrorInsufficientDriver) on the driver of 8.0 (--device 8.0@11.8)\n"
+      "  fix: update the driver to branch 525 (CUDA 12.0) or newer, or build with CUDA 11.8\n"
+      "none.so: 1 of 1 covered\n");
+  CHECK(none.run.exit_code == 0);
+}
+
+TEST_CASE("what the driver API loads needs no runtime") {
+  const TemporaryFolder folder;
+  folder.file("k.fatbin", text_of(with_sass(124)));
+  folder.file("k.cubin", text_of(cubin(124)));
+  folder.file("unregistered.so", text_of(ElfBuilder{}.section(".nv_fatbin", with_sass(124)).bytes()));
+  CHECK(verify(folder.path(), {"k.fatbin", "k.cubin", "unregistered.so", "--device", "8.0@11.8"}).text ==
+        "k.fatbin: 1 of 1 covered\nk.cubin: 1 of 1 covered\nunregistered.so: 1 of 1 covered\n");
+  // Nor does a program need the runtime of what it keeps among its data for the driver API.
+  folder.file(
+      "data",
+      text_of(
+          program(with_sass(118)).section(".rodata.kernels", with_sass(124)).needed("libcudart.so").bytes()));
+  CHECK(verify(folder.path(), {"data", "--device", "8.0@11.8"}).run.exit_code == 0);
+}
+
+TEST_CASE(
+    "objects and archives get the runtime that they are linked with: no older one than their toolkit's") {
+  const TemporaryFolder folder;
+  const Bytes object = program(with_sass(124)).relocatable().bytes();
+  folder.file("k.o", text_of(object));
+  folder.file("k.a", text_of(ArchiveBuilder{}.member("k.o", object).bytes()));
+  for (const char* name : {"k.o", "k.a"}) {
+    const Case result = verify(folder.path(), {name, "--device", "8.0@11.8"});
+    CHECK(result.run.exit_code == 1);
+    CHECK(says(result, "  found: objects to be linked with the runtime of CUDA 12.4 or newer\n"));
+    CHECK(verify(folder.path(), {name, "--device", "8.0@12.0"}).run.exit_code == 0);
+  }
+}
+
+TEST_CASE("a library is told by its runtime as well, and a newer build of it is none of ours") {
+  const TemporaryFolder folder;
+  const Bytes text = bytes_of_text("CUDA driver version is insufficient for CUDA runtime version");
+  folder.file("l.dll", text_of(PeBuilder{}
+                                   .section(".nv_fatb", with_sass(124))
+                                   .section(".nvFatBi", registration())
+                                   .section(".rdata", text)
+                                   .bytes()));
+  const Case result = verify(folder.path(), {"l.dll", "--device", "8.0@11.8", "--scope", "library"});
+  CHECK(says(result, "archguard: error 35: l.dll: "));
+  CHECK(
+      says(result,
+           "  fix: update the driver to branch 525 (CUDA 12.0) or newer, or use a build of this library for "
+           "CUDA 11\n"));
+  folder.file("libl.so", with_static(with_sass(124)));
+  folder.file("app", with_shared({}, "libl.so"));
+  const Case needed =
+      verify(folder.path(), {"app", "--needed-only", "--rpath-link", ".", "--device", "8.0@11.8"});
+  CHECK(says(needed, "archguard: error 35: "));
+  CHECK(needed.run.exit_code == 1);
+}
+
+TEST_CASE(
+    "where cuda-compat may give programs more than the driver's version tells, the fix says how to say it") {
+  const TemporaryFolder folder;
+  folder.file("a.so", with_static(with_sass(124)));
+  const auto fix_on = [&](const std::string& device) {
+    folder.file("fleet.csv", "name, compute_cap, driver_version, driver_cuda\n" + device + "\n");
+    const Case result = verify(folder.path(), {"a.so", "--fleet", "fleet.csv"});
+    const auto at = result.text.find("  fix: ");
+    return at == std::string::npos ? "no error"
+                                   : result.text.substr(at + 7, result.text.find('\n', at) - at - 7);
+  };
+  const std::string update = "update the driver to branch 525 (CUDA 12.0) or newer, or build with CUDA 11.4";
+  CHECK(fix_on("NVIDIA A100, 8.0, 470.82.01,") ==
+        update +
+            ", or, where cuda-compat gives programs a newer CUDA than this driver, tell that in the column "
+            "driver_cuda of the fleet file");
+  CHECK(fix_on("NVIDIA GeForce RTX 3090, 8.6, 470.82.01,") == update);
+  CHECK(fix_on("NVIDIA A100, 8.0, 470.82.01, 11.4") == update);
+  CHECK(fix_on("NVIDIA A100, 8.0, 470.82.01, 12.4") == "no error");
+  CHECK(fix_on("Orin (nvgpu), 8.0, 470.82.01, 12.4") == "no error");
+}
+
+TEST_CASE("a driver that is not stated fails nothing, and asks for the runtime's where it asks at all") {
+  const TemporaryFolder folder;
+  folder.file("a.so", with_static(with_sass(124)));
+  CHECK(verify(folder.path(), {"a.so", "--device", "8.0"}).text == "a.so: 1 of 1 covered\n");
+  folder.file("z.so", with_static(FatbinBuilder{}.cubin(80, cubin(130)).zstd().bytes()));
+  folder.file("z.fatbin", text_of(FatbinBuilder{}.cubin(80, cubin(130)).zstd().bytes()));
+  const auto needs = [&](const char* name) {
+    const RunOutput run =
+        run_archguard({"verify", name, "--device", "8.0", "--format", "json"}, folder.path());
+    return nlohmann::json::parse(run.out)["files"][0]["results"][0]["needs_driver_cuda"].get<std::string>();
+  };
+  CHECK(needs("z.so") == "13.0");
+  CHECK(needs("z.fatbin") == "12.4");
+}
+
+TEST_CASE("in JSON error 35 has the runtime's toolkit") {
+  const TemporaryFolder folder;
+  folder.file("a.so", with_static(with_sass(124)));
+  const RunOutput run =
+      run_archguard({"verify", "a.so", "--device", "8.0@11.8", "--format", "json"}, folder.path());
+  const auto result = nlohmann::json::parse(run.out)["files"][0]["results"][0];
+  CHECK(result["verdict"] == "not-covered");
+  CHECK(result["driver_too_old_for_toolkit"] == "12.4");
+  CHECK(result["needs_driver_cuda"] == "12.0");
+  REQUIRE(result["errors"].size() == 1);
+  CHECK(result["errors"][0]["code"] == 35);
+  CHECK(result["errors"][0]["containers"].empty());
+}

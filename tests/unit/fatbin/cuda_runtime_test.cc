@@ -1,0 +1,136 @@
+#include "fatbin/cuda_runtime.h"
+
+#include <doctest/doctest.h>
+
+#include "reading.h"
+#include "support/builders/pe_builder.h"
+
+using namespace archguard;
+using namespace archguard::test;
+
+namespace {
+
+std::string runtime_named(const char* name) {
+  const auto library = runtime_library(name);
+  if (!library) return "another library";
+  CHECK(library->name == name);
+  return library->version ? to_string(*library->version) : "no version";
+}
+
+const test::Bytes& fat_binary() {
+  static const test::Bytes bytes = FatbinBuilder{}.cubin(80, filler(64)).bytes();
+  return bytes;
+}
+
+test::Bytes registration() {
+  return ByteWriter{}.u32(0x466243b1).u32(1).u64(0).u64(0).bytes();
+}
+
+ElfBuilder program() {
+  return ElfBuilder{}.section(".nv_fatbin", fat_binary()).section(".nvFatBinSegment", registration());
+}
+
+struct Found {
+  bool registers = false, holds = false;
+  std::string needed;
+};
+
+Found find(const test::Bytes& bytes) {
+  const DeviceCode code = read(bytes, "p");
+  REQUIRE(code.objects.size() == 1);
+  const DeviceObject& object = code.objects[0];
+  const MemorySource file(bytes);
+  const auto library = needed_runtime(object, file);
+  return {object.registers, holds_runtime(object, file), library ? library->name : ""};
+}
+
+const std::string kText = "CUDA driver version is insufficient for CUDA runtime version";
+
+}  // namespace
+
+TEST_CASE("names of the CUDA runtime, and the version that they tell") {
+  CHECK(runtime_named("libcudart.so.13") == "13.0");
+  CHECK(runtime_named("libcudart.so.11.0") == "11.0");
+  CHECK(runtime_named("libcudart.so.10.2") == "10.2");
+  CHECK(runtime_named("libcudart-8774224f.so.12.4.127") == "12.4");  // in a wheel
+  CHECK(runtime_named("libcudart.so") == "no version");
+  CHECK(runtime_named("libcudart.so.x") == "no version");
+  CHECK(runtime_named("cudart64_13.dll") == "13.0");
+  CHECK(runtime_named("cudart64_110.dll") == "11.0");
+  CHECK(runtime_named("cudart64_102.dll") == "10.2");
+  CHECK(runtime_named("CUDART64_65.DLL") == "6.5");
+  CHECK(runtime_named("cudart64_12-0123abcd.dll") == "12.0");
+  for (const char* other :
+       {"libcuda.so.1", "libcudartx.so.1", "libcudart.a", "cudart.dll", "libcudart.sox", ""})
+    CHECK_MESSAGE(runtime_named(other) == "another library", other);
+}
+
+TEST_CASE("a file that registers fat binaries needs the runtime, holds it, or neither") {
+  const Found shared = find(program().needed("libc.so.6").needed("libcudart.so.13").bytes());
+  CHECK(shared.registers);
+  CHECK(shared.needed == "libcudart.so.13");
+  CHECK_FALSE(shared.holds);
+  const Found static_ = find(program().section(".rodata", bytes_of_text("..." + kText)).bytes());
+  CHECK(static_.registers);
+  CHECK(static_.needed.empty());
+  CHECK(static_.holds);
+  const Found none = find(program().needed("libc.so.6").section(".rodata", filler(100)).bytes());
+  CHECK(none.registers);
+  CHECK(none.needed.empty());
+  CHECK_FALSE(none.holds);
+  const Found windows = find(PeBuilder{}
+                                 .section(".nv_fatb", fat_binary())
+                                 .section(".nvFatBi", registration())
+                                 .imports({"KERNEL32.dll", "cudart64_12.dll"})
+                                 .bytes());
+  CHECK(windows.registers);
+  CHECK(windows.needed == "cudart64_12.dll");
+  const Found held_by_dll = find(PeBuilder{}
+                                     .section(".nv_fatb", fat_binary())
+                                     .section(".nvFatBi", registration())
+                                     .section(".rdata", bytes_of_text(kText))
+                                     .bytes());
+  CHECK(held_by_dll.registers);
+  CHECK(held_by_dll.holds);
+}
+
+TEST_CASE("the text of a runtime counts among data, wherever it stands") {
+  CHECK_FALSE(find(program().section(".debug_str", bytes_of_text(kText), 1, 0x30).bytes()).holds);
+  CHECK_FALSE(find(program().section(".text", bytes_of_text(kText), 1, 6).bytes()).holds);
+  CHECK_FALSE(find(program().section(".nv_fatbin", bytes_of_text(kText)).bytes()).holds);
+  for (const std::size_t before : {(std::size_t{1} << 20) - 30, std::size_t{1} << 20}) {
+    test::Bytes far = filler(before);
+    const test::Bytes text = bytes_of_text(kText);
+    far.insert(far.end(), text.begin(), text.end());
+    CHECK(find(program().section(".rodata", far).bytes()).holds);
+  }
+}
+
+TEST_CASE("what registers nothing needs no runtime") {
+  CHECK_FALSE(find(ElfBuilder{}.section(".nv_fatbin", fat_binary()).bytes()).registers);
+  CHECK_FALSE(find(fat_binary()).registers);  // loaded by the driver API
+  CHECK_FALSE(
+      find(ElfBuilder{}.section(".nvFatBinSegment", {}).section(".text", filler(8)).bytes()).registers);
+}
+
+TEST_CASE("without a table of sections whatever the file holds may be registered") {
+  const Found found = find(ElfBuilder{}
+                               .section(".nv_fatbin", fat_binary())
+                               .section(".rodata", bytes_of_text(kText))
+                               .needed("libc.so.6")
+                               .without_section_table()
+                               .bytes());
+  CHECK(found.registers);
+  CHECK(found.holds);
+}
+
+TEST_CASE("what a program keeps among its other data is not registered") {
+  const auto stands_in = [](const char* section) {
+    Container container;
+    container.section = section;
+    return may_be_registered(container);
+  };
+  for (const char* section : {".nv_fatbin", ".nv_fatb", "__nv_relfatbin", "__nv_rel", ""})
+    CHECK(stands_in(section));
+  for (const char* section : {".rodata", ".data", ".llvm.offloading"}) CHECK_FALSE(stands_in(section));
+}
