@@ -16,7 +16,11 @@ namespace {
 // What cudaGetErrorString says of 35. It is in libcudart_static of CUDA 11.8 to 13.0, in NVIDIA's libraries
 // that hold a runtime (libcurand, libcusparse, libnvjpeg of 11.8 to 13.0, for Linux and Windows), in stripped
 // files too, and not in those without one (libcufft, libcuda) (seen).
-constexpr std::string_view kTextOfRuntime = "CUDA driver version is insufficient for CUDA runtime version";
+// From CUDA 13 on nvcc for Windows links a part of the runtime that looks for the rest in this DLL, which
+// comes with the driver from 580 on (the name seen in files of CUDA 13; where the DLL comes from is claimed).
+constexpr std::string_view kTextsOfRuntime[] = {
+    "CUDA driver version is insufficient for CUDA runtime version", "nvcudart_hybrid64.dll"};
+constexpr std::size_t kTextMost = 64;
 constexpr std::size_t kBlock = std::size_t{1} << 20;
 
 std::vector<std::string> libraries_of(const ByteSource& source) {
@@ -26,14 +30,16 @@ std::vector<std::string> libraries_of(const ByteSource& source) {
 }
 
 bool holds_text(const ByteSource& source, std::uint64_t offset, std::uint64_t size) {
-  static const std::boyer_moore_horspool_searcher searcher(kTextOfRuntime.begin(), kTextOfRuntime.end());
-  const std::size_t most = kBlock + kTextOfRuntime.size();
-  Window in(source, most, most);
+  Window in(source, kBlock + kTextMost, kBlock + kTextMost);
   for (std::uint64_t at = 0; at < size; at += kBlock) {
-    const auto bytes = in.at(offset + at, static_cast<std::size_t>(std::min<std::uint64_t>(size - at, most)));
+    const auto bytes =
+        in.at(offset + at, static_cast<std::size_t>(std::min<std::uint64_t>(size - at, kBlock + kTextMost)));
     if (!bytes) return false;  // the file shrank: whoever reads images says so
-    const std::string_view text = bytes->text();
-    if (std::search(text.begin(), text.end(), searcher) != text.end()) return true;
+    const std::string_view here = bytes->text();
+    for (const std::string_view text : kTextsOfRuntime)
+      if (std::search(here.begin(), here.end(),
+                      std::boyer_moore_horspool_searcher(text.begin(), text.end())) != here.end())
+        return true;
   }
   return false;
 }
@@ -71,6 +77,7 @@ std::optional<RuntimeLibrary> runtime_library(std::string_view name) {
     const auto version = version_in_dll(rest.substr(0, rest.find('-')));  // a wheel's name has a hash behind
     return RuntimeLibrary{std::string(name), version};
   }
+  if (text == kTextsOfRuntime[1]) return RuntimeLibrary{std::string(name), std::nullopt};
   constexpr std::string_view kPrefix = "libcudart", kEnd = ".so";
   if (!starts_with(text, kPrefix)) return std::nullopt;
   const std::string_view rest = text.substr(kPrefix.size());

@@ -25,8 +25,8 @@ std::optional<RuntimeLibrary> runtime_library(std::string_view name);
 std::optional<RuntimeLibrary> needed_runtime(const DeviceObject& object, const ByteSource& file);
 
 // Is the runtime linked into it: -cudart static, the default of nvcc? Else it is in another file: -cudart
-// none, or a stub that looks for one when the program runs. Searches the data of the object for a text that
-// every release of the runtime has.
+// none, or a stub that looks for one when the program runs. Searches the data of the object for texts that
+// the releases of the runtime have.
 bool holds_runtime(const DeviceObject& object, const ByteSource& file);
 
 // Does this stand where what the runtime gets stands, as far as the file tells? Not what a program keeps

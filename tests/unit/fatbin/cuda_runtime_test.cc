@@ -94,6 +94,16 @@ TEST_CASE("a file that registers fat binaries needs the runtime, holds it, or ne
   CHECK(held_by_dll.holds);
 }
 
+TEST_CASE("the runtime of CUDA 13 for Windows looks for its other part in the driver") {
+  const Found found = find(PeBuilder{}
+                               .section(".nv_fatb", fat_binary())
+                               .section(".nvFatBi", registration())
+                               .section(".rdata", bytes_of_text("nvcudart_hybrid64.dll"))
+                               .bytes());
+  CHECK(found.holds);
+  CHECK(runtime_named("nvcudart_hybrid64.dll") == "no version");
+}
+
 TEST_CASE("the text of a runtime counts among data, wherever it stands") {
   CHECK_FALSE(find(program().section(".debug_str", bytes_of_text(kText), 1, 0x30).bytes()).holds);
   CHECK_FALSE(find(program().section(".text", bytes_of_text(kText), 1, 6).bytes()).holds);
