@@ -88,6 +88,7 @@ class CubinReader {
     if (has_machine_code && tables.empty())
       return Error{{}, "cubin holds machine code and no symbol table that names its kernels", {}};
     if (has_machine_code && header_.type == kElfExecutable) ARCHGUARD_CHECK(check_code_is_named(code));
+    if (header_.type == kElfExecutable) ARCHGUARD_CHECK(check_variables_are_named());
     code.toolkit = cubin_.toolkit;
     code.arch = Arch{cubin_.sm, suffix_of(cubin_.suffix)};
     code.suffix_known = cubin_.suffix_known;
@@ -147,6 +148,7 @@ class CubinReader {
       const Symbol symbol = parse_symbol(symbols, at, header_.is64);
       if (symbol.is_function() && symbol.section < header_.section_count) named_[symbol.section] = true;
       const Holds holds = symbol.is_object() ? holds_of(symbol.section) : Holds::nothing;
+      if (holds != Holds::nothing && symbol.section < header_.section_count) named_[symbol.section] = true;
       if (!symbol.is_kernel() && holds == Holds::nothing) continue;
       const std::string_view name = names.c_string(symbol.name);
       const char* what = symbol.is_kernel() ? "kernel" : "variable";
@@ -184,6 +186,19 @@ class CubinReader {
                                 : (symbol.other & kManagedMark) != 0 ? VariableSpace::managed
                                                                      : VariableSpace::device;
     variables.push_back({std::string(name), space, symbol.size});
+  }
+
+  // A cubin that is loaded as it is names all its variables.
+  Status check_variables_are_named() const {
+    for (std::uint64_t i = 1; i < header_.section_count; ++i) {
+      const ElfSection section = section_at(i);
+      if (section.size != 0 && !named_[i] && what_is_in(name_of(section)) != Holds::nothing)
+        return Error{{},
+                     "section '" + std::string(name_of(section)) +
+                         "' of the cubin holds variables that no symbol names",
+                     {}};
+    }
+    return Done{};
   }
 
   // Does a function stand for all the code of a cubin that is loaded as it is? Device functions that nothing

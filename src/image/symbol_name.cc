@@ -24,6 +24,12 @@ constexpr std::array<std::string_view, 10> kCompilersOwn = {
 // clang: _$_str, __func___$__Z1kPf, __const_$__Z1kPf_$_table, where LLVM's name has a dot.
 constexpr std::string_view kDot = "_$_";
 
+// nvcc: _Z12kgetRowStatsPf$296, what a function keeps; the number differs by arch.
+bool is_numbered(std::string_view name) {
+  const std::size_t last = name.find_last_not_of("0123456789");
+  return last != std::string_view::npos && last + 1 < name.size() && name[last] == '$';
+}
+
 }  // namespace
 
 std::string_view without_file_mark(std::string_view variable) {
@@ -41,7 +47,7 @@ bool host_can_name(std::string_view variable) {
   const std::string_view name = without_file_mark(variable);
   const auto begins = [&](std::string_view own) { return starts_with(name, own); };
   return std::none_of(kCompilersOwn.begin(), kCompilersOwn.end(), begins) &&
-         name.find(kDot) == std::string_view::npos;
+         name.find(kDot) == std::string_view::npos && !is_numbered(name);
 }
 
 }  // namespace archguard

@@ -53,6 +53,9 @@ std::string_view seen_as(int code) {
   }
 }
 
+// What cudaMemcpyToSymbol returns where no image fits: users report 13, and 500 of newer runtimes.
+constexpr const char* kOrInvalidSymbol = "; invalid device symbol; named symbol not found";
+
 // Which toolkits can help a device without an image, and whether newer drivers still do.
 std::string toolkits_for(ComputeCapability device) {
   if (is_beyond_table(device)) return {};
@@ -201,7 +204,8 @@ class Writer {
       }
       line(options_.style.error(head) + (failure.where.empty() ? name_of(file) : failure.where) + ": " +
            what);
-      detail("seen as", std::string(seen_as(failure.code)));
+      const bool of_variable = failure.code == kNoKernelImage && !failure.variable.empty();
+      detail("seen as", std::string(seen_as(failure.code)) + (of_variable ? kOrInvalidSymbol : ""));
       detail("found", failure.found);
       detail("cause", failure.reason);
       if (failure.code == kInvalidDeviceFunction && result.kernels.missing.size() > 1)

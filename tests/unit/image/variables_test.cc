@@ -63,6 +63,22 @@ TEST_CASE("a kernel's own memory is no variable, nor what is only declared") {
   CHECK(of_type(0x03, 3) == "");                 // the section itself
 }
 
+TEST_CASE("variables that no symbol names are an error in a cubin that is loaded as it is") {
+  const auto unnamed = [](bool loaded, const char* section) {
+    ElfBuilder elf;
+    elf.type(loaded ? 2 : 1).machine(190).identity(0x41, 8, 1, 80U << 8);
+    elf.section(".strtab", Bytes(1), 3, 0).linked_section(".symtab", Bytes(24), 2, 1);
+    return variables_of(read_cubin(elf.no_bits(section, 8).bytes()));
+  };
+  for (const char* section : {".nv.global", ".nv.global.init", ".nv.constant3"}) {
+    CHECK(unnamed(true, section) ==
+          "section '" + std::string(section) + "' of the cubin holds variables that no symbol names");
+    CHECK(unnamed(false, section) == "");
+  }
+  CHECK(unnamed(true, ".nv.shared.k") == "");
+  CHECK(variables_of(read_cubin(CubinBuilder{}.variable("$str", ".nv.global.init", 4).bytes())) == "");
+}
+
 TEST_CASE("names of variables that are missing or overlap are errors") {
   CHECK(variables_of(read_cubin(CubinBuilder{}.variable("", ".nv.global", 4).bytes())) ==
         "variable symbol 1 of the cubin has no name");
@@ -120,11 +136,13 @@ TEST_CASE("what a compiler makes for itself is nothing that host code can name")
   for (const char* own :
        {"$str", "$str$1", "__unnamed_1", "__cudart_i2opi_f", "_ZZ1fvE7counter", "_ZZZ1kPfiPdENKUliE_clEiE2ls",
         "_ZTV1B", "_ZTI1B", "_ZTS1B", "_ZGVZ1fvE1x", "_ZGR3ref_", "_$_str", "__func___$__Z1kPfi",
-        "__const_$__Z1kPfi_$_loc", "__nv_static_19__e5804319_4_v_cu_cv__ZZ1fvE7counter"})
+        "__const_$__Z1kPfi_$_loc", "_Z12kgetRowStatsI6__halfLi1024ELi0EEvPT_Pffii$296",
+        "__nv_static_19__e5804319_4_v_cu_cv__ZZ1fvE7counter"})
     CHECK_MESSAGE(!host_can_name(own), own);
   for (const char* users :
        {"dv", "_Z2tvIiE", "_ZN4user3oneE", "_ZL3sdv", "__nv_static_19__e5804319_4_v_cu_cv_sdv", "str", "_Zoo",
-        "_ZN28_INTERNAL_e5804319_4_v_cu_cv30_GLOBAL__N__e5804319_4_v_cu_cv7anon_dvE", "unnamed_1"})
+        "x$y", "x$", "296", "_ZN28_INTERNAL_e5804319_4_v_cu_cv30_GLOBAL__N__e5804319_4_v_cu_cv7anon_dvE",
+        "unnamed_1"})
     CHECK_MESSAGE(host_can_name(users), users);
 }
 

@@ -204,6 +204,9 @@ TEST_CASE("variables are named as kernels are, and those that are missing are er
   result.failures[0].variable = "_ZN4user2dvE";
   CHECK(verify_text(all, {}).find(
             "libfoo.so(.nv_fatbin+0x40): variable 'user::dv' cannot run on NVIDIA T4") != std::string::npos);
+  CHECK(verify_text(all, {}).find(
+            "  seen as: no kernel image is available for execution on the device; invalid device "
+            "symbol; named symbol not found\n") != std::string::npos);
 
   result = covered();
   result.coverage = Coverage::not_covered;
