@@ -34,6 +34,8 @@ the commands:
   what a failed check does: ``error``, ``warn``, or ``off`` for no check at all
 ``ARCHGUARD_DRIVER``
   what a driver does that is too old for a program's CUDA runtime: ``error`` or ``warn``
+``ARCHGUARD_PARTLY``
+  what a library that was not made for a device does to a check: ``error``, ``warn`` or ``off``
 ``ARCHGUARD_EXECUTABLE``
   the ``archguard`` to run
 

@@ -32,6 +32,15 @@ std::vector<Toolkit> toolkits_of_table() {
   return toolkits;
 }
 
+std::vector<ComputeCapability> devices_of_table() {
+  std::vector<ComputeCapability> devices;
+  for (const Toolkit& toolkit : known_toolkits())
+    for (const Arch arch : toolkit.archs) devices.push_back(capability_of(arch));
+  std::sort(devices.begin(), devices.end());
+  devices.erase(std::unique(devices.begin(), devices.end()), devices.end());
+  return devices;
+}
+
 bool serves(const Toolkit& toolkit, ComputeCapability device) {
   return newest_sass_for(toolkit.archs, device) || newest_ptx_for(toolkit.archs, device);
 }
@@ -55,6 +64,11 @@ const Toolkit* find_toolkit(Version version) {
 
 const Toolkit& newest_known_toolkit() {
   return known_toolkits().back();
+}
+
+const std::vector<ComputeCapability>& known_devices() {
+  static const std::vector<ComputeCapability> devices = devices_of_table();
+  return devices;
 }
 
 std::optional<Version> first_toolkit_for(ComputeCapability device) {

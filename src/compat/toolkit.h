@@ -27,6 +27,9 @@ const std::vector<Toolkit>& known_toolkits();  // ascending, 8.0 … 13.5
 const Toolkit* find_toolkit(Version version);  // nullptr where the table has no such release
 const Toolkit& newest_known_toolkit();
 
+// Every device that some known release makes images for; ascending.
+const std::vector<ComputeCapability>& known_devices();
+
 // The oldest and the newest known release that can make an image for this device, as SASS or, where it has no
 // SASS that fits, as PTX. Nothing where none can.
 std::optional<Version> first_toolkit_for(ComputeCapability device);

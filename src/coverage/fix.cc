@@ -105,6 +105,14 @@ std::string fix_missing_image(ComputeCapability device, const VerifyPolicy& poli
   return "no known toolkit serves " + to_string(device) + "; leave this device out of the fleet";
 }
 
+// A library that was not made for the device, though some of its kernels run there.
+std::string fix_partly(ComputeCapability device, const VerifyPolicy& policy, std::optional<Version> toolkit) {
+  const Environment& environment = policy.judge.environment;
+  if (!environment.forces_jit.empty()) return "unset " + environment.forces_jit;
+  return fix_missing_image(device, policy, toolkit) +
+         "; --partly warn, if the program calls only what runs there";
+}
+
 // "", where no toolkit is known by that number.
 std::string or_older_toolkit(Version cuda) {
   return find_toolkit(cuda) == nullptr ? "" : ", or build with CUDA " + to_string(cuda);
@@ -167,6 +175,7 @@ std::string fix_for(const DeviceResult& result, const Device& device, const Veri
   if (failed(kJitDisabled)) return "unset " + environment.disables_jit;
   if (failed(kNoKernelImage) && !environment.forces_jit.empty()) return "unset " + environment.forces_jit;
   if (failed(kNoKernelImage)) return fix_missing_image(capability, policy, toolkit);
+  if (result.partly && failed(0)) return fix_partly(capability, policy, toolkit);
   if (failed(kUnsupportedPtxVersion)) return fix_new_ptx(result, device, policy, toolkit);
   if (failed(kInvalidKernelImage)) return fix_compression(result, device, policy);
   if (failed(kInvalidPtx))

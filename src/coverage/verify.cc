@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "base/text.h"
 #include "coverage/fix.h"
 #include "coverage/runtime.h"
 
@@ -23,8 +24,9 @@ ContainerPlace place_of(const DeviceObject& object, const ContainerCode& code) {
 // One file's answer for one class of devices, container after container.
 class DeviceJudge {
  public:
-  DeviceJudge(const DeviceClass& devices, const VerifyPolicy& policy, Waivers& waivers)
-      : devices_(devices), device_(devices.device), policy_(policy), waivers_(waivers) {}
+  // `census` is there with scope library alone, and has counted a container when it comes here.
+  DeviceJudge(const DeviceClass& devices, const VerifyPolicy& policy, Waivers& waivers, LibraryCensus* census)
+      : devices_(devices), device_(devices.device), policy_(policy), waivers_(waivers), census_(census) {}
 
   void add(const DeviceObject& object, const ContainerCode& code) {
     const Judgement judgement = judge(code, device_, policy_.judge);
@@ -52,22 +54,19 @@ class DeviceJudge {
     ++(judgement.verdict == Verdict::sass ? result_.containers.sass : result_.containers.jit);
     const bool any_there = add_kernels(object, code, *judgement.image);
     if (!variables_only && any_there) ++with_kernels_.fitting;
+    if (census_ != nullptr) add_to(got_, census_->of_image(*judgement.image, judgement.verdict));
   }
 
-  // `whole`: all of the file was read and understood; else nothing is covered.
-  DeviceResult finish(std::optional<Version> toolkit, bool whole, RuntimeUse& runtime) {
+  // `whole`: all of the file was read and understood; else nothing is covered. `loads_code`: the file
+  // compiles code, or loads some that it is handed, when it runs.
+  DeviceResult finish(std::optional<Version> toolkit, bool whole, bool loads_code, RuntimeUse& runtime) {
     auto& counts = result_.containers;
     // A fat binary of variables alone is no answer to who asks for kernels.
     const bool any_kernels = with_kernels_.total != 0;
     const bool any_fits = any_kernels ? with_kernels_.fitting != 0 : counts.sass + counts.jit != 0;
     const bool all_specific = any_kernels ? with_kernels_.total == with_kernels_.specific
                                           : counts.total != 0 && counts.total == counts.specific;
-    if (policy_.scope == Scope::library) {
-      if (any_fits)
-        forgive_containers();
-      else
-        forgive_missing_images();
-    }
+    if (census_ != nullptr) judge_as_library(any_fits, loads_code);
     if (all_specific)
       result_.failures.push_back({kNoKernelImage,
                                   false,
@@ -92,17 +91,79 @@ class DeviceJudge {
   }
 
  private:
-  // With scope library, what does not fit is the library's own affair: it chooses among its containers.
-  void forgive_containers() {
-    result_.failures.clear();
+  // With scope library, what does not fit is the library's own affair: it chooses among its containers. What
+  // counts is that it has about as much for this device as for others.
+  void judge_as_library(bool any_fits, bool loads_code) {
+    result_.kernels.total = census_->kernels();
+    result_.kernels.covered = got_.fit;
     result_.kernels.missing.clear();
-    result_.kernels.hollow.clear();
     result_.variables.missing.clear();
+    if (got_.working == 0 && census_->tells()) {
+      if (got_.fit != 0) fail_idle();
+      forgive_missing_images();
+      return;
+    }
+    if (!any_fits) {
+      forgive_missing_images();
+      return;
+    }
+    const ComputeCapability capability = *device_.capability;
+    auto partly = census_->tells() ? census_->judge(got_, capability) : std::nullopt;
+    const bool would_be_served =
+        partly && !census_->judge(census_->with_any_driver(capability), capability).has_value();
+    // Where a newer driver, or another environment, gives the device enough, that is what it lacks.
+    if (would_be_served && forgive_missing_images()) return;
+    forgive_containers();
+    if (!partly || policy_.partly == PartlyPolicy::off) return;
+    partly->compiles_at_run_time = loads_code;
+    if (loads_code) partly->clear = false;
+    result_.partly = partly;
+    if (!partly->clear || policy_.partly != PartlyPolicy::error) return;
+    fail_library(0, reason_of(*partly));
+  }
+
+  std::string reason_of(const Partly& partly) const {
+    return to_string(partly.best_device) + " gets " + count_of(partly.best, "kernel") +
+           " of it, this device " + std::to_string(partly.kernels) +
+           (got_.compiled == got_.fit ? ", all of them compiled from PTX" : "");
+  }
+
+  // No kernel that fits does anything: such are there to be asked whether they run. What would run with a
+  // newer driver or in another environment is told instead.
+  void fail_idle() {
+    auto& failures = result_.failures;
+    const auto is_moot = [](const Failure& failure) {
+      return !failure.unknown && (failure.code == kNoKernelImage || failure.code == kInvalidPtx);
+    };
+    failures.erase(std::remove_if(failures.begin(), failures.end(), is_moot), failures.end());
+    result_.partly = census_->nothing_works(got_);
+    fail_library(kNoKernelImage,
+                 (got_.fit == 1 ? std::string("the only kernel that fits does nothing; ")
+                                : "the " + std::to_string(got_.fit) + " kernels that fit do nothing; ") +
+                     to_string(result_.partly->best_device) + " gets " +
+                     std::to_string(result_.partly->best));
+  }
+
+  void fail_library(int code, const std::string& reason) {
+    Failure failure;
+    failure.code = code;
+    failure.reason = reason;
+    failure.cause = FailureCause::partly;
+    result_.failures.push_back(std::move(failure));
+  }
+
+  // All but what was asked of hollow kernels.
+  void forgive_containers() {
+    auto& failures = result_.failures;
+    failures.erase(
+        std::remove_if(failures.begin(), failures.end(),
+                       [](const Failure& failure) { return failure.cause != FailureCause::hollow; }),
+        failures.end());
   }
 
   // Where a newer driver, or another environment, would let the library choose an image, the containers that
-  // have none for this device are not what fails.
-  void forgive_missing_images() {
+  // have none for this device are not what fails. Is it so?
+  bool forgive_missing_images() {
     auto& failures = result_.failures;
     const auto is_mendable = [](const Failure& failure) {
       return failure.code == kUnsupportedPtxVersion || failure.code == kInvalidKernelImage ||
@@ -111,8 +172,9 @@ class DeviceJudge {
     const auto lacks_image = [](const Failure& failure) {
       return !failure.unknown && failure.code == kNoKernelImage;
     };
-    if (std::any_of(failures.begin(), failures.end(), is_mendable))
-      failures.erase(std::remove_if(failures.begin(), failures.end(), lacks_image), failures.end());
+    if (std::none_of(failures.begin(), failures.end(), is_mendable)) return false;
+    failures.erase(std::remove_if(failures.begin(), failures.end(), lacks_image), failures.end());
+    return true;
   }
 
   // Returns whether the image that is taken holds any of the kernels.
@@ -145,7 +207,7 @@ class DeviceJudge {
         fail(object, code, 0, false,
              "it does nothing in the " + image +
                  " image that this device takes; another image holds real code",
-             gaps.hollow.front());
+             gaps.hollow.front(), {}, FailureCause::hollow);
       auto& all = result_.kernels.hollow;
       all.insert(all.end(), gaps.hollow.begin(), gaps.hollow.end());
     }
@@ -153,7 +215,8 @@ class DeviceJudge {
   }
 
   void fail(const DeviceObject& object, const ContainerCode& code, int number, bool unknown,
-            const std::string& reason, const std::string& kernel, const std::string& variable = {}) {
+            const std::string& reason, const std::string& kernel, const std::string& variable = {},
+            FailureCause cause = FailureCause::image) {
     const auto same = [&](const Failure& failure) {
       return std::tie(failure.code, failure.unknown, failure.reason) == std::tie(number, unknown, reason);
     };
@@ -168,7 +231,8 @@ class DeviceJudge {
                                   describe_images(code),
                                   where(object, code.container),
                                   kernel,
-                                  variable});
+                                  variable,
+                                  cause});
       failure = std::prev(result_.failures.end());
     }
     failure->places.push_back(place_of(object, code));
@@ -178,6 +242,8 @@ class DeviceJudge {
   const Device& device_;
   const VerifyPolicy& policy_;
   Waivers& waivers_;
+  LibraryCensus* census_;
+  KernelSum got_;  // with scope library
   DeviceResult result_;
   struct {
     std::uint64_t total = 0, specific = 0, fitting = 0;
@@ -196,6 +262,12 @@ void add_expectation(ExpectResult& result, const DeviceObject& object, const Con
   if (expectation.verdict == ExpectVerdict::lacks)
     result.failures.push_back({place_of(object, code), where(object, code.container),
                                std::move(expectation.absent), describe_images(code)});
+}
+
+std::vector<ComputeCapability> capabilities_of(const std::vector<DeviceClass>& classes) {
+  std::vector<ComputeCapability> capabilities;
+  for (const DeviceClass& each : classes) capabilities.push_back(*each.device.capability);
+  return capabilities;
 }
 
 bool may_hold_code(const ContainerCode& code) {
@@ -226,6 +298,7 @@ std::vector<DeviceClass> classes_of(const std::vector<Device>& devices) {
 FileResult verify_file(const DeviceCode& code, const ByteSource& file, const std::string& path,
                        const VerifyRequest& request, Waivers& waivers) {
   FileResult result;
+  result.library = request.policy.scope == Scope::library;
   result.path = path;
   result.member = code.member;
   result.errors = code.errors;
@@ -234,7 +307,10 @@ FileResult verify_file(const DeviceCode& code, const ByteSource& file, const std
     result.errors.push_back({{}, missing, "name the file that was stripped of it"});
   std::vector<DeviceJudge> judges;
   judges.reserve(request.classes.size());
-  for (const DeviceClass& each : request.classes) judges.emplace_back(each, request.policy, waivers);
+  std::optional<LibraryCensus> census;
+  if (request.policy.scope == Scope::library) census.emplace(capabilities_of(request.classes));
+  for (const DeviceClass& each : request.classes)
+    judges.emplace_back(each, request.policy, waivers, census ? &*census : nullptr);
   std::optional<Version> toolkit;
   RuntimeUse runtime(code, file);
   ContainerCodes codes(code, file);
@@ -251,12 +327,14 @@ FileResult verify_file(const DeviceCode& code, const ByteSource& file, const std
       runtime.add(object, contents);
       for (const KernelName& kernel : contents.kernels) waivers.note(kernel.name);
       for (const std::string& variable : contents.variables) waivers.note(variable);
+      if (census) census->add(contents);
       for (DeviceJudge& each : judges) each.add(object, contents);
       add_expectation(result.expect, object, contents, request.expected);
     }
   }
   for (DeviceJudge& each : judges)
-    result.devices.push_back(each.finish(toolkit, result.errors.empty(), runtime));
+    result.devices.push_back(
+        each.finish(toolkit, result.errors.empty(), !result.runtime_code.empty(), runtime));
   return result;
 }
 

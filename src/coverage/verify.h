@@ -8,6 +8,7 @@
 
 #include "coverage/expect.h"
 #include "coverage/judge.h"
+#include "coverage/library.h"
 #include "coverage/waivers.h"
 
 namespace archguard {
@@ -20,10 +21,14 @@ enum class Scope {
 enum class HollowPolicy { error, warn, off };
 // A driver that cannot serve the file's CUDA runtime (35).
 enum class DriverPolicy { error, warn };
+// A device that gets far less of a library than others; `error` fails in the clear cases, and warns in the
+// others.
+enum class PartlyPolicy { error, warn, off };
 struct VerifyPolicy {
   Scope scope = Scope::container;
   HollowPolicy hollow = HollowPolicy::warn;
   DriverPolicy driver = DriverPolicy::error;
+  PartlyPolicy partly = PartlyPolicy::error;  // with scope library
   JudgePolicy judge;
   std::string target;  // CMake target that the fix names, or empty
 };
@@ -36,6 +41,9 @@ struct ContainerPlace {
   std::string member;
 };
 
+// What a failure is about, where it is not about one image on one device.
+enum class FailureCause { image, hollow, partly };
+
 // Containers that fail on one device for the same cause.
 struct Failure {
   int code = 0;          // 209, 222, 200, 98, 13; 0 where a policy failed
@@ -46,6 +54,7 @@ struct Failure {
   std::string where;          // the first of them, for a message
   std::string kernel;         // one kernel of it, mangled; empty where none can be named
   std::string variable = {};  // where it has no kernel, or lacks a variable: likewise
+  FailureCause cause = FailureCause::image;
 };
 
 struct ContainerCounts {
@@ -54,7 +63,8 @@ struct ContainerCounts {
 };
 
 struct KernelCounts {
-  std::uint64_t total = 0;  // kernels of the containers that are asked for, by container
+  // Kernels of the containers that are asked for, by container; with scope library, of all containers.
+  std::uint64_t total = 0;
   std::uint64_t covered = 0;
   std::vector<std::string> missing;  // mangled; waived ones are left out
   std::vector<std::string> hollow;
@@ -70,6 +80,7 @@ struct DeviceResult {
   ContainerCounts containers;
   KernelCounts kernels;
   VariableCounts variables;
+  std::optional<Partly> partly;   // with scope library; whether it fails is told by `failures`
   std::vector<Failure> failures;  // in order of appearance
   std::optional<Version>
       needs_driver;  // the device tells no driver; the lowest CUDA that its driver must offer
@@ -113,6 +124,7 @@ struct FileResult {
   bool named = true;                  // by the user; else one of a folder's files
   std::string needed_by;              // the file that needs this library, where it was found so
   bool by_linker = false;             // in a folder of the linker; the loader would not find it here
+  bool library = false;               // judged with scope library
   bool objects = false;               // unlinked objects or an archive: judged for linkability
   std::vector<DeviceResult> devices;  // one for each class
   ExpectResult expect;

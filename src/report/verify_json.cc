@@ -56,6 +56,15 @@ Json to_json(const Failure& failure) {
           {"containers", std::move(containers)}};
 }
 
+Json to_json(const std::optional<Partly>& partly) {
+  if (!partly) return nullptr;
+  return {{"kernels", partly->kernels},
+          {"best", partly->best},
+          {"best_compute_capability", to_string(partly->best_device)},
+          {"clear", partly->clear},
+          {"compiles_at_run_time", partly->compiles_at_run_time}};
+}
+
 Json to_json(std::size_t device, const DeviceResult& result) {
   const ContainerCounts& counts = result.containers;
   Json errors = Json::array();
@@ -76,6 +85,7 @@ Json to_json(std::size_t device, const DeviceResult& result) {
             {"missing", result.kernels.missing},
             {"hollow", result.kernels.hollow}}},
           {"variables", {{"total", result.variables.total}, {"missing", result.variables.missing}}},
+          {"partly", to_json(result.partly)},
           {"needs_driver_cuda", or_null(result.needs_driver)},
           {"driver_too_old_for_toolkit", or_null(result.toolkit_ahead)},
           {"fix", result.fix}};

@@ -197,7 +197,9 @@ class Writer {
         what = fmt::format("whether {} runs on {} cannot be told", subject, device);
       } else {
         head = failure.code != 0 ? fmt::format("archguard: error {}: ", failure.code) : "archguard: error: ";
-        what = failure.code == 0 ? fmt::format("{} is not what was asked for on {}", subject, device)
+        what = failure.code == 0 && failure.cause == FailureCause::partly
+                   ? "not made for " + share_text(result, device)
+               : failure.code == 0 ? fmt::format("{} is not what was asked for on {}", subject, device)
                : failure.code == kInsufficientDriver ? fmt::format("the CUDA runtime fails on {}", device)
                : is_gap(failure)                     ? fmt::format("{} is missing on {}", subject, device)
                                                      : fmt::format("{} cannot run on {}", subject, device);
@@ -225,13 +227,40 @@ class Writer {
     }
   }
 
+  static std::string share_text(const DeviceResult& result, const std::string& device) {
+    return fmt::format("{}: {} of {} kernels", device, result.partly->kernels, result.partly->best);
+  }
+
+  // Nothing that a device gets of a library works: said with the error.
+  static bool is_idle(const DeviceResult& result) {
+    return std::any_of(result.failures.begin(), result.failures.end(), [](const Failure& failure) {
+      return failure.cause == FailureCause::partly && failure.code != 0;
+    });
+  }
+  static bool is_partly(const DeviceResult& result) {
+    return result.partly && result.coverage == Coverage::covered;
+  }
+
+  void write_partly(const FileResult& file, std::size_t index) {
+    const DeviceResult& result = file.devices[index];
+    if (!is_partly(result)) return;
+    const Partly& partly = *result.partly;
+    warn(fmt::format("{}: {} {}", name_of(file), partly.clear ? "not made for" : "perhaps not made for",
+                     share_text(result, devices_of(index))),
+         partly.compiles_at_run_time
+             ? "none, if the library compiles the rest when it runs; --partly off then"
+             : "look up whether the library supports this device; --partly off if it does");
+  }
+
   void write_warnings(const FileResult& file, std::size_t index) {
     const DeviceResult& result = file.devices[index];
-    if (!result.kernels.hollow.empty())
+    write_partly(file, index);
+    if (!result.kernels.hollow.empty() && !is_idle(result))
       warn(fmt::format("{}: {} on {}, while another image holds real code: {}", name_of(file),
                        count_of(result.kernels.hollow.size(), "kernel does nothing", "kernels do nothing"),
                        devices_of(index), name_list(result.kernels.hollow)),
-           "compile that code for this device too, or waive it: --waivers FILE");
+           file.library ? "--hollow off, if the library chooses other kernels for this device"
+                        : "compile that code for this device too, or waive it: --waivers FILE");
     const bool said = !result.failures.empty() && result.failures.front().code == kInsufficientDriver;
     if (result.toolkit_ahead && !said) write_old_driver(file, index);
   }
@@ -287,6 +316,7 @@ class Writer {
   }
 
   static std::string row_state(const DeviceResult& result) {
+    if (is_partly(result)) return "partly";
     if (result.coverage == Coverage::covered) return "covered";
     for (const Failure& failure : result.failures)
       if (!failure.unknown) return failure.code != 0 ? fmt::format("error {}", failure.code) : "error";
@@ -302,8 +332,10 @@ class Writer {
     add(counts.sass, "SASS");
     add(counts.jit, "PTX");
     const auto all_failed_by = [&](int code) {
-      return std::all_of(result.failures.begin(), result.failures.end(),
-                         [&](const Failure& failure) { return failure.unknown || failure.code == code; });
+      return std::all_of(result.failures.begin(), result.failures.end(), [&](const Failure& failure) {
+        const bool partly = failure.cause == FailureCause::partly && code == kNoKernelImage;
+        return failure.unknown || partly || (failure.code == code && failure.cause != FailureCause::partly);
+      });
     };
     add(counts.uncovered, all_failed_by(kNoKernelImage) ? "without an image"
                           : all_failed_by(0)            ? "not as asked for"
@@ -330,9 +362,10 @@ class Writer {
     for (std::size_t i = 0; i < file.devices.size(); ++i) {
       const DeviceResult& result = file.devices[i];
       const std::string state = fmt::format("{:<9}", row_state(result));
-      const bool covered = result.coverage == Coverage::covered;
-      line(fmt::format("  {}  {:<{}}  {}", covered ? options_.style.good(state) : options_.style.error(state),
-                       devices_of(i), width, row_detail(result)));
+      const std::string shown = is_partly(result)                      ? options_.style.warning(state)
+                                : result.coverage == Coverage::covered ? options_.style.good(state)
+                                                                       : options_.style.error(state);
+      line(fmt::format("  {}  {:<{}}  {}", shown, devices_of(i), width, row_detail(result)));
     }
   }
 

@@ -47,6 +47,7 @@ struct VerifyOptions {
   bool require_driver = false;
   std::string hollow = "warn";
   std::string driver = "error";
+  std::string partly = "error";
   std::string waivers;
   std::string target;
   std::string format = "text";

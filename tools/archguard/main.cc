@@ -95,6 +95,8 @@ CLI::App* add_verify(CLI::App& app, VerifyOptions& options) {
              "a driver too old for the file's CUDA runtime, error 35 [error]");
   add_choice(*command, "--hollow", options.hollow, {"error", "warn", "off"},
              "kernels that do nothing on a device [warn]");
+  add_choice(*command, "--partly", options.partly, {"error", "warn", "off"},
+             "scope library: a device that gets far fewer kernels than others [error]");
   add_one(*command, "--waivers", options.waivers, "FILE",
           "CSV kernel,compute_cap,reason: kernels that may be absent");
   add_one(*command, "--target", options.target, "TARGET", "the CMake target that a fix names");

@@ -77,6 +77,9 @@ VerifyPolicy policy_of(const VerifyOptions& options) {
                   : options.hollow == "off" ? HollowPolicy::off
                                             : HollowPolicy::warn;
   policy.driver = options.driver == "warn" ? DriverPolicy::warn : DriverPolicy::error;
+  policy.partly = options.partly == "error" ? PartlyPolicy::error
+                  : options.partly == "off" ? PartlyPolicy::off
+                                            : PartlyPolicy::warn;
   policy.judge.require_sass = options.require == "sass";
   policy.judge.require_ptx = options.require_ptx;
   policy.judge.require_driver = options.require_driver;
@@ -172,6 +175,7 @@ Result<int> run_verify(const VerifyOptions& options) {
   of_library.expected.clear();
   of_library.policy.scope = Scope::library;
   of_library.policy.target.clear();
+  of_library.policy.hollow = HollowPolicy::off;
   std::set<std::string> zips;  // whose members are linked, and need libraries
   const auto visit = [&](const InputFile& input, const DeviceCode& code, const ByteSource& source) {
     const bool is_needed = !input.needed_by.empty();

@@ -12,6 +12,7 @@ Checks on every build that what was built covers every device, and stops the bui
     [REQUIRE_PTX]                    each container also holds plain PTX, for GPUs to come
     [HOLLOW error|warn|off]          kernels that do nothing on one device and something on another (warn)
     [DRIVER error|warn]              a driver of the fleet that is too old for the CUDA runtime, error 35 (error)
+    [PARTLY error|warn|off]          scope library: devices that get far less of a library than others (error)
     [NEEDED error|warn|off]          libraries of others that a linked target needs, scope library (error)
     [WAIVERS <file>]                 CSV kernel,compute_cap,reason: kernels that may be absent
     [WARN_ONLY]                      report, and let the build go on
@@ -26,7 +27,8 @@ an error where ArchGuard chose the list and a warning where the user did. And do
 A program runs on a device only where its libraries do. So the shared libraries that the linked file needs (``CUDA::cublas``
 and other imported ones, those of other targets, and what these need in turn) are asked the first question as well, as
 ``archguard verify --needed`` finds them, with scope library; the toolkit's own that the loader would not find here, as
-where ``LD_LIBRARY_PATH`` is set later, are taken from its folders. One that is not found makes the answer unknown, which is an
+where ``LD_LIBRARY_PATH`` is set later, are taken from its folders. One that has far fewer kernels for a device than for others
+was not made for it, and is an error in the clear cases; ``PARTLY warn`` lets the build go on, ``PARTLY off`` does not ask. One that is not found makes the answer unknown, which is an
 error; ``NEEDED warn`` lets the build go on, ``NEEDED off`` does not look. What a program opens by itself is not seen. This
 is for ELF files alone. Static libraries are part of the linked file: for one with device code of others, such as
 ``CUDA::cublas_static``, use ``SCOPE library``.
@@ -39,8 +41,8 @@ The check runs again when the target, a needed library, a fleet, the waivers or 
 and under the target ``archguard_verify``. A named target without device code, in itself and its libraries, is an error, one
 found by ``ALL`` a note.
 
-For packagers, from the cache or the environment: ``ARCHGUARD_VERIFY=error|warn|off``, ``ARCHGUARD_DRIVER=error|warn``, ``ARCHGUARD_FLEET``,
-``ARCHGUARD_EXECUTABLE`` (the archguard to run).
+For packagers, from the cache or the environment: ``ARCHGUARD_VERIFY=error|warn|off``, ``ARCHGUARD_DRIVER=error|warn``,
+``ARCHGUARD_PARTLY=error|warn|off``, ``ARCHGUARD_FLEET``, ``ARCHGUARD_EXECUTABLE`` (the archguard to run).
 #]=======================================================================]
 include_guard(GLOBAL)
 
@@ -54,13 +56,14 @@ function(archguard_verify)
   set(command "archguard_verify")
   list(APPEND CMAKE_MESSAGE_CONTEXT "${command}")
   cmake_parse_arguments(PARSE_ARGV 0 arg "ALL;REQUIRE_PTX;WARN_ONLY;POST_BUILD;TEST" ""
-    "TARGETS;FLEET;SCOPE;REQUIRE;HOLLOW;DRIVER;NEEDED;WAIVERS")
+    "TARGETS;FLEET;SCOPE;REQUIRE;HOLLOW;DRIVER;PARTLY;NEEDED;WAIVERS")
   _archguard_check_arguments(${command} OPTIONS ALL REQUIRE_PTX WARN_ONLY POST_BUILD TEST
-    ONE SCOPE REQUIRE HOLLOW DRIVER NEEDED WAIVERS MANY TARGETS FLEET)
+    ONE SCOPE REQUIRE HOLLOW DRIVER PARTLY NEEDED WAIVERS MANY TARGETS FLEET)
   _archguard_check_choice(${command} SCOPE container library)
   _archguard_check_choice(${command} REQUIRE sass any)
   _archguard_check_choice(${command} HOLLOW error warn off)
   _archguard_check_choice(${command} DRIVER error warn)
+  _archguard_check_choice(${command} PARTLY error warn off)
   _archguard_check_choice(${command} NEEDED error warn off)
   if(arg_ALL AND DEFINED arg_TARGETS)
     message(FATAL_ERROR "${command}: TARGETS and ALL exclude each other; give one of them")

@@ -95,16 +95,20 @@ function(_archguard_severity out command default)
   set(${out} "${severity}" PARENT_SCOPE)
 endfunction()
 
-# What a driver that is too old for the CUDA runtime does: ARCHGUARD_DRIVER, else what was given; empty: archguard decides.
-function(_archguard_driver_policy out command given)
-  _archguard_switch(policy ARCHGUARD_DRIVER)
-  string(TOLOWER "${policy}" policy)
-  if(policy STREQUAL "")
-    set(policy "${given}")
-  elseif(NOT policy MATCHES "^(error|warn)$")
-    message(FATAL_ERROR "${command}: ARCHGUARD_DRIVER is '${policy}'; it takes error or warn")
+# What a policy is set to: by a switch for packagers, in any case, else by the keyword; empty where neither says it.
+# Behind the switch stand the values that both take.
+function(_archguard_policy out command keyword switch)
+  _archguard_switch(value ${switch})
+  string(TOLOWER "${value}" value)
+  if(value STREQUAL "")
+    if(DEFINED arg_${keyword})
+      set(value "${arg_${keyword}}")
+    endif()
+  elseif(NOT value IN_LIST ARGN)
+    list(JOIN ARGN ", " all)
+    message(FATAL_ERROR "${command}: ${switch} is '${value}'; it takes one of ${all}")
   endif()
-  set(${out} "${policy}" PARENT_SCOPE)
+  set(${out} "${value}" PARENT_SCOPE)
 endfunction()
 
 # ARCHGUARD_DETECT as TRUE or FALSE; ON unless said otherwise.

@@ -1,0 +1,87 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "compat/arch.h"
+#include "coverage/container_code.h"
+#include "coverage/judge.h"
+
+namespace archguard {
+
+// Kernels of a library's containers that fit a device: the image that it takes holds them.
+struct KernelSum {
+  std::uint64_t fit = 0;
+  std::uint64_t working = 0;   // of these, do something: neither return at once nor trap
+  std::uint64_t compiled = 0;  // of the working ones, are compiled from PTX
+};
+void add_to(KernelSum& sum, const KernelSum& more);
+
+// A device that gets far less of a library than others do.
+struct Partly {
+  std::uint64_t kernels = 0;  // that fit this device
+  std::uint64_t best = 0;     // that fit the device of the table which most fit
+  ComputeCapability best_device = {};
+  bool clear = false;                 // the library was not made for this device; else perhaps
+  bool compiles_at_run_time = false;  // what it lacks may be compiled when the program runs: never `clear`
+};
+
+// What each device that the table of architectures knows gets of a library, whatever devices are asked for:
+// who is served well is known from the others alone. It is counted container by container, and one number is
+// kept for each set of devices that kernels fit: no names.
+//
+// The rule was found on libraries whose makers name their devices (docs/measured/libraries.md). A share of
+// all kernels does not separate those from others: makers add kernels for some devices by the thousand. What
+// does is the share of what the best-served device gets, with a higher bar where most is compiled from PTX:
+// what one source file leaves as PTX fits devices that nobody built the library for, and SASS was made on
+// purpose. A device that gets the core beside it is not far behind: the kernels that at least half of the
+// devices with SASS get.
+class LibraryCensus {
+ public:
+  // `devices` are those asked for: what they get of each container is counted too where the table lacks them.
+  explicit LibraryCensus(const std::vector<ComputeCapability>& devices);
+
+  void add(const ContainerCode& code);
+
+  // Of the container that was added last: what a device that takes this image gets.
+  KernelSum of_image(std::size_t image, Verdict verdict) const;
+
+  std::uint64_t kernels() const { return kernels_; }  // of all containers
+  // Can devices be compared? Not where no kernel does anything on any of them, nor where what is to be linked
+  // holds LTO-IR alone, whose kernels are not read.
+  bool tells() const;
+
+  // `got` is what fits the device as it is, with its driver. Nothing where it is served as others are.
+  // Precondition: tells(), and got.working is not 0.
+  std::optional<Partly> judge(const KernelSum& got, ComputeCapability device);
+  // The same in numbers alone, for a device that gets no kernel which does anything.
+  Partly nothing_works(const KernelSum& got) const;
+
+  // What the device gets where its driver takes everything.
+  KernelSum with_any_driver(ComputeCapability device) const;
+
+ private:
+  using Devices = std::uint64_t;  // a bit for each of devices_
+  struct ImageKernels {
+    std::uint64_t fit = 0, working = 0;
+  };
+
+  void count_kernels(const ContainerCode& code, const std::vector<Devices>& takers);
+  void add_taken(std::size_t device, const KernelSum& taken);
+  double core_share(std::size_t device);  // of the core kernels that a device gets
+  std::optional<std::size_t> index_of(ComputeCapability device) const;
+
+  std::vector<Device> devices_;               // the table's first
+  std::size_t known_ = 0;                     // of them are in the table
+  std::vector<KernelSum> sums_;               // by device
+  std::map<Devices, std::uint64_t> working_;  // kernels that work on these devices alone
+  Devices made_for_ = 0;                      // of the table: with SASS that works
+  std::vector<std::uint64_t> core_;           // core kernels, by device; counted when they are asked for
+  std::vector<ImageKernels> last_;            // by image, of the container that was added last
+  std::uint64_t kernels_ = 0;
+  bool counted_ = true;  // all kernels of all containers
+};
+
+}  // namespace archguard

@@ -1,0 +1,2 @@
+void math();
+int main() { math(); }
