@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <iterator>
+
 #include "base/text.h"
 #include "compat/rules.h"
 #include "compat/tables.h"
@@ -30,6 +33,12 @@ std::optional<Version> driver_cuda_of(std::string_view driver_version,
                                       std::optional<ComputeCapability> device) {
   if (device && may_be_tegra(*device)) return std::nullopt;
   return driver_cuda_of(driver_version);
+}
+
+bool is_driver_beyond_table(std::string_view driver_version) {
+  const auto branch = driver_branch_in(driver_version);
+  return branch && std::all_of(std::begin(kCudaReleases), std::end(kCudaReleases),
+                               [&](const auto& release) { return release.driver_branch < *branch; });
 }
 
 std::string jetpack_advice(Version driver_cuda) {

@@ -66,7 +66,11 @@ std::optional<Version> lowest_driver_cuda_for_ptx(Version ptx_isa);
 // The lowest Linux driver branch that offers this CUDA (12.8 → 570), for messages. Nothing where unknown.
 std::optional<int> driver_branch_of(Version driver_cuda);
 
-// How such a device gets a driver that offers this CUDA: a driver branch is not installed on it. For
+// Is the version's branch newer than any that the table knows? Then what driver_cuda_of() tells is the least
+// that it offers.
+bool is_driver_beyond_table(std::string_view driver_version);
+
+// How a Tegra device gets a driver that offers this CUDA: a driver branch is not installed on it. For
 // messages.
 std::string jetpack_advice(Version driver_cuda);
 

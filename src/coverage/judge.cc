@@ -166,6 +166,11 @@ Judgement load(const Image& image, std::size_t index, const Device& device) {
       if (taken == Fit::unknown)
         return not_known("whether a driver with CUDA " + to_string(*device.driver_cuda) + " takes PTX ISA " +
                          to_string(isa) + " is not known");
+      if (taken == Fit::no && device.cuda_at_least)
+        return not_known("its PTX has ISA " + to_string(isa) +
+                         "; the driver is newer than any that is known, " + "and offers CUDA " +
+                         to_string(*device.driver_cuda) +
+                         " at least: the column driver_cuda of the fleet file can tell");
       if (taken == Fit::no) {
         const auto newest = newest_ptx_for_driver(*device.driver_cuda);
         Judgement too_new = failed(kUnsupportedPtxVersion,

@@ -82,14 +82,24 @@ void judge_runtime(DeviceResult& result, const DeviceClass& devices, const Verif
   if (!driver && elsewhere) return;
   if (!result.needs_driver || *result.needs_driver < floor) result.needs_driver = floor;
   if (!driver) return;
+  Failure failure;
+  failure.code = kInsufficientDriver;
+  if (devices.device.cuda_at_least) {
+    if (elsewhere || policy.driver == DriverPolicy::warn) return;
+    failure.unknown = true;
+    failure.reason = "it has the runtime of CUDA " + to_string(need->toolkit) +
+                     "; the driver is newer than any that is known, and offers CUDA " + to_string(*driver) +
+                     " at least: the column driver_cuda of the fleet file can tell";
+    failure.found = found_text(*need);
+    result.failures.push_back(std::move(failure));
+    return;
+  }
   result.toolkit_ahead = need->toolkit;
   result.runtime_elsewhere = elsewhere;
   result.runtime_fix = fix_old_driver(result, devices, policy);
   if (elsewhere || policy.driver == DriverPolicy::warn) return;
   auto& failures = result.failures;
   failures.erase(std::remove_if(failures.begin(), failures.end(), is_of_driver), failures.end());
-  Failure failure;
-  failure.code = kInsufficientDriver;
   failure.reason = "the runtime of CUDA " + to_string(need->toolkit) + " asks for a driver of CUDA " +
                    to_string(floor) + " or newer; this one offers CUDA " + to_string(*driver);
   failure.found = found_text(*need);

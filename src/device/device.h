@@ -20,6 +20,7 @@ struct Device {
   // Nobody stated driver_cuda: it is what the branch of driver_version comes with. Where the package
   // cuda-compat is installed, programs get a newer one.
   bool cuda_by_branch = false;
+  bool cuda_at_least = false;  // so it is, and the branch is newer than any known: it offers that or more
   std::string uuid;
   std::string pci_bus_id;
   bool visible = true;  // false: hidden by CUDA_VISIBLE_DEVICES; listed, never selected

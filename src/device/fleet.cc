@@ -192,6 +192,7 @@ class FleetParser {
     if (!device.driver_cuda && !device.driver_version.empty()) {
       device.driver_cuda = driver_cuda_of(device.driver_version, device.capability);
       device.cuda_by_branch = device.driver_cuda.has_value();
+      device.cuda_at_least = device.cuda_by_branch && is_driver_beyond_table(device.driver_version);
       if (device.driver_cuda) device.source["driver_cuda"] = "fleet";
     }
     devices_.push_back(std::move(device));

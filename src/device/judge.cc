@@ -91,6 +91,7 @@ Device make_device(const DeviceAnswer* cuda, const DeviceAnswer* nvml, const Dri
     device.cuda_by_branch = false;
     device.source.erase("driver_cuda");
   }
+  device.cuda_at_least = device.cuda_by_branch && is_driver_beyond_table(device.driver_version);
   return device;
 }
 

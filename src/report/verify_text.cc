@@ -194,7 +194,9 @@ class Writer {
       std::string head, what;
       if (failure.unknown) {
         head = "archguard: unknown: ";
-        what = fmt::format("whether {} runs on {} cannot be told", subject, device);
+        what = failure.code == kInsufficientDriver
+                   ? fmt::format("whether the CUDA runtime starts on {} cannot be told", device)
+                   : fmt::format("whether {} runs on {} cannot be told", subject, device);
       } else {
         head = failure.code != 0 ? fmt::format("archguard: error {}: ", failure.code) : "archguard: error: ";
         what = failure.code == 0 && failure.cause == FailureCause::partly

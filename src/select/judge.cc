@@ -24,7 +24,8 @@ Fit fit_of_half(const std::vector<ArchEntry>& list, ComputeCapability device, bo
 
 // The driver compiles the PTX of this compiler, or it is not known which driver there is.
 Fit driver_accepts(const Compiler& compiler, const Device& device) {
-  return device.driver_cuda ? driver_takes_ptx_of(compiler, *device.driver_cuda) : Fit::yes;
+  const Fit taken = device.driver_cuda ? driver_takes_ptx_of(compiler, *device.driver_cuda) : Fit::yes;
+  return taken == Fit::no && device.cuda_at_least ? Fit::unknown : taken;
 }
 
 // What select would add for this device alone, without a fallback for others.

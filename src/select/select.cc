@@ -23,6 +23,11 @@ ArchUse& use_of(std::vector<ArchUse>& uses, Arch arch) {
 // One for each device, with a reason where it is left out.
 using Exclusions = std::vector<ExcludedDevice>;
 
+// Of a driver that is newer than the table only the least is known that it offers.
+std::optional<Version> known_driver(const Device& device) {
+  return device.cuda_at_least ? std::nullopt : device.driver_cuda;
+}
+
 // Ascending by capability, then by driver.
 std::vector<DeviceGroup> group_devices(const std::vector<Device>& devices, Exclusions& excluded) {
   std::vector<std::size_t> known;
@@ -37,14 +42,14 @@ std::vector<DeviceGroup> group_devices(const std::vector<Device>& devices, Exclu
   std::sort(known.begin(), known.end(), [&](std::size_t i, std::size_t j) {
     const Device &a = devices[i], &b = devices[j];
     if (a.capability != b.capability) return a.capability < b.capability;
-    return a.driver_cuda != b.driver_cuda ? a.driver_cuda < b.driver_cuda : i < j;
+    return known_driver(a) != known_driver(b) ? known_driver(a) < known_driver(b) : i < j;
   });
   std::vector<DeviceGroup> groups;
   for (const std::size_t i : known) {
     const Device& device = devices[i];
     if (groups.empty() || groups.back().capability != *device.capability ||
-        groups.back().driver != device.driver_cuda)
-      groups.push_back({*device.capability, device.driver_cuda, {}, false});
+        groups.back().driver != known_driver(device))
+      groups.push_back({*device.capability, known_driver(device), {}, false});
     groups.back().devices.push_back(i);
   }
   return groups;

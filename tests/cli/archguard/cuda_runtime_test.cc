@@ -228,6 +228,24 @@ TEST_CASE(
   CHECK(fix_on("Orin (nvgpu), 8.0, 470.82.01, 12.4") == "no error");
 }
 
+TEST_CASE("a driver newer than the table may serve a runtime that is newer, too") {
+  const TemporaryFolder folder;
+  folder.file("a.so", with_shared(with_sass(124), "libcudart.so.14"));
+  folder.file("fleet.csv", "compute_cap, driver_version\n8.0, 700.10\n");
+  const Case open = verify(folder.path(), {"a.so", "--fleet", "fleet.csv"});
+  CHECK(open.run.exit_code == 2);
+  CHECK(
+      says(open,
+           "archguard: unknown: a.so: whether the CUDA runtime starts on 8.0 (fleet.csv:2) cannot be told\n"
+           "  found: libcudart.so.14 among the libraries that it needs\n"
+           "  cause: it has the runtime of CUDA 14.0; the driver is newer than any that is known, and offers "
+           "CUDA 13.4 at least: the column driver_cuda of the fleet file can tell\n"));
+  folder.file("fleet.csv", "compute_cap, driver_version, driver_cuda\n8.0, 700.10, 14.0\n");
+  CHECK(verify(folder.path(), {"a.so", "--fleet", "fleet.csv"}).run.exit_code == 0);
+  folder.file("fleet.csv", "compute_cap, driver_version\n8.0, 580.95.05\n");
+  CHECK(says(verify(folder.path(), {"a.so", "--fleet", "fleet.csv"}), "error 35"));
+}
+
 TEST_CASE("a driver that is not stated fails nothing, and asks for the runtime's where it asks at all") {
   const TemporaryFolder folder;
   folder.file("a.so", with_static(with_sass(124)));

@@ -35,6 +35,12 @@ TEST_CASE("the number of a Tegra device's driver tells no CUDA") {
   CHECK(driver_cuda_of("540.4.0", std::nullopt) == Version{12, 2});
 }
 
+TEST_CASE("a branch above the table") {
+  for (const char* driver : {"616.1", "700.10"}) CHECK(is_driver_beyond_table(driver));
+  for (const char* driver : {"615.99", "580.95.05", "1", "", "[N/A]"})
+    CHECK_FALSE(is_driver_beyond_table(driver));
+}
+
 TEST_CASE("text that is no driver version has no CUDA") {
   for (const char* bad : {"", "[N/A]", "535.", ".104", "535.104.05.1", "535.104-beta", "v535", "535,104",
                           "-535", "99999999999999999999.1", "5 35"})

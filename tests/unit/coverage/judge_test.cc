@@ -87,6 +87,17 @@ TEST_CASE(
   CHECK(strict.reason == "the driver of this device is not given; it must offer CUDA 13.0 or newer");
 }
 
+TEST_CASE("what a driver newer than the table does not offer for certain is unknown, not refused") {
+  Device newer = device("9.0", "13.4");
+  newer.cuda_at_least = true;
+  CHECK(judge_on(newer, {ptx("90", "9.4")}).verdict == Verdict::jit);
+  const Judgement open = judge_on(newer, {ptx("90", "9.5")});
+  CHECK(open.verdict == Verdict::unknown);
+  CHECK(open.reason ==
+        "its PTX has ISA 9.5; the driver is newer than any that is known, and offers CUDA 13.4 at least: the "
+        "column driver_cuda of the fleet file can tell");
+}
+
 TEST_CASE("zstd needs a driver of CUDA 12.4: else error 200") {
   CHECK(judge_on(device("8.0", "12.2"), {zstd(sass("80"))}).code == kInvalidKernelImage);
   CHECK(judge_on(device("8.0", "12.4"), {zstd(sass("80"))}).verdict == Verdict::sass);

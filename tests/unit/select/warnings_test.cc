@@ -35,6 +35,17 @@ TEST_CASE("a driver that runs the program and cannot compile its PTX") {
   CHECK(warnings("8.6@12.5", "12.6").empty());  // one ISA for both
 }
 
+TEST_CASE("nothing is said against a driver that is newer than the table") {
+  Device device;
+  device.capability = ComputeCapability{9, 0};
+  device.driver_version = "700.10";
+  device.driver_cuda = Version{13, 4};
+  device.cuda_by_branch = device.cuda_at_least = true;
+  CHECK(select_architectures({device}, cuda("13.5"), {}).warnings.empty());
+  device.cuda_at_least = false;
+  CHECK(select_architectures({device}, cuda("13.5"), {}).warnings.size() == 1);
+}
+
 TEST_CASE("a Jetson gets no driver branch, but a JetPack") {
   const std::string jetpack =
       "upgrade to a JetPack that offers CUDA 13.0 or newer, or install NVIDIA's package cuda-compat for the "
