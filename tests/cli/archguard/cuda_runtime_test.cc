@@ -237,6 +237,7 @@ TEST_CASE("a driver newer than the table may serve a runtime that is newer, too"
   CHECK(
       says(open,
            "archguard: unknown: a.so: whether the CUDA runtime starts on 8.0 (fleet.csv:2) cannot be told\n"
+           "  seen as: CUDA driver version is insufficient for CUDA runtime version\n"
            "  found: libcudart.so.14 among the libraries that it needs\n"
            "  cause: it has the runtime of CUDA 14.0; the driver is newer than any that is known, and offers "
            "CUDA 13.4 at least: the column driver_cuda of the fleet file can tell\n"));
