@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "coverage/fix.h"
+#include "coverage/other_order.h"
 #include "coverage/runtime.h"
 
 namespace archguard {
@@ -43,6 +44,7 @@ class DeviceJudge {
     result_.kernels.total += code.kernels.size();
     result_.variables.total += code.variables.size();
     raise(result_.needs_driver, judgement.needs_driver);
+    add_other_order(object, code, judgement);
     if (!covered) {
       const bool unknown = judgement.verdict == Verdict::unknown;
       ++(unknown ? result_.containers.unknown : result_.containers.uncovered);
@@ -175,6 +177,15 @@ class DeviceJudge {
     if (std::none_of(failures.begin(), failures.end(), is_mendable)) return false;
     failures.erase(std::remove_if(failures.begin(), failures.end(), lacks_image), failures.end());
     return true;
+  }
+
+  // A library that chooses among its containers hangs on none of them.
+  void add_other_order(const DeviceObject& object, const ContainerCode& code, const Judgement& judgement) {
+    if (policy_.scope == Scope::library) return;
+    const auto text = other_order(code, device_, policy_.judge, judgement);
+    if (!text) return;
+    if (!result_.other_order) result_.other_order = OtherOrder{0, where(object, code.container), *text};
+    ++result_.other_order->containers;
   }
 
   // Returns whether the image that is taken holds any of the kernels.

@@ -75,6 +75,13 @@ struct VariableCounts {
   std::vector<std::string> missing;  // mangled; waived ones are left out
 };
 
+// Containers whose end hangs on the order in which an image is chosen: see other_order.h.
+struct OtherOrder {
+  std::uint64_t containers = 0;
+  std::string where;  // the first of them, for a message
+  std::string text;   // what other_order() says of it
+};
+
 struct DeviceResult {
   Coverage coverage = Coverage::unknown;
   ContainerCounts containers;
@@ -88,8 +95,9 @@ struct DeviceResult {
   // policy's affair, but never where the runtime is in another file, of which this one tells nothing.
   std::optional<Version> toolkit_ahead;
   bool runtime_elsewhere = false;
-  std::string runtime_fix;  // with toolkit_ahead
-  std::string fix;          // the line to type, empty where covered
+  std::string runtime_fix;                // with toolkit_ahead
+  std::optional<OtherOrder> other_order;  // with scope container
+  std::string fix;                        // the line to type, empty where covered
 };
 
 // Devices that the rules cannot tell apart are judged once.

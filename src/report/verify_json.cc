@@ -65,6 +65,11 @@ Json to_json(const std::optional<Partly>& partly) {
           {"compiles_at_run_time", partly->compiles_at_run_time}};
 }
 
+Json to_json(const std::optional<OtherOrder>& other) {
+  if (!other) return nullptr;
+  return {{"containers", other->containers}, {"where", other->where}, {"text", other->text}};
+}
+
 Json to_json(std::size_t device, const DeviceResult& result) {
   const ContainerCounts& counts = result.containers;
   Json errors = Json::array();
@@ -88,6 +93,7 @@ Json to_json(std::size_t device, const DeviceResult& result) {
           {"partly", to_json(result.partly)},
           {"needs_driver_cuda", or_null(result.needs_driver)},
           {"driver_too_old_for_toolkit", or_null(result.toolkit_ahead)},
+          {"other_order", to_json(result.other_order)},
           {"fix", result.fix}};
 }
 

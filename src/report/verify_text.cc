@@ -265,6 +265,15 @@ class Writer {
                         : "compile that code for this device too, or waive it: --waivers FILE");
     const bool said = !result.failures.empty() && result.failures.front().code == kInsufficientDriver;
     if (result.toolkit_ahead && !said) write_old_driver(file, index);
+    if (result.other_order && !options_.brief) write_other_order(*result.other_order, index);
+  }
+
+  void write_other_order(const OtherOrder& other, std::size_t index) {
+    line(fmt::format("archguard: note: {}: on {}, {}", other.where, devices_of(index), other.text));
+    if (other.containers > 1)
+      detail("also", count_of(other.containers - 1, "more container") + " of this file");
+    detail("fix", "compile SASS for this device, which both orders take: " +
+                      to_string(arch_of(*all_.classes[index].device.capability)) + "-real");
   }
 
   // Once for all files of that toolkit: a program and its libraries fail together.

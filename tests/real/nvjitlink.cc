@@ -5,7 +5,8 @@
 namespace archguard {
 namespace {
 
-constexpr int kInputPtx = 2;  // NVJITLINK_INPUT_PTX
+constexpr int kInputPtx = 2;     // NVJITLINK_INPUT_PTX
+constexpr int kInputFatbin = 4;  // NVJITLINK_INPUT_FATBIN
 
 }  // namespace
 
@@ -23,10 +24,21 @@ Result<NvJitLink> NvJitLink::open(const std::string& path, Version release) {
   ARCHGUARD_CHECK(bind("Complete", functions.complete));
   ARCHGUARD_CHECK(bind("GetErrorLogSize", functions.log_size));
   ARCHGUARD_CHECK(bind("GetErrorLog", functions.log));
+  ARCHGUARD_CHECK(bind("GetLinkedCubinSize", functions.cubin_size));
+  ARCHGUARD_CHECK(bind("GetLinkedCubin", functions.cubin));
   return NvJitLink(functions);
 }
 
 Status NvJitLink::link(const std::string& ptx, Arch gpu) const {
+  ARCHGUARD_CHECK(link(kInputPtx, ptx.c_str(), ptx.size() + 1, gpu));
+  return Done{};
+}
+
+Result<Bytes> NvJitLink::link_fatbin(const Bytes& fatbin, Arch gpu) const {
+  return link(kInputFatbin, fatbin.data(), fatbin.size(), gpu);
+}
+
+Result<Bytes> NvJitLink::link(int kind, const void* data, std::size_t size, Arch gpu) const {
   const std::string arch = "-arch=sm_" + to_string(gpu);
   const char* options[] = {arch.c_str()};
   void* raw = nullptr;
@@ -35,13 +47,17 @@ Status NvJitLink::link(const std::string& ptx, Arch gpu) const {
   const auto destroy = [this](void* handle) { functions_.destroy(&handle); };
   const std::unique_ptr<void, decltype(destroy)> handle(raw, destroy);
 
-  int result = functions_.add(raw, kInputPtx, ptx.c_str(), ptx.size() + 1, "fixture");
+  int result = functions_.add(raw, kind, data, size, "fixture");
   if (result == 0) result = functions_.complete(raw);
-  if (result == 0) return Done{};
-  std::size_t size = 0;
+  std::size_t room = 0;
+  if (result == 0) result = functions_.cubin_size(raw, &room);
+  if (result == 0) {
+    Bytes cubin(room);
+    if (result = functions_.cubin(raw, cubin.data()); result == 0) return cubin;
+  }
   std::string log;
-  if (functions_.log_size(raw, &size) == 0 && size > 0) {
-    log.resize(size);
+  if (functions_.log_size(raw, &room) == 0 && room > 0) {
+    log.resize(room);
     if (functions_.log(raw, log.data()) != 0) log.clear();
   }
   return Error{"", "nvJitLink says " + std::to_string(result) + " " + log.c_str(), ""};

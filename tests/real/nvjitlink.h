@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "base/bytes.h"
 #include "base/result.h"
 #include "base/version.h"
 #include "compat/arch.h"
@@ -17,6 +18,9 @@ class NvJitLink {
   // Compiles PTX for a GPU and links it, or says why nvJitLink would not.
   Status link(const std::string& ptx, Arch gpu) const;
 
+  // Links the image that nvJitLink chooses of a fat binary: the linked cubin.
+  Result<Bytes> link_fatbin(const Bytes& fatbin, Arch gpu) const;
+
  private:
   // As nvJitLink.h declares them; results are enumerations, 0 is success.
   struct Functions {
@@ -26,8 +30,11 @@ class NvJitLink {
     int (*complete)(void* handle);
     int (*log_size)(void* handle, std::size_t* size);
     int (*log)(void* handle, char* text);
+    int (*cubin_size)(void* handle, std::size_t* size);
+    int (*cubin)(void* handle, void* bytes);
   };
   explicit NvJitLink(const Functions& functions) : functions_(functions) {}
+  Result<Bytes> link(int kind, const void* data, std::size_t size, Arch gpu) const;
 
   Functions functions_;
 };

@@ -110,3 +110,18 @@ TEST_CASE("where some containers fit and others do not, --scope library is named
   CHECK_FALSE(said({"--device", "8.0", "--target", "l"}));
   CHECK_FALSE(said({"--device", "9.0"}));
 }
+
+TEST_CASE("a verdict that hangs on the order in which an image is chosen is told, and stays what it is") {
+  const TemporaryFolder folder;
+  const std::string ptx =
+      ".version 9.0\n.target sm_86\n.address_size 64\n.visible .entry gemm()\n{\n trap;\n}\n";
+  folder.file("a.so", library({FatbinBuilder{}.cubin(80, cubin(80)).ptx("86", "9.0", ptx).bytes()}));
+  const RunOutput run = run_archguard({"verify", "a.so", "--device", "8.6@12.4"}, folder.path());
+  CHECK(run.exit_code == 0);
+  CHECK(run.out.find(
+            "archguard: note: a.so(.nv_fatbin+0x0): on 8.6 (--device 8.6@12.4), the verdict goes by sm_80; "
+            "by nvJitLink's order compute_86 (ISA 9.0) would be taken, and fail with error 222\n"
+            "  fix: compile SASS for this device, which both orders take: 86-real\n") == 0);
+  CHECK(run_archguard({"verify", "a.so", "--device", "8.0@12.4"}, folder.path()).out.find("note:") ==
+        std::string::npos);
+}

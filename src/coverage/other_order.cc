@@ -1,0 +1,92 @@
+#include "coverage/other_order.h"
+
+#include <tuple>
+
+#include "compat/rules.h"
+
+namespace archguard {
+namespace {
+
+// The end of a container whose image is taken: whether it runs, else the error, and how many kernels and
+// variables the image lacks.
+struct End {
+  bool runs = false;
+  int code = 0;
+  std::size_t missing = 0;
+
+  bool covers() const { return runs && missing == 0; }
+};
+
+End end_of(const ContainerCode& code, const Judgement& judgement, std::size_t image) {
+  const bool runs = judgement.verdict == Verdict::sass || judgement.verdict == Verdict::jit;
+  if (!runs) return {false, judgement.code, 0};
+  const KernelGaps gaps = compare_kernels(code, image);
+  return {true, 0, gaps.missing.size() + gaps.variables.size()};
+}
+
+std::string text_of(const End& end) {
+  if (!end.runs)
+    return end.code == 0 ? "be no answer to what was asked for"
+                         : "fail with error " + std::to_string(end.code);
+  if (end.missing == 0) return "run";
+  return end.missing == 1 ? "lack a kernel or variable"
+                          : "lack " + std::to_string(end.missing) + " kernels or variables";
+}
+
+// Two images of one name may differ in their ISA.
+std::string described(const Entry& entry) {
+  return image_name(entry) + (entry.ptx_isa ? " (ISA " + to_string(*entry.ptx_isa) + ")" : "");
+}
+
+bool is_choice(const Image& image, ComputeCapability device) {
+  if (!image.unknown.empty() || !image.code) return false;
+  if (image.entry.kind == EntryKind::sass) return sass_fits(image.entry.arch, device) == Fit::yes;
+  return image.entry.kind == EntryKind::ptx && ptx_fits(image.entry.arch, device) == Fit::yes;
+}
+
+int rank(Suffix suffix) {
+  return suffix == Suffix::a ? 2 : suffix == Suffix::f ? 1 : 0;
+}
+
+}  // namespace
+
+std::optional<std::size_t> linker_choice(const ContainerCode& code, ComputeCapability device) {
+  std::optional<std::size_t> taken;
+  const auto order = [&](std::size_t i) {
+    const Entry& entry = code.images[i].entry;
+    return std::make_tuple(entry.arch.number, entry.kind == EntryKind::sass, rank(entry.arch.suffix));
+  };
+  // Of equal plain PTX the last where it is for this very device, else the first.
+  const auto is_later = [&](std::size_t i) {
+    const Entry& entry = code.images[i].entry;
+    return entry.kind == EntryKind::ptx && entry.arch == arch_of(device);
+  };
+  for (std::size_t i = 0; i < code.images.size(); ++i) {
+    if (!is_choice(code.images[i], device)) continue;
+    if (!taken || order(i) > order(*taken) || (order(i) == order(*taken) && is_later(i))) taken = i;
+  }
+  return taken;
+}
+
+std::optional<std::string> other_order(const ContainerCode& code, const Device& device,
+                                       const JudgePolicy& policy, const Judgement& judgement) {
+  const Environment& environment = policy.environment;
+  if (!judgement.image || !environment.forces_jit.empty() || !environment.disables_jit.empty()) return {};
+  const auto other = linker_choice(code, *device.capability);
+  if (!other || *other == *judgement.image) return {};
+
+  ContainerCode alone;
+  alone.container = code.container;
+  alone.linked = code.linked;
+  alone.images.push_back(code.images[*other]);
+  alone.kernels = code.kernels;
+  alone.variables = code.variables;
+  const Judgement taken = judge(alone, device, policy);
+  if (taken.verdict == Verdict::unknown || taken.verdict == Verdict::nothing) return {};
+  const End published = end_of(code, judgement, *judgement.image), linked = end_of(code, taken, *other);
+  if (published.covers() == linked.covers()) return {};
+  return "the verdict goes by " + described(code.images[*judgement.image].entry) + "; by nvJitLink's order " +
+         described(code.images[*other].entry) + " would be taken, and " + text_of(linked);
+}
+
+}  // namespace archguard

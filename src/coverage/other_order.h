@@ -1,0 +1,25 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "coverage/judge.h"
+
+namespace archguard {
+
+// nvJitLink, which links what a driver links, chooses an image of a fat binary by another order than the one
+// that judge() goes by: the nearest arch, of SASS and PTX alike; of one arch SASS first, then `a` before `f`
+// before neither; then the first, but the last of plain PTX for the very device. It makes no second choice
+// either. (Measured with nvJitLink 13.0 and 13.5, tests/real/other_order.cc; which of the two a driver
+// follows is not known.)
+
+// The image that it would take for the device: index into images. Nothing where none fits.
+std::optional<std::size_t> linker_choice(const ContainerCode& code, ComputeCapability device);
+
+// Where that order leads to another end than `judgement`, which judge() gave: what is to be said of it, "it
+// goes by sm_80; by nvJitLink's order compute_86 would be taken, and fail with error 222". Nothing where both
+// orders cover the device or neither does, and where the environment of the program decides.
+std::optional<std::string> other_order(const ContainerCode& code, const Device& device,
+                                       const JudgePolicy& policy, const Judgement& judgement);
+
+}  // namespace archguard
