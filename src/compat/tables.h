@@ -76,6 +76,18 @@ inline constexpr Version kNewestCuda = kCudaReleases[sizeof kCudaReleases / size
 // documentation.
 inline constexpr Version kFirstMeasuredToolkit{11, 7};
 
+// Targets, plain and `a`, that a PTX ISA had before a toolkit of the table made them: 12.7 came with a driver
+// alone. From 35 on measured with ptxas 11.8, 12.9 and 13.5; the older ones are of NVIDIA's PTX ISA release
+// history.
+struct FirstPtx {
+  int number;
+  Version ptx_isa;
+};
+inline constexpr FirstPtx kFirstPtx[] = {
+    {20, {2, 0}}, {21, {2, 0}}, {30, {3, 0}}, {32, {4, 0}},  {35, {3, 1}},  {37, {4, 1}},
+    {50, {4, 0}}, {52, {4, 1}}, {53, {4, 2}}, {100, {8, 6}}, {101, {8, 6}},
+};
+
 // A device that SASS of a family-specific arch runs on. CUDA Programming Guide, table of family-specific
 // targets, as of 13.4.
 struct FamilyMember {

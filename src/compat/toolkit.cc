@@ -41,6 +41,10 @@ std::vector<ComputeCapability> devices_of_table() {
   return devices;
 }
 
+bool has_arch(const Toolkit& toolkit, Arch arch) {
+  return std::binary_search(toolkit.archs.begin(), toolkit.archs.end(), arch);
+}
+
 bool serves(const Toolkit& toolkit, ComputeCapability device) {
   return newest_sass_for(toolkit.archs, device) || newest_ptx_for(toolkit.archs, device);
 }
@@ -49,6 +53,24 @@ bool serves(const Toolkit& toolkit, ComputeCapability device) {
 
 bool is_sass_only(Arch arch) {
   return arch == Arch{21, Suffix::none};
+}
+
+bool may_be_made(Arch arch, std::optional<Version> toolkit) {
+  if (toolkit && *toolkit > newest_known_toolkit().version) return true;
+  bool is_known = false;
+  for (const Toolkit& each : known_toolkits()) {
+    if (has_arch(each, arch) && (!toolkit || each.version <= *toolkit)) return true;
+    is_known |= has_arch(each, Arch{arch.number, Suffix::none});
+  }
+  return !is_known;
+}
+
+std::optional<Version> first_ptx_for(Arch target) {
+  for (const FirstPtx& first : kFirstPtx)
+    if (first.number == target.number && target.suffix != Suffix::f) return first.ptx_isa;
+  for (const Toolkit& toolkit : known_toolkits())
+    if (has_arch(toolkit, target)) return toolkit.ptx_isa;
+  return std::nullopt;
 }
 
 const std::vector<Toolkit>& known_toolkits() {

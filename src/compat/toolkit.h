@@ -23,6 +23,13 @@ struct Toolkit {
 // Feature List".)
 bool is_sass_only(Arch arch);
 
+// Is there a toolkit that makes images of this arch: that one, or any where none is given? True for what is
+// beyond the table: an arch, or a toolkit.
+bool may_be_made(Arch arch, std::optional<Version> toolkit);
+
+// The oldest PTX ISA that has this target. Nothing for an arch that the table does not know.
+std::optional<Version> first_ptx_for(Arch target);
+
 const std::vector<Toolkit>& known_toolkits();  // ascending, 8.0 … 13.5
 const Toolkit* find_toolkit(Version version);  // nullptr where the table has no such release
 const Toolkit& newest_known_toolkit();

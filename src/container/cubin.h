@@ -1,21 +1,26 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "base/version.h"
+#include "compat/arch.h"
 #include "container/elf.h"
 
 namespace archguard {
 
-// What a cubin (ELF, e_machine 190) says of itself. Verified on the output of toolkits 11.8 … 13.5;
-// docs/reference/fatbin.md has the table.
+// What a cubin (ELF, e_machine 190) says of itself: its header, and what apply_…() below add of its sections.
+// Verified on the output of toolkits 8.0 … 13.5; docs/reference/fatbin.md has the table.
 struct CubinIdentity {
-  int abi = 0;               // e_ident's ABI version where it is one of the two known generations, else 0
-  int sm = 0;                // 80, 120
-  char suffix = 0;           // 'a', 'f', or 0 for none
-  bool suffix_known = true;  // false: this generation says it in sections that were not seen (yet)
-  std::optional<Version> toolkit;  // that made it
+  int abi = 0;                  // e_ident's ABI version where it is one of the two known generations, else 0
+  int sm = 0;                   // 80, 120
+  bool marked_a = false;        // a mark of the suffix `a`
+  bool not_a = false;           // .nv.compat has the record of that mark, and it is not set
+  std::optional<Suffix> named;  // by `-arch sm_…` of the notes
+  std::optional<Version> toolkit;   // that made it
+  std::uint32_t unknown_flags = 0;  // bits of e_flags that no cubin seen so far has
 };
 
 CubinIdentity identify_cubin(const ElfHeader& header);
@@ -24,6 +29,10 @@ CubinIdentity identify_cubin(const ElfHeader& header);
 void apply_compat(ByteView section, CubinIdentity& cubin);
 // Adds what the section `.note.nv.tkinfo` says: the toolkit, and the suffix of `-arch sm_…` in the command.
 void apply_toolkit_info(ByteView section, CubinIdentity& cubin);
+
+// The arch that the cubin is for; each that it may be for, without suffix first, where it does not tell its
+// suffix: only ptxas writes `-arch` into the notes, and nothing else tells `f`.
+std::vector<Arch> archs_of(const CubinIdentity& cubin);
 
 // X.Y of the first "Cuda compilation tools, release X.Y" in a text: notes of a cubin, comments of PTX.
 std::optional<Version> find_toolkit_release(std::string_view text);

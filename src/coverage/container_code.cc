@@ -15,9 +15,9 @@ namespace {
 // an older one, where it has no suffix.
 Status check_header(const Entry& entry, const ImageCode& code) {
   const bool sass = entry.kind == EntryKind::sass;
-  if (!code.arch) return Error{{}, "PTX names no known `.target`", {}};
-  const Arch own = *code.arch, said = entry.arch;
-  const bool same = own.number == said.number && (own.suffix == said.suffix || !code.suffix_known);
+  if (code.archs.empty()) return Error{{}, "PTX names no known `.target`", {}};
+  const Arch own = code.archs[0], said = entry.arch;
+  const bool same = std::find(code.archs.begin(), code.archs.end(), said) != code.archs.end();
   const bool older = own.number <= said.number && own.suffix == Suffix::none;
   if (!same && (sass || !older))
     return Error{{},
@@ -29,7 +29,11 @@ Status check_header(const Entry& entry, const ImageCode& code) {
                  "its header says PTX ISA " + to_string(*entry.ptx_isa) + ", the PTX itself " +
                      to_string(*code.ptx_isa),
                  {}};
-  if (code.is32) return Error{{}, "32-bit PTX, which drivers do not take for new devices", {}};
+  if (code.is32)
+    return Error{{},
+                 sass ? "32-bit cubin, which a 64-bit program cannot load"
+                      : "32-bit PTX, which drivers do not take for new devices",
+                 {}};
   return Done{};
 }
 
@@ -185,6 +189,8 @@ ContainerCode ContainerCodes::next() {
       auto read = state_->images.next();
       if (read) {
         image.code = std::move(read).value();
+        for (const std::string& warning : image.code->warnings)
+          code.warnings.push_back({where(*object, *container), warning, {}});
       } else {
         image.unknown = read.error().what;  // without the offset: like causes are told once
         code.errors.push_back({where(*object, *container), read.error().text(), read.error().fix});
@@ -201,6 +207,15 @@ ContainerCode ContainerCodes::next() {
 
 bool asks_for_image(const ContainerCode& code) {
   return !code.kernels.empty() || !code.variables.empty();
+}
+
+void add_warnings(const ContainerCode& code, std::vector<Error>& warnings) {
+  constexpr std::size_t kMost = 16;  // of one file
+  for (const Error& warning : code.warnings) {
+    const auto same = [&](const Error& other) { return other.what == warning.what; };
+    if (warnings.size() < kMost && std::none_of(warnings.begin(), warnings.end(), same))
+      warnings.push_back(warning);
+  }
 }
 
 }  // namespace archguard

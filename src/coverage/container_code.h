@@ -32,10 +32,14 @@ struct ContainerCode {
   std::vector<KernelName> kernels;     // the union over the images, sorted by name
   std::vector<std::string> variables;  // likewise; without those of toolkit_symbols.h
   std::vector<Error> errors;           // images that could not be read
+  std::vector<Error> warnings;         // what is not known of images and changes no verdict
 };
 
 // Does a program need an image of this container: for a kernel, or for a variable that it can name?
 bool asks_for_image(const ContainerCode& code);
+
+// Adds the container's warnings, each text once: where it was said first.
+void add_warnings(const ContainerCode& code, std::vector<Error>& warnings);
 
 // Reads (and inflates) the images of a file on all cores, and hands its containers over one after the other.
 // No more is in memory at once than twice what the largest image needs, and a few images' kernels.

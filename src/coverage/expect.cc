@@ -6,7 +6,7 @@ namespace archguard {
 namespace {
 
 bool answers(const Entry& entry, const ExpectedImage& expected) {
-  if (entry.arch != expected.arch || !entry.unknown.empty()) return false;
+  if (entry.arch != expected.arch || !entry.or_archs.empty() || !entry.unknown.empty()) return false;
   switch (entry.kind) {
     case EntryKind::sass:
     case EntryKind::ltoir:

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "compat/rules.h"
 #include "compat/toolkit.h"
+#include "coverage/fit.h"
 
 namespace archguard {
 namespace {
@@ -44,14 +45,6 @@ bool serves(const Image& image, const Use& use) {
   return false;
 }
 
-bool is_native(EntryKind kind) {
-  return kind == EntryKind::sass || kind == EntryKind::ltoir;
-}
-
-Fit fit_of(const Entry& entry, ComputeCapability device) {
-  return is_native(entry.kind) ? sass_fits(entry.arch, device) : ptx_fits(entry.arch, device);
-}
-
 struct Choice {
   std::optional<std::size_t> native;
   std::optional<std::size_t> ptx;
@@ -73,8 +66,7 @@ Choice choose(const ContainerCode& code, ComputeCapability device, const Use& us
     const Fit fit = fit_of(image.entry, device);
     if (fit == Fit::unknown) {
       std::string& doubt = is_native(image.entry.kind) ? choice.undecided : choice.undecided_ptx;
-      if (doubt.empty())
-        doubt = "whether " + image_name(image.entry) + " runs on " + to_string(device) + " is not known";
+      if (doubt.empty()) doubt = why_unknown(image.entry, device);
     }
     if (fit != Fit::yes) continue;
     if (is_native(image.entry.kind)) {
@@ -282,7 +274,7 @@ std::string describe_images(const ContainerCode& code) {
     std::string text;
     switch (image.entry.kind) {
       case EntryKind::sass:
-        text = "sm_" + arch + " cubin";
+        text = image_name(image.entry) + " cubin";
         break;
       case EntryKind::ltoir:
         text = "LTO-IR lto_" + arch;

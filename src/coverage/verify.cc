@@ -334,6 +334,7 @@ FileResult verify_file(const DeviceCode& code, const ByteSource& file, const std
       result.has_containers = true;
       result.has_code |= may_hold_code(contents);
       result.errors.insert(result.errors.end(), contents.errors.begin(), contents.errors.end());
+      add_warnings(contents, result.warnings);
       for (const Image& image : contents.images)
         if (image.unknown.empty()) raise(toolkit, toolkit_of(image));
       runtime.add(object, contents);

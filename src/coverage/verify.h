@@ -137,6 +137,7 @@ struct FileResult {
   std::vector<DeviceResult> devices;  // one for each class
   ExpectResult expect;
   std::vector<Error> errors;              // what could not be read
+  std::vector<Error> warnings;            // see ContainerCode
   std::vector<std::string> runtime_code;  // see DeviceObject
 };
 

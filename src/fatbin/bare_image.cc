@@ -38,13 +38,13 @@ Result<Container> read_bare_cubin(const ByteSource& source, const HostObject& ob
   Entry entry;
   entry.kind = EntryKind::sass;
   entry.kind_code = kKindElf;
-  entry.arch = {cubin.sm, suffix_of(cubin.suffix)};
+  const std::vector<Arch> archs = archs_of(cubin);
+  entry.arch = archs[0];
+  entry.or_archs.assign(archs.begin() + 1, archs.end());
   if (cubin.abi == 0)
     entry.unknown = "cubin ABI " + hex(header.osabi) + "/" + std::to_string(header.abi_version);
   else if (cubin.sm < 10)
     entry.unknown = "arch " + std::to_string(cubin.sm);
-  else if (!cubin.suffix_known && cubin.sm >= kFirstArchWithSuffix)
-    entry.unknown = "suffix of sm_" + std::to_string(cubin.sm) + ", the cubin has no " + kToolkitInfoSection;
   Container container = one_entry(std::move(entry), source.size());
   container.relocatable = header.type == kElfRelocatable;
   return container;

@@ -153,8 +153,11 @@ void add_runtime_code(const DeviceObject& object, std::vector<std::string>& func
 std::string image_name(const Entry& entry) {
   const std::string arch = to_string(entry.arch);
   switch (entry.kind) {
-    case EntryKind::sass:
-      return "sm_" + arch;
+    case EntryKind::sass: {
+      std::string name = "sm_" + arch;
+      for (const Arch other : entry.or_archs) name += " or sm_" + to_string(other);
+      return name;
+    }
     case EntryKind::ptx:
       return "compute_" + arch;
     case EntryKind::reloc_ptx:

@@ -22,6 +22,7 @@ struct Entry {
   EntryKind kind = EntryKind::other;
   std::uint16_t kind_code = 0;  // as the file has it
   Arch arch;
+  std::vector<Arch> or_archs;      // that it may be for as well: a bare cubin that does not tell its suffix
   std::optional<Version> ptx_isa;  // of PTX
   Compression compression = Compression::none;
   bool obfuscated = false;
@@ -105,7 +106,8 @@ struct DeviceCode {
 // Adds the object's, so that `functions` stays sorted and has none twice.
 void add_runtime_code(const DeviceObject& object, std::vector<std::string>& functions);
 
-// sm_90a, compute_90, lto_90: what nvcc calls such an image; "kind 0x55 of 90" for one that is not known.
+// sm_90a, compute_90, lto_90: what nvcc calls such an image; "sm_100 or sm_100f" where it does not tell its
+// suffix; "kind 0x55 of 90" for one that is not known.
 std::string image_name(const Entry& entry);
 
 // Every container of the file: in its sections, and found by signature anywhere else in it but in sections

@@ -90,8 +90,11 @@ class CubinReader {
     if (has_machine_code && header_.type == kElfExecutable) ARCHGUARD_CHECK(check_code_is_named(code));
     if (header_.type == kElfExecutable) ARCHGUARD_CHECK(check_variables_are_named());
     code.toolkit = cubin_.toolkit;
-    code.arch = Arch{cubin_.sm, suffix_of(cubin_.suffix)};
-    code.suffix_known = cubin_.suffix_known;
+    code.archs = archs_of(cubin_);
+    code.is32 = !header_.is64;
+    if (cubin_.unknown_flags != 0)
+      code.warnings.push_back("cubin has e_flags " + hex(cubin_.unknown_flags) +
+                              ", whose meaning is not known");
     const auto by_name = [](const auto& a, const auto& b) { return a.name < b.name; };
     std::sort(code.kernels.begin(), code.kernels.end(), by_name);
     std::sort(code.variables.begin(), code.variables.end(), by_name);

@@ -38,10 +38,12 @@ struct ImageCode {
   bool relocatable = false;               // an ET_REL cubin, or PTX for linking: no coverage by itself
   std::string unresolved;          // of PTX for linking: what it declares `.extern` and the driver lacks
   std::optional<Version> toolkit;  // that made it, where the image tells
-  std::optional<Arch> arch;        // what the image itself says it is for: 90a of `.target sm_90a`
-  bool suffix_known = true;        // false: a cubin that lacks the sections which would tell its suffix
-  std::optional<Version> ptx_isa;  // of PTX: its `.version`
-  bool is32 = false;               // PTX with `.address_size 32`
+  // What the image itself says it is for: 90a of `.target sm_90a`. Several where a cubin does not tell its
+  // suffix (archs_of() in container/cubin.h); none where PTX names no known target.
+  std::vector<Arch> archs;
+  std::optional<Version> ptx_isa;     // of PTX: its `.version`
+  bool is32 = false;                  // PTX with `.address_size 32`, an ELF file of 32 bits
+  std::vector<std::string> warnings;  // what is not known of it and changes no verdict
 };
 
 // An error where the image is damaged or of a generation that is not known: never fewer kernels than it

@@ -2,6 +2,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "compat/toolkit.h"
 #include "container/cubin.h"
 #include "container/ptx_text.h"
 #include "image/image.h"
@@ -139,7 +140,8 @@ class PtxReader {
               "PTX must have one target, found " + std::string(target_) + " and " + std::string(word),
               {}};
         target_ = word;
-        code.arch = parse_arch(word.substr(3));
+        const auto arch = parse_arch(word.substr(3));
+        code.archs.assign(arch ? 1 : 0, arch.value_or(Arch{}));
       }
       lexer_ = ahead;
       if (ahead.next() != ",") return Done{};

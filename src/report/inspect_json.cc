@@ -141,6 +141,11 @@ class JsonWriter final : public InspectWriter {
         name_of(entry.kind), entry.kind_code, to_string(entry.arch),
         entry.ptx_isa ? "\"" + to_string(*entry.ptx_isa) + "\"" : "null", name_of(entry.compression),
         entry.obfuscated, entry.stored_size, entry.uncompressed_size);
+    if (!entry.or_archs.empty()) {
+      std::vector<std::string> others;
+      for (const Arch arch : entry.or_archs) others.push_back(json_quote(to_string(arch)));
+      put(",\"or_archs\":[{}]", join(others, ","));
+    }
     if (!entry.identifier.empty()) put(",\"identifier\":{}", json_quote(entry.identifier));
     if (!entry.unknown.empty()) put(",\"unknown\":{}", json_quote(entry.unknown));
     if (contents != nullptr && contents->code) {

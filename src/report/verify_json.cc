@@ -137,6 +137,8 @@ Json to_json(const Verification& verification, const FileResult& file) {
       {"path", file.path},       {"member", text_or_null(file.member)}, {"verdict", name_of(outcome)},
       {"objects", file.objects}, {"results", std::move(results)},       {"errors", std::move(errors)}};
   json["runtime_code"] = file.runtime_code;
+  json["warnings"] = Json::array();
+  for (const Error& warning : file.warnings) json["warnings"].push_back(warning.text());
   if (verification.needed) {
     json["needed_by"] = text_or_null(file.needed_by);
     json["by_linker"] = file.by_linker;

@@ -170,6 +170,7 @@ class Writer {
     if (file.errors.size() > kErrorsShown)
       line(fmt::format("archguard: {} more errors in {}; --format json has them all",
                        file.errors.size() - kErrorsShown, name_of(file)));
+    for (const Error& warning : file.warnings) warn(warning.text(), {});
     for (std::size_t i = 0; i < file.devices.size(); ++i) write_failures(file, i);
     write_expectation(file);
     for (std::size_t i = 0; i < file.devices.size(); ++i) write_warnings(file, i);

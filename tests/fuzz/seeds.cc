@@ -62,8 +62,12 @@ Bytes small_fatbin() {
 }
 
 Seeds cubins() {
-  return {cubin_of(80), CubinBuilder{}.sm(75).generation7(124).kernel("k", sass::exit()).bytes(),
-          CubinBuilder{}.sm(100).marked_a().relocatable().kernel("k", sass::trap_if()).bytes()};
+  return {cubin_of(80),
+          CubinBuilder{}.sm(75).generation7(124).kernel("k", sass::exit()).bytes(),
+          CubinBuilder{}.sm(100).marked_a().relocatable().kernel("k", sass::trap_if()).bytes(),
+          CubinBuilder{}.sm(61).generation7(80).flags(0xd00).kernel("k", sass::exit()).bytes(),
+          CubinBuilder{}.sm(100).toolkit_info("12.9", "").compat({2, 9, 0, 0}).flags(0x10000).bytes(),
+          CubinBuilder{}.kernel("k", sass::join({sass::exit(), Bytes(16)})).bytes()};
 }
 
 Seeds elves() {
@@ -174,7 +178,7 @@ std::vector<Bytes> seeds_of(const std::string& target) {
   if (target == "archive") return archives();
   if (target == "zip") return zips();
   if (target == "cubin") return cubins();
-  if (target == "ptx") return texts({kPtx});
+  if (target == "ptx") return texts({kPtx, ".version 6.5\n.target sm_80\n.entry k() { ret; }\n"});
   if (target == "host_file" || target == "container" || target == "verify") {
     Seeds seeds = {fatbin(), small_fatbin(), bytes_of_text(kPtx)};
     for (const Seeds& more : {offloads(), elves(), pes(), archives(), cubins()}) add(seeds, more);

@@ -16,7 +16,7 @@ MAY_INCLUDE = {
     "src/compat": ["base"],
     "src/device": ["base", "compat"],
     "src/select": ["base", "compat", "device"],
-    "src/container": ["base"],
+    "src/container": ["base", "compat"],
     "src/loader": ["base", "container"],
     "src/fatbin": ["base", "compat", "container"],
     "src/image": ["base", "compat", "container"],

@@ -50,7 +50,7 @@ Result<int> run_inspect(const InspectOptions& options) {
       ++(input.needed_by.empty() ? passed_over : libraries);
       return;
     }
-    std::vector<Error> errors = code.errors;
+    std::vector<Error> errors = code.errors, warned;
     std::optional<ContainerCodes> codes;
     if (kernels) codes.emplace(code, source);
     writer->begin_file(input.path, code.member, source.size());
@@ -61,6 +61,7 @@ Result<int> run_inspect(const InspectOptions& options) {
       for (const Container& container : object.containers) {
         if (kernels) {
           const ContainerCode contents = codes->next();
+          add_warnings(contents, warned);
           all_read &= contents.errors.empty();  // the writer has them from the contents
           writer->container(object, container, &contents);
         } else {
@@ -73,7 +74,9 @@ Result<int> run_inspect(const InspectOptions& options) {
       writer->end_object(object);
     }
     all_read &= errors.empty();
-    writer->end_file(errors, code.warnings);
+    std::vector<std::string> warnings = code.warnings;
+    for (const Error& warning : warned) warnings.push_back(warning.text());
+    writer->end_file(errors, warnings);
   };
   visit_files(files, visit, [&](std::size_t done) { show_progress(done, files.size()); });
   writer->finish();

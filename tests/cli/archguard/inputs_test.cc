@@ -317,6 +317,47 @@ TEST_CASE("images that nobody knows are named, twenty of them, and inspect exits
   CHECK(json["files"][0]["containers"][0]["images"][0]["unknown"] == "kind 0x99");
 }
 
+TEST_CASE("what is not known of an image and changes no verdict is a warning, once") {
+  const TemporaryFolder folder;
+  const Bytes cubin =
+      CubinBuilder{}.flags(0x10000).kernel("gemm", sass::join({sass::store(), sass::exit()})).bytes();
+  folder.file("two.fatbin", text_of(FatbinBuilder{}.cubin(80, cubin).cubin(80, cubin).bytes()));
+  const std::string text = "two.fatbin: cubin has e_flags 0x10000, whose meaning is not known";
+  const RunOutput verify =
+      run_archguard({"verify", "two.fatbin", "--device", "8.0", "--brief"}, folder.path());
+  CHECK(verify.out == "archguard: warning: " + text + "\ntwo.fatbin: 1 of 1 covered\n");
+  CHECK(verify.exit_code == 0);
+  const auto json = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.end(), {"--format", "json"});
+    return nlohmann::json::parse(run_archguard(arguments, folder.path()).out);
+  };
+  CHECK(json({"verify", "two.fatbin", "--device", "8.0"})["files"][0]["warnings"] ==
+        nlohmann::json::array({text}));
+  CHECK(json({"inspect", "two.fatbin", "--kernels"})["warnings"] == nlohmann::json::array({text}));
+}
+
+TEST_CASE("a cubin that does not tell its suffix is judged by each it may have") {
+  const TemporaryFolder folder;
+  const auto made_by = [&](const std::string& release) {
+    const Bytes code = sass::join({sass::store(), sass::exit()});
+    folder.file("k.cubin",
+                text_of(CubinBuilder{}.sm(100).toolkit_info(release, "").kernel("gemm", code).bytes()));
+    return run_archguard({"verify", "k.cubin", "--device", "10.3", "--brief"}, folder.path());
+  };
+  CHECK(made_by("12.9").out == "k.cubin: 1 of 1 covered\n");
+  const RunOutput unknown = made_by("13.0");
+  CHECK(unknown.out ==
+        "archguard: unknown: k.cubin: whether kernel 'gemm' runs on 10.3 (--device 10.3) cannot be told\n"
+        "  found: sm_100 or sm_100a or sm_100f cubin, no PTX\n"
+        "  cause: it does not tell whether it is sm_100 or sm_100a or sm_100f, and these differ on 10.3\n"
+        "k.cubin: 0 of 1 covered\n");
+  CHECK(unknown.exit_code == 2);
+  const auto json =
+      nlohmann::json::parse(run_archguard({"inspect", "k.cubin", "--format", "json"}, folder.path()).out);
+  CHECK(json["files"][0]["containers"][0]["images"][0]["or_archs"] ==
+        nlohmann::json::array({"100a", "100f"}));
+}
+
 TEST_CASE("a thin archive reads the files that it names, and names the one that is missing") {
   const TemporaryFolder folder;
   folder.file("k.ptx", kPtx90);

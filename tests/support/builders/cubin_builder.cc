@@ -85,7 +85,21 @@ CubinBuilder& CubinBuilder::identity(unsigned osabi, unsigned abi) {
 }
 
 CubinBuilder& CubinBuilder::relocatable() {
-  relocatable_ = true;
+  return elf_type(1);
+}
+
+CubinBuilder& CubinBuilder::elf_type(unsigned type) {
+  type_ = type;
+  return *this;
+}
+
+CubinBuilder& CubinBuilder::flags(std::uint32_t more) {
+  flags_ = more;
+  return *this;
+}
+
+CubinBuilder& CubinBuilder::compat(Bytes records) {
+  compat_ = std::move(records);
   return *this;
 }
 
@@ -126,10 +140,9 @@ Bytes CubinBuilder::bytes() const {
   const bool seven = abi_ == 7;
   std::uint32_t flags = seven ? sm | sm << 16 : sm << 8 | 0x6000004;
   if (seven && a_) flags |= 0x800;
+  flags |= flags_;
   ElfBuilder elf;
-  elf.type(relocatable_ ? 1 : 2)
-      .machine(190)
-      .identity(osabi_, abi_, seven ? static_cast<unsigned>(toolkit7_) : 1, flags);
+  elf.type(type_).machine(190).identity(osabi_, abi_, seven ? static_cast<unsigned>(toolkit7_) : 1, flags);
 
   // Sections 1 and 2 are the strings and symbols, 3 and following the kernels' code.
   ByteWriter strings, symbols;
@@ -158,10 +171,9 @@ Bytes CubinBuilder::bytes() const {
         .u8(0);
     elf.section(".note.nv.tkinfo", note.bytes(), 7, 0);
   }
-  if (!seven && a_) {
-    const Bytes compat = {2, 9, 1, 0, 2, 2, 1, 0, 4, 0x0b, 8, 0, 9, 0, 0, 0, 0, 0, 0, 0};
-    elf.section(".nv.compat", compat, 0x70000086, 0);
-  }
+  const Bytes marked = {2, 9, 1, 0, 2, 2, 1, 0, 4, 0x0b, 8, 0, 9, 0, 0, 0, 0, 0, 0, 0};
+  const Bytes& compat = !seven && a_ ? marked : compat_;
+  if (!compat.empty()) elf.section(".nv.compat", compat, 0x70000086, 0);
   return elf.bytes();
 }
 

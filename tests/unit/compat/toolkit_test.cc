@@ -26,6 +26,38 @@ std::string range_of(ComputeCapability device) {
 
 }  // namespace
 
+TEST_CASE("each target has a first PTX ISA, that of its toolkit or of a driver before it") {
+  const auto first = [](const char* target) {
+    const auto isa = first_ptx_for(*parse_arch(target));
+    return isa ? to_string(*isa) : "unknown";
+  };
+  CHECK(first("35") == "3.1");
+  CHECK(first("60") == "5.0");
+  CHECK(first("80") == "7.0");
+  CHECK(first("90") == "7.8");
+  CHECK(first("90a") == "8.0");
+  CHECK(first("100") == "8.6");
+  CHECK(first("100a") == "8.6");
+  CHECK(first("100f") == "8.8");
+  CHECK(first("120a") == "8.7");
+  CHECK(first("13") == "unknown");
+  CHECK(first("90f") == "unknown");
+  CHECK(first("200") == "unknown");
+}
+
+TEST_CASE("an arch may have been made by a toolkit that has it, or by one beyond the table") {
+  const auto may = [](const char* arch, std::optional<Version> toolkit) {
+    return may_be_made(*parse_arch(arch), toolkit);
+  };
+  CHECK(may("100f", {}));
+  CHECK(may("100f", Version{12, 9}));
+  CHECK_FALSE(may("100f", Version{12, 8}));
+  CHECK_FALSE(may("90f", {}));
+  CHECK_FALSE(may("90f", newest_known_toolkit().version));
+  CHECK(may("90f", Version{newest_known_toolkit().version.major + 1, 0}));
+  CHECK(may("200a", Version{13, 0}));
+}
+
 TEST_CASE("the releases of the toolkit") {
   std::string versions;
   for (const Toolkit& toolkit : known_toolkits()) versions += to_string(toolkit.version) + " ";

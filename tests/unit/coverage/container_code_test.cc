@@ -6,6 +6,7 @@
 #include "base/parallel.h"
 #include "base/text.h"
 #include "support/builders/cubin_builder.h"
+#include "support/builders/elf_builder.h"
 #include "support/builders/fatbin_builder.h"
 
 using namespace archguard;
@@ -83,6 +84,17 @@ TEST_CASE("an image that says another arch than its header is an error") {
                         .cubin(100, made(CubinBuilder{}.sm(100).toolkit_info("13.0", "-arch sm_100f")))
                         .bytes()) == wrong + "its header says 100, the cubin itself sm_100f\n");
 
+  const Bytes plain{2, 9, 0, 0};
+  CHECK(contents_of(FatbinBuilder{}.cubin(90, made(CubinBuilder{}.sm(90).compat(plain))).bytes()) == fine);
+  CHECK(contents_of(FatbinBuilder{}.cubin("100f", made(CubinBuilder{}.sm(100).compat(plain))).bytes()) ==
+        fine);
+  CHECK(contents_of(FatbinBuilder{}.cubin("100a", made(CubinBuilder{}.sm(100).compat(plain))).bytes()) ==
+        wrong + "its header says 100a, the cubin itself sm_100\n");
+  CHECK(contents_of(FatbinBuilder{}
+                        .cubin(60, made(CubinBuilder{}.sm(60).generation7(80).flags(0xd00)))
+                        .cubin(90, made(CubinBuilder{}.sm(90).generation7(124).flags(0xd00)))
+                        .bytes()) == "0: k | t.fatbin: its header says 90, the cubin itself sm_90a\n");
+
   CHECK(contents_of(FatbinBuilder{}.ptx("90", "9.0", ptx("sm_90")).bytes()) == fine);
   CHECK(contents_of(FatbinBuilder{}.ptx("90", "9.0", ptx("sm_80")).bytes()) == fine);
   CHECK(contents_of(FatbinBuilder{}.ptx("90a", "9.0", ptx("sm_90a")).bytes()) == fine);
@@ -99,6 +111,30 @@ TEST_CASE("an image that says another arch than its header is an error") {
   CHECK(contents_of(FatbinBuilder{}
                         .ptx("50", "4.3", text(".version 4.3\n.target sm_50\n.address_size 32\n"))
                         .bytes()) == wrong + "32-bit PTX, which drivers do not take for new devices\n");
+}
+
+TEST_CASE("a 32-bit cubin is for 32-bit programs") {
+  const auto bytes =
+      ElfBuilder{}.bits32().type(2).machine(190).identity(0x33, 7, 118, 80U | 80U << 16 | 0x100).bytes();
+  CHECK(contents_of(FatbinBuilder{}.cubin(80, bytes).bytes()) ==
+        "0: | t.fatbin: 32-bit cubin, which a 64-bit program cannot load\n");
+}
+
+TEST_CASE("a warning of images is told once, with the first place") {
+  const auto odd = [](std::uint32_t flags) {
+    return CubinBuilder{}.flags(flags).kernel("k", sass::exit()).bytes();
+  };
+  auto bytes = FatbinBuilder{}.cubin(80, odd(0x10000)).cubin(80, odd(0x10000)).bytes();
+  const auto second = FatbinBuilder{}.cubin(80, odd(0x10000)).cubin(80, odd(0x20000)).bytes();
+  bytes.insert(bytes.end(), second.begin(), second.end());
+  const MemorySource source(bytes);
+  const DeviceCode code = read_device_code(source, "t.fatbin");
+  ContainerCodes codes(code, source);
+  std::vector<Error> warnings;
+  for (int i = 0; i < 2; ++i) add_warnings(codes.next(), warnings);
+  REQUIRE(warnings.size() == 2);
+  CHECK(warnings[0].text() == "t.fatbin: cubin has e_flags 0x10000, whose meaning is not known");
+  CHECK(warnings[1].what == "cubin has e_flags 0x20000, whose meaning is not known");
 }
 
 TEST_CASE("containers that nobody asks for any more hold nothing up") {

@@ -34,6 +34,13 @@ TEST_CASE("LTO-IR answers for SASS, relocatable PTX for PTX") {
         ExpectVerdict::holds);
 }
 
+TEST_CASE("an image that may be of another arch answers for none") {
+  ContainerCode code = container({sass("100")});
+  CHECK(expect_images(code, {{*parse_arch("100"), true}}).verdict == ExpectVerdict::holds);
+  code.container.entries[0].or_archs.push_back(*parse_arch("100f"));
+  CHECK(expect_images(code, {{*parse_arch("100"), true}}).verdict == ExpectVerdict::lacks);
+}
+
 TEST_CASE("an image with something unknown about it answers for nothing") {
   Image odd = sass("80");
   odd.entry.unknown = "flag 0x4000000";

@@ -126,6 +126,22 @@ TEST_CASE("what is not understood never covers") {
   CHECK(judge_on(device("9.0", "99.0"), {ptx("90", "99.0")}).verdict == Verdict::unknown);
 }
 
+TEST_CASE("a suffix that the image does not tell matters where the answers differ") {
+  const auto judged = [](const std::string& on, std::vector<std::string> others) {
+    Image image = sass("100");
+    for (const std::string& other : others) image.entry.or_archs.push_back(*parse_arch(other));
+    return judge_on(device(on), {image});
+  };
+  CHECK(judged("10.0", {"100a", "100f"}).verdict == Verdict::sass);
+  CHECK(judged("10.3", {"100f"}).verdict == Verdict::sass);
+  CHECK(judged("9.0", {"100a", "100f"}).code == kNoKernelImage);
+  CHECK(judged("12.0", {"100f"}).code == kNoKernelImage);
+  const Judgement differ = judged("10.3", {"100a", "100f"});
+  CHECK(differ.verdict == Verdict::unknown);
+  CHECK(differ.reason ==
+        "it does not tell whether it is sm_100 or sm_100a or sm_100f, and these differ on 10.3");
+}
+
 TEST_CASE("a container without kernels asks for nothing") {
   CHECK(judge_on(device("9.0"), {sass("75", {})}).verdict == Verdict::nothing);
   CHECK(judge_on(device("9.0"), {sass("75", {}), ptx("75", "9.0", {})}).verdict == Verdict::nothing);
@@ -209,6 +225,9 @@ TEST_CASE("kernels that the taken image lacks are missing; those that do nothing
 }
 
 TEST_CASE("messages say what a container holds") {
+  Image either = sass("100");
+  either.entry.or_archs.push_back(*parse_arch("100f"));
+  CHECK(describe_images(container({either})) == "sm_100 or sm_100f cubin, no PTX");
   CHECK(describe_images(container({sass("80"), sass("90a"), sass("75", {})})) ==
         "sm_80 cubin, sm_90a cubin, sm_75 cubin without kernels, no PTX");
   CHECK(describe_images(container({ptx("90", "9.0"), ltoir("80"), unknown_kind("30")})) ==

@@ -35,6 +35,7 @@ inline std::string outline(const DeviceCode& code) {
       text += where(object, container) + (container.relocatable ? " relocatable" : "") + ":";
       for (const Entry& entry : container.entries) {
         text += std::string(" ") + kinds[static_cast<int>(entry.kind)] + " " + to_string(entry.arch);
+        for (const Arch other : entry.or_archs) text += " or " + to_string(other);
         if (entry.ptx_isa) text += " " + to_string(*entry.ptx_isa);
         if (entry.compression != Compression::none)
           text += entry.compression == Compression::lz4 ? " lz4" : " zstd";

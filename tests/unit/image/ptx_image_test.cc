@@ -141,7 +141,7 @@ TEST_CASE("a module tells its target, its ISA and its pointers' size") {
     const auto code = read_ptx(test::bytes_of_text(text));
     if (!code) return code.error().text();
     return (code->ptx_isa ? to_string(*code->ptx_isa) : "?") + " " +
-           (code->arch ? to_string(*code->arch) : "?") + (code->is32 ? " 32" : "");
+           (code->archs.empty() ? "?" : to_string(code->archs[0])) + (code->is32 ? " 32" : "");
   };
   CHECK(said(".version 9.0\n.target sm_90a, debug\n.address_size 64\n") == "9.0 90a");
   CHECK(said(".version 9.0 .target texmode_independent, sm_100f .address_size 32\n") == "9.0 100f 32");

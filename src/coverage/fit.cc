@@ -1,0 +1,36 @@
+#include "coverage/fit.h"
+
+#include <algorithm>
+
+namespace archguard {
+namespace {
+
+Fit fit_as(EntryKind kind, Arch arch, ComputeCapability device) {
+  return is_native(kind) ? sass_fits(arch, device) : ptx_fits(arch, device);
+}
+
+// Does the image fit as one arch that it may be for, and not as another?
+bool suffix_decides(const Entry& entry, ComputeCapability device) {
+  const Fit fit = fit_as(entry.kind, entry.arch, device);
+  return std::any_of(entry.or_archs.begin(), entry.or_archs.end(),
+                     [&](Arch arch) { return fit_as(entry.kind, arch, device) != fit; });
+}
+
+}  // namespace
+
+bool is_native(EntryKind kind) {
+  return kind == EntryKind::sass || kind == EntryKind::ltoir;
+}
+
+Fit fit_of(const Entry& entry, ComputeCapability device) {
+  return suffix_decides(entry, device) ? Fit::unknown : fit_as(entry.kind, entry.arch, device);
+}
+
+std::string why_unknown(const Entry& entry, ComputeCapability device) {
+  const std::string name = image_name(entry);
+  if (suffix_decides(entry, device))
+    return "it does not tell whether it is " + name + ", and these differ on " + to_string(device);
+  return "whether " + name + " runs on " + to_string(device) + " is not known";
+}
+
+}  // namespace archguard

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+
+#include "compat/rules.h"
+#include "fatbin/fatbin.h"
+
+namespace archguard {
+
+// Is it loaded, or linked, as it is? Else it is compiled.
+bool is_native(EntryKind kind);
+
+// sass_fits() or ptx_fits() of this image. Where it does not tell its arch whole, each that it may be for is
+// judged, and where they differ the answer is unknown.
+Fit fit_of(const Entry& entry, ComputeCapability device);
+
+// Why fit_of() is unknown.
+std::string why_unknown(const Entry& entry, ComputeCapability device);
+
+}  // namespace archguard
