@@ -89,6 +89,7 @@ class CubinReader {
       return Error{{}, "cubin holds machine code and no symbol table that names its kernels", {}};
     if (has_machine_code && header_.type == kElfExecutable) ARCHGUARD_CHECK(check_code_is_named(code));
     if (header_.type == kElfExecutable) ARCHGUARD_CHECK(check_variables_are_named());
+    if (has_machine_code) ARCHGUARD_CHECK(check_instructions());
     code.toolkit = cubin_.toolkit;
     code.archs = archs_of(cubin_);
     code.is32 = !header_.is64;
@@ -115,6 +116,8 @@ class CubinReader {
                    "cubin of OS/ABI " + hex(header_.osabi) + ", ABI " + std::to_string(header_.abi_version) +
                        " is of an unknown generation",
                    {}};
+    if (header_.type != kElfExecutable && header_.type != kElfRelocatable)
+      return Error{{}, "cubin must have ELF type 1 or 2, found " + std::to_string(header_.type), {}};
     if (header_.sections_offset == 0) return Error{{}, "cubin has no section table", {}};
     if (header_.section_count == 0 || header_.names_index == kElfIndexInSectionZero) {
       ElfHeader one = header_;
@@ -218,6 +221,20 @@ class CubinReader {
         return Error{{},
                      "cubin holds parameters of the kernel '" +
                          std::string(name_of(section).substr(kParametersOf.size())) + "' and no kernel",
+                     {}};
+    }
+    return Done{};
+  }
+
+  // Kernels and what they call: an instruction of zeros is none.
+  Status check_instructions() const {
+    for (std::uint64_t i = 1; i < header_.section_count; ++i) {
+      const ElfSection section = section_at(i);
+      if (!holds_code(section) || section.type == kElfNoBits || section.type >= kElfMachineTypes) continue;
+      if (const auto at = find_zero_instruction(in_.part(section.offset, section.size), cubin_.sm))
+        return Error{{},
+                     "section '" + std::string(name_of(section)) +
+                         "' of the cubin has zeros for an instruction at " + hex(*at),
                      {}};
     }
     return Done{};

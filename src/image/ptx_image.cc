@@ -233,6 +233,16 @@ class PtxReader {
   std::set<std::string_view> externs_;  // not defined so far
 };
 
+// A compiler refuses a module whose `.version` does not have its `.target` yet.
+Status check_isa(const ImageCode& code) {
+  const auto first = code.archs.empty() ? std::nullopt : first_ptx_for(code.archs[0]);
+  if (!first || !code.ptx_isa || *first <= *code.ptx_isa) return Done{};
+  return Error{{},
+               "PTX ISA " + to_string(*code.ptx_isa) + " has no target sm_" + to_string(code.archs[0]) +
+                   ", which came with ISA " + to_string(*first),
+               {}};
+}
+
 }  // namespace
 
 Result<ImageCode> read_ptx(ByteView bytes) {
@@ -249,6 +259,7 @@ Result<ImageCode> read_ptx(ByteView bytes) {
   code.toolkit = find_toolkit_release(text.substr(0, text.size() - module.size()));
   code.ptx_isa = parse_version(read_ptx_head(module).version);
   ARCHGUARD_CHECK(PtxReader(module).read(code));
+  ARCHGUARD_CHECK(check_isa(code));
   const auto by_name = [](const auto& a, const auto& b) { return a.name < b.name; };
   std::sort(code.kernels.begin(), code.kernels.end(), by_name);
   std::sort(code.variables.begin(), code.variables.end(), by_name);

@@ -1,5 +1,8 @@
 #include "image/sass.h"
 
+#include <algorithm>
+#include <cstring>
+
 namespace archguard {
 namespace {
 
@@ -7,7 +10,7 @@ namespace {
 // the form of its operands, 12…15 the predicate (7: always, 15: never), 16…23 the destination register. Read
 // off nvdisasm's output for sm_75, 80, 90a, 100a, 103, 110, 120a and 121.
 constexpr int kFirstSm = 70, kLastSm = 129;
-constexpr std::size_t kInstructionSize = 16;
+constexpr std::size_t kInstructionSize = 16, kOldInstructionSize = 8;
 
 struct Instruction {
   std::uint64_t low = 0;
@@ -100,6 +103,15 @@ bool leaves_straight_line(Instruction i) {
 // The largest hollow ones seen hold a printf before the trap, in 0x380 bytes.
 constexpr std::size_t kHollowMost = 4096;
 
+constexpr std::size_t kBlock = 4096;
+
+// The caller knows that it is there. Only whether it is zero matters, so byte order does not.
+std::uint64_t word_at(ByteView bytes, std::size_t at) {
+  std::uint64_t word;
+  std::memcpy(&word, bytes.data + at, sizeof word);
+  return word;
+}
+
 }  // namespace
 
 KernelState state_of_sass(ByteView code, int sm) {
@@ -122,6 +134,21 @@ KernelState state_of_sass(ByteView code, int sm) {
   }
   if (stored && !called) return KernelState::real;
   return code.size > kHollowMost ? KernelState::real : KernelState::unknown;
+}
+
+std::optional<std::uint64_t> find_zero_instruction(ByteView code, int sm) {
+  const std::size_t size = sm < kFirstSm ? kOldInstructionSize : kInstructionSize;
+  const std::size_t whole = code.size - code.size % size;
+  for (std::size_t block = 0; block < whole; block += kBlock) {
+    const std::size_t end = std::min(whole, block + kBlock);
+    // A loop without a way out, of the words that hold the operations: all code of a file goes through it.
+    bool any = false;
+    for (std::size_t at = block; at < end; at += size) any |= word_at(code, at) == 0;
+    if (!any) continue;
+    for (std::size_t at = block; at < end; at += size)
+      if (word_at(code, at) == 0 && word_at(code, at + size - sizeof(std::uint64_t)) == 0) return at;
+  }
+  return std::nullopt;
 }
 
 }  // namespace archguard

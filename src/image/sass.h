@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
+
 #include "base/bytes.h"
 #include "image/image.h"
 
@@ -9,5 +12,9 @@ namespace archguard {
 // says how they are encoded: 16 bytes each from sm_70 on; for others, and for generations after the known
 // ones, the answer is unknown.
 KernelState state_of_sass(ByteView code, int sm);
+
+// Where the first instruction stands that is nothing but zeros, which no compiler writes: code was lost
+// there. Nothing where there is none. Instructions have 16 bytes from sm_70 on, before it 8.
+std::optional<std::uint64_t> find_zero_instruction(ByteView code, int sm);
 
 }  // namespace archguard

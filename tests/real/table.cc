@@ -197,6 +197,24 @@ void check_isas(Tally& tally, const Ptxas& ptxas, const Toolkit& toolkit) {
   }
 }
 
+// The first ISA of each target, and the one before it.
+void check_first_isas(Tally& tally, const Ptxas& ptxas, const Toolkit& toolkit) {
+  for (const Arch target : toolkit.archs) {
+    const auto first = first_ptx_for(target);
+    tally.compare(first && ptxas.assemble(*first, target, target).exit_code == 0,
+                  "ptxas refuses PTX " + (first ? to_string(*first) : "?") + " for sm_" + to_string(target));
+    std::optional<Version> before;
+    for (const Toolkit& other : known_toolkits())
+      if (first && other.ptx_isa < *first) before = other.ptx_isa;
+    if (!before) continue;  // older than the table
+    // A slip of 13.0's, which takes 88 with any ISA; 13.1 and later do not.
+    if (toolkit.version == Version{13, 0} && target.number == 88) continue;
+    const std::string refusal = "PTX .version " + to_string(*before) + " does not support";
+    tally.compare(ptxas.assemble(*before, target, target).err.find(refusal) != std::string::npos,
+                  "ptxas takes PTX " + to_string(*before) + " for sm_" + to_string(target));
+  }
+}
+
 int check_ptxas(const Ptxas& ptxas, const Toolkit& toolkit) {
   Tally tally;
   const std::string help = ptxas.help();
@@ -210,6 +228,7 @@ int check_ptxas(const Ptxas& ptxas, const Toolkit& toolkit) {
         "ptxas -arch=sm_" + to_string(arch) + (takes ? " works" : " fails") + "; the table says otherwise");
   }
   check_isas(tally, ptxas, toolkit);
+  check_first_isas(tally, ptxas, toolkit);
   return tally.finish("ptxas " + to_string(toolkit.version));
 }
 

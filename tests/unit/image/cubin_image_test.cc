@@ -109,6 +109,44 @@ TEST_CASE("a kernel without machine code is an error in a cubin that is loaded a
     CHECK(kernels_of(read_cubin(bytes)) == "kernel 'k' of the cubin has no machine code");
 }
 
+TEST_CASE("an instruction of zeros anywhere in the code is damage, on each generation's stride") {
+  const auto code_of = [](int sm, const Bytes& code, bool relocatable = false) {
+    CubinBuilder cubin;
+    cubin.sm(sm).kernel("k", sass::join({sass::store(), sass::exit()})).function("helper", code);
+    if (sm < 70) cubin.generation7(118);
+    if (relocatable) cubin.relocatable();
+    return kernels_of(read_cubin(cubin.bytes()));
+  };
+  const Bytes zeros(16), half(8);
+  const Bytes lost = sass::join({sass::store(), zeros, sass::exit()});
+  CHECK(code_of(80, lost) == "section '.text.helper' of the cubin has zeros for an instruction at 0x10");
+  CHECK(code_of(80, lost, true) ==
+        "section '.text.helper' of the cubin has zeros for an instruction at 0x10");
+  // Half of an instruction may be zeros from sm_70 on.
+  CHECK(code_of(80, sass::join({sass::store(), half, half})) ==
+        "section '.text.helper' of the cubin has zeros for an instruction at 0x10");
+  CHECK(code_of(80, sass::join({half, sass::exit(), half})) == "k real");
+  CHECK(code_of(61, sass::join({half, sass::exit(), half})) ==
+        "section '.text.helper' of the cubin has zeros for an instruction at 0x0");
+  CHECK(code_of(61, sass::join({sass::store(), sass::exit(), half})) ==
+        "section '.text.helper' of the cubin has zeros for an instruction at 0x20");
+  Bytes long_code;
+  for (int i = 0; i < 1000; ++i) long_code.insert(long_code.end(), 16, 1);
+  CHECK(code_of(80, long_code) == "k real");
+  std::fill_n(long_code.begin() + 999 * 16, 16, std::uint8_t{0});
+  CHECK(code_of(80, long_code) ==
+        "section '.text.helper' of the cubin has zeros for an instruction at 0x3e70");
+}
+
+TEST_CASE("a type of ELF file that no cubin has is an error, bits of e_flags that none has a warning") {
+  CHECK(kernels_of(read_cubin(CubinBuilder{}.elf_type(3).kernel("k", sass::exit()).bytes())) ==
+        "cubin must have ELF type 1 or 2, found 3");
+  const auto code = read_cubin(CubinBuilder{}.flags(0x50000).kernel("k", sass::exit()).bytes());
+  CHECK(kernels_of(code) == "k empty");
+  CHECK(code->warnings == std::vector<std::string>{"cubin has e_flags 0x50000, whose meaning is not known"});
+  CHECK(read_cubin(CubinBuilder{}.bytes())->warnings.empty());
+}
+
 TEST_CASE("machine code that no symbol names may be a kernel's") {
   const auto whole = CubinBuilder{}.kernel("k", sass::exit()).bytes();
   const std::size_t table = Cursor(whole).u64(40);

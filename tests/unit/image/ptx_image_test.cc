@@ -154,6 +154,21 @@ TEST_CASE("a module tells its target, its ISA and its pointers' size") {
   CHECK(said(".version 9.0\n") == "9.0 ?");
 }
 
+TEST_CASE("an ISA that does not have the target yet is an error: no compiler takes it") {
+  const auto said = [](const std::string& isa, const std::string& target) {
+    return kernels_of_ptx(".version " + isa + "\n.target sm_" + target + "\n.entry k() { ret; }");
+  };
+  CHECK(said("7.0", "80") == "k empty");
+  CHECK(said("6.5", "80") == "PTX ISA 6.5 has no target sm_80, which came with ISA 7.0");
+  CHECK(said("7.8", "90a") == "PTX ISA 7.8 has no target sm_90a, which came with ISA 8.0");
+  CHECK(said("8.6", "100a") == "k empty");
+  CHECK(said("8.7", "100f") == "PTX ISA 8.7 has no target sm_100f, which came with ISA 8.8");
+  CHECK(said("4.2", "53") == "k empty");
+  CHECK(said("3.0", "35") == "PTX ISA 3.0 has no target sm_35, which came with ISA 3.1");
+  CHECK(said("1.0", "13") == "k empty");  // older than the table
+  CHECK(said("1.0", "200") == "k empty");
+}
+
 TEST_CASE("PTX that ends too early, or is none, is an error") {
   CHECK(kernels_of_ptx("") == "PTX begins without `.version`");
   CHECK(kernels_of_ptx(".target sm_80") == "PTX begins without `.version`");
