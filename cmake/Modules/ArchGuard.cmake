@@ -36,6 +36,8 @@ the commands:
   what a driver does that is too old for a program's CUDA runtime: ``error`` or ``warn``
 ``ARCHGUARD_PARTLY``
   what a library that was not made for a device does to a check: ``error``, ``warn`` or ``off``
+``ARCHGUARD_EMBEDDED``
+  what it means that none of the images which a file holds as data runs on a device: ``error``, ``warn`` or ``off``
 ``ARCHGUARD_EXECUTABLE``
   the ``archguard`` to run
 

@@ -11,8 +11,8 @@ The first ``project()`` of the build includes it (CMake 3.24 and newer). It choo
 ``archguard_verify()`` does. A project that sets ``CMAKE_CUDA_ARCHITECTURES`` itself, or per target, keeps its choice: at
 the end of the configure step each such list is judged, and what is built is checked all the same.
 
-It takes no arguments: ``ARCHGUARD_FLEET``, ``ARCHGUARD_BASELINE``, ``ARCHGUARD_DETECT``, ``ARCHGUARD_VERIFY`` and ``ARCHGUARD_DRIVER``, from
-the cache or the environment, steer it.
+It takes no arguments: ``ARCHGUARD_FLEET``, ``ARCHGUARD_BASELINE``, ``ARCHGUARD_DETECT``, ``ARCHGUARD_VERIFY``, ``ARCHGUARD_DRIVER`` and
+``ARCHGUARD_EMBEDDED``, from the cache or the environment, steer it.
 #]=======================================================================]
 include_guard(GLOBAL)
 

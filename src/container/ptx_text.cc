@@ -40,4 +40,60 @@ PtxHead read_ptx_head(std::string_view text) {
   return head;
 }
 
+bool PtxEnd::take(std::string_view text) {
+  for (const char c : text) {
+    if (take(static_cast<unsigned char>(c))) return true;
+    ++size_;
+  }
+  return false;
+}
+
+bool PtxEnd::take(unsigned char c) {
+  const bool blank = c == ' ' || (c >= '\t' && c <= '\r');
+  if ((c < ' ' && !blank) || c == 0x7f) return true;
+  switch (state_) {
+    case State::code:
+      return !blank && take_code(c);
+    case State::slash:
+      state_ = c == '/' ? State::line_comment : c == '*' ? State::block_comment : State::code;
+      if (state_ != State::code || blank) return false;
+      return take_code(c);
+    case State::line_comment:
+      if (c == '\n') state_ = State::code;
+      return false;
+    case State::block_comment:
+    case State::star:
+      state_ = c == '/' && state_ == State::star ? State::code
+               : c == '*'                        ? State::star
+                                                 : State::block_comment;
+      return false;
+    case State::string:
+      if (c == '"') state_ = State::code;
+      return false;
+  }
+  return true;
+}
+
+bool PtxEnd::take_code(unsigned char c) {
+  if (c == '/') {
+    state_ = State::slash;
+    return false;
+  }
+  if (!in_statement_) {
+    in_statement_ = c == '.' || c == '@';  // `@@DWARF`, of old compilers
+    return !in_statement_ && c != ';';
+  }
+  if (c == '"') state_ = State::string;
+  if (c == '{' || c == '(') ++depth_;
+  if (c == '}' || c == ')') {
+    if (depth_ == 0) return true;
+    --depth_;
+  }
+  if ((c == ';' || c == '}') && depth_ == 0) {
+    in_statement_ = false;
+    any_statement_ = true;
+  }
+  return false;
+}
+
 }  // namespace archguard

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
 namespace archguard {
@@ -21,5 +22,30 @@ struct PtxHead {
   std::string_view target;
 };
 PtxHead read_ptx_head(std::string_view text);
+
+// Finds where a module ends whose text stands among other bytes. The text is taken piece by piece.
+class PtxEnd {
+ public:
+  // True once the end is known: at a byte that no text holds, a NUL first of all, or at text between two
+  // statements that begins none.
+  bool take(std::string_view text);
+
+  std::uint64_t size() const { return size_; }  // of the module, from the first byte taken
+  // Does it hold a statement beyond the directives of its head, and end outside of braces? Else it was cut,
+  // or is the beginning of a text that a program completes when it runs.
+  bool whole() const {
+    return any_statement_ && depth_ == 0 && (state_ == State::code || state_ == State::line_comment);
+  }
+
+ private:
+  enum class State { code, slash, line_comment, block_comment, star, string };
+  bool take(unsigned char c);
+  bool take_code(unsigned char c);
+
+  State state_ = State::code;
+  bool in_statement_ = false, any_statement_ = false;
+  std::uint64_t depth_ = 0;  // of braces and parentheses
+  std::uint64_t size_ = 0;
+};
 
 }  // namespace archguard

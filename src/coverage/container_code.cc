@@ -85,7 +85,7 @@ std::uint64_t most_inflated(std::uint64_t file_size) {
 bool is_read(const Entry& entry) {
   const bool holds_kernels =
       entry.kind == EntryKind::sass || entry.kind == EntryKind::ptx || entry.kind == EntryKind::reloc_ptx;
-  return holds_kernels && entry.unknown.empty();
+  return holds_kernels && entry.unknown.empty() && !entry.optix;
 }
 
 // Images are small in the median and up to 134 MB. All buffers together may hold twice the largest image, and
@@ -195,7 +195,7 @@ ContainerCode ContainerCodes::next() {
         image.unknown = read.error().what;  // without the offset: like causes are told once
         code.errors.push_back({where(*object, *container), read.error().text(), read.error().fix});
       }
-    } else if (!image.unknown.empty()) {
+    } else if (!image.unknown.empty() && !container->bare) {  // the program may well not choose it
       code.errors.push_back({where(*object, *container), "unknown image: " + image.unknown, {}});
     }
     code.images.push_back(std::move(image));

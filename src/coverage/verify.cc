@@ -27,9 +27,15 @@ class DeviceJudge {
  public:
   // `census` is there with scope library alone, and has counted a container when it comes here.
   DeviceJudge(const DeviceClass& devices, const VerifyPolicy& policy, Waivers& waivers, LibraryCensus* census)
-      : devices_(devices), device_(devices.device), policy_(policy), waivers_(waivers), census_(census) {}
+      : devices_(devices),
+        device_(devices.device),
+        policy_(policy),
+        waivers_(waivers),
+        census_(census),
+        embedded_(devices.device, policy.judge) {}
 
   void add(const DeviceObject& object, const ContainerCode& code) {
+    if (code.container.bare) return embedded_.add(where(object, code.container), code);
     const Judgement judgement = judge(code, device_, policy_.judge);
     if (judgement.verdict == Verdict::nothing) return;
     ++result_.containers.total;
@@ -78,6 +84,8 @@ class DeviceJudge {
                                   {},
                                   {}});
     judge_runtime(result_, devices_, policy_, runtime);
+    if (!result_.failures.empty()) result_.fix = fix_for(result_, device_, policy_, toolkit);
+    add_embedded();
     const auto is_unknown = [](const Failure& failure) { return failure.unknown; };
     const bool any_unknown = std::any_of(result_.failures.begin(), result_.failures.end(), is_unknown);
     const bool all_unknown = std::all_of(result_.failures.begin(), result_.failures.end(), is_unknown);
@@ -88,11 +96,31 @@ class DeviceJudge {
       std::sort(names->begin(), names->end());
       names->erase(std::unique(names->begin(), names->end()), names->end());
     }
-    if (result_.coverage != Coverage::covered) result_.fix = fix_for(result_, device_, policy_, toolkit);
+    if (result_.coverage == Coverage::covered) result_.fix.clear();
     return std::move(result_);
   }
 
  private:
+  // The program chooses among the images that it holds as data, so that none of them is asked for alone.
+  void add_embedded() {
+    result_.embedded = embedded_.finish(policy_.scope == Scope::library);
+    EmbeddedResult& embedded = result_.embedded;
+    raise(result_.needs_driver, embedded.needs_driver);
+    const bool is_error = policy_.embedded == EmbeddedPolicy::error || result_.containers.total == 0;
+    embedded.is_error = embedded.lacking() && is_error;
+    if (!embedded.is_error) return;
+    Failure failure;
+    failure.code = embedded.code;
+    failure.unknown = embedded.undecided();
+    failure.reason = embedded.reason;
+    failure.found = embedded.found + " among the data of the file";
+    failure.where = embedded.where;
+    failure.kernel = embedded.kernel;
+    failure.fix = embedded.fix;
+    result_.failures.push_back(std::move(failure));
+    if (result_.fix.empty()) result_.fix = embedded.fix;
+  }
+
   // With scope library, what does not fit is the library's own affair: it chooses among its containers. What
   // counts is that it has about as much for this device as for others.
   void judge_as_library(bool any_fits, bool loads_code) {
@@ -255,6 +283,7 @@ class DeviceJudge {
   Waivers& waivers_;
   LibraryCensus* census_;
   KernelSum got_;  // with scope library
+  EmbeddedJudge embedded_;
   DeviceResult result_;
   struct {
     std::uint64_t total = 0, specific = 0, fitting = 0;
@@ -286,6 +315,17 @@ bool may_hold_code(const ContainerCode& code) {
                                  [](const Image& image) { return image.entry.kind == EntryKind::ltoir; });
   return !(code.container.relocatable && code.linked) &&
          (asks_for_image(code) || !code.errors.empty() || ltoir);
+}
+
+// An image that the file holds as data.
+void add_bare(const DeviceObject& object, const ContainerCode& code, EmbeddedPolicy policy,
+              std::vector<DeviceJudge>& judges, FileResult& result) {
+  if (code.images.front().entry.optix) ++result.optix;
+  if (policy == EmbeddedPolicy::off) return;
+  result.has_code |= asks_as_embedded(code);
+  result.errors.insert(result.errors.end(), code.errors.begin(), code.errors.end());
+  add_warnings(code, result.warnings);
+  for (DeviceJudge& each : judges) each.add(object, code);
 }
 
 }  // namespace
@@ -332,6 +372,10 @@ FileResult verify_file(const DeviceCode& code, const ByteSource& file, const std
     for (std::size_t i = 0; i < object.containers.size(); ++i) {
       const ContainerCode contents = codes.next();
       result.has_containers = true;
+      if (contents.container.bare) {
+        add_bare(object, contents, request.policy.embedded, judges, result);
+        continue;
+      }
       result.has_code |= may_hold_code(contents);
       result.errors.insert(result.errors.end(), contents.errors.begin(), contents.errors.end());
       add_warnings(contents, result.warnings);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "coverage/embedded.h"
 #include "coverage/expect.h"
 #include "coverage/judge.h"
 #include "coverage/library.h"
@@ -29,6 +30,7 @@ struct VerifyPolicy {
   HollowPolicy hollow = HollowPolicy::warn;
   DriverPolicy driver = DriverPolicy::error;
   PartlyPolicy partly = PartlyPolicy::error;  // with scope library
+  EmbeddedPolicy embedded = EmbeddedPolicy::warn;
   JudgePolicy judge;
   std::string target;  // CMake target that the fix names, or empty
 };
@@ -55,6 +57,7 @@ struct Failure {
   std::string kernel;         // one kernel of it, mangled; empty where none can be named
   std::string variable = {};  // where it has no kernel, or lacks a variable: likewise
   FailureCause cause = FailureCause::image;
+  std::string fix = {};  // the line to type, where it is another than the device's
 };
 
 struct ContainerCounts {
@@ -88,6 +91,7 @@ struct DeviceResult {
   KernelCounts kernels;
   VariableCounts variables;
   std::optional<Partly> partly;   // with scope library; whether it fails is told by `failures`
+  EmbeddedResult embedded;        // the bare images; a failure too where that is an error
   std::vector<Failure> failures;  // in order of appearance
   std::optional<Version>
       needs_driver;  // the device tells no driver; the lowest CUDA that its driver must offer
@@ -139,6 +143,7 @@ struct FileResult {
   std::vector<Error> errors;              // what could not be read
   std::vector<Error> warnings;            // see ContainerCode
   std::vector<std::string> runtime_code;  // see DeviceObject
+  std::uint64_t optix = 0;                // bare PTX for OptiX, which is not judged
 };
 
 struct VerifyRequest {

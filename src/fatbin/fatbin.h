@@ -33,6 +33,7 @@ struct Entry {
       0;  // bytes that the file holds of it: the compressed size where it is compressed
   std::uint64_t uncompressed_size = 0;  // equals stored_size for a raw one
   std::string identifier;               // the source's name, with -G or -lineinfo
+  bool optix = false;  // PTX that OptiX compiles (it calls _optix_…), not the driver's module loader
 };
 
 // One fat binary ("container"): what the runtime registers as one, and the driver chooses one image from.
@@ -42,6 +43,12 @@ struct Container {
   std::string section;               // ".nv_fatbin"; empty where no section holds it
   std::uint64_t section_offset = 0;  // of the section within the object, 0 without one
   bool relocatable = false;          // from __nv_relfatbin: -rdc=true parts
+  // No fat binary: one image that stands in a host file as data, which the program hands to the driver itself
+  // (bin2c, `.incbin`, CMake's CUDA_PTX_COMPILATION). `offset` is where it begins.
+  bool bare = false;
+  // Bare, and right behind the header of a fat binary's entry: the beginning of that fat binary is lost. Such
+  // ones become errors, and are not among DeviceObject::containers.
+  bool orphan = false;
   std::vector<Entry> entries;
 };
 

@@ -207,9 +207,15 @@ class ObjectReader {
     });
     code_.errors.push_back({place_name(object_name(out_.path, out_.member), section->name, 0),
                             "registers " + count_of(out_.registrations.size(), "fat binary", "fat binaries") +
-                                ", and the file holds " + std::to_string(out_.containers.size()) +
+                                ", and the file holds " + std::to_string(fat_binaries()) +
                                 ": device code was removed or overwritten",
                             kRebuild});
+  }
+
+  std::size_t fat_binaries() const {
+    return static_cast<std::size_t>(
+        std::count_if(out_.containers.begin(), out_.containers.end(),
+                      [](const Container& container) { return !container.bare; }));
   }
 
   const Section* section_at(std::uint64_t offset) const {
@@ -220,7 +226,7 @@ class ObjectReader {
 
   // Under -flto the compiler puts all of an object, the device code too, into its own compressed form.
   void check_link_time_code() {
-    bool slim = out_.containers.empty();
+    bool slim = fat_binaries() == 0;
     const Section* registers = nullptr;
     std::uint64_t searched = 0;
     for (const Section& section : host_.sections) {
@@ -241,8 +247,9 @@ class ObjectReader {
   }
 
   void check_device_link() {
-    const auto relocatable = std::find_if(out_.containers.begin(), out_.containers.end(),
-                                          [](const Container& container) { return container.relocatable; });
+    const auto relocatable =
+        std::find_if(out_.containers.begin(), out_.containers.end(),
+                     [](const Container& container) { return container.relocatable && !container.bare; });
     if (host_.format != HostFormat::elf || relocatable == out_.containers.end()) return;
     const std::string wanted = wanted_registration();
     if (wanted.empty()) return;
@@ -305,6 +312,10 @@ class ObjectReader {
   }
 
   void add_container(Container container) {
+    if (container.orphan)
+      return add_error(
+          container.section, container.section_offset,
+          Error{hex(container.offset), "an image of a fat binary whose beginning was overwritten", kRebuild});
     entries_ += container.entries.size() + 1;
     out_.containers.push_back(std::move(container));
     if (entries_ <= kEntriesMost) return;

@@ -4,8 +4,8 @@
 
 #include "base/text.h"
 #include "fatbin/format.h"
-#include "fatbin/magic.h"
 #include "fatbin/offload_reader.h"
+#include "fatbin/signature.h"
 
 namespace archguard::fatbin {
 namespace {
@@ -36,7 +36,11 @@ bool Found::drop_before(std::uint64_t offset) {
 
 RegionReader::RegionReader(const ByteSource& source, const std::vector<const Section*>& sections,
                            std::size_t entries_most)
-    : sections_(sections), in_(source, kBlockMost, kHeaderAhead), reader_(in_), entries_most_(entries_most) {}
+    : sections_(sections),
+      in_(source, kBlockMost, kHeaderAhead),
+      reader_(in_),
+      images_(source),
+      entries_most_(entries_most) {}
 
 void RegionReader::start(std::uint64_t begin) {
   found_ = {};
@@ -61,7 +65,7 @@ Found RegionReader::walk_offload(const Region& region) {
     if (!piece) {
       add_offloaded(container);
       add_error(region, std::move(piece).error());
-      search_in(region.from(at + std::min<std::uint64_t>(remain, kMagicSize)), region.end);
+      search_in(region, at + std::min<std::uint64_t>(remain, kMagicSize), region.end, false);
       break;
     }
     if (piece->cuda && !piece->entry) {  // a fat binary of NVIDIA's
@@ -123,7 +127,7 @@ Found RegionReader::walk(const Region& region) {
     if (magic == kMagic) {
       const auto next = take_container(region, at, region.end);
       if (!next) {
-        search_in(region.from(at + kMagicSize), region.end);
+        search_in(region, at + kMagicSize, region.end, false);
         break;
       }
       at = *next;
@@ -134,7 +138,7 @@ Found RegionReader::walk(const Region& region) {
                                                  "expected a fat binary's magic 0xba55ed50, found " +
                                                      (remain < 4 ? count_of(remain, "byte") : hex(magic)),
                                                  {}});
-    search_in(region.from(at + std::min<std::uint64_t>(remain, kMagicSize)), region.end);
+    search_in(region, at + std::min<std::uint64_t>(remain, kMagicSize), region.end, false);
     break;
   }
   found_.end = region.end;
@@ -143,19 +147,19 @@ Found RegionReader::walk(const Region& region) {
 
 Found RegionReader::search(const Region& region, std::uint64_t begin, std::uint64_t stop) {
   start(begin);
-  search_in(region.from(begin), stop);
+  search_in(region, begin, stop, true);
   return std::move(found_);
 }
 
-void RegionReader::search_in(const Region& region, std::uint64_t stop) {
-  std::uint64_t at = region.begin, block_end = at;
+void RegionReader::search_in(const Region& region, std::uint64_t begin, std::uint64_t stop, bool images) {
+  std::uint64_t at = begin, block_end = at;
   std::size_t block_size = kBlockMost;
   while (at < stop && region.end - at >= kHeaderSize && !found_.cut) {
     // A block is read once, however many magic numbers it holds.
-    if (block_end < at + kMagicSize) {
+    if (block_end < at + kSignatureSize) {
       at = skip_hole(at);
       if (at >= stop || region.end - at < kHeaderSize) break;
-      block_end = at + std::min<std::uint64_t>({block_size, stop - at + kMagicSize - 1, region.end - at});
+      block_end = at + std::min<std::uint64_t>({block_size, stop - at + kSignatureSize - 1, region.end - at});
       block_size = std::min(block_size * kBlockGrowth, kBlockMost);
     }
     const auto count = static_cast<std::size_t>(block_end - at);
@@ -164,19 +168,31 @@ void RegionReader::search_in(const Region& region, std::uint64_t stop) {
       add_error(region, Error{hex(at), block.error().what, {}});
       break;
     }
-    const std::size_t found = find_magic(*block);
-    if (found == count) {
-      at = block_end - (kMagicSize - 1);
+    const Signature found = find_signature(*block);
+    if (found.at == count) {
+      at = block_end - (kSignatureSize - 1);
       continue;
     }
-    at += found;
+    at += found.at;
+    const bool is_image = found.kind != SignatureKind::fatbin;
+    if (is_image && !images) {
+      ++at;
+      continue;
+    }
     const Section* section = region.section.empty() ? section_at(at) : nullptr;
     const std::uint64_t end =
         section == nullptr ? region.end : std::min(region.end, section->offset + section->size);
     Region place = region;
     if (section != nullptr) {
+      place.begin = std::max(region.begin, section->offset);
       place.section = section->name;
       place.section_offset = section->offset;
+    }
+    if (is_image) {
+      const auto next = take_image(place, at, end, found.kind == SignatureKind::ptx);
+      at = next.value_or(at + 1);
+      if (next) block_end = at;
+      continue;
     }
     if (!reader_.is_container(at, end)) {
       if (at % 8 == 0 && reader_.is_damaged(at, end)) add_damaged(place, at, end);
@@ -204,13 +220,31 @@ std::optional<std::uint64_t> RegionReader::take_container(const Region& region, 
     add_error(region, std::move(container).error());
     return reader_.end_of_damaged(at, end);
   }
-  container->section = region.section;
-  container->section_offset = region.section_offset;
   container->relocatable = region.relocatable;
-  entries_ += container->entries.size() + 1;
+  return add(region, std::move(*container));
+}
+
+// Reads the image that may begin at `at` and says where it ends; nothing where there is none, or it is
+// damaged.
+std::optional<std::uint64_t> RegionReader::take_image(const Region& region, std::uint64_t at,
+                                                      std::uint64_t end, bool ptx) {
+  if (ptx) {
+    auto image = images_.ptx_at(region.begin, at, end);
+    return image ? std::optional(add(region, std::move(*image))) : std::nullopt;
+  }
+  auto image = images_.cubin_at(at, end);
+  if (!image) add_error(region, std::move(image).error());
+  return image && *image ? std::optional(add(region, std::move(**image))) : std::nullopt;
+}
+
+// Says where it ends.
+std::uint64_t RegionReader::add(const Region& region, Container container) {
+  container.section = region.section;
+  container.section_offset = region.section_offset;
+  entries_ += container.entries.size() + 1;
   found_.cut = found_.cut || entries_ > entries_most_;
-  const std::uint64_t next = at + container->size;
-  found_.containers.push_back(std::move(*container));
+  const std::uint64_t next = container.offset + container.size;
+  found_.containers.push_back(std::move(container));
   return next;
 }
 

@@ -8,6 +8,7 @@
 #include "container/window.h"
 #include "fatbin/container_reader.h"
 #include "fatbin/fatbin.h"
+#include "fatbin/image_finder.h"
 
 namespace archguard::fatbin {
 
@@ -21,10 +22,6 @@ struct Region {
   std::uint64_t section_offset = 0;
   bool relocatable = false;
   bool offload = false;  // holds what clang's offload driver writes, not NVIDIA's containers
-
-  Region from(std::uint64_t offset) const {
-    return {offset, end, section, section_offset, relocatable, offload};
-  }
 };
 
 struct FoundError {
@@ -58,16 +55,19 @@ class RegionReader {
   // Anything else is an error, and what follows is searched.
   Found walk(const Region& region);
 
-  // Looks for containers by signature that start in [begin, stop) and end within the region. A magic that no
-  // header follows is chance: code that makes fat binaries holds it as a constant. One that a damaged header
-  // follows, at a multiple of 8, is an error.
+  // Looks for containers by signature that start in [begin, stop) and end within the region, and for bare
+  // images. A magic that no header follows is chance: code that makes fat binaries holds it as a constant.
+  // One that a damaged header follows, at a multiple of 8, is an error.
   Found search(const Region& region, std::uint64_t begin, std::uint64_t stop);
 
  private:
   void start(std::uint64_t begin);
   Found walk_offload(const Region& region);
   void add_offloaded(std::optional<Container>& container);
-  void search_in(const Region& region, std::uint64_t stop);
+  void search_in(const Region& region, std::uint64_t begin, std::uint64_t stop, bool images);
+  std::optional<std::uint64_t> take_image(const Region& region, std::uint64_t at, std::uint64_t end,
+                                          bool ptx);
+  std::uint64_t add(const Region& region, Container container);
   std::optional<std::uint64_t> take_container(const Region& region, std::uint64_t at, std::uint64_t end);
   void add_damaged(const Region& region, std::uint64_t at, std::uint64_t end);
   void add_error(const Region& region, Error error);
@@ -78,6 +78,7 @@ class RegionReader {
   Window in_;
   Extent data_;  // around what was read last
   ContainerReader reader_;
+  ImageFinder images_;
   std::size_t entries_most_;
   Found found_;
   std::size_t entries_ = 0;

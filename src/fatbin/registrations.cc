@@ -73,7 +73,9 @@ Ids read_ids(const ByteSource& source, const HostObject& host) {
 class RegistrationReader {
  public:
   RegistrationReader(const ByteSource& source, const HostObject& host, DeviceObject& out)
-      : source_(source), host_(host), out_(out), addresses_(source, host), claimed_(out.containers.size()) {}
+      : source_(source), host_(host), out_(out), addresses_(source, host) {
+    for (const Container& container : out.containers) claimed_.push_back(container.bare);
+  }
 
   RegistrationProblems read() {
     for (const Section& section : host_.sections)
@@ -124,7 +126,7 @@ class RegistrationReader {
     const auto found =
         std::lower_bound(all.begin(), all.end(), offset,
                          [](const Container& each, std::uint64_t wanted) { return each.offset < wanted; });
-    if (found == all.end() || found->offset != offset) return std::nullopt;
+    if (found == all.end() || found->offset != offset || found->bare) return std::nullopt;
     return static_cast<std::size_t>(found - all.begin());
   }
 
@@ -179,7 +181,7 @@ class RegistrationReader {
   const HostObject& host_;
   DeviceObject& out_;
   Addresses addresses_;
-  std::vector<bool> claimed_;  // by container
+  std::vector<bool> claimed_;  // by container; nothing registers bare images
   RegistrationProblems problems_;
 };
 
@@ -211,7 +213,7 @@ void find_device_links(DeviceCode& code) {
       DeviceLink link;
       for (const std::size_t linked : ids.linked) link.linked.push_back({i, linked});
       for (std::size_t j = 0; ids.all && j < object.containers.size(); ++j)
-        if (object.containers[j].relocatable) link.parts.push_back({i, j});
+        if (object.containers[j].relocatable && !object.containers[j].bare) link.parts.push_back({i, j});
       for (std::string& id : ids.ids) {
         const auto found = by_id.find(id);
         if (found != by_id.end())

@@ -36,9 +36,9 @@ class JsonWriter final : public InspectWriter {
   }
 
   void container(const DeviceObject&, const Container& container, const ContainerCode* code) override {
-    put("{}\n{{\"offset\":{},\"section\":{},\"size\":{},\"relocatable\":{},\"images\":[",
+    put("{}\n{{\"offset\":{},\"section\":{},\"size\":{},\"relocatable\":{},{}\"images\":[",
         first_container_ ? "" : ",", container.offset, quote_or_null(container.section), container.size,
-        container.relocatable);
+        container.relocatable, container.bare ? "\"bare\":true," : "");
     first_container_ = false;
     for (std::size_t i = 0; i < container.entries.size(); ++i) {
       if (i != 0) put(",");
@@ -147,6 +147,7 @@ class JsonWriter final : public InspectWriter {
       put(",\"or_archs\":[{}]", join(others, ","));
     }
     if (!entry.identifier.empty()) put(",\"identifier\":{}", json_quote(entry.identifier));
+    if (entry.optix) put(",\"optix\":true");
     if (!entry.unknown.empty()) put(",\"unknown\":{}", json_quote(entry.unknown));
     if (contents != nullptr && contents->code) {
       kernels(*contents->code);

@@ -38,7 +38,7 @@ class TextWriter final : public InspectWriter {
     sizes_.clear();
     rows_.clear();
     runtime_code_.clear();
-    containers_ = 0;
+    containers_ = embedded_ = 0;
     device_bytes_ = 0;
   }
 
@@ -46,7 +46,7 @@ class TextWriter final : public InspectWriter {
   void end_object(const DeviceObject&) override {}
 
   void container(const DeviceObject& object, const Container& container, const ContainerCode* code) override {
-    ++containers_;
+    ++(container.bare ? embedded_ : containers_);
     device_bytes_ += container.size;
     for (const Entry& entry : container.entries) sizes_[{entry.kind, entry.arch}].add(entry);
     if (by_ == InspectBy::container || (kernels_ && by_ == InspectBy::arch))
@@ -59,9 +59,12 @@ class TextWriter final : public InspectWriter {
   void end_file(const std::vector<Error>& errors, const std::vector<std::string>& warnings) override {
     errors_.insert(errors_.end(), errors.begin(), errors.end());
     if (by_ == InspectBy::kernel) kernel_table();
-    if (containers_ != 0) {
+    if (containers_ + embedded_ != 0) {
+      std::vector<std::string> parts;
+      if (containers_ != 0) parts.push_back(count_of(containers_, "container"));
+      if (embedded_ != 0) parts.push_back(count_of(embedded_, "embedded image"));
       put("{}: {} of device code in {}; the file has {}\n", style_.strong(path_), human_size(device_bytes_),
-          count_of(containers_, "container"), human_size(file_size_));
+          join(parts, " and "), human_size(file_size_));
       arch_table();
     } else if (errors_.empty()) {
       put("{}: no device code\n", style_.strong(path_));
@@ -96,7 +99,7 @@ class TextWriter final : public InspectWriter {
 
   void container_lines(const DeviceObject& object, const Container& container, const ContainerCode* code) {
     put("{}: {}{}\n", where(object, container), human_size(container.size),
-        container.relocatable ? ", relocatable" : "");
+        std::string(container.relocatable ? ", relocatable" : "") + (container.bare ? ", embedded" : ""));
     std::unordered_map<std::string_view, std::string> shown;  // its images have the same kernels
     for (std::size_t i = 0; i < container.entries.size(); ++i) {
       const Entry& entry = container.entries[i];
@@ -105,6 +108,7 @@ class TextWriter final : public InspectWriter {
         put("  {} of {}", name_of(entry.compression), human_size(entry.uncompressed_size));
       if (entry.ptx_isa) put("  PTX ISA {}", to_string(*entry.ptx_isa));
       if (!entry.identifier.empty()) put("  {}", entry.identifier);
+      if (entry.optix) put("  for OptiX");
       if (!entry.unknown.empty()) put("  unknown: {}", entry.unknown);
       put("\n");
       if (code == nullptr || !kernels_ || !code->images[i].code) continue;
@@ -160,7 +164,7 @@ class TextWriter final : public InspectWriter {
   Style style_;
   fmt::memory_buffer buffer_;
   std::string path_;
-  std::uint64_t file_size_ = 0, containers_ = 0, device_bytes_ = 0;
+  std::uint64_t file_size_ = 0, containers_ = 0, embedded_ = 0, device_bytes_ = 0;
   ArchSizes sizes_;
   std::map<std::string, KernelRow> rows_;
   std::vector<Error> errors_;

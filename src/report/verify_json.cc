@@ -70,6 +70,17 @@ Json to_json(const std::optional<OtherOrder>& other) {
   return {{"containers", other->containers}, {"where", other->where}, {"text", other->text}};
 }
 
+Json to_json(const EmbeddedResult& embedded) {
+  if (embedded.total == 0) return nullptr;
+  return {{"images", embedded.total},
+          {"fitting", embedded.fitting},
+          {"unknown", embedded.unknown},
+          {"verdict", !embedded.lacking()    ? "covered"
+                      : embedded.undecided() ? "unknown"
+                                             : "not-covered"},
+          {"cause", text_or_null(embedded.reason)}};
+}
+
 Json to_json(std::size_t device, const DeviceResult& result) {
   const ContainerCounts& counts = result.containers;
   Json errors = Json::array();
@@ -91,6 +102,7 @@ Json to_json(std::size_t device, const DeviceResult& result) {
             {"hollow", result.kernels.hollow}}},
           {"variables", {{"total", result.variables.total}, {"missing", result.variables.missing}}},
           {"partly", to_json(result.partly)},
+          {"embedded", to_json(result.embedded)},
           {"needs_driver_cuda", or_null(result.needs_driver)},
           {"driver_too_old_for_toolkit", or_null(result.toolkit_ahead)},
           {"other_order", to_json(result.other_order)},
@@ -139,6 +151,7 @@ Json to_json(const Verification& verification, const FileResult& file) {
   json["runtime_code"] = file.runtime_code;
   json["warnings"] = Json::array();
   for (const Error& warning : file.warnings) json["warnings"].push_back(warning.text());
+  if (file.optix != 0) json["optix"] = file.optix;
   if (verification.needed) {
     json["needed_by"] = text_or_null(file.needed_by);
     json["by_linker"] = file.by_linker;

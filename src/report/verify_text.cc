@@ -82,6 +82,9 @@ class Writer {
     for (const FileResult& file : all_.files) {
       if (!file.runtime_code.empty() && !options_.brief)
         line("archguard: note: " + name_of(file) + ": " + runtime_code_text(file.runtime_code));
+      if (file.optix != 0 && !options_.brief)
+        line(fmt::format("archguard: note: {}: holds {} for OptiX, which compiles it: not judged",
+                         name_of(file), count_of(file.optix, "piece of PTX", "pieces of PTX")));
       if (file.named || outcome_of(all_, file) != Outcome::no_device_code)
         write_file(file);
       else
@@ -221,8 +224,8 @@ class Writer {
         detail("also", count_of(failure.places.size() - 1, "more container") + " of this file");
       if (failure.code == kNoKernelImage)
         detail("toolkits", toolkits_for(*all_.classes[index].device.capability));
-      detail("fix", result.fix);
-      if (failure.code == kNoKernelImage && options_.hint_scope &&
+      detail("fix", failure.fix.empty() ? result.fix : failure.fix);
+      if (failure.code == kNoKernelImage && options_.hint_scope && failure.fix.empty() &&
           result.containers.sass + result.containers.jit != 0)
         detail("hint",
                "a library that chooses among its images at run time, as NVIDIA's do, is judged with --scope "
@@ -266,6 +269,7 @@ class Writer {
                         : "compile that code for this device too, or waive it: --waivers FILE");
     const bool said = !result.failures.empty() && result.failures.front().code == kInsufficientDriver;
     if (result.toolkit_ahead && !said) write_old_driver(file, index);
+    write_embedded(file, index);
     if (result.other_order && !options_.brief) write_other_order(*result.other_order, index);
   }
 
@@ -275,6 +279,22 @@ class Writer {
       detail("also", count_of(other.containers - 1, "more container") + " of this file");
     detail("fix", "compile SASS for this device, which both orders take: " +
                       to_string(arch_of(*all_.classes[index].device.capability)) + "-real");
+  }
+
+  void write_embedded(const FileResult& file, std::size_t index) {
+    const EmbeddedResult& embedded = file.devices[index].embedded;
+    if (!embedded.lacking() || embedded.is_error) return;
+    const bool one = embedded.total == 1;
+    const std::string images = fmt::format("{} that it holds as data ({})",
+                                           one ? "image" : count_of(embedded.total, "image"), embedded.found);
+    const std::string device = devices_of(index);
+    const std::string text = embedded.undecided() ? fmt::format("whether {}the {} runs on {} cannot be told",
+                                                                one ? "" : "one of ", images, device)
+                             : one                ? fmt::format("the {} does not run on {}", images, device)
+                                                  : fmt::format("none of the {} runs on {}", images, device);
+    warn(name_of(file) + ": " + text, {});
+    detail("cause", embedded.reason);
+    detail("fix", embedded.fix + (embedded.fix.empty() ? "" : "; ") + "--embedded error makes this an error");
   }
 
   // Once for all files of that toolkit: a program and its libraries fail together.
@@ -354,7 +374,13 @@ class Writer {
                                                         : "that cannot run");
     add(counts.unknown, "unknown");
     add(counts.specific, "for other devices only");
-    std::string text = fmt::format("{}: {}", count_of(counts.total, "container"), join(parts, ", "));
+    const EmbeddedResult& embedded = result.embedded;
+    std::string text;
+    if (counts.total != 0)
+      text = fmt::format("{}: {}", count_of(counts.total, "container"), join(parts, ", "));
+    if (embedded.total != 0)
+      text += fmt::format("{}embedded images: {} of {}", text.empty() ? "" : "; ", embedded.fitting,
+                          embedded.total);
     if (result.kernels.covered != 0 && result.kernels.covered != result.kernels.total)
       text += fmt::format("; {} of {} kernels", result.kernels.covered, result.kernels.total);
     if (const std::size_t missing = result.variables.missing.size(); missing != 0)

@@ -182,6 +182,15 @@ std::vector<Bytes> seeds_of(const std::string& target) {
   if (target == "host_file" || target == "container" || target == "verify") {
     Seeds seeds = {fatbin(), small_fatbin(), bytes_of_text(kPtx)};
     for (const Seeds& more : {offloads(), elves(), pes(), archives(), cubins()}) add(seeds, more);
+    const Bytes data = test::ByteWriter{}
+                           .text(kPtx)
+                           .zeros(3)
+                           .append(cubin_of(80))
+                           .text("\t.version %s\n")
+                           .append(CubinBuilder{}.sm(90).relocatable().kernel("k", sass::exit()).bytes())
+                           .text(".version 9.0\n.target sm_80\n.entry k() { call _optix_f; }")
+                           .bytes();
+    seeds.push_back(ElfBuilder{}.section(".nv_fatbin", small_fatbin()).section(".rodata", data).bytes());
     seeds.push_back(ElfBuilder{}.section(".nv_fatbin", fatbin()).section(".data", fatbin()).bytes());
     for (const char* library : {"libcudart.so.13", "libc.so.6"})
       seeds.push_back(ElfBuilder{}

@@ -48,6 +48,7 @@ struct VerifyOptions {
   std::string hollow = "warn";
   std::string driver = "error";
   std::string partly = "error";
+  std::string embedded = "warn";
   std::string waivers;
   std::string target;
   std::string format = "text";

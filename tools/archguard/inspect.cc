@@ -66,7 +66,7 @@ Result<int> run_inspect(const InspectOptions& options) {
           writer->container(object, container, &contents);
         } else {
           for (const Entry& entry : container.entries)
-            if (!entry.unknown.empty())
+            if (!entry.unknown.empty() && !container.bare)
               errors.push_back({where(object, container), "unknown image: " + entry.unknown, {}});
           writer->container(object, container, nullptr);
         }

@@ -97,6 +97,8 @@ CLI::App* add_verify(CLI::App& app, VerifyOptions& options) {
              "kernels that do nothing on a device [warn]");
   add_choice(*command, "--partly", options.partly, {"error", "warn", "off"},
              "scope library: a device that gets far fewer kernels than others [error]");
+  add_choice(*command, "--embedded", options.embedded, {"error", "warn", "off"},
+             "a device that none of the images fits that a file holds as data (bin2c) [warn]");
   add_one(*command, "--waivers", options.waivers, "FILE",
           "CSV kernel,compute_cap,reason: kernels that may be absent");
   add_one(*command, "--target", options.target, "TARGET", "the CMake target that a fix names");

@@ -80,6 +80,9 @@ VerifyPolicy policy_of(const VerifyOptions& options) {
   policy.partly = options.partly == "error" ? PartlyPolicy::error
                   : options.partly == "off" ? PartlyPolicy::off
                                             : PartlyPolicy::warn;
+  policy.embedded = options.embedded == "error" ? EmbeddedPolicy::error
+                    : options.embedded == "off" ? EmbeddedPolicy::off
+                                                : EmbeddedPolicy::warn;
   policy.judge.require_sass = options.require == "sass";
   policy.judge.require_ptx = options.require_ptx;
   policy.judge.require_driver = options.require_driver;
@@ -174,6 +177,7 @@ Result<int> run_verify(const VerifyOptions& options) {
   VerifyRequest of_library = request;
   of_library.expected.clear();
   of_library.policy.scope = Scope::library;
+  if (of_library.policy.embedded == EmbeddedPolicy::error) of_library.policy.embedded = EmbeddedPolicy::warn;
   of_library.policy.target.clear();
   of_library.policy.hollow = HollowPolicy::off;
   std::set<std::string> zips;  // whose members are linked, and need libraries

@@ -13,6 +13,7 @@ Checks on every build that what was built covers every device, and stops the bui
     [HOLLOW error|warn|off]          kernels that do nothing on one device and something on another (warn)
     [DRIVER error|warn]              a driver of the fleet that is too old for the CUDA runtime, error 35 (error)
     [PARTLY error|warn|off]          scope library: devices that get far less of a library than others (error)
+    [EMBEDDED error|warn|off]        a device that none of the images fits that a target holds as data (error)
     [NEEDED error|warn|off]          libraries of others that a linked target needs, scope library (error)
     [WAIVERS <file>]                 CSV kernel,compute_cap,reason: kernels that may be absent
     [WARN_ONLY]                      report, and let the build go on
@@ -37,12 +38,16 @@ A device whose driver is stated and too old for the program's CUDA runtime is no
 CUDA 11 on a driver of an older major version. Where drivers are updated before the program is shipped, ``DRIVER warn`` only
 says so.
 
+A target may hold cubins or PTX as data (``CUDA_PTX_COMPILATION``, bin2c) and hand one of them to the driver. They are judged
+together: a device that none of them runs on is an error. ``EMBEDDED warn`` lets the build go on, as for those that a static library of others
+brings along; ``ARCHGUARD_EMBEDDED`` sets it for a whole build.
+
 The check runs again when the target, a needed library, a fleet, the waivers or the settings change, in the default build
 and under the target ``archguard_verify``. A named target without device code, in itself and its libraries, is an error, one
 found by ``ALL`` a note.
 
 For packagers, from the cache or the environment: ``ARCHGUARD_VERIFY=error|warn|off``, ``ARCHGUARD_DRIVER=error|warn``,
-``ARCHGUARD_PARTLY=error|warn|off``, ``ARCHGUARD_FLEET``, ``ARCHGUARD_EXECUTABLE`` (the archguard to run).
+``ARCHGUARD_PARTLY=error|warn|off``, ``ARCHGUARD_EMBEDDED=error|warn|off``, ``ARCHGUARD_FLEET``, ``ARCHGUARD_EXECUTABLE`` (the archguard to run).
 #]=======================================================================]
 include_guard(GLOBAL)
 
@@ -56,12 +61,13 @@ function(archguard_verify)
   set(command "archguard_verify")
   list(APPEND CMAKE_MESSAGE_CONTEXT "${command}")
   cmake_parse_arguments(PARSE_ARGV 0 arg "ALL;REQUIRE_PTX;WARN_ONLY;POST_BUILD;TEST" ""
-    "TARGETS;FLEET;SCOPE;REQUIRE;HOLLOW;DRIVER;PARTLY;NEEDED;WAIVERS")
+    "TARGETS;FLEET;SCOPE;REQUIRE;HOLLOW;EMBEDDED;DRIVER;PARTLY;NEEDED;WAIVERS")
   _archguard_check_arguments(${command} OPTIONS ALL REQUIRE_PTX WARN_ONLY POST_BUILD TEST
-    ONE SCOPE REQUIRE HOLLOW DRIVER PARTLY NEEDED WAIVERS MANY TARGETS FLEET)
+    ONE SCOPE REQUIRE HOLLOW EMBEDDED DRIVER PARTLY NEEDED WAIVERS MANY TARGETS FLEET)
   _archguard_check_choice(${command} SCOPE container library)
   _archguard_check_choice(${command} REQUIRE sass any)
   _archguard_check_choice(${command} HOLLOW error warn off)
+  _archguard_check_choice(${command} EMBEDDED error warn off)
   _archguard_check_choice(${command} DRIVER error warn)
   _archguard_check_choice(${command} PARTLY error warn off)
   _archguard_check_choice(${command} NEEDED error warn off)

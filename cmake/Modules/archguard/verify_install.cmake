@@ -8,7 +8,7 @@ Checks what ``cmake --install`` installed, and fails the install step where a de
 
 Every installed binary with device code is judged, also libraries of others that the project installs; what is no binary
 is passed over. Without ``FLEET`` the devices are those of the last ``archguard_select_architectures`` in scope, less
-those it left out. ``ARCHGUARD_VERIFY=warn`` reports and lets the install step end well, ``off`` checks nothing.
+those it left out. Images that files hold as data are warned of where none fits (``ARCHGUARD_EMBEDDED=error|warn|off``). ``ARCHGUARD_VERIFY=warn`` reports and lets the install step end well, ``off`` checks nothing.
 
 Call it behind the last ``install()`` and ``add_subdirectory()`` of the project: the install step keeps their order, and
 what comes later is not seen. A component that is installed alone is checked, too (CMake 3.21 and newer).

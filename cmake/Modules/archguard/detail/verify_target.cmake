@@ -81,6 +81,14 @@ function(_archguard_verify_settings out)
   if(arg_REQUIRE_PTX)
     list(APPEND options --require-ptx)
   endif()
+  _archguard_policy(embedded ${command} EMBEDDED ARCHGUARD_EMBEDDED error warn off)
+  if(embedded STREQUAL "")
+    set(embedded "error")  # what a target holds as data this build made
+    if(NOT command STREQUAL "archguard_verify")
+      set(embedded "warn")  # what is installed may be that of others
+    endif()
+  endif()
+  list(APPEND options --embedded "${embedded}")
 
   # Waivers, hollow kernels and scope are no matter of libraries that choose among their images.
   set(needed "error")

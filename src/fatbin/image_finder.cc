@@ -1,0 +1,179 @@
+#include "fatbin/image_finder.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "container/elf.h"
+#include "container/elf_object.h"
+#include "container/ptx_text.h"
+#include "fatbin/bare_image.h"
+#include "fatbin/format.h"
+
+namespace archguard::fatbin {
+namespace {
+
+constexpr std::size_t kWindow = std::size_t{64} * 1024, kAhead = 512;
+// Of PTX: in which `.version` and `.target` must stand, and where comments above them are looked for.
+constexpr std::size_t kHead = 512, kCommentsMost = 1024;
+constexpr std::uint64_t kEntryHeaderSeen = 256;  // the largest seen has 144 bytes
+constexpr std::string_view kOptix = "_optix_";
+
+Error at_offset(std::uint64_t offset, std::string what) {
+  return Error{hex(offset), std::move(what), {}};
+}
+
+// The header that every cubin has: little-endian, version 1, zeros up to the end of e_ident, and sizes of a
+// header and a section's header that go with its class.
+bool is_cubin_header(ByteView start) {
+  const Cursor in(start);
+  const bool is64 = in.u8(4) == 2;
+  if (!has_elf_magic(start) || (!is64 && in.u8(4) != 1) || in.u8(5) != 1 || in.u8(6) != 1) return false;
+  for (std::uint64_t i = 9; i < 16; ++i)
+    if (in.u8(i) != 0) return false;
+  const std::uint64_t sizes_at = is64 ? 52 : 40;
+  return in.u16(18) == kElfMachineCuda && in.u16(sizes_at) == (is64 ? 64 : 52) &&
+         in.u16(sizes_at + 6) == (is64 ? 64 : 40);
+}
+
+// The end of a table or section, within the cubin; nothing where it overflows.
+void extend(std::uint64_t& size, std::uint64_t offset, std::uint64_t count) {
+  size = std::max(size, offset > UINT64_MAX - count ? UINT64_MAX : offset + count);
+}
+
+bool is_text(std::uint8_t byte) {
+  return (byte >= ' ' && byte != 0x7f) || (byte >= '\t' && byte <= '\r');
+}
+
+constexpr std::string_view kBlanks = " \t\r\f\v";  // within a line
+
+bool is_blank_line(std::string_view line) {
+  const auto first = line.find_first_not_of(kBlanks);
+  return first == std::string_view::npos || starts_with(line.substr(first), "//");
+}
+
+// `.version X.Y`, `.target sm_N`: both with what they say, and not a template of it.
+bool is_head_of_module(std::string_view text) {
+  const PtxHead head = read_ptx_head(text);
+  return parse_version(head.version) && starts_with(head.target, "sm_") &&
+         parse_arch(head.target.substr(3)).has_value();
+}
+
+}  // namespace
+
+ImageFinder::ImageFinder(const ByteSource& source) : source_(source), in_(source, kWindow, kAhead) {}
+
+Result<std::optional<Container>> ImageFinder::cubin_at(std::uint64_t at, std::uint64_t end) {
+  const auto none = [] { return Result<std::optional<Container>>(std::nullopt); };
+  if (end - at < kElfHeaderMost) return none();
+  const auto start = in_.at(at, kElfHeaderMost);
+  if (!start || !is_cubin_header(*start)) return none();
+  const auto header = parse_elf_header(*start);
+  if (!header || header->sections_offset == 0 || header->section_count == 0) return none();
+
+  const std::string cubin = "a cubin among the data of the file ";
+  std::uint64_t size = 0;
+  extend(size, header->sections_offset, header->section_count * header->section_size);
+  if (header->segment_count != 0)
+    extend(size, header->segments_offset, header->segment_count * header->segment_size);
+  if (size > end - at)
+    return at_offset(at,
+                     cubin + "needs " + count_of(size, "byte") + ", " + std::to_string(end - at) + " remain");
+  for (std::uint64_t i = 1; i < header->section_count; ++i) {
+    const std::uint64_t section_at = at + header->sections_offset + i * header->section_size;
+    const auto bytes = in_.at(section_at, static_cast<std::size_t>(header->section_size));
+    if (!bytes) return at_offset(section_at, bytes.error().what);
+    const ElfSection section = parse_elf_section(*header, *bytes);
+    const bool own = section.type >= kElfMachineTypes && section.type != kElfCompat;
+    if (section.type == 0 || section.type == kElfNoBits || own) continue;
+    extend(size, section.offset, section.size);
+  }
+  if (size > end - at)
+    return at_offset(at,
+                     cubin + "needs " + count_of(size, "byte") + ", " + std::to_string(end - at) + " remain");
+
+  const PartSource part(source_, at, size);
+  HostObject object;
+  std::vector<Error> errors;
+  read_elf_object(part, {}, object, errors);
+  if (!errors.empty()) return at_offset(at, cubin + "is damaged: " + errors.front().what);
+  auto container = read_bare_cubin(part, object);
+  if (!container) return at_offset(at, cubin + "is damaged: " + container.error().what);
+  return std::optional(place(std::move(*container), at));
+}
+
+std::optional<Container> ImageFinder::ptx_at(std::uint64_t begin, std::uint64_t at, std::uint64_t end) {
+  const auto head = in_.at(at, static_cast<std::size_t>(std::min<std::uint64_t>(kHead, end - at)));
+  if (!head || !is_head_of_module(head->text())) return std::nullopt;
+  std::uint64_t start = at;
+  if (!begins_line(begin, at, start)) return std::nullopt;
+
+  PtxEnd module;
+  bool optix = false, ended = false;
+  for (std::uint64_t next = start; next < end && !ended;) {
+    const std::uint64_t overlap = std::min<std::uint64_t>(next - start, kOptix.size() - 1);
+    const std::uint64_t count = std::min<std::uint64_t>(kWindow - overlap, end - next);
+    const auto bytes = in_.at(next - overlap, static_cast<std::size_t>(overlap + count));
+    if (!bytes) return std::nullopt;  // the file shrank: whoever reads images says so
+    const std::string_view text = bytes->text();
+    ended = module.take(text.substr(static_cast<std::size_t>(overlap)));
+    next += count;
+    const auto optix_at = text.find(kOptix);
+    optix = optix ||
+            (optix_at != std::string_view::npos && next - count - overlap + optix_at < start + module.size());
+  }
+  if (!module.whole()) return std::nullopt;
+  auto container = read_bare_ptx(PartSource(source_, start, module.size()));
+  if (!container) return std::nullopt;
+  container->entries[0].optix = optix;
+  return place(std::move(*container), start);
+}
+
+Container ImageFinder::place(Container container, std::uint64_t at) {
+  container.bare = true;
+  container.offset = container.entries[0].offset = container.entries[0].payload_offset = at;
+  container.orphan = is_payload(at, container.size);
+  return container;
+}
+
+// Does an entry's header stand before it, of which it is the payload?
+bool ImageFinder::is_payload(std::uint64_t at, std::uint64_t size) {
+  const std::uint64_t before = std::min(at, kEntryHeaderSeen);
+  const auto bytes = in_.at(at - before, static_cast<std::size_t>(before));
+  if (!bytes) return false;
+  const Cursor in(*bytes);
+  for (std::uint64_t header = kEntryFieldsSize; header <= before; header += 8) {
+    const std::uint64_t begin = before - header;
+    if (in.u16(begin + kEntryVersionAt) == kEntryVersion && in.u32(begin + kEntryHeaderSizeAt) == header &&
+        in.u64(begin + kPayloadSizeAt) >= size)
+      return true;
+  }
+  return false;
+}
+
+// Nothing but blanks may stand before it in its line. `start` becomes the beginning of the blank lines and
+// comments above it: nvcc's tell the toolkit.
+bool ImageFinder::begins_line(std::uint64_t begin, std::uint64_t at, std::uint64_t& start) {
+  const std::uint64_t from = at - std::min<std::uint64_t>(at - begin, kCommentsMost);
+  const auto bytes = in_.at(from, static_cast<std::size_t>(at - from));
+  if (!bytes) return false;
+  std::string_view above = bytes->text();
+  std::size_t text = above.size();
+  while (text != 0 && is_text(static_cast<std::uint8_t>(above[text - 1]))) --text;
+  const bool cut = text == 0 && from != begin;  // the first line is not known whole
+  above.remove_prefix(text);
+
+  const std::size_t own = above.rfind('\n') + 1;  // 0 where there is none
+  if ((own == 0 && cut) || above.find_first_not_of(kBlanks, own) != std::string_view::npos) return false;
+  start = at - (above.size() - own);
+  above = above.substr(0, own);
+  while (!above.empty()) {  // ends with the newline of the line above
+    const std::string_view body = above.substr(0, above.size() - 1);
+    const std::size_t line = body.rfind('\n') + 1;
+    if ((line == 0 && cut) || !is_blank_line(body.substr(line))) break;
+    start -= above.size() - line;
+    above = above.substr(0, line);
+  }
+  return true;
+}
+
+}  // namespace archguard::fatbin

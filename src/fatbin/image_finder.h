@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "container/window.h"
+#include "fatbin/fatbin.h"
+
+namespace archguard::fatbin {
+
+// Reads images that stand in a host file as data, outside of any fat binary: a program hands them to the
+// driver itself (bin2c, `.incbin`, CMake's CUDA_PTX_COMPILATION). Each is a container of one entry, bare.
+// Error::where is the offset within the object, in hex.
+class ImageFinder {
+ public:
+  explicit ImageFinder(const ByteSource& source);
+
+  // The cubin whose ELF header stands at `at`; nothing where that is chance, or another machine's. All of it
+  // must stand before `end`, else it is an error.
+  Result<std::optional<Container>> cubin_at(std::uint64_t at, std::uint64_t end);
+
+  // The PTX whose `.version` stands at `at`, with the comments above it, but not before `begin`. Nothing
+  // where it is no module: a template of one (`.version %s`), a word of a message, a part of a text.
+  std::optional<Container> ptx_at(std::uint64_t begin, std::uint64_t at, std::uint64_t end);
+
+ private:
+  Container place(Container container, std::uint64_t at);
+  bool is_payload(std::uint64_t at, std::uint64_t size);
+  bool begins_line(std::uint64_t begin, std::uint64_t at, std::uint64_t& start);
+
+  const ByteSource& source_;
+  Window in_;
+};
+
+}  // namespace archguard::fatbin

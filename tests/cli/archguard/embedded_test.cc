@@ -1,0 +1,101 @@
+// Images that a program holds as data and hands to the driver itself.
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include "running.h"
+#include "support/builders/cubin_builder.h"
+#include "support/builders/elf_builder.h"
+#include "support/builders/fatbin_builder.h"
+
+using namespace archguard::test;
+
+namespace {
+
+Bytes cubin(int sm) {
+  return CubinBuilder{}.sm(sm).kernel("gemm", sass::join({sass::store(), sass::exit()})).bytes();
+}
+
+// A program with a kernel for 80 of its own, which covers that device.
+ElfBuilder program() {
+  return ElfBuilder{}.executable().section(".nv_fatbin", FatbinBuilder{}.cubin(80, cubin(80)).bytes());
+}
+
+std::string ptx_for(const std::string& arch) {
+  std::string text = kPtx90;
+  return text.replace(text.find("sm_80"), 5, arch);
+}
+
+}  // namespace
+
+TEST_CASE("PTX for newer devices alone, beside a kernel that fits, is warned of by name") {
+  const TemporaryFolder folder;
+  folder.file("p", text_of(program().section(".rodata", bytes_of_text(ptx_for("sm_90"))).bytes()));
+  const auto verify = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"verify", "p", "--device", "8.0@13.0"});
+    return run_archguard(more, folder.path());
+  };
+  RunOutput run = verify({});
+  CHECK(run.out ==
+        "archguard: warning: p: the image that it holds as data (compute_90) does not run on 8.0 (--device "
+        "8.0@13.0)\n"
+        "  cause: it needs SASS of sm_80, or PTX of compute_80 or older\n"
+        "  fix: embed PTX of compute_80 (nvcc -ptx -arch=compute_80) or a cubin of sm_80 (nvcc -cubin "
+        "-arch=sm_80) "
+        "as well; --embedded error makes this an error\n"
+        "  covered    8.0 (--device 8.0@13.0)  1 container: 1 SASS; embedded images: 0 of 1\n"
+        "p: 1 of 1 covered\n");
+  CHECK(run.exit_code == 0);
+  run = verify({"--embedded", "error"});
+  CHECK(run.out ==
+        "archguard: error 209: p(.rodata+0x0): kernel 'gemm' cannot run on 8.0 (--device 8.0@13.0)\n"
+        "  seen as: no kernel image is available for execution on the device\n"
+        "  found: compute_90 among the data of the file\n"
+        "  cause: it needs SASS of sm_80, or PTX of compute_80 or older\n"
+        "  toolkits: CUDA 11.0 and newer make SASS for 8.0\n"
+        "  fix: embed PTX of compute_80 (nvcc -ptx -arch=compute_80) or a cubin of sm_80 (nvcc -cubin "
+        "-arch=sm_80) "
+        "as well\n"
+        "  error 209  8.0 (--device 8.0@13.0)  1 container: 1 SASS; embedded images: 0 of 1\n"
+        "p: 0 of 1 covered\n");
+  CHECK(run.exit_code == 1);
+  run = verify({"--embedded", "off"});
+  CHECK(run.out == "  covered    8.0 (--device 8.0@13.0)  1 container: 1 SASS\np: 1 of 1 covered\n");
+  const auto json = nlohmann::json::parse(verify({"--format", "json"}).out);
+  CHECK(json["verdict"] == "covered");
+  CHECK(json["files"][0]["results"][0]["embedded"]["verdict"] == "not-covered");
+  CHECK(json["files"][0]["results"][0]["embedded"]["images"] == 1);
+}
+
+TEST_CASE("images that are all the device code of a file must serve every device") {
+  const TemporaryFolder folder;
+  folder.file("p", text_of(ElfBuilder{}.section(".data", cubin(80)).section(".rodata", cubin(75)).bytes()));
+  RunOutput run =
+      run_archguard({"verify", "p", "--device", "8.6", "--device", "7.5", "--brief"}, folder.path());
+  CHECK(run.out == "p: 2 of 2 covered\n");
+  CHECK(run.exit_code == 0);
+  run = run_archguard({"verify", "p", "--device", "9.0"}, folder.path());
+  CHECK(run.exit_code == 1);
+  CHECK(run.out.find("found: sm_80, sm_75 among the data of the file\n") != std::string::npos);
+  run = run_archguard({"verify", "p", "--device", "9.0", "--embedded", "off"}, folder.path());
+  CHECK(run.exit_code == 3);
+}
+
+TEST_CASE("inspect lists them as what they are") {
+  const TemporaryFolder folder;
+  const std::string optix =
+      ".version 9.0\n.target sm_80\n.entry k() { call (%r1), _optix_get_launch_index_x, (); }\n";
+  folder.file("p", text_of(program().section(".rodata", bytes_of_text(optix)).bytes()));
+  const RunOutput run = run_archguard({"inspect", "p", "--by", "container"}, folder.path());
+  CHECK(run.out.find(": " + std::to_string(optix.size()) + " B, embedded\n  compute_80 ") != std::string::npos);
+  CHECK(run.out.find("PTX ISA 9.0  for OptiX\n") != std::string::npos);
+  CHECK(run.out.find("in 1 container and 1 embedded image;") != std::string::npos);
+  const auto json =
+      nlohmann::json::parse(run_archguard({"inspect", "p", "--format", "json"}, folder.path()).out);
+  CHECK_FALSE(json["files"][0]["containers"][0].contains("bare"));
+  CHECK(json["files"][0]["containers"][1]["bare"] == true);
+  CHECK(json["files"][0]["containers"][1]["images"][0]["optix"] == true);
+  const RunOutput judged = run_archguard({"verify", "p", "--device", "8.6"}, folder.path());
+  CHECK(judged.out.find(
+            "archguard: note: p: holds 1 piece of PTX for OptiX, which compiles it: not judged\n") == 0);
+  CHECK(judged.exit_code == 0);
+}

@@ -1,0 +1,94 @@
+#include "coverage/embedded.h"
+
+#include <doctest/doctest.h>
+
+#include "containers.h"
+
+using namespace archguard;
+using namespace archguard::test;
+
+namespace {
+
+ContainerCode bare(Image image) {
+  ContainerCode code = container({std::move(image)});
+  code.container.bare = true;
+  return code;
+}
+
+ContainerCode relocatable(ContainerCode code) {
+  code.container.relocatable = true;
+  return code;
+}
+
+struct Asked {
+  std::string device = "8.0", driver = {};
+  JudgePolicy policy = {};
+  bool library = false;
+};
+
+// "2 of 3", or what is said where none fits.
+std::string judged(const std::vector<ContainerCode>& images, const Asked& asked = {}) {
+  const Device each = device(asked.device, asked.driver);
+  EmbeddedJudge judge(each, asked.policy);
+  for (const ContainerCode& code : images) judge.add("here", code);
+  const EmbeddedResult result = judge.finish(asked.library);
+  if (!result.lacking())
+    return std::to_string(result.fitting) + " of " + std::to_string(result.total) +
+           (result.needs_driver ? ", needs " + to_string(*result.needs_driver) : "");
+  CHECK(result.where == "here");
+  return std::string(result.undecided() ? "unknown" : std::to_string(result.code)) + ": " + result.found +
+         ": " + result.reason + "; " + result.fix;
+}
+
+}  // namespace
+
+TEST_CASE("one of the images that fits is enough: the program chooses") {
+  CHECK(judged({}) == "0 of 0");
+  CHECK(judged({bare(sass("80")), bare(sass("90")), bare(sass("75"))}) == "1 of 3");
+  CHECK(judged({bare(sass("90")), bare(ptx("75", "8.0"))}) == "1 of 2, needs 12.0");
+  CHECK(judged({bare(sass("80")), bare(ptx("75", "8.0"))}) == "2 of 2");
+}
+
+TEST_CASE("where none fits, all are named, and what comes closest is the cause") {
+  CHECK(judged({bare(ptx("90", "9.0")), bare(sass("90a")), bare(sass("90a"))}) ==
+        "209: compute_90, sm_90a: it needs SASS of sm_80, or PTX of compute_80 or older; embed PTX of "
+        "compute_80 "
+        "(nvcc -ptx -arch=compute_80) or a cubin of sm_80 (nvcc -cubin -arch=sm_80) as well");
+  CHECK(judged({bare(sass("90a"))}) ==
+        "209: sm_90a: images with an a or f suffix, none for this device; embed PTX of compute_80 (nvcc -ptx "
+        "-arch=compute_80) or a cubin of sm_80 (nvcc -cubin -arch=sm_80) as well");
+  CHECK(judged({bare(sass("90")), bare(ptx("80", "9.0"))}, {"8.0", "12.4"}) ==
+        "222: sm_90, compute_80: its PTX has ISA 9.0; the driver offers CUDA 12.4 and takes PTX up to ISA 8.4; "
+        "update the driver to one that offers CUDA 13.0 or newer, or embed a cubin of sm_80");
+  CHECK(judged({bare(sass("90"))}, {"8.0", {}, {}, true}) ==
+        "209: sm_90: it needs SASS of sm_80, or PTX of compute_80 or older; use a build of this library that "
+        "embeds "
+        "an image for sm_80");
+  JudgePolicy policy;
+  policy.require_ptx = true;
+  CHECK(judged({bare(sass("80"))}, {"8.0", {}, policy}) ==
+        "0: sm_80: none of them is plain PTX, which is required; embed PTX of compute_80 (nvcc -ptx "
+        "-arch=compute_80) or a cubin of sm_80 (nvcc -cubin -arch=sm_80) as well");
+  CHECK(judged({bare(sass("80")), bare(ptx("75", "8.0"))}, {"8.0", {}, policy}) == "2 of 2");
+  policy = {};
+  policy.environment.disables_jit = "CUDA_DISABLE_PTX_JIT";
+  CHECK(judged({bare(ptx("75", "8.0"))}, {"8.0", {}, policy}) ==
+        "223: compute_75: only its PTX fits, and CUDA_DISABLE_PTX_JIT keeps the driver from compiling PTX; "
+        "unset "
+        "CUDA_DISABLE_PTX_JIT");
+}
+
+TEST_CASE("an image that nobody understands neither fits nor is ruled out") {
+  CHECK(judged({bare(unknown_kind("80")), bare(sass("80"))}) == "1 of 2");
+  CHECK(judged({bare(unknown_kind("80")), bare(sass("90"))}) ==
+        "unknown: kind 0x55 of 80, sm_90: image of unknown kind 0x55; ");
+}
+
+TEST_CASE("relocatable cubins, PTX for OptiX and images without kernels ask for nothing") {
+  Image optix = ptx("90", "9.0");
+  optix.entry.optix = true;
+  optix.code.reset();
+  CHECK(judged({relocatable(bare(sass("90"))), bare(optix), bare(sass("90", {}))}) == "0 of 0");
+  CHECK_FALSE(asks_as_embedded(relocatable(bare(sass("90")))));
+  CHECK(asks_as_embedded(bare(sass("90"))));
+}

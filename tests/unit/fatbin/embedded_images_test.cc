@@ -1,0 +1,182 @@
+// Cubins and PTX that stand in a host file as data, and what only looks like them.
+#include <doctest/doctest.h>
+
+#include "base/text.h"
+#include "reading.h"
+#include "support/builders/cubin_builder.h"
+#include "support/builders/pe_builder.h"
+
+using namespace archguard;
+using namespace archguard::test;
+
+namespace {
+
+using namespace std::string_literals;
+using namespace std::string_view_literals;
+
+const std::string kPtx =
+    "//\n// Cuda compilation tools, release 13.0, V13.0.88\n//\n\n.version 9.0\n.target sm_90\n.address_size "
+    "64\n"
+    ".visible .entry k(.param .u64 p)\n{\n ret; // done }\n}\n";
+
+Bytes cubin(int sm, bool relocatable = false) {
+  CubinBuilder builder;
+  builder.sm(sm)
+      .toolkit_info("13.0", "-arch sm_" + std::to_string(sm))
+      .kernel("k", sass::join({sass::store(), sass::exit()}));
+  if (relocatable) builder.relocatable();
+  return builder.bytes();
+}
+
+Bytes text(std::string_view characters) {
+  return ByteWriter{}.text(characters).bytes();
+}
+
+Bytes library(const Bytes& data) {
+  return ElfBuilder{}.section(".text", filler(64), 1, 6).section(".rodata", data).bytes();
+}
+
+// "sass 80 at 0x10 of 0x300; …" of the bare images, and the errors.
+std::string found(const Bytes& file) {
+  const DeviceCode code = read(file, "p");
+  static const char* const kinds[] = {"ptx", "sass", "ltoir", "reloc-ptx", "other"};
+  std::string all;
+  for (const DeviceObject& object : code.objects)
+    for (const Container& container : object.containers) {
+      if (!container.bare) continue;
+      REQUIRE(container.entries.size() == 1);
+      const Entry& entry = container.entries[0];
+      CHECK(entry.payload_offset == container.offset);
+      CHECK(entry.stored_size == container.size);
+      all += std::string(kinds[static_cast<int>(entry.kind)]) + " " + to_string(entry.arch) + " at " +
+             hex(container.offset - container.section_offset) + " of " + hex(container.size) +
+             (container.relocatable ? " relocatable" : "") + (entry.optix ? " optix" : "") + "; ";
+    }
+  return all + errors_of(code);
+}
+
+std::string found_in(std::string_view characters) {
+  return found(library(text(characters)));
+}
+
+}  // namespace
+
+TEST_CASE("a cubin among the data of a file is found at any offset, whatever stands around it") {
+  const Bytes image = cubin(80);
+  const std::string size = hex(image.size());
+  for (const std::size_t before : {0, 1, 24, 511, 4095}) {
+    const Bytes data = ByteWriter{}.zeros(before).append(image).text("more").bytes();
+    CHECK(found(library(data)) == "sass 80 at " + hex(before) + " of " + size + "; ");
+    CHECK(found(ElfBuilder{}.section(".data", data).without_section_table().bytes()) ==
+          "sass 80 at " + hex(before + 0x40) + " of " + size + "; ");
+  }
+  CHECK(found(PeBuilder{}.section(".rdata", image).bytes()) == "sass 80 at 0x0 of " + size + "; ");
+  CHECK(found(object_with(".rodata", image)) == "sass 80 at 0x0 of " + size + "; ");
+  CHECK(found(library(cubin(90, true))) ==
+        "sass 90 at 0x0 of " + hex(cubin(90, true).size()) + " relocatable; ");
+  const Bytes two = ByteWriter{}.append(image).append(cubin(90)).bytes();
+  CHECK(found(library(two)) == "sass 80 at 0x0 of " + size + "; sass 90 at " + size + " of " + size + "; ");
+  // Beside a fat binary, which holds such images itself.
+  const Bytes fatbin = FatbinBuilder{}.cubin(80, image).ptx("90", "9.0", kPtx).bytes();
+  CHECK(found(library(fatbin)) == "");
+  CHECK(found(library(ByteWriter{}.append(fatbin).append(image).append(fatbin).bytes())) ==
+        "sass 80 at " + hex(fatbin.size()) + " of " + size + "; ");
+}
+
+TEST_CASE("PTX is found with the comments above it, and ends where the module does") {
+  const std::string size = hex(kPtx.size()), image = "ptx 90 at 0x5 of " + size + "; ";
+  CHECK(found_in("word\0"s + kPtx + '\0' + "next") == image);
+  CHECK(found_in("word\0"s + kPtx) == image);
+  CHECK(found_in("word\n" + kPtx + "\xff\xfe") == image);
+  CHECK(found_in("word\n" + kPtx + "src/main.rs{") == image);  // texts without an end between them
+  const std::string own = ".version 9.0\n.target sm_90\n.entry k() { exit; }";
+  CHECK(found_in(own) == "ptx 90 at 0x0 of " + hex(own.size()) + "; ");
+  CHECK(found_in("\t " + own) == "ptx 90 at 0x0 of " + hex(own.size() + 2) + "; ");
+  CHECK(found_in(own + "\0"s + own) == "ptx 90 at 0x0 of 0x2f; ptx 90 at 0x30 of 0x2f; ");
+  CHECK(found_in("/* a */\n" + own) == "ptx 90 at 0x8 of 0x2f; ");
+  // Longer than what is read at once.
+  std::string body(200'000, ' ');
+  for (std::size_t at = 0; at < body.size(); at += 50) body[at] = '\n';
+  const std::string large = own.substr(0, own.size() - 1) + body + "}";
+  CHECK(found_in(large) == "ptx 90 at 0x0 of " + hex(large.size()) + "; ");
+}
+
+TEST_CASE("templates, pieces and words of PTX are no images") {
+  CHECK(found_in("\t.version %s\n\0\t.target  %s\n\0"sv) == "");
+  CHECK(found_in("Missing .version 9.0\n.target sm_90\n.entry k() { exit; }") == "");
+  CHECK(found_in(".version 9.0\n.target sm_%d\n.entry k() { exit; }") == "");
+  CHECK(found_in(".version 9.0\n.address_size 64\n.entry k() { exit; }") == "");
+  CHECK(found_in(".version 9.0\n.target sm_90\n.address_size 64\n") == "");
+  CHECK(found_in(".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry ") == "");
+  CHECK(found_in(".version 9.0\n.target sm_90\n.entry k(\0);"sv) == "");
+  CHECK(found_in(".version 9.0\n.target sm_90\n.entry k() { mov.u32 %r1, \0; }"sv) == "");
+  CHECK(found_in(".version 9.0\n.target sm_90\n.entry k() { /* exit; }") == "");
+  CHECK(found_in(".dynstr\0.gnu.version\0.gnu.version_r\0"sv) == "");
+  CHECK(found_in(".version 9.0") == "");
+}
+
+TEST_CASE("PTX that OptiX compiles is told apart") {
+  const std::string ptx =
+      ".version 9.0\n.target sm_80\n.entry k() { call (%r1), _optix_get_launch_index_x, (); }";
+  CHECK(found_in(ptx) == "ptx 80 at 0x0 of " + hex(ptx.size()) + " optix; ");
+  CHECK(found_in(".version 9.0\n.target sm_80\n.entry k() { exit; }\0_optix_get_launch_index_x"sv) ==
+        "ptx 80 at 0x0 of 0x2f; ");
+  // Across what is read at once.
+  for (std::size_t more = 65470; more < 65500; ++more) {
+    std::string long_ptx = ".version 9.0\n.target sm_80\n.entry k() {" + std::string(more, ' ');
+    long_ptx += "_optix_}";
+    CHECK(found_in(long_ptx) == "ptx 80 at 0x0 of " + hex(long_ptx.size()) + " optix; ");
+  }
+}
+
+TEST_CASE("a cubin that was cut or damaged is an error; what only begins like one is chance") {
+  Bytes image = cubin(80);
+  const std::string size = std::to_string(image.size());
+  const Bytes half(image.begin(), image.begin() + static_cast<std::ptrdiff_t>(image.size() / 2));
+  CHECK(found(library(half)) == "p(.rodata+0x0): a cubin among the data of the file needs " + size +
+                                    " bytes, " + std::to_string(half.size()) + " remain\n");
+  Bytes other = image;
+  other[18] = 62;  // for x86-64
+  CHECK(found(library(other)) == "");
+  other = image;
+  other[52] = 63;  // its header's size
+  CHECK(found(library(other)) == "");
+  CHECK(
+      found_in("\x7f"
+               "ELF and more of a text that is longer than the header of a file, so that it could be one") ==
+      "");
+}
+
+TEST_CASE("images in a fat binary whose beginning was overwritten are an error, not data of the program") {
+  Bytes fatbin = FatbinBuilder{}.cubin(80, cubin(80)).bytes();
+  fatbin[0] = 0;
+  CHECK(found(library(fatbin)) ==
+        "p(.rodata+0x50): an image of a fat binary whose beginning was overwritten\n");
+}
+
+TEST_CASE("no fat binary is registered by an image that is data") {
+  const Bytes registration = ByteWriter{}.u32(0x466243b1).u32(1).zeros(16).bytes();
+  const Bytes file =
+      ElfBuilder{}.section(".rodata", cubin(80)).section(".nvFatBinSegment", registration).bytes();
+  CHECK(errors_of(read(file, "p")) ==
+        "p(.nvFatBinSegment+0x0): registers 1 fat binary, and the file holds 0: device code was removed or "
+        "overwritten\n");
+}
+
+TEST_CASE("in parts on all cores the same images are found") {
+  ByteWriter data;
+  std::string expected;
+  const Bytes image = cubin(80);
+  // Around each border of the parts of 4 MiB, within the file.
+  constexpr std::size_t kPart = std::size_t{4} << 20;
+  for (std::size_t border = kPart; border < 4 * kPart; border += kPart) {
+    const std::size_t at = border - 0x40 - 64 - 8 - image.size() / 2;
+    data.zeros(at - data.size());
+    expected += "sass 80 at " + hex(at) + " of " + hex(image.size()) + "; ";
+    data.append(image);
+    expected += "ptx 90 at " + hex(data.size() + 1) + " of " + hex(kPtx.size()) + "; ";
+    data.u8(0).text(kPtx).u8(0);
+  }
+  data.zeros(kPart);
+  CHECK(found(ElfBuilder{}.section(".rodata", data.bytes()).bytes()) == expected);
+}
