@@ -42,6 +42,25 @@ Expectation expect_images(const ContainerCode& code, const std::vector<ExpectedI
   return expectation;
 }
 
+Expectation expect_linked(const Container& linked, const std::vector<const Container*>& parts,
+                          const std::vector<ExpectedImage>& expected) {
+  if (expected.empty()) return {};
+  const auto is_plain = [](const auto& image) { return image.arch.suffix == Suffix::none; };
+  const auto holds_plain = [&](const Container* each) { return any(each->entries, is_plain); };
+  if (!holds_plain(&linked) && !any(parts, holds_plain) && any(expected, is_plain))
+    return {ExpectVerdict::specific, {}};
+  Expectation expectation{ExpectVerdict::holds, {}};
+  for (const ExpectedImage& image : expected) {
+    const auto holds = [&](const Container* each) {
+      return any(each->entries, [&](const Entry& entry) { return answers(entry, image); });
+    };
+    const bool in_each = !parts.empty() && !image.sass && std::all_of(parts.begin(), parts.end(), holds);
+    if (!holds(&linked) && !in_each) expectation.absent.push_back(image);
+  }
+  if (!expectation.absent.empty()) expectation.verdict = ExpectVerdict::lacks;
+  return expectation;
+}
+
 std::string to_string(const ExpectedImage& image) {
   return (image.sass ? "SASS of sm_" : "PTX of compute_") + to_string(image.arch);
 }

@@ -30,6 +30,11 @@ struct Expectation {
 // of it; relocatable PTX answers for PTX.
 Expectation expect_images(const ContainerCode& code, const std::vector<ExpectedImage>& expected);
 
+// The same for a container that the device linker made of the containers `parts`: SASS is asked of itself,
+// PTX of each of them, since nvcc leaves it there.
+Expectation expect_linked(const Container& linked, const std::vector<const Container*>& parts,
+                          const std::vector<ExpectedImage>& expected);
+
 // "SASS of sm_80", "PTX of compute_90"
 std::string to_string(const ExpectedImage& image);
 

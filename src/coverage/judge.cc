@@ -20,24 +20,33 @@ bool has_any_of(const Image& image, const ContainerCode& code) {
   return !image.code->kernels.empty() || std::any_of(variables.begin(), variables.end(), is_asked);
 }
 
-// What happens to a container: the driver loads it, under this environment, or it is about to be linked.
+// Is there something in it that another object may want when they are linked?
+bool is_linkable(const Image& image, const ContainerCode& code) {
+  return image.entry.kind == EntryKind::ltoir ||
+         (image.code && image.code->names.defines && code.container.relocatable);
+}
+
+// What happens to a container: the driver loads it, under this environment; or the device linker is about to
+// link it, as part of an object; or the driver links it again when it loads the program.
+enum class Step { load, link, relink };
 struct Use {
-  bool linking = false;
+  Step step = Step::load;
   const Environment& environment;
 };
 
-// Can an image of this kind serve this container at all? In a linked file the driver loads linked SASS and
-// PTX; a relocatable container of an object is about to be linked, where relocatable SASS and LTO-IR count
-// and PTX does not. What is in the image plays no part: the driver goes by the arch.
+// Can an image of this kind serve this container at all? The driver loads linked SASS and PTX. A linker takes
+// relocatable SASS, and PTX, which it compiles; nvlink takes LTO-IR as well, the driver does not. What is in
+// the image plays no part: the driver goes by the arch, and a linker may need it for another object.
 bool serves(const Image& image, const Use& use) {
-  const bool linking = use.linking;
+  const bool passed_over = use.step != Step::link && !use.environment.forces_jit.empty();
   switch (image.entry.kind) {
     case EntryKind::sass:
-      return image.code && (linking || (!image.code->relocatable && use.environment.forces_jit.empty()));
+      if (!image.code || passed_over) return false;
+      return use.step == Step::link || image.code->relocatable == (use.step == Step::relink);
     case EntryKind::ltoir:
-      return linking;
+      return use.step == Step::link;
     case EntryKind::ptx:
-      return image.code && !linking;
+      return image.code.has_value();
     case EntryKind::reloc_ptx:
     case EntryKind::other:
       return false;
@@ -62,6 +71,9 @@ Choice choose(const ContainerCode& code, ComputeCapability device, const Use& us
       if (choice.undecided.empty()) choice.undecided = image.unknown;
       continue;
     }
+    if (image.entry.kind == EntryKind::reloc_ptx && use.step == Step::load && choice.undecided_ptx.empty() &&
+        ptx_fits(image.entry.arch, device) != Fit::no)
+      choice.undecided_ptx = "what a driver does with PTX of -reloc-ptx is not known";
     if (!serves(image, use)) continue;
     const Fit fit = fit_of(image.entry, device);
     if (fit == Fit::unknown) {
@@ -86,7 +98,7 @@ bool is_exact(const Entry& entry, ComputeCapability device) {
 // Only `a` and `f` images: made for some devices on purpose, not meant to serve every one.
 bool is_specific(const ContainerCode& code) {
   return std::all_of(code.images.begin(), code.images.end(), [&](const Image& image) {
-    const bool asks_nothing = image.code && !has_any_of(image, code);
+    const bool asks_nothing = image.code && !has_any_of(image, code) && !is_linkable(image, code);
     return asks_nothing || image.entry.arch.suffix != Suffix::none;
   });
 }
@@ -95,7 +107,8 @@ bool holds_plain_ptx(const ContainerCode& code) {
   return std::any_of(code.images.begin(), code.images.end(), [&](const Image& image) {
     const bool ptx = image.entry.kind == EntryKind::ptx || image.entry.kind == EntryKind::reloc_ptx;
     const bool whole =
-        code.kernels.empty() ? has_any_of(image, code) : image.code && !image.code->kernels.empty();
+        code.container.relocatable ||
+        (code.kernels.empty() ? has_any_of(image, code) : image.code && !image.code->kernels.empty());
     return ptx && whole && image.entry.arch.suffix == Suffix::none;
   });
 }
@@ -121,10 +134,11 @@ void need_driver(Judgement& judgement, Version cuda) {
 }
 
 // The driver has made its choice: what happens when it loads that image?
-Judgement load(const Image& image, std::size_t index, const Device& device) {
+Judgement load(const Image& image, std::size_t index, const Device& device, Step step) {
   Judgement judgement;
   judgement.image = index;
   judgement.verdict = is_native(image.entry.kind) ? Verdict::sass : Verdict::jit;
+  if (step == Step::link) return judgement;  // by nvlink, which needs no driver
   if (image.entry.compression == Compression::zstd) {
     if (!device.driver_cuda) {
       need_driver(judgement, kFirstZstdDriver);
@@ -142,7 +156,7 @@ Judgement load(const Image& image, std::size_t index, const Device& device) {
     }
   }
   if (judgement.verdict == Verdict::jit) {
-    if (image.code->relocatable)
+    if (image.code->relocatable && step == Step::load)
       return failed(
           kInvalidPtx,
           "its PTX is made for linking: '" + image.code->unresolved + "' is declared in it and not defined",
@@ -175,6 +189,21 @@ Judgement load(const Image& image, std::size_t index, const Device& device) {
       }
     }
   }
+  if (step == Step::relink && judgement.verdict == Verdict::sass) {
+    const auto linker = toolkit_of(image);  // that of the driver must be as new
+    if (!linker)
+      return not_known("which toolkit made its " + image_name(image.entry) + " image is not known");
+    if (device.driver_cuda && *device.driver_cuda < *linker) {
+      Judgement too_new =
+          failed(kNoKernelImage,
+                 "its " + image_name(image.entry) + " image was made by CUDA " + to_string(*linker) +
+                     "; a driver links images up to its own CUDA, " + to_string(*device.driver_cuda),
+                 index);
+      need_driver(too_new, *linker);
+      return too_new;
+    }
+    if (!device.driver_cuda) need_driver(judgement, *linker);
+  }
   return judgement;
 }
 
@@ -182,7 +211,7 @@ Judgement load(const Image& image, std::size_t index, const Device& device) {
 std::string needed_for(ComputeCapability device, const Use& use) {
   const std::string own = to_string(arch_of(device));
   const std::string ptx = "PTX of compute_" + own + " or older";
-  if (!use.linking && !use.environment.forces_jit.empty())
+  if (use.step != Step::link && !use.environment.forces_jit.empty())
     return use.environment.forces_jit + " makes the driver pass over SASS, so it needs " + ptx;
   const bool any_older = device.minor != 0 && !is_tegra(device);
   return "it needs SASS of sm_" + own +
@@ -195,16 +224,16 @@ Judgement judge_choice(const ContainerCode& code, const Device& device, const Us
   const bool decided = choice.native && is_exact(code.images[*choice.native].entry, capability);
   if (!choice.undecided.empty() && !decided) return not_known(choice.undecided);
   const auto taken = choice.native ? choice.native : choice.ptx;
-  if (taken && !choice.native && !use.environment.disables_jit.empty())
+  if (taken && !choice.native && use.step != Step::link && !use.environment.disables_jit.empty())
     return failed(
         kJitDisabled,
         "only its PTX fits, and " + use.environment.disables_jit + " keeps the driver from compiling PTX",
         taken);
-  if (taken) return load(code.images[*taken], *taken, device);
+  if (taken) return load(code.images[*taken], *taken, device, use.step);
   // Not required of a device that none of its images is for; one that is passed over is for it.
   const bool passed_over = !use.environment.forces_jit.empty() &&
-                           choose(code, capability, {use.linking, Environment{}}).native.has_value();
-  if (is_specific(code) && !passed_over) {
+                           choose(code, capability, {use.step, Environment{}}).native.has_value();
+  if (is_specific(code) && !passed_over && use.step != Step::relink) {
     Judgement judgement;
     judgement.verdict = Verdict::specific;
     return judgement;
@@ -219,25 +248,43 @@ std::optional<Version> toolkit_of(const Image& image) {
   return image.entry.ptx_isa ? lowest_driver_cuda_for_ptx(*image.entry.ptx_isa) : std::nullopt;
 }
 
-Judgement judge(const ContainerCode& code, const Device& device, const JudgePolicy& policy) {
-  const bool relocatable = code.container.relocatable;
-  if (relocatable && code.linked) return {};
-  const bool any_unknown = std::any_of(code.images.begin(), code.images.end(),
-                                       [](const Image& image) { return !image.unknown.empty(); });
-  const bool any_ltoir = std::any_of(code.images.begin(), code.images.end(),
-                                     [](const Image& image) { return image.entry.kind == EntryKind::ltoir; });
-  if (!asks_for_image(code) && !any_unknown && !any_ltoir) return {};
+bool is_linkable(const ContainerCode& code) {
+  return std::any_of(code.images.begin(), code.images.end(),
+                     [&](const Image& image) { return is_linkable(image, code); });
+}
 
-  Judgement judgement = judge_choice(code, device, {relocatable, policy.environment});
+Judgement require(Judgement judgement, const JudgePolicy& policy) {
   const bool covered = judgement.verdict == Verdict::sass || judgement.verdict == Verdict::jit;
   if (!covered) return judgement;
   if (policy.require_driver && judgement.needs_driver)
     return not_known("the driver of this device is not given; it must offer CUDA " +
                      to_string(*judgement.needs_driver) + " or newer");
   if (policy.require_sass && judgement.verdict == Verdict::jit)
-    return failed(0, "only PTX fits, and SASS is required", judgement.image);
-  if (policy.require_ptx && !holds_plain_ptx(code))
+    return failed(0,
+                  judgement.linked_at_load ? "only linking it when it is loaded serves, and SASS is required"
+                                           : "only PTX fits, and SASS is required",
+                  judgement.image);
+  return judgement;
+}
+
+Judgement judge(const ContainerCode& code, const Device& device, const JudgePolicy& policy) {
+  const bool relocatable = code.container.relocatable;
+  if (relocatable && code.linked) return {};
+  const bool any_unknown = std::any_of(code.images.begin(), code.images.end(),
+                                       [](const Image& image) { return !image.unknown.empty(); });
+  if (!asks_for_image(code) && !any_unknown && !is_linkable(code)) return {};
+
+  const Step step = relocatable ? Step::link : Step::load;
+  const Judgement judgement = require(judge_choice(code, device, {step, policy.environment}), policy);
+  const bool covered = judgement.verdict == Verdict::sass || judgement.verdict == Verdict::jit;
+  if (covered && policy.require_ptx && !holds_plain_ptx(code))
     return failed(0, "it holds no plain PTX, which is required", judgement.image);
+  return judgement;
+}
+
+Judgement judge_part(const ContainerCode& code, const Device& device, const Environment& environment) {
+  Judgement judgement = judge_choice(code, device, {Step::relink, environment});
+  judgement.numbered = false;
   return judgement;
 }
 

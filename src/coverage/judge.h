@@ -55,12 +55,25 @@ struct Judgement {
       image;  // what the driver takes, or would take and fail with (222, 218, 200): index into images
   std::optional<Version> needs_driver;  // the lowest CUDA that the driver must offer, where it does not tell
                                         // its own or is too old
+  bool numbered = true;                 // false: which error this is, CUDA's documentation does not tell
+  bool linked_at_load = false;          // `jit` by linking relocatable containers again
 };
 
 // Which image the driver takes, and what then happens. Pure. `device` has a capability. The rules and what is
 // known of their truth: docs/reference/compatibility.md; SASS before PTX, nearest arch, the first SASS and
 // the last PTX among equals, no second choice after the first (one published experiment; claimed).
 Judgement judge(const ContainerCode& code, const Device& device, const JudgePolicy& policy);
+
+// The same for a relocatable container of a linked file, where the driver links its device link again: it
+// needs PTX that fits, or relocatable SASS that fits and was made by a toolkit not newer than the driver's
+// CUDA. (CUDA Compiler Driver NVCC, "JIT Linking Support" and "Object Compatibility".)
+Judgement judge_part(const ContainerCode& code, const Device& device, const Environment& environment);
+
+// Has an object's container something that others want of it when they are linked? It may hold no kernel.
+bool is_linkable(const ContainerCode& code);
+
+// What is left of a verdict under --require sass and --require-driver.
+Judgement require(Judgement judgement, const JudgePolicy& policy);
 
 // The toolkit that made the image, as far as it tells: for PTX the oldest that writes its ISA.
 std::optional<Version> toolkit_of(const Image& image);

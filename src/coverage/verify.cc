@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "base/text.h"
+#include "coverage/device_link.h"
 #include "coverage/fix.h"
 #include "coverage/other_order.h"
 #include "coverage/runtime.h"
@@ -26,17 +27,27 @@ ContainerPlace place_of(const DeviceObject& object, const ContainerCode& code) {
 class DeviceJudge {
  public:
   // `census` is there with scope library alone, and has counted a container when it comes here.
-  DeviceJudge(const DeviceClass& devices, const VerifyPolicy& policy, Waivers& waivers, LibraryCensus* census)
+  DeviceJudge(const DeviceClass& devices, const VerifyPolicy& policy, Waivers& waivers,
+              const DeviceLinks& links, LibraryCensus* census)
       : devices_(devices),
         device_(devices.device),
         policy_(policy),
         waivers_(waivers),
         census_(census),
-        embedded_(devices.device, policy.judge) {}
+        embedded_(devices.device, policy.judge),
+        link_judge_(links, devices.device, policy.judge) {}
 
-  void add(const DeviceObject& object, const ContainerCode& code) {
+  void add(const DeviceObject& object, const ContainerCode& code, const LinkRole* role) {
     if (code.container.bare) return embedded_.add(where(object, code.container), code);
-    const Judgement judgement = judge(code, device_, policy_.judge);
+    if (role != nullptr)
+      for (const auto& part : role->parts) link_judge_.add_part(part.first, role->name, object, code);
+    if (role == nullptr || !role->linked)
+      add(object, code, judge(code, device_, policy_.judge));
+    else if (const auto judgement = link_judge_.add_linked(*role->linked, object, code))
+      add(object, code, *judgement);
+  }
+
+  void add(const DeviceObject& object, const ContainerCode& code, const Judgement& judgement) {
     if (judgement.verdict == Verdict::nothing) return;
     ++result_.containers.total;
     const bool variables_only = code.kernels.empty() && !code.variables.empty();
@@ -68,6 +79,7 @@ class DeviceJudge {
   // `whole`: all of the file was read and understood; else nothing is covered. `loads_code`: the file
   // compiles code, or loads some that it is handed, when it runs.
   DeviceResult finish(std::optional<Version> toolkit, bool whole, bool loads_code, RuntimeUse& runtime) {
+    for (const LinkJudge::Outcome& outcome : link_judge_.finish()) add_link(outcome);
     auto& counts = result_.containers;
     // A fat binary of variables alone is no answer to who asks for kernels.
     const bool any_kernels = with_kernels_.total != 0;
@@ -121,10 +133,64 @@ class DeviceJudge {
     if (result_.fix.empty()) result_.fix = embedded.fix;
   }
 
+  // What a device link made, now that its objects are known.
+  void add_link(const LinkJudge::Outcome& outcome) {
+    if (!outcome.counted) add_linked_at_load(outcome);
+    if (outcome.lacks)
+      fail({0, true, false, "it holds no plain PTX, which is required, in " + *outcome.lacks}, outcome.kernel,
+           outcome.variable, outcome.subject);
+    for (const DeviceLinks::LeftOut& left_out : outcome.left_out) {
+      result_.kernels.total += left_out.names.missing.size();
+      result_.variables.total += left_out.names.variables.size();
+      const std::string reason = "the device linker left it out of sm_" + to_string(*outcome.taken) +
+                                 ": this object holds nothing for that arch";
+      add_gaps(left_out.names, {left_out.place, left_out.where, left_out.found}, reason, reason, {});
+    }
+    for (const LinkJudge::Gap& gap : outcome.gaps) {
+      result_.kernels.covered -= std::min<std::uint64_t>(result_.kernels.covered, gap.names.missing.size());
+      add_gaps(gap.names, gap.subject, gap.image);
+    }
+  }
+
+  // What no SASS of the link serves: its objects decide, or what was left out of an image without code.
+  void add_linked_at_load(const LinkJudge::Outcome& outcome) {
+    const Verdict verdict = outcome.judgement.verdict;
+    if (verdict == Verdict::nothing && outcome.left_out.empty()) return;
+    auto& counts = result_.containers;
+    ++counts.total;
+    const bool variables_only = outcome.kernels == 0;
+    if (!variables_only) ++with_kernels_.total;
+    if (verdict == Verdict::specific) {
+      ++counts.specific;
+      if (!variables_only) ++with_kernels_.specific;
+      return;
+    }
+    if (verdict == Verdict::nothing) {
+      ++counts.sass;
+      return;
+    }
+    result_.kernels.total += outcome.kernels;
+    result_.variables.total += outcome.variables;
+    raise(result_.needs_driver, outcome.judgement.needs_driver);
+    if (verdict == Verdict::jit) {
+      ++counts.jit;
+      ++counts.linked_at_load;
+      result_.kernels.covered += outcome.kernels;
+      if (!variables_only) ++with_kernels_.fitting;
+      if (census_ != nullptr) add_to(got_, {outcome.kernels, outcome.kernels, outcome.kernels});
+      return;
+    }
+    const bool unknown = verdict == Verdict::unknown;
+    ++(unknown ? counts.unknown : counts.uncovered);
+    fail({outcome.judgement.code, outcome.judgement.numbered, unknown, outcome.judgement.reason},
+         outcome.kernel, outcome.kernel.empty() ? outcome.variable : std::string(), outcome.subject);
+  }
+
   // With scope library, what does not fit is the library's own affair: it chooses among its containers. What
   // counts is that it has about as much for this device as for others.
   void judge_as_library(bool any_fits, bool loads_code) {
-    result_.kernels.total = census_->kernels();
+    // What is linked again may hold kernels that no linked image has.
+    result_.kernels.total = std::max(census_->kernels(), got_.fit);
     result_.kernels.covered = got_.fit;
     result_.kernels.missing.clear();
     result_.variables.missing.clear();
@@ -221,60 +287,89 @@ class DeviceJudge {
     KernelGaps gaps = compare_kernels(code, taken);
     const bool any_there = code.kernels.empty() || gaps.missing.size() < code.kernels.size();
     result_.kernels.covered += code.kernels.size() - gaps.missing.size();
+    if (!gaps.missing.empty() || !gaps.hollow.empty() || !gaps.variables.empty())
+      add_gaps(std::move(gaps), subject_of(object, code), image_name(code.images[taken].entry));
+    return any_there;
+  }
+
+  void add_gaps(KernelGaps gaps, const LinkJudge::Subject& subject, const std::string& image) {
+    const std::string lacks =
+        "the " + image + " image that this device takes lacks it; another image of the same ";
+    add_gaps(
+        std::move(gaps), subject, lacks + "container has it", lacks + "fat binary has it",
+        "it does nothing in the " + image + " image that this device takes; another image holds real code");
+  }
+
+  void add_gaps(KernelGaps gaps, const LinkJudge::Subject& subject, const std::string& missing,
+                const std::string& missing_variable, const std::string& hollow) {
     const auto waived = [&](const std::string& name) { return waivers_.waive(name, *device_.capability); };
     for (auto* names : {&gaps.missing, &gaps.hollow, &gaps.variables})
       names->erase(std::remove_if(names->begin(), names->end(), waived), names->end());
-    const std::string image = image_name(code.images[taken].entry);
     if (!gaps.missing.empty()) {
-      fail(object, code, kInvalidDeviceFunction, false,
-           "the " + image +
-               " image that this device takes lacks it; another image of the same container has it",
-           gaps.missing.front());
+      fail({kInvalidDeviceFunction, true, false, missing}, gaps.missing.front(), {}, subject);
       auto& all = result_.kernels.missing;
       all.insert(all.end(), gaps.missing.begin(), gaps.missing.end());
     }
     if (!gaps.variables.empty()) {
-      fail(object, code, kInvalidSymbol, false,
-           "the " + image +
-               " image that this device takes lacks it; another image of the same fat binary has it",
-           {}, gaps.variables.front());
+      fail({kInvalidSymbol, true, false, missing_variable}, {}, gaps.variables.front(), subject);
       auto& all = result_.variables.missing;
       all.insert(all.end(), gaps.variables.begin(), gaps.variables.end());
     }
     if (!gaps.hollow.empty() && policy_.hollow != HollowPolicy::off) {
       if (policy_.hollow == HollowPolicy::error)
-        fail(object, code, 0, false,
-             "it does nothing in the " + image +
-                 " image that this device takes; another image holds real code",
-             gaps.hollow.front(), {}, FailureCause::hollow);
+        fail({0, true, false, hollow, FailureCause::hollow}, gaps.hollow.front(), {}, subject);
       auto& all = result_.kernels.hollow;
       all.insert(all.end(), gaps.hollow.begin(), gaps.hollow.end());
     }
-    return any_there;
   }
 
+  struct Cause {
+    int number = 0;
+    bool numbered = true;
+    bool unknown = false;
+    std::string reason;
+    FailureCause about = FailureCause::image;
+  };
+
   void fail(const DeviceObject& object, const ContainerCode& code, int number, bool unknown,
-            const std::string& reason, const std::string& kernel, const std::string& variable = {},
-            FailureCause cause = FailureCause::image) {
-    const auto same = [&](const Failure& failure) {
-      return std::tie(failure.code, failure.unknown, failure.reason) == std::tie(number, unknown, reason);
-    };
-    auto failure = std::find_if(result_.failures.begin(), result_.failures.end(), same);
-    // Past that many causes the file is damaged throughout, and the rest is counted with the last of them.
-    if (failure == result_.failures.end() && result_.failures.size() >= kCausesMost) --failure;
-    if (failure == result_.failures.end()) {
-      result_.failures.push_back({number,
-                                  unknown,
-                                  reason,
+            const std::string& reason, const std::string& kernel, const std::string& variable = {}) {
+    const Cause cause{number, true, unknown, reason};
+    if (Failure* failure = like(cause))
+      failure->places.push_back(place_of(object, code));
+    else
+      fail(cause, kernel, variable, subject_of(object, code));
+  }
+
+  void fail(const Cause& cause, const std::string& kernel, const std::string& variable,
+            const LinkJudge::Subject& subject) {
+    Failure* failure = like(cause);
+    if (failure == nullptr) {
+      result_.failures.push_back({cause.number,
+                                  cause.unknown,
+                                  cause.reason,
                                   {},
-                                  describe_images(code),
-                                  where(object, code.container),
+                                  subject.found,
+                                  subject.where,
                                   kernel,
                                   variable,
-                                  cause});
-      failure = std::prev(result_.failures.end());
+                                  cause.about,
+                                  {},
+                                  cause.numbered});
+      failure = &result_.failures.back();
     }
-    failure->places.push_back(place_of(object, code));
+    failure->places.push_back(subject.place);
+  }
+
+  // The failure of that cause so far, or nullptr.
+  Failure* like(const Cause& cause) {
+    const auto same = [&](const Failure& failure) {
+      return std::tie(failure.code, failure.numbered, failure.unknown, failure.reason) ==
+             std::tie(cause.number, cause.numbered, cause.unknown, cause.reason);
+    };
+    const auto failure = std::find_if(result_.failures.begin(), result_.failures.end(), same);
+    if (failure != result_.failures.end()) return &*failure;
+    // Past that many causes the file is damaged throughout, and the rest is counted with the last of them.
+    return result_.failures.size() >= kCausesMost ? &result_.failures.back() : nullptr;
   }
 
   const DeviceClass& devices_;
@@ -284,15 +379,14 @@ class DeviceJudge {
   LibraryCensus* census_;
   KernelSum got_;  // with scope library
   EmbeddedJudge embedded_;
+  LinkJudge link_judge_;
   DeviceResult result_;
   struct {
     std::uint64_t total = 0, specific = 0, fitting = 0;
   } with_kernels_;  // containers
 };
 
-void add_expectation(ExpectResult& result, const DeviceObject& object, const ContainerCode& code,
-                     const std::vector<ExpectedImage>& expected) {
-  Expectation expectation = expect_images(code, expected);
+void add_expectation(ExpectResult& result, Expectation expectation, const LinkJudge::Subject& subject) {
   if (expectation.verdict == ExpectVerdict::nothing) return;
   if (expectation.verdict == ExpectVerdict::specific) {
     ++result.specific;
@@ -300,8 +394,7 @@ void add_expectation(ExpectResult& result, const DeviceObject& object, const Con
   }
   ++result.containers;
   if (expectation.verdict == ExpectVerdict::lacks)
-    result.failures.push_back({place_of(object, code), where(object, code.container),
-                               std::move(expectation.absent), describe_images(code)});
+    result.failures.push_back({subject.place, subject.where, std::move(expectation.absent), subject.found});
 }
 
 std::vector<ComputeCapability> capabilities_of(const std::vector<DeviceClass>& classes) {
@@ -310,11 +403,30 @@ std::vector<ComputeCapability> capabilities_of(const std::vector<DeviceClass>& c
   return capabilities;
 }
 
+// What device links made is held against the list when their objects are known.
+class ExpectedOfLinks {
+ public:
+  void add(std::size_t link, const DeviceObject& object, const ContainerCode& code) {
+    linked_.push_back({link, code.container, subject_of(object, code)});
+  }
+  void finish(ExpectResult& result, const DeviceLinks& links, const std::vector<ExpectedImage>& expected) {
+    for (const Linked& each : linked_)
+      if (links.asks(each.link))
+        add_expectation(result, links.expect(each.link, each.container, expected), each.subject);
+  }
+
+ private:
+  struct Linked {
+    std::size_t link = 0;
+    Container container;
+    LinkJudge::Subject subject;
+  };
+  std::vector<Linked> linked_;
+};
+
 bool may_hold_code(const ContainerCode& code) {
-  const bool ltoir = std::any_of(code.images.begin(), code.images.end(),
-                                 [](const Image& image) { return image.entry.kind == EntryKind::ltoir; });
   return !(code.container.relocatable && code.linked) &&
-         (asks_for_image(code) || !code.errors.empty() || ltoir);
+         (asks_for_image(code) || !code.errors.empty() || is_linkable(code));
 }
 
 // An image that the file holds as data.
@@ -325,7 +437,7 @@ void add_bare(const DeviceObject& object, const ContainerCode& code, EmbeddedPol
   result.has_code |= asks_as_embedded(code);
   result.errors.insert(result.errors.end(), code.errors.begin(), code.errors.end());
   add_warnings(code, result.warnings);
-  for (DeviceJudge& each : judges) each.add(object, code);
+  for (DeviceJudge& each : judges) each.add(object, code, nullptr);
 }
 
 }  // namespace
@@ -359,18 +471,23 @@ FileResult verify_file(const DeviceCode& code, const ByteSource& file, const std
     result.errors.push_back({{}, missing, "name the file that was stripped of it"});
   std::vector<DeviceJudge> judges;
   judges.reserve(request.classes.size());
+  DeviceLinks links(code);
+  ExpectedOfLinks expected_of_links;
   std::optional<LibraryCensus> census;
   if (request.policy.scope == Scope::library) census.emplace(capabilities_of(request.classes));
   for (const DeviceClass& each : request.classes)
-    judges.emplace_back(each, request.policy, waivers, census ? &*census : nullptr);
+    judges.emplace_back(each, request.policy, waivers, links, census ? &*census : nullptr);
   std::optional<Version> toolkit;
   RuntimeUse runtime(code, file);
   ContainerCodes codes(code, file);
-  for (const DeviceObject& object : code.objects) {
+  for (std::size_t index = 0; index < code.objects.size(); ++index) {
+    const DeviceObject& object = code.objects[index];
     if (!object.linked) result.objects = true;
     add_runtime_code(object, result.runtime_code);
     for (std::size_t i = 0; i < object.containers.size(); ++i) {
       const ContainerCode contents = codes.next();
+      const LinkRole* role = links.role(index, i);
+      if (role != nullptr) links.note(*role, object, contents);
       result.has_containers = true;
       if (contents.container.bare) {
         add_bare(object, contents, request.policy.embedded, judges, result);
@@ -385,10 +502,17 @@ FileResult verify_file(const DeviceCode& code, const ByteSource& file, const std
       for (const KernelName& kernel : contents.kernels) waivers.note(kernel.name);
       for (const std::string& variable : contents.variables) waivers.note(variable);
       if (census) census->add(contents);
-      for (DeviceJudge& each : judges) each.add(object, contents);
-      add_expectation(result.expect, object, contents, request.expected);
+      for (DeviceJudge& each : judges) each.add(object, contents, role);
+      if (request.expected.empty()) continue;
+      if (role != nullptr && role->linked)
+        expected_of_links.add(*role->linked, object, contents);
+      else
+        add_expectation(result.expect, expect_images(contents, request.expected),
+                        subject_of(object, contents));
     }
   }
+  for (std::size_t i = 0; i < links.size(); ++i) result.has_code |= links.asks(i);
+  expected_of_links.finish(result.expect, links, request.expected);
   for (DeviceJudge& each : judges)
     result.devices.push_back(
         each.finish(toolkit, result.errors.empty(), !result.runtime_code.empty(), runtime));

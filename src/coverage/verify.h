@@ -58,11 +58,13 @@ struct Failure {
   std::string variable = {};  // where it has no kernel, or lacks a variable: likewise
   FailureCause cause = FailureCause::image;
   std::string fix = {};  // the line to type, where it is another than the device's
+  bool numbered = true;  // false: CUDA does not document which error it is; `code` is that of a single image
 };
 
 struct ContainerCounts {
   std::uint64_t total = 0;  // that ask for an image; the sum of the others
   std::uint64_t specific = 0, sass = 0, jit = 0, uncovered = 0, unknown = 0;
+  std::uint64_t linked_at_load = 0;  // of `jit`: the driver links their objects again
 };
 
 struct KernelCounts {

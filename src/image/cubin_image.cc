@@ -24,6 +24,7 @@ struct Symbol {
 
   unsigned type() const { return info & 0xfU; }
   bool is_function() const { return type() == kFunction && section != 0; }
+  bool is_global() const { return info >> 4 != 0; }  // STB_GLOBAL, STB_WEAK
   bool is_kernel() const { return is_function() && (other & kKernelMark) != 0; }
   bool is_object() const { return (type() == kObject || type() == kCudaObject) && section != 0; }
 };
@@ -153,6 +154,8 @@ class CubinReader {
     for (std::uint64_t at = 0; at < table.size; at += stride) {
       const Symbol symbol = parse_symbol(symbols, at, header_.is64);
       if (symbol.is_function() && symbol.section < header_.section_count) named_[symbol.section] = true;
+      if (code.relocatable && symbol.is_global() && !symbol.is_kernel())
+        add_name(start_of_name(names, symbol), symbol, code.names);
       const Holds holds = symbol.is_object() ? holds_of(symbol.section) : Holds::nothing;
       if (holds != Holds::nothing && symbol.section < header_.section_count) named_[symbol.section] = true;
       if (!symbol.is_kernel() && holds == Holds::nothing) continue;
@@ -205,6 +208,21 @@ class CubinReader {
                      {}};
     }
     return Done{};
+  }
+
+  // So much as tells whose it is, since names of symbols that are no kernels may overlap; cut at its NUL.
+  static std::string_view start_of_name(const Cursor& names, const Symbol& symbol) {
+    constexpr std::uint64_t kEnough = 32;
+    const std::uint64_t remain = names.size() - std::min<std::uint64_t>(names.size(), symbol.name);
+    const std::string_view text = names.part(symbol.name, std::min(remain, kEnough)).text();
+    return text.substr(0, text.find('\0'));
+  }
+
+  static void add_name(std::string_view name, const Symbol& symbol, LinkNames& names) {
+    if (symbol.section == 0)
+      add_wanted(names, name);
+    else
+      add_defined(names, name);
   }
 
   // Does a function stand for all the code of a cubin that is loaded as it is? Device functions that nothing

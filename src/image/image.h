@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/bytes.h"
@@ -32,10 +33,19 @@ struct DeviceVariable {
   std::uint64_t size = 0;  // bytes; 0 where PTX gives it by an expression
 };
 
+// What an image that is made for linking (nvcc -rdc=true) gives to others and wants of them. The device
+// runtime is libcudadevrt, which device code calls that launches kernels.
+struct LinkNames {
+  bool defines = false;        // functions or variables that another image can use
+  bool is_runtime = false;     // it is the device runtime itself
+  bool wants_runtime = false;  // it uses functions of the device runtime
+};
+
 struct ImageCode {
   std::vector<Kernel> kernels;            // sorted by name
   std::vector<DeviceVariable> variables;  // sorted by name
   bool relocatable = false;               // an ET_REL cubin, or PTX for linking: no coverage by itself
+  LinkNames names;                        // of PTX, and of a relocatable cubin
   std::string unresolved;          // of PTX for linking: what it declares `.extern` and the driver lacks
   std::optional<Version> toolkit;  // that made it, where the image tells
   // What the image itself says it is for: 90a of `.target sm_90a`. Several where a cubin does not tell its
@@ -45,6 +55,10 @@ struct ImageCode {
   bool is32 = false;                  // PTX with `.address_size 32`, an ELF file of 32 bits
   std::vector<std::string> warnings;  // what is not known of it and changes no verdict
 };
+
+// For readers of images: a global name that the image defines, or wants of another.
+void add_defined(LinkNames& names, std::string_view name);
+void add_wanted(LinkNames& names, std::string_view name);
 
 // An error where the image is damaged or of a generation that is not known: never fewer kernels than it
 // holds.

@@ -107,7 +107,8 @@ class PtxReader {
   explicit PtxReader(std::string_view text) : text_(text), lexer_(text) {}
 
   Status read(ImageCode& code) {
-    for (std::string_view token = lexer_.next(); !token.empty(); token = lexer_.next()) {
+    std::string_view before;
+    for (std::string_view token = lexer_.next(); !token.empty(); before = token, token = lexer_.next()) {
       if (token == "{" && !lexer_.skip_block()) return Error{{}, "PTX ends inside a block", {}};
       if (token == "(") skip_parentheses();  // parameters may be `.ptr .global`
       if (token[0] != '.') continue;
@@ -120,11 +121,14 @@ class PtxReader {
       else if (token == ".extern")
         ARCHGUARD_CHECK(add_extern());
       else if (is_variable(token))
-        ARCHGUARD_CHECK(add_variables(token, code.variables));
+        ARCHGUARD_CHECK(add_variables(token, is_visible(before), code));
+      else if (token == ".func" && is_visible(before))
+        add_defined(code.names, name_of_function());
     }
     if (lexer_.broken()) return Error{{}, "PTX ends inside a comment or string", {}};
     code.relocatable = !externs_.empty();
     if (code.relocatable) code.unresolved = *externs_.begin();
+    for (const std::string_view name : externs_) add_wanted(code.names, name);
     return Done{};
   }
 
@@ -151,6 +155,10 @@ class PtxReader {
 
   static bool is_variable(std::string_view space) { return space == ".global" || space == ".const"; }
 
+  static bool is_visible(std::string_view linking) {
+    return linking == ".visible" || linking == ".weak" || linking == ".common";
+  }
+
   Status add_kernel(std::vector<Kernel>& kernels) {
     const std::string name(lexer_.next());
     std::string_view token = next_outside();
@@ -175,10 +183,12 @@ class PtxReader {
     return Done{};
   }
 
-  Status add_variables(std::string_view space, std::vector<DeviceVariable>& variables) {
+  Status add_variables(std::string_view space, bool visible, ImageCode& code) {
+    std::vector<DeviceVariable>& variables = code.variables;
     PtxVariables declared(lexer_, space);
     while (const auto variable = declared.next()) {
       externs_.erase(variable->name);
+      if (visible) add_defined(code.names, variable->name);
       if (!host_can_name(variable->name)) continue;
       if (variables.size() == kVariablesMost)
         return Error{{}, "PTX has more than " + std::to_string(kVariablesMost) + " variables", {}};

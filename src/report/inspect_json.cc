@@ -42,7 +42,7 @@ class JsonWriter final : public InspectWriter {
     first_container_ = false;
     for (std::size_t i = 0; i < container.entries.size(); ++i) {
       if (i != 0) put(",");
-      image(container.entries[i], code == nullptr ? nullptr : &code->images[i]);
+      image(container.entries[i], container.relocatable, code == nullptr ? nullptr : &code->images[i]);
     }
     put("]}}");
     if (code != nullptr) errors_.insert(errors_.end(), code->errors.begin(), code->errors.end());
@@ -133,7 +133,7 @@ class JsonWriter final : public InspectWriter {
     first_container_ = true;
   }
 
-  void image(const Entry& entry, const Image* contents) {
+  void image(const Entry& entry, bool relocatable, const Image* contents) {
     sizes_[{entry.kind, entry.arch}].add(entry);
     put("\n{{\"kind\":\"{}\",\"kind_code\":{},\"arch\":\"{}\",\"ptx_isa\":{},\"compression\":\"{}\","
         "\"obfuscated\":{},"
@@ -141,6 +141,9 @@ class JsonWriter final : public InspectWriter {
         name_of(entry.kind), entry.kind_code, to_string(entry.arch),
         entry.ptx_isa ? "\"" + to_string(*entry.ptx_isa) + "\"" : "null", name_of(entry.compression),
         entry.obfuscated, entry.stored_size, entry.uncompressed_size);
+    relocatable |= entry.kind == EntryKind::reloc_ptx ||
+                   (contents != nullptr && contents->code && contents->code->relocatable);
+    if (relocatable) put(",\"relocatable\":true");
     if (!entry.or_archs.empty()) {
       std::vector<std::string> others;
       for (const Arch arch : entry.or_archs) others.push_back(json_quote(to_string(arch)));

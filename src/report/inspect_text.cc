@@ -40,6 +40,7 @@ class TextWriter final : public InspectWriter {
     runtime_code_.clear();
     containers_ = embedded_ = 0;
     device_bytes_ = 0;
+    relocatable_ = 0;
   }
 
   void begin_object(const DeviceObject& object) override { add_runtime_code(object, runtime_code_); }
@@ -49,6 +50,7 @@ class TextWriter final : public InspectWriter {
     ++(container.bare ? embedded_ : containers_);
     device_bytes_ += container.size;
     for (const Entry& entry : container.entries) sizes_[{entry.kind, entry.arch}].add(entry);
+    if (container.relocatable) relocatable_ += container.entries.size();
     if (by_ == InspectBy::container || (kernels_ && by_ == InspectBy::arch))
       container_lines(object, container, code);
     if (by_ == InspectBy::kernel && code != nullptr) collect_kernels(*code);
@@ -110,6 +112,7 @@ class TextWriter final : public InspectWriter {
       if (!entry.identifier.empty()) put("  {}", entry.identifier);
       if (entry.optix) put("  for OptiX");
       if (!entry.unknown.empty()) put("  unknown: {}", entry.unknown);
+      if (!container.relocatable && code != nullptr && is_relocatable(code->images[i])) put("  relocatable");
       put("\n");
       if (code == nullptr || !kernels_ || !code->images[i].code) continue;
       for (const Kernel& kernel : code->images[i].code->kernels) {
@@ -156,7 +159,12 @@ class TextWriter final : public InspectWriter {
     for (const auto& [key, size] : sizes_)
       put("  {:<6} {:<10} {:>8} {:>10} {:>10}\n", to_string(key.second), name_of(key.first), size.images,
           human_size(size.stored), human_size(size.uncompressed));
+    if (relocatable_ != 0)
+      put("  {} relocatable, for the device linker\n",
+          count_of(relocatable_, "of these images is", "of these images are"));
   }
+
+  static bool is_relocatable(const Image& image) { return image.code && image.code->relocatable; }
 
   Sink sink_;
   InspectBy by_;
@@ -164,7 +172,7 @@ class TextWriter final : public InspectWriter {
   Style style_;
   fmt::memory_buffer buffer_;
   std::string path_;
-  std::uint64_t file_size_ = 0, containers_ = 0, embedded_ = 0, device_bytes_ = 0;
+  std::uint64_t file_size_ = 0, containers_ = 0, embedded_ = 0, device_bytes_ = 0, relocatable_ = 0;
   ArchSizes sizes_;
   std::map<std::string, KernelRow> rows_;
   std::vector<Error> errors_;

@@ -48,7 +48,7 @@ Json to_json(const ContainerPlace& place) {
 Json to_json(const Failure& failure) {
   Json containers = Json::array();
   for (const ContainerPlace& place : failure.places) containers.push_back(to_json(place));
-  return {{"code", failure.code == 0 ? Json(nullptr) : Json(failure.code)},
+  return {{"code", failure.code == 0 || !failure.numbered ? Json(nullptr) : Json(failure.code)},
           {"count", failure.places.size()},
           {"unknown", failure.unknown},
           {"cause", failure.reason},
@@ -92,8 +92,10 @@ Json to_json(std::size_t device, const DeviceResult& result) {
             {"specific", counts.specific},
             {"sass", counts.sass},
             {"jit", counts.jit},
+            {"linked_at_load", counts.linked_at_load},
             {"uncovered", counts.uncovered},
             {"unknown", counts.unknown}}},
+          {"linked_at_load", counts.linked_at_load != 0},
           {"errors", std::move(errors)},
           {"kernels",
            {{"total", result.kernels.total},

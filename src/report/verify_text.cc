@@ -202,7 +202,8 @@ class Writer {
                    ? fmt::format("whether the CUDA runtime starts on {} cannot be told", device)
                    : fmt::format("whether {} runs on {} cannot be told", subject, device);
       } else {
-        head = failure.code != 0 ? fmt::format("archguard: error {}: ", failure.code) : "archguard: error: ";
+        head = number_of(failure) != 0 ? fmt::format("archguard: error {}: ", number_of(failure))
+                                       : "archguard: error: ";
         what = failure.code == 0 && failure.cause == FailureCause::partly
                    ? "not made for " + share_text(result, device)
                : failure.code == 0 ? fmt::format("{} is not what was asked for on {}", subject, device)
@@ -212,8 +213,8 @@ class Writer {
       }
       line(options_.style.error(head) + (failure.where.empty() ? name_of(file) : failure.where) + ": " +
            what);
-      const bool of_variable = failure.code == kNoKernelImage && !failure.variable.empty();
-      detail("seen as", std::string(seen_as(failure.code)) + (of_variable ? kOrInvalidSymbol : ""));
+      const bool of_variable = number_of(failure) == kNoKernelImage && !failure.variable.empty();
+      detail("seen as", std::string(seen_as(number_of(failure))) + (of_variable ? kOrInvalidSymbol : ""));
       detail("found", failure.found);
       detail("cause", failure.reason);
       if (failure.code == kInvalidDeviceFunction && result.kernels.missing.size() > 1)
@@ -260,6 +261,11 @@ class Writer {
 
   void write_warnings(const FileResult& file, std::size_t index) {
     const DeviceResult& result = file.devices[index];
+    if (result.containers.linked_at_load != 0)
+      line(
+          fmt::format("archguard: note: {}: the driver links -rdc code from its PTX when it is loaded on {}: "
+                      "documented by NVIDIA, not recorded on a GPU",
+                      name_of(file), devices_of(index)));
     write_partly(file, index);
     if (!result.kernels.hollow.empty() && !is_idle(result))
       warn(fmt::format("{}: {} on {}, while another image holds real code: {}", name_of(file),
@@ -347,11 +353,15 @@ class Writer {
     }
   }
 
+  // 0 where no number is known, or a policy failed.
+  static int number_of(const Failure& failure) { return failure.numbered ? failure.code : 0; }
+
   static std::string row_state(const DeviceResult& result) {
     if (is_partly(result)) return "partly";
     if (result.coverage == Coverage::covered) return "covered";
     for (const Failure& failure : result.failures)
-      if (!failure.unknown) return failure.code != 0 ? fmt::format("error {}", failure.code) : "error";
+      if (!failure.unknown)
+        return number_of(failure) != 0 ? fmt::format("error {}", number_of(failure)) : "error";
     return "unknown";
   }
 
@@ -362,7 +372,8 @@ class Writer {
       if (count != 0) parts.push_back(fmt::format("{} {}", count, what));
     };
     add(counts.sass, "SASS");
-    add(counts.jit, "PTX");
+    add(counts.jit - counts.linked_at_load, "PTX");
+    add(counts.linked_at_load, "linked when loaded");
     const auto all_failed_by = [&](int code) {
       return std::all_of(result.failures.begin(), result.failures.end(), [&](const Failure& failure) {
         const bool partly = failure.cause == FailureCause::partly && code == kNoKernelImage;

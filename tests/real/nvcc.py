@@ -258,11 +258,19 @@ class VerifyTest(NvccTest):
         self.assertEqual(self.covered(path, "8.0", "sass")["kernels"]["missing"], [])
         self.assertEqual(self.fails(path, "9.0", 98)["kernels"]["missing"], ["_Z6unusedPi"])
 
-    def test_relocatable_ptx_covers_nothing(self):
+    def test_relocatable_ptx_is_linked_when_it_is_loaded(self):
         self.nvcc("rdc.o", "-dc", *gencode("sm_80", "compute_80"), "one.cu")
         path = self.nvcc("rdc", *gencode("sm_80", "compute_80"), "rdc.o")
         self.covered(path, "8.6", "sass")
-        self.fails(path, "9.0@13.9", 209)
+        self.assertTrue(self.covered(path, "9.0@13.9", "jit")["linked_at_load"])
+        self.result(path, "9.0@13.9", 1, "--require", "sass")
+
+    def test_a_kernel_that_is_in_no_linked_image(self):
+        """The link for sm_90 alone leaves out a kernel whose object has nothing for it, and no image tells."""
+        self.nvcc("both.o", "-dc", *gencode("sm_80", "sm_90"), "one.cu")
+        self.nvcc("unused.o", "-dc", *gencode("sm_80"), "unused.cu")
+        path = self.nvcc("left_out", *gencode("sm_90"), "both.o", "unused.o")
+        self.assertEqual(self.fails(path, "9.0", 98)["kernels"]["missing"], ["_Z6unusedPi"])
 
     def test_hollow(self):
         path = self.nvcc("hollow", *gencode("sm_80", "sm_90"), "hollow.cu")

@@ -182,12 +182,33 @@ TEST_CASE("containers of a and f images only are asked of the devices they fit")
   CHECK(judge_on(device("10.3"), {sass("100f")}).verdict == Verdict::sass);
 }
 
-TEST_CASE("relocatable containers: nothing in a linked file, SASS before the link") {
+TEST_CASE("relocatable containers: nothing in a linked file, SASS or PTX before the link") {
   CHECK(judge(container({sass("80")}, true, true), device("9.0"), {}).verdict == Verdict::nothing);
   CHECK(judge(container({sass("80"), ptx("80", "9.0")}, false, true), device("8.0"), {}).verdict ==
         Verdict::sass);
-  CHECK(judge(container({sass("80"), ptx("80", "9.0")}, false, true), device("9.0"), {}).code ==
-        kNoKernelImage);
+  CHECK(judge(container({sass("80"), ptx("80", "9.0")}, false, true), device("9.0"), {}).verdict ==
+        Verdict::jit);
+  CHECK(judge(container({sass("80")}, false, true), device("9.0"), {}).code == kNoKernelImage);
+}
+
+TEST_CASE("an object of functions alone is asked for too, and nvlink needs no driver") {
+  const auto judged = [&](std::vector<Image> images, const char* capability) {
+    return judge(container(std::move(images), false, true), device(capability), {}).verdict;
+  };
+  CHECK(judged({sass("80"), ptx("80", "9.0")}, "8.0") == Verdict::sass);
+  CHECK(judged({sass("80"), ptx("80", "9.0")}, "9.0") == Verdict::jit);
+  CHECK(judged({sass("80")}, "9.0") == Verdict::uncovered);
+  Image functions = sass("80", {});
+  CHECK(judged({functions}, "8.0") == Verdict::nothing);
+  functions.code->names.defines = true;
+  CHECK(judged({functions}, "8.0") == Verdict::sass);
+  CHECK(judged({functions}, "9.0") == Verdict::uncovered);
+  Image of_functions = ptx("80", "9.0", {});
+  of_functions.code->names.defines = true;
+  CHECK(judged({of_functions}, "9.0") == Verdict::jit);
+  // nvlink needs no driver: neither for its compression nor for its PTX ISA.
+  CHECK(judge(container({zstd(sass("80")), zstd(ptx("80", "9.0"))}, false, true), device("9.0", "12.2"), {})
+            .verdict == Verdict::jit);
 }
 
 TEST_CASE("PTX for linking is nothing that a driver compiles: error 218") {

@@ -1,0 +1,283 @@
+#include "coverage/device_link.h"
+
+#include <algorithm>
+
+#include "compat/rules.h"
+
+namespace archguard {
+namespace {
+
+template <class T>
+void raise(std::optional<T>& to, const std::optional<T>& value) {
+  if (value && (!to || *to < *value)) to = value;
+}
+
+bool is_ptx(const Entry& entry) {
+  return entry.kind == EntryKind::ptx || entry.kind == EntryKind::reloc_ptx;
+}
+
+bool holds_plain_ptx(const Container& container) {
+  return std::any_of(container.entries.begin(), container.entries.end(),
+                     [](const Entry& entry) { return is_ptx(entry) && entry.arch.suffix == Suffix::none; });
+}
+
+// Has the object nothing that the device linker could take for this arch?
+bool lacks(const Container& part, Arch linked) {
+  const ComputeCapability device = capability_of(linked);
+  return std::none_of(part.entries.begin(), part.entries.end(), [&](const Entry& entry) {
+    if (!entry.unknown.empty()) return true;  // nobody knows
+    const bool native = entry.kind == EntryKind::sass || entry.kind == EntryKind::ltoir;
+    return (native ? sass_fits(entry.arch, device) : ptx_fits(entry.arch, device)) != Fit::no;
+  });
+}
+
+}  // namespace
+
+LinkJudge::Subject subject_of(const DeviceObject& object, const ContainerCode& code) {
+  return {{code.container.offset, code.container.section, object.member},
+          where(object, code.container),
+          describe_images(code)};
+}
+
+DeviceLinks::DeviceLinks(const DeviceCode& code) : code_(code), links_(code.links.size()) {
+  for (std::size_t i = 0; i < links_.size(); ++i) {
+    Link& link = links_[i];
+    for (const ContainerRef& ref : code.links[i].linked) {
+      roles_[{ref.object, ref.container}].linked = i;
+      for (const Entry& entry : container(ref).entries)
+        if (entry.kind == EntryKind::sass &&
+            std::find(link.archs.begin(), link.archs.end(), entry.arch) == link.archs.end())
+          link.archs.push_back(entry.arch);
+    }
+    const auto& parts = code.links[i].parts;
+    link.is_runtime.resize(parts.size());
+    for (std::size_t part = 0; part < parts.size(); ++part) {
+      roles_[{parts[part].object, parts[part].container}].parts.emplace_back(i, part);
+      link.any_lacks |= std::any_of(link.archs.begin(), link.archs.end(),
+                                    [&](Arch arch) { return lacks(container(parts[part]), arch); });
+    }
+  }
+  for (auto& [place, role] : roles_)
+    if (!role.parts.empty())
+      role.name = "object " + where(code.objects[place.first], container({place.first, place.second}));
+  for (std::size_t i = 0; i < code.objects.size() && !links_.empty(); ++i)
+    for (const Registration& registration : code.objects[i].registrations) {
+      if (!registration.container || registration.module_id.empty()) continue;
+      const auto role = roles_.find({i, *registration.container});
+      if (role != roles_.end()) role->second.name += ", '" + registration.module_id + "',";
+    }
+}
+
+const LinkRole* DeviceLinks::role(std::size_t object, std::size_t container) const {
+  const auto found = roles_.find({object, container});
+  return found == roles_.end() ? nullptr : &found->second;
+}
+
+void DeviceLinks::note(const LinkRole& role, const DeviceObject& object, const ContainerCode& code) {
+  if (role.linked) note_linked(*role.linked, code);
+  for (const auto& [link, part] : role.parts) note_part(link, part, object, code);
+}
+
+bool DeviceLinks::is_runtime(const ContainerCode& code) {
+  return !code.images.empty() && std::all_of(code.images.begin(), code.images.end(), [](const Image& image) {
+    return image.code && image.code->names.is_runtime;
+  });
+}
+
+void DeviceLinks::note_part(std::size_t index, std::size_t part, const DeviceObject& object,
+                            const ContainerCode& code) {
+  Link& link = links_[index];
+  if (is_runtime(code)) {
+    link.is_runtime[part] = true;
+    return;
+  }
+  link.wants_runtime |= std::any_of(code.images.begin(), code.images.end(), [](const Image& image) {
+    return image.code && image.code->names.wants_runtime;
+  });
+  if (!asks_for_image(code)) return;
+  link.kernels += code.kernels.size();
+  link.variables += code.variables.size();
+  if (link.kernel.empty() && !code.kernels.empty()) link.kernel = code.kernels.front().name;
+  if (link.variable.empty() && !code.variables.empty()) link.variable = code.variables.front();
+  const bool lacking = std::any_of(link.archs.begin(), link.archs.end(),
+                                   [&](Arch arch) { return lacks(code.container, arch); });
+  if (!lacking) return;
+  Link::Lack lack{part,
+                  {{code.container.offset, code.container.section, object.member},
+                   where(object, code.container),
+                   describe_images(code),
+                   {}}};
+  for (const KernelName& kernel : code.kernels) lack.left_out.names.missing.push_back(kernel.name);
+  lack.left_out.names.variables = code.variables;
+  link.lacks.push_back(std::move(lack));
+}
+
+void DeviceLinks::note_linked(std::size_t index, const ContainerCode& code) {
+  Link& link = links_[index];
+  if (!link.any_lacks) return;
+  for (const KernelName& kernel : code.kernels) link.linked_names.push_back(kernel.name);
+  link.linked_names.insert(link.linked_names.end(), code.variables.begin(), code.variables.end());
+  std::sort(link.linked_names.begin(), link.linked_names.end());
+}
+
+std::vector<DeviceLinks::LeftOut> DeviceLinks::left_out(std::size_t index, Arch linked) const {
+  const Link& link = links_[index];
+  std::vector<LeftOut> all;
+  for (const Link::Lack& lack : link.lacks) {
+    if (!lacks(container(code_.links[index].parts[lack.part]), linked)) continue;
+    LeftOut left_out{lack.left_out.place, lack.left_out.where, lack.left_out.found, {}};
+    const auto copy = [&](const std::vector<std::string>& from, std::vector<std::string>& to) {
+      for (const std::string& name : from)
+        if (!std::binary_search(link.linked_names.begin(), link.linked_names.end(), name)) to.push_back(name);
+    };
+    copy(lack.left_out.names.missing, left_out.names.missing);
+    copy(lack.left_out.names.variables, left_out.names.variables);
+    if (!left_out.names.missing.empty() || !left_out.names.variables.empty())
+      all.push_back(std::move(left_out));
+  }
+  return all;
+}
+
+std::optional<std::string> DeviceLinks::without_plain_ptx(std::size_t index) const {
+  const auto& parts = code_.links[index].parts;
+  for (std::size_t part = 0; part < parts.size(); ++part) {
+    const bool needed = !links_[index].is_runtime[part] || links_[index].wants_runtime;
+    if (needed && !holds_plain_ptx(container(parts[part])))
+      return where(code_.objects[parts[part].object], container(parts[part]));
+  }
+  if (!absent_ids(index).empty()) return "'" + absent_ids(index).front() + "', which is not in this file";
+  return std::nullopt;
+}
+
+Expectation DeviceLinks::expect(std::size_t index, const Container& linked,
+                                const std::vector<ExpectedImage>& expected) const {
+  std::vector<const Container*> parts;
+  for (std::size_t part = 0; part < links_[index].is_runtime.size(); ++part)
+    if (!links_[index].is_runtime[part]) parts.push_back(&container(code_.links[index].parts[part]));
+  return expect_linked(linked, parts, expected);
+}
+
+void LinkJudge::add_part(std::size_t link, const std::string& name, const DeviceObject& object,
+                         const ContainerCode& code) {
+  const bool runtime = links_.is_runtime(code);
+  Answer& answer = (runtime ? runtimes_ : objects_)[link];
+  Judgement judgement = judge_part(code, device_, policy_.environment);
+  raise(answer.needs_driver, judgement.needs_driver);
+  if (judgement.verdict != Verdict::uncovered || judgement.image) ++answer.fitting;
+  if (judgement.verdict == Verdict::sass || judgement.verdict == Verdict::jit) {
+    if (runtime) return;
+    KernelGaps gaps = compare_kernels(code, *judgement.image);
+    if (gaps.missing.empty() && gaps.hollow.empty() && gaps.variables.empty()) return;
+    answer.gaps.push_back(
+        {subject_of(object, code), image_name(code.images[*judgement.image].entry), std::move(gaps)});
+    return;
+  }
+  // What cannot be told is no reason where another object is known to fail.
+  const bool graver =
+      answer.bad && answer.bad->verdict == Verdict::unknown && judgement.verdict != Verdict::unknown;
+  if (answer.bad) ++answer.more;
+  if (answer.bad && !graver) return;
+  answer.bad = std::move(judgement);
+  answer.name = name;
+  answer.found = describe_images(code);
+}
+
+std::optional<Judgement> LinkJudge::add_linked(std::size_t link, const DeviceObject& object,
+                                               const ContainerCode& code) {
+  JudgePolicy policy = policy_;
+  policy.require_ptx = false;  // PTX is in the objects
+  Outcome outcome;
+  outcome.link = link;
+  outcome.subject = subject_of(object, code);
+  outcome.kernels = code.kernels.size();
+  outcome.variables = code.variables.size();
+  if (!code.kernels.empty()) outcome.kernel = code.kernels.front().name;
+  if (!code.variables.empty()) outcome.variable = code.variables.front();
+  outcome.judgement = judge(code, device_, policy);
+  const Judgement judgement = outcome.judgement;
+  const bool no_image = judgement.verdict == Verdict::uncovered && judgement.code == kNoKernelImage;
+  outcome.counted =
+      !no_image && judgement.verdict != Verdict::nothing && judgement.verdict != Verdict::specific;
+  outcome.taken = sass_taken(code, judgement);
+  linked_.push_back(std::move(outcome));
+  return linked_.back().counted ? std::optional<Judgement>(judgement) : std::nullopt;
+}
+
+std::optional<Arch> LinkJudge::sass_taken(const ContainerCode& code, const Judgement& judgement) const {
+  if (judgement.verdict == Verdict::sass) return code.images[*judgement.image].entry.arch;
+  if (judgement.verdict != Verdict::nothing || !policy_.environment.forces_jit.empty()) return std::nullopt;
+  std::optional<Arch> taken;
+  for (const Image& image : code.images)
+    if (image.entry.kind == EntryKind::sass && sass_fits(image.entry.arch, *device_.capability) == Fit::yes &&
+        (!taken || taken->number < image.entry.arch.number))
+      taken = image.entry.arch;
+  return taken;
+}
+
+std::vector<LinkJudge::Outcome> LinkJudge::finish() {
+  std::vector<bool> told(links_.size());  // what an object lacks, once for all that was made of it
+  for (Outcome& outcome : linked_) {
+    if (outcome.taken) outcome.left_out = links_.left_out(outcome.link, *outcome.taken);
+    if (!outcome.counted) decide(outcome);
+    const Verdict verdict = outcome.judgement.verdict;
+    if (policy_.require_ptx && (verdict == Verdict::sass || verdict == Verdict::jit))
+      outcome.lacks = links_.without_plain_ptx(outcome.link);
+    if (!outcome.judgement.linked_at_load || verdict != Verdict::jit || told[outcome.link]) continue;
+    told[outcome.link] = true;
+    outcome.gaps = std::move(objects_[outcome.link].gaps);
+  }
+  return std::move(linked_);
+}
+
+// No SASS with kernels of what was linked is for this device.
+void LinkJudge::decide(Outcome& outcome) const {
+  Judgement& judgement = outcome.judgement;
+  if (!links_.asks(outcome.link)) return;  // as it was judged by itself
+  if (outcome.kernels + outcome.variables == 0) {
+    outcome.kernels = links_.kernels(outcome.link);
+    outcome.variables = links_.variables(outcome.link);
+    outcome.kernel = links_.kernel(outcome.link);
+    outcome.variable = links_.variable(outcome.link);
+  }
+  if (outcome.taken) return;  // an image without kernels is taken: what was left out of it is told
+  Judgement again = relink(outcome.link);
+  const bool hopeless = objects_[outcome.link].fitting == 0;
+  if (judgement.verdict == Verdict::specific && again.verdict == Verdict::uncovered) return;
+  // Where no object has anything for the device, nothing is special about the link.
+  if (hopeless && judgement.verdict == Verdict::uncovered) return;
+  judgement = require(std::move(again), policy_);
+}
+
+Judgement LinkJudge::relink(std::size_t link) const {
+  Judgement judgement;
+  judgement.verdict = Verdict::jit;
+  judgement.linked_at_load = true;
+  const auto fail = [&](Verdict verdict, int code, std::string reason) {
+    if (judgement.verdict == Verdict::uncovered) return;
+    judgement.verdict = verdict;
+    judgement.code = code;
+    judgement.reason = std::move(reason);
+  };
+  const Answer& objects = objects_[link];
+  const std::string again =
+      "no SASS that the device linker made fits, and to link again when the program is loaded, the driver "
+      "needs code of each object: ";
+  if (!links_.absent_ids(link).empty())
+    fail(Verdict::uncovered, kNoKernelImage,
+         again + "'" + links_.absent_ids(link).front() + "' is not in this file");
+  for (const Answer* answer : {&objects, links_.wants_runtime(link) ? &runtimes_[link] : nullptr}) {
+    if (answer == nullptr) continue;
+    raise(judgement.needs_driver, answer->needs_driver);
+    if (!answer->bad) continue;
+    const std::string more =
+        answer->more == 0 ? "" : " (and " + std::to_string(answer->more) + " more like it)";
+    fail(answer->bad->verdict, answer->bad->code,
+         again + answer->name + " holds " + answer->found + more + "; " + answer->bad->reason);
+  }
+  if (judgement.verdict == Verdict::uncovered && objects.fitting == 0 && objects.bad)
+    judgement.reason = objects.bad->reason;
+  judgement.numbered = judgement.verdict == Verdict::jit || objects.fitting == 0;
+  return judgement;
+}
+
+}  // namespace archguard

@@ -1,0 +1,155 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "coverage/expect.h"
+#include "coverage/judge.h"
+#include "coverage/verify.h"
+
+// Separate compilation: what the driver loads is what the device linker made of relocatable containers, one
+// of each object. Where no SASS of it fits the device, the driver links the objects again from their PTX.
+// Containers come one after the other and are gone then, so what is kept of them is small.
+namespace archguard {
+
+// Where a container stands in the file's links.
+struct LinkRole {
+  std::optional<std::size_t> linked;                       // it is what this link made
+  std::vector<std::pair<std::size_t, std::size_t>> parts;  // link, and which part of it
+  std::string name;  // of a part, for messages: "object '_a' (t.so(…))"
+};
+
+// What a file's links say without regard to devices. Filled while its containers are read.
+class DeviceLinks {
+ public:
+  // `code` outlives it.
+  explicit DeviceLinks(const DeviceCode& code);
+
+  const LinkRole* role(std::size_t object, std::size_t container) const;
+  std::size_t size() const { return links_.size(); }
+
+  // A container with a role, which was read.
+  void note(const LinkRole& role, const DeviceObject& object, const ContainerCode& code);
+
+  // Is it libcudadevrt's, which every link holds and most have no use for?
+  static bool is_runtime(const ContainerCode& code);
+
+  // Once all is read. Kernels and variables that the host uses are in the link's objects.
+  bool asks(std::size_t link) const { return links_[link].kernels + links_[link].variables != 0; }
+  std::uint64_t kernels(std::size_t link) const { return links_[link].kernels; }
+  std::uint64_t variables(std::size_t link) const { return links_[link].variables; }
+  const std::string& kernel(std::size_t link) const { return links_[link].kernel; }
+  const std::string& variable(std::size_t link) const { return links_[link].variable; }
+  bool wants_runtime(std::size_t link) const { return links_[link].wants_runtime; }
+  const std::vector<std::string>& absent_ids(std::size_t link) const { return code_.links[link].absent; }
+
+  // Kernels and variables that the link for this arch left out, with a warning at most: of objects that hold
+  // no image for it.
+  struct LeftOut {
+    ContainerPlace place;
+    std::string where, found;
+    KernelGaps names;
+  };
+  std::vector<LeftOut> left_out(std::size_t link, Arch linked) const;
+
+  // The first object, in words, that holds no plain PTX; nothing where each does.
+  std::optional<std::string> without_plain_ptx(std::size_t link) const;
+  // Holds a container that the link made against what was asked for: SASS is asked of itself, PTX of each of
+  // the link's objects, where alone it can be.
+  Expectation expect(std::size_t link, const Container& linked,
+                     const std::vector<ExpectedImage>& expected) const;
+
+ private:
+  struct Link {
+    bool wants_runtime = false;
+    std::uint64_t kernels = 0, variables = 0;
+    std::string kernel, variable;           // one of them
+    std::vector<bool> is_runtime;           // by part
+    std::vector<Arch> archs;                // that the linked containers have SASS for
+    bool any_lacks = false;                 // an object has no image for one of them
+    std::vector<std::string> linked_names;  // of kernels and variables, where any_lacks
+    struct Lack {
+      std::size_t part = 0;
+      LeftOut left_out;
+    };
+    std::vector<Lack> lacks;
+  };
+  const Container& container(ContainerRef ref) const {
+    return code_.objects[ref.object].containers[ref.container];
+  }
+  void note_part(std::size_t link, std::size_t part, const DeviceObject& object, const ContainerCode& code);
+  void note_linked(std::size_t link, const ContainerCode& code);
+
+  const DeviceCode& code_;
+  std::vector<Link> links_;
+  std::map<std::pair<std::size_t, std::size_t>, LinkRole> roles_;
+};
+
+// What one class of devices makes of the file's links.
+class LinkJudge {
+ public:
+  // `links`, `device` and `policy` outlive it.
+  LinkJudge(const DeviceLinks& links, const Device& device, const JudgePolicy& policy)
+      : links_(links), device_(device), policy_(policy), objects_(links.size()), runtimes_(links.size()) {}
+
+  // Where a message points.
+  struct Subject {
+    ContainerPlace place;
+    std::string where, found;
+  };
+  struct Gap {
+    Subject subject;
+    std::string image;
+    KernelGaps names;
+  };
+  // A container that a device link made, and what comes of it.
+  struct Outcome {
+    std::size_t link = 0;
+    Subject subject;
+    std::uint64_t kernels = 0, variables = 0;
+    std::string kernel, variable;  // one of them
+    Judgement judgement;
+    bool counted = false;              // judged by itself; its objects only add to that
+    std::optional<Arch> taken;         // SASS of this arch is taken, with kernels or without
+    std::optional<std::string> lacks;  // the object without the plain PTX that is required
+    std::vector<DeviceLinks::LeftOut> left_out;
+    std::vector<Gap> gaps;  // kernels that an object has, but not in the image that is linked
+  };
+
+  // A relocatable container of a link. `name` is its object in words.
+  void add_part(std::size_t link, const std::string& name, const DeviceObject& object,
+                const ContainerCode& code);
+  // What a link made. Returns its verdict where that does not depend on its objects.
+  std::optional<Judgement> add_linked(std::size_t link, const DeviceObject& object,
+                                      const ContainerCode& code);
+  // Once all of the file was read.
+  std::vector<Outcome> finish();
+
+ private:
+  // Of the objects of a link, or of the device runtime that it may do without.
+  struct Answer {
+    std::optional<Judgement> bad;  // of the first object that keeps the driver from linking
+    std::string name, found;       // of that object
+    std::size_t more = 0;          // objects like it
+    std::size_t fitting = 0;
+    std::optional<Version> needs_driver;
+    std::vector<Gap> gaps;
+  };
+  std::optional<Arch> sass_taken(const ContainerCode& code, const Judgement& judgement) const;
+  Judgement relink(std::size_t link) const;
+  void decide(Outcome& outcome) const;
+
+  const DeviceLinks& links_;
+  const Device& device_;
+  const JudgePolicy& policy_;
+  std::vector<Answer> objects_, runtimes_;  // by link
+  std::vector<Outcome> linked_;
+};
+
+LinkJudge::Subject subject_of(const DeviceObject& object, const ContainerCode& code);
+
+}  // namespace archguard

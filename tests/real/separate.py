@@ -1,0 +1,342 @@
+"""Separate compilation (-rdc=true) whose linked SASS fits no device: what ArchGuard says of linking again when the
+program is loaded, against nvJitLink, which is given the same objects as they stand in the program.
+"""
+import ctypes
+import glob
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+import common
+
+CALLER = """
+extern __device__ int helper(int);
+__global__ void caller(int* p) { *p = helper(*p); }
+#ifndef NO_MAIN
+int main() { caller<<<1, 1>>>(nullptr); }
+#endif
+"""
+HELPER = """
+__device__ int table[4];
+__device__ int helper(int x) { return x * 3 + table[x & 3]; }
+"""
+LAUNCHER = """
+__global__ void child(int* p) { *p = 1; }
+__global__ void parent(int* p) { child<<<1, 1>>>(p); }
+int main() { parent<<<1, 1>>>(nullptr); }
+"""
+WHOLE = """
+__global__ void whole(int* p) { *p = 2; }
+void launch_whole() { whole<<<1, 1>>>(nullptr); }
+"""
+CALLER2 = CALLER.replace("helper", "helper2").replace("caller", "caller2").replace("int main()", "void launch2()")
+HELPER2 = HELPER.replace("helper", "helper2").replace("table", "table2")
+# In place of the toolkit's headers, which need not suit this clang.
+CLANG_HEADER = """
+#define __global__ __attribute__((global))
+#define __device__ __attribute__((device))
+struct dim3 { unsigned x, y, z; };
+typedef struct CUstream_st* cudaStream_t;
+extern "C" int cudaLaunchKernel(const void*, dim3, dim3, void**, unsigned long, cudaStream_t);
+extern "C" int __cudaPushCallConfiguration(dim3, dim3, unsigned long = 0, cudaStream_t = nullptr);
+extern "C" int __cudaPopCallConfiguration(dim3*, dim3*, unsigned long*, cudaStream_t*);
+"""
+SOURCES = {"caller.cu": CALLER, "helper.cu": HELPER, "launcher.cu": LAUNCHER, "whole.cu": WHOLE, "caller2.cu": CALLER2,
+           "helper2.cu": HELPER2}
+DEVICES = ["7.5", "8.0", "8.6", "8.7", "8.9", "9.0", "10.0", "10.3", "11.0", "12.0", "12.1"]
+BOTH = ["-gencode", "arch=compute_80,code=[sm_80,compute_80]"]
+
+
+class NvJitLink:
+    """nvJitLink of one release, which compiles and links as a driver of that release does."""
+    FATBIN = 4
+
+    def __init__(self, release):
+        found = glob.glob(os.path.join(common.options.cache, "nvjitlink-" + release, "**", "libnvJitLink.so.*"), recursive=True)
+        if not found:
+            raise unittest.SkipTest("no nvJitLink; run tests/support/fetch nvjitlink-" + release)
+        library, suffix = ctypes.CDLL(found[0]), "_" + release.replace(".", "_")
+        names = ("Create", "Destroy", "AddData", "Complete")
+        self.create, self.destroy, self.add, self.complete = [getattr(library, "__nvJitLink" + name + suffix) for name in names]
+        self.add.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p]
+
+    def links(self, device, objects, optional):
+        """Whether all these fat binaries link for the device. Those that are `optional` may be refused. A refusal shows in
+        what AddData returns alone: Complete may return 0 after one."""
+        handle = ctypes.c_void_p()
+        option = ctypes.c_char_p(("-arch=sm_" + device.replace(".", "")).encode())
+        if self.create(ctypes.byref(handle), 1, (ctypes.c_char_p * 1)(option)) != 0:
+            raise AssertionError("nvJitLinkCreate refuses " + device)
+        try:
+            for each in objects:
+                if self.add(handle, self.FATBIN, each, len(each), b"object") != 0:
+                    return False
+            for each in optional:
+                self.add(handle, self.FATBIN, each, len(each), b"runtime")
+            return self.complete(handle) == 0
+        finally:
+            self.destroy(ctypes.byref(handle))
+
+
+def relocatable(path):
+    """The relocatable fat binaries of a file: those of its own objects, and libcudadevrt's, which has SASS of many."""
+    own, runtime = [], []
+    with open(path, "rb") as file:
+        data = file.read()
+    for container in common.inspect(path):
+        if container["relocatable"]:
+            images = data[container["offset"]:container["offset"] + container["size"]]
+            (runtime if len(container["images"]) > 8 else own).append(images)
+    return own, runtime
+
+
+class SeparateTest(unittest.TestCase):
+    maxDiff = 4000
+
+    @classmethod
+    def setUpClass(cls):
+        cls.nvcc_path = common.nvcc()
+        cls.folder = tempfile.mkdtemp()
+        for name, text in SOURCES.items():
+            with open(os.path.join(cls.folder, name), "w") as file:
+                file.write(text)
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.folder, ignore_errors=True)
+
+    def nvcc(self, output, *arguments, compiler=None):
+        path = os.path.join(self.folder, output)
+        if not os.path.exists(path):
+            common.run([compiler or self.nvcc_path, "-o", output, *arguments], cwd=self.folder)
+        return path
+
+    def compile(self, source, name, *flags):
+        self.nvcc(name, "-rdc=true", "-Xcompiler", "-fPIC", "-c", source, *flags)
+        return name
+
+    def pair(self, name, caller, helper):
+        """Two objects, by the flags of each."""
+        return [self.compile("caller.cu", name + "_a.o", *caller), self.compile("helper.cu", name + "_b.o", *helper)]
+
+    def verify(self, path, driver, *arguments):
+        """By device: the verdict, and whether it rests on linking again."""
+        command = [common.options.archguard, "verify", path, "--format", "json", *arguments]
+        for device in DEVICES:
+            command += ["--device", device + ("@" + driver if driver else "")]
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=100)
+        self.assertIn(done.returncode, (0, 1), done.stdout + done.stderr)
+        document = json.loads(done.stdout)
+        (file,) = document["files"]
+        self.assertEqual(file["errors"], [])
+        self.assertEqual(len(file["results"]), len(DEVICES))
+        return {device: result for device, result in zip(DEVICES, file["results"])}
+
+    def compare(self, path, release="13.0"):
+        """Every device for which no linked SASS fits: covered where nvJitLink links the objects, and nowhere else."""
+        oracle = NvJitLink(release)
+        own, runtime = relocatable(path)
+        self.assertTrue(own)
+        # What 12.4 does not know, it refuses as an option, not as an input.
+        known = [device for device in DEVICES if release >= "13" or device < "9.1" and not device.startswith("1")]
+        asked = 0
+        for device, result in self.verify(path, release).items():
+            if device not in known or result["containers"]["sass"]:
+                continue
+            asked += 1
+            with self.subTest(path=os.path.basename(path), device=device, release=release):
+                links = oracle.links(device, own, runtime)
+                self.assertEqual(result["verdict"], "covered" if links else "not-covered", result)
+                self.assertEqual(result["linked_at_load"], links)
+        self.assertGreater(asked, 0)
+        return asked
+
+    def test_two_objects(self):
+        objects = self.pair("both", BOTH, BOTH)
+        self.compare(self.nvcc("both", "-arch=sm_80", *objects))
+
+    def test_an_older_driver(self):
+        objects = self.pair("both", BOTH, BOTH)
+        self.compare(self.nvcc("both", "-arch=sm_80", *objects), "12.4")
+        self.compare(self.nvcc("both", "-arch=sm_80", *objects), "13.5")
+
+    def test_ptx_alone(self):
+        ptx = ["-gencode", "arch=compute_80,code=compute_80"]
+        self.compare(self.nvcc("ptx", "-gencode", "arch=compute_80,code=compute_80", *self.pair("ptx", ptx, ptx)))
+
+    def test_an_object_without_ptx(self):
+        objects = self.pair("lacks", BOTH, ["-gencode", "arch=compute_80,code=sm_80"])
+        path = self.nvcc("lacks", "-arch=sm_80", *objects)
+        self.compare(path)
+        (error,) = self.verify(path, "13.0")["9.0"]["errors"]
+        self.assertIsNone(error["code"])
+        self.assertRegex(error["cause"], r"object .*lacks\(__nv_relfatbin\+0x[0-9a-f]+\), '_.*helper_cu.*', holds sm_80 cubin")
+
+    def test_sass_of_one_and_ptx_of_the_other(self):
+        objects = self.pair("mixed", BOTH, ["-gencode", "arch=compute_90,code=sm_90"])
+        linked = self.nvcc("mixed", "-arch=sm_80", "-Wno-deprecated-gpu-targets", *objects[:1],
+                           self.compile("helper.cu", "mixed_c.o", *BOTH))
+        self.compare(linked)
+
+    def test_link_time_optimization(self):
+        nvcc = os.path.join(common.options.cache, "nvcc-13.0", "nvidia", "cu13", "bin", "nvcc")  # with libnvvm
+        if not os.path.exists(nvcc):
+            raise unittest.SkipTest("no nvcc that links LTO-IR; run tests/support/fetch nvcc-13.0")
+        lto = ["-gencode", "arch=compute_80,code=lto_80"]
+        with_ptx = ["-gencode", "arch=compute_80,code=[lto_80,compute_80]"]
+        for name, flags in (("lto", lto), ("lto_ptx", with_ptx)):
+            objects = self.pair(name, flags, flags)
+            self.nvcc(name + "_link.o", "-dlink", "-dlto", "-arch=sm_80", "-Xcompiler", "-fPIC", *objects, compiler=nvcc)
+            path = os.path.join(self.folder, name + ".so")
+            common.run(["g++", "-shared", "-o", path, *objects, name + "_link.o"], cwd=self.folder)
+            self.compare(path)
+
+    def test_device_runtime(self):
+        launcher = self.compile("launcher.cu", "launcher.o", *BOTH)
+        path = self.nvcc("launcher", "-arch=sm_80", launcher, "-lcudadevrt")
+        oracle, results = NvJitLink("13.0"), self.verify(path, "13.0")
+        own, runtime = relocatable(path)
+        self.assertEqual((len(own), len(runtime)), (1, 1))
+        for device, result in results.items():
+            if not result["containers"]["sass"]:
+                with self.subTest(device):
+                    links = oracle.links(device, own + runtime, [])
+                    self.assertEqual(result["verdict"], "covered" if links else "not-covered", result)
+        self.assertEqual(results["8.7"]["verdict"], "not-covered")
+
+    def test_linkers(self):
+        """The same program from other linkers and after strip says the same."""
+        objects = self.pair("both", BOTH, BOTH)
+        expected = {device: (each["verdict"], each["linked_at_load"])
+                    for device, each in self.verify(self.nvcc("both", "-arch=sm_80", *objects), "13.0").items()}
+        variants = {"no-pie": ["-Xcompiler", "-no-pie"], "shared": ["-shared"], "lld": ["-Xcompiler", "-fuse-ld=lld"],
+                    "gold": ["-Xcompiler", "-fuse-ld=gold"], "gc": ["-Xlinker", "--gc-sections"], "whole": []}
+        for name, flags in variants.items():
+            if name in ("lld", "gold") and shutil.which("ld." + name) is None:
+                continue
+            more = [self.compile_whole()] if name == "whole" else []
+            path = self.nvcc("linked_" + name, "-arch=sm_80", *objects, *more, *flags)
+            for stripped in (False, True):
+                if stripped:
+                    common.run(["strip", path])
+                with self.subTest(name, stripped=stripped):
+                    found = {device: (each["verdict"], each["linked_at_load"])
+                             for device, each in self.verify(path, "13.0").items()}
+                    self.assertEqual(found, expected)
+
+    def compile_whole(self):
+        self.nvcc("whole.o", "-c", "whole.cu", *BOTH)
+        return "whole.o"
+
+    def test_two_device_links(self):
+        first = self.pair("both", BOTH, BOTH)
+        sass = ["-gencode", "arch=compute_80,code=sm_80"]
+        second = [self.compile("caller2.cu", "caller2.o", *sass), self.compile("helper2.cu", "helper2.o", *sass)]
+        for name, objects in (("first_link.o", first), ("second_link.o", second)):
+            self.nvcc(name, "-dlink", "-arch=sm_80", "-Xcompiler", "-fPIC", *objects)
+        library = os.path.join(common.options.toolkit, "lib64")
+        for name, order in {"apart": [*first, "first_link.o", *second, "second_link.o"],
+                            "together": [*first, *second, "first_link.o", "second_link.o"]}.items():
+            path = os.path.join(self.folder, name)
+            common.run(["g++", "-o", path, *order, "-L" + library, "-lcudart_static", "-ldl", "-lpthread", "-lrt"],
+                       cwd=self.folder)
+            with self.subTest(name):
+                result = self.verify(path, "13.0")["9.0"]
+                self.assertEqual(result["verdict"], "not-covered")  # the second link has no PTX
+                self.assertEqual(result["containers"]["linked_at_load"], 1 if name == "apart" else 0)
+
+    def test_static_device_library(self):
+        """CMake's CUDA_RESOLVE_DEVICE_SYMBOLS: the archive holds the device link beside its objects."""
+        objects = self.pair("both", BOTH, BOTH)
+        self.nvcc("archive_link.o", "-dlink", "-arch=sm_80", "-Xcompiler", "-fPIC", *objects)
+        path = os.path.join(self.folder, "archive.a")
+        common.run(["ar", "rcs", path, *objects, "archive_link.o"], cwd=self.folder)
+        results = self.verify(path, "13.0")
+        self.assertEqual(results["8.0"]["verdict"], "covered")
+        self.assertTrue(results["9.0"]["linked_at_load"])
+        self.assertEqual(results["7.5"]["verdict"], "not-covered")
+
+    def test_objects(self):
+        """PTX in objects counts for linking, as nvlink takes it; an object of functions alone is asked for too."""
+        for name, helper in {"both": BOTH, "lacks": ["-gencode", "arch=compute_80,code=sm_80"]}.items():
+            objects = self.pair(name, BOTH, helper)
+            for device in ("8.0", "8.6", "9.0", "12.0", "7.5"):
+                command = [os.path.join(os.path.dirname(self.nvcc_path), "nvlink"), "--arch=sm_" + device.replace(".", ""),
+                           *objects, "-o", "linked.cubin"]
+                done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=self.folder)
+                verdicts = [subprocess.run([common.options.archguard, "verify", each, "--device", device], cwd=self.folder,
+                                           stdout=subprocess.PIPE).returncode for each in objects]
+                with self.subTest(name, device=device):
+                    linked = done.returncode == 0 and "not found" not in done.stderr
+                    self.assertEqual(max(verdicts), 0 if linked else 1, done.stderr)
+
+    def test_expectations(self):
+        """What was asked for is in a linked program, and nothing more is asked."""
+        objects = self.pair("both", BOTH, BOTH)
+        path = self.nvcc("both", "-arch=sm_80", *objects)
+        for arguments in (["--expect", "80"], ["--require-ptx", "--device", "8.0"],
+                          ["--expect", "80", "--require-ptx", "--device", "9.0"]):
+            with self.subTest(arguments):
+                common.run([common.options.archguard, "verify", path, *arguments])
+        ptx = self.nvcc("ptx", "-gencode", "arch=compute_80,code=compute_80",
+                        *self.pair("ptx", *[["-gencode", "arch=compute_80,code=compute_80"]] * 2))
+        common.run([common.options.archguard, "verify", ptx, "--expect", "80-virtual"])
+
+    def test_reloc_ptx(self):
+        objects = self.pair("both", BOTH, BOTH)
+        path = self.nvcc("reloc_ptx", "-reloc-ptx", "-gencode", "arch=compute_80,code=[sm_80,compute_80]", *objects)
+        done = subprocess.run([common.options.archguard, "verify", path, "--device", "9.0"], stdout=subprocess.PIPE, text=True)
+        self.assertEqual(done.returncode, 2, done.stdout)
+        self.assertIn("what a driver does with PTX of -reloc-ptx is not known", done.stdout)
+
+    def test_nccl(self):
+        """A library of 127 objects, with SASS for all that NVIDIA serves."""
+        found = glob.glob(os.path.join(common.options.toolkit, "lib64", "libnccl.so.2"))
+        if not found:
+            raise unittest.SkipTest("no libnccl in the toolkit")
+        results = self.verify(found[0], None, "--scope", "library")
+        served = ["7.5", "8.0", "8.6", "8.9", "9.0", "10.0", "10.3", "12.0", "12.1"]
+        self.assertEqual({device: results[device]["verdict"] for device in served}, {device: "covered" for device in served})
+        self.assertEqual(results["8.7"]["verdict"], "not-covered")
+
+    def test_clang(self):
+        clang = shutil.which("clang++")
+        if clang is None:
+            raise unittest.SkipTest("no clang++")
+        toolkit = os.path.join(common.options.cache, "cuda-11.8")
+        if not os.path.exists(os.path.join(toolkit, "bin", "nvcc")):
+            raise unittest.SkipTest("no CUDA 11.8; run tests/support/fetch cuda-11.8")
+        with open(os.path.join(self.folder, "clang.h"), "w") as file:
+            file.write(CLANG_HEADER)
+        flags = ["-x", "cuda", "-include", "clang.h", "-nocudainc", "-nocudalib", "-fgpu-rdc", "--cuda-path=" + toolkit,
+                 "--cuda-gpu-arch=sm_80", "--cuda-include-ptx=sm_80", "-fPIC", "-Wno-unknown-cuda-version", "-DNO_MAIN", "-c"]
+        objects = []
+        for source in ("caller.cu", "helper.cu"):
+            objects.append(source + ".clang.o")
+            common.run([clang, *flags, source, "-o", objects[-1]], cwd=self.folder)
+        self.nvcc("clang_link.o", "-dlink", "-arch=sm_80", "-Xcompiler", "-fPIC", *objects,
+                  compiler=os.path.join(toolkit, "bin", "nvcc"))
+        path = os.path.join(self.folder, "clang.so")
+        common.run(["g++", "-shared", "-o", path, *objects, "clang_link.o"], cwd=self.folder)
+        self.compare(path)
+
+    def test_nvcc_11_8(self):
+        nvcc = os.path.join(common.options.cache, "cuda-11.8", "bin", "nvcc")
+        if not os.path.exists(nvcc):
+            raise unittest.SkipTest("no CUDA 11.8; run tests/support/fetch cuda-11.8")
+        objects = []
+        for source in ("caller.cu", "helper.cu"):
+            objects.append(source + ".old.o")
+            self.nvcc(objects[-1], "-rdc=true", "-allow-unsupported-compiler", "-DNO_MAIN", "-Xcompiler", "-fPIC", "-c", source, *BOTH, compiler=nvcc)
+        self.nvcc("old_link.o", "-dlink", "-allow-unsupported-compiler", "-arch=sm_80", "-Xcompiler", "-fPIC", *objects, compiler=nvcc)
+        path = os.path.join(self.folder, "old.so")
+        common.run(["g++", "-shared", "-o", path, *objects, "old_link.o"], cwd=self.folder)
+        self.compare(path)
+        self.compare(path, "12.4")
+
+
+if __name__ == "__main__":
+    common.main()

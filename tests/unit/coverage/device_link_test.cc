@@ -1,0 +1,301 @@
+#include "coverage/device_link.h"
+
+#include <doctest/doctest.h>
+#include <initializer_list>
+
+#include "coverage/verify.h"
+#include "support/builders/archive_builder.h"
+#include "support/builders/cubin_builder.h"
+#include "support/builders/fatbin_builder.h"
+#include "support/builders/program_builder.h"
+
+using namespace archguard;
+using namespace archguard::test;
+
+namespace {
+
+using test::Bytes;
+
+Device device(const std::string& capability, const std::string& driver_cuda = {}) {
+  Device device;
+  device.name = "GPU";
+  device.capability = parse_capability(capability);
+  if (!driver_cuda.empty()) device.driver_cuda = parse_version(driver_cuda);
+  return device;
+}
+
+const Bytes kCode = sass::join({sass::store(), sass::exit()});
+
+Bytes cubin(int sm, const std::string& kernel) {
+  return CubinBuilder{}.sm(sm).kernel(kernel, kCode).bytes();
+}
+
+// What nvcc leaves of one source file: its kernel calls a function of another file.
+Bytes object_cubin(int sm, const std::string& kernel, int toolkit = 0) {
+  CubinBuilder builder;
+  if (toolkit != 0)
+    builder.generation7(toolkit);
+  else
+    builder.toolkit_info("13.0", "-arch sm_" + std::to_string(sm));
+  return builder.relocatable().sm(sm).kernel(kernel, kCode).bytes();
+}
+
+std::string object_ptx(const std::string& arch, const std::string& kernel, const std::string& isa = "9.0",
+                       const std::string& wants = "_Z6helperi") {
+  return ".version " + isa + "\n.target sm_" + arch +
+         "\n.address_size 64\n.extern .func (.param .b32 func_retval0) " + wants + " ();\n.visible .entry " +
+         kernel + "() { st.global.u32 [%rd1], %r1; ret; }\n";
+}
+
+// SASS and PTX of compute capability 8.0.
+Bytes object(const std::string& kernel) {
+  return FatbinBuilder{}
+      .cubin(80, object_cubin(80, kernel))
+      .ptx("80", "9.0", object_ptx("80", kernel))
+      .bytes();
+}
+Bytes object_without_ptx(const std::string& kernel) {
+  return FatbinBuilder{}.cubin(80, object_cubin(80, kernel)).bytes();
+}
+Bytes linked() {
+  return FatbinBuilder{}.cubin(80, CubinBuilder{}.kernel("ka", kCode).kernel("kb", kCode).bytes()).bytes();
+}
+const Bytes kNoImages = FatbinBuilder{}.bytes();
+
+// libcudadevrt's container, without what is for the device.
+Bytes runtime(int sm) {
+  return FatbinBuilder{}
+      .cubin(sm, CubinBuilder{}
+                     .relocatable()
+                     .sm(sm)
+                     .toolkit_info("13.0", "-arch sm_" + std::to_string(sm))
+                     .kernel("internal", kCode)
+                     .function("cudaGetParameterBuffer", kCode)
+                     .bytes())
+      .bytes();
+}
+
+ProgramBuilder program(const Bytes& a, const Bytes& b, const Bytes& made = linked()) {
+  return ProgramBuilder{}.link({"_a", "_b"}, made).object("_a", a).object("_b", b);
+}
+
+FileResult result_of(const Bytes& file, const Device& on, const VerifyPolicy& policy = {},
+                     const std::vector<ExpectedImage>& expected = {}) {
+  const MemorySource source{ByteView(file)};
+  Waivers waivers;
+  return verify_file(read_device_code(source, "t"), source, "t", {classes_of({on}), expected, policy},
+                     waivers);
+}
+
+// "covered sass 1", "not covered 209: reason", "… ?: reason" where CUDA does not document the number.
+std::string verdict(const Bytes& file, const Device& on, const VerifyPolicy& policy = {}) {
+  const FileResult file_result = result_of(file, on, policy);
+  for (const Error& error : file_result.errors) FAIL_CHECK(error.text());
+  CHECK(file_result.has_code);
+  const DeviceResult& result = file_result.devices.at(0);
+  std::string text = result.coverage == Coverage::covered       ? "covered"
+                     : result.coverage == Coverage::not_covered ? "not covered"
+                                                                : "unknown";
+  const ContainerCounts& counts = result.containers;
+  CHECK(counts.total == counts.specific + counts.sass + counts.jit + counts.uncovered + counts.unknown);
+  if (counts.sass != 0) text += " sass " + std::to_string(counts.sass);
+  if (counts.jit != counts.linked_at_load)
+    text += " jit " + std::to_string(counts.jit - counts.linked_at_load);
+  if (counts.linked_at_load != 0) text += " linked " + std::to_string(counts.linked_at_load);
+  for (const Failure& failure : result.failures)
+    text += "; " + (failure.numbered ? std::to_string(failure.code) : "?") + ": " + failure.kernel + ": " +
+            failure.reason;
+  CHECK(result.kernels.covered <= result.kernels.total);
+  return text;
+}
+std::string verdict(const ProgramBuilder& builder, const Device& on, const VerifyPolicy& policy = {}) {
+  return verdict(builder.bytes(), on, policy);
+}
+
+VerifyPolicy policy_of(JudgePolicy judge) {
+  VerifyPolicy policy;
+  policy.judge = std::move(judge);
+  return policy;
+}
+
+const std::string kAgain =
+    "no SASS that the device linker made fits, and to link again when the program is loaded, the driver "
+    "needs "
+    "code of each object: ";
+
+}  // namespace
+
+TEST_CASE("where no linked SASS fits, the driver links the objects again from their PTX") {
+  const ProgramBuilder both = program(object("ka"), object("kb"));
+  CHECK(verdict(both, device("8.0")) == "covered sass 1");
+  CHECK(verdict(both, device("8.6")) == "covered sass 1");
+  for (const char* newer : {"8.7", "8.9", "9.0", "12.1"})
+    CHECK(verdict(both, device(newer)) ==
+          (std::string(newer) == "8.9" ? "covered sass 1" : "covered linked 1"));
+  CHECK(verdict(both, device("7.5")) ==
+        "not covered; 209: ka: it needs SASS of sm_75 or of an older 7.x, or PTX of compute_75 or older");
+  CHECK(result_of(both.bytes(), device("9.0")).devices[0].needs_driver == Version{13, 0});
+  CHECK(verdict(both, device("9.0", "13.0")) == "covered linked 1");
+  CHECK(verdict(both, device("9.0", "12.9")) ==
+        "not covered; ?: ka: " + kAgain +
+            "object t(__nv_relfatbin+0x0), '_a', holds sm_80 cubin, PTX compute_80 (ISA 9.0) (and 1 more "
+            "like it); its PTX "
+            "has ISA 9.0; the driver offers CUDA 12.9 and takes PTX up to ISA 8.8");
+  CHECK(verdict(both, device("9.0"), policy_of({true})) ==
+        "not covered; 0: ka: only linking it when it is loaded serves, and SASS is required");
+  JudgePolicy disabled;
+  disabled.environment.disables_jit = "CUDA_DISABLE_PTX_JIT";
+  CHECK(verdict(both, device("9.0"), policy_of(disabled)).find("CUDA_DISABLE_PTX_JIT keeps the driver") !=
+        std::string::npos);
+  JudgePolicy forced;
+  forced.environment.forces_jit = "CUDA_FORCE_PTX_JIT";
+  CHECK(verdict(both, device("8.0"), policy_of(forced)) == "covered linked 1");
+}
+
+TEST_CASE("an object that lacks PTX is named, and no number is claimed") {
+  const ProgramBuilder lacking = program(object("ka"), object_without_ptx("kb"));
+  CHECK(verdict(lacking, device("8.0")) == "covered sass 1");
+  const std::string at = "object t(__nv_relfatbin+0x";
+  const std::string text = verdict(lacking, device("9.0"));
+  CHECK_MESSAGE(text.find("not covered; ?: ka: " + kAgain + at) == 0, text);
+  CHECK_MESSAGE(
+      text.find("'_b', holds sm_80 cubin, no PTX; it needs SASS of sm_90, or PTX of compute_90 or older") !=
+          std::string::npos,
+      text);
+  CHECK_MESSAGE(verdict(program(object_without_ptx("ka"), object_without_ptx("kb")), device("9.0")) ==
+                    "not covered; 209: ka: it needs SASS of sm_90, or PTX of compute_90 or older",
+                "nothing is special where no object has any");
+}
+
+TEST_CASE("an object without kernels is needed by the link all the same") {
+  const Bytes helper = FatbinBuilder{}
+                           .cubin(80, CubinBuilder{}
+                                          .relocatable()
+                                          .toolkit_info("13.0", "-arch sm_80")
+                                          .function("_Z6helperi", kCode)
+                                          .bytes())
+                           .bytes();
+  const std::string text = verdict(program(object("ka"), helper), device("9.0"));
+  CHECK_MESSAGE(text.find("'_b', holds sm_80 cubin without kernels, no PTX;") != std::string::npos, text);
+  CHECK(verdict(program(object("ka"),
+                        FatbinBuilder{}
+                            .ptx("80", "9.0",
+                                 ".version 9.0\n.target sm_80\n.visible .func _Z6helperi() { ret; }\n")
+                            .bytes()),
+                device("9.0")) == "covered linked 1");
+}
+
+TEST_CASE("LTO-IR is not linked by the driver; PTX beside it is") {
+  const auto lto = [](const char* kernel, bool ptx) {
+    FatbinBuilder builder = FatbinBuilder{}.ltoir("80", filler(64));
+    if (ptx) builder.ptx("80", "9.0", object_ptx("80", kernel));
+    return builder.bytes();
+  };
+  CHECK(verdict(program(lto("ka", false), lto("kb", false)), device("9.0"))
+            .find("not covered; 209: ka: it needs SASS") == 0);
+  CHECK(verdict(program(lto("ka", true), lto("kb", true)), device("9.0")) == "covered linked 1");
+}
+
+TEST_CASE("relocatable SASS that fits is linked by a driver as new as its toolkit") {
+  const auto of_90 = [](const char* kernel) {
+    return FatbinBuilder{}.cubin(90, object_cubin(90, kernel, 124)).code_version(1, 7).bytes();
+  };
+  const Bytes ptx = FatbinBuilder{}.ptx("80", "8.0", object_ptx("80", "ka", "8.0")).bytes();
+  CHECK(verdict(program(ptx, of_90("kb")), device("9.0")) == "covered linked 1");
+  CHECK(verdict(program(ptx, of_90("kb")), device("9.0", "12.4")) == "covered linked 1");
+  const std::string text = verdict(program(ptx, of_90("kb")), device("9.0", "12.2"));
+  CHECK_MESSAGE(
+      text.find("its sm_90 image was made by CUDA 12.4; a driver links images up to its own CUDA, 12.2") !=
+          std::string::npos,
+      text);
+  CHECK(verdict(program(ptx, of_90("kb")), device("10.0")).find("not covered; ?: ka: ") == 0);
+}
+
+TEST_CASE("a link for no architecture holds no image: the objects are all there is") {
+  const auto of_ptx = [](const char* kernel) {
+    return FatbinBuilder{}.ptx("80", "9.0", object_ptx("80", kernel)).bytes();
+  };
+  const ProgramBuilder only_ptx = program(of_ptx("ka"), of_ptx("kb"), kNoImages);
+  CHECK(verdict(only_ptx, device("8.0")) == "covered linked 1");
+  CHECK(verdict(only_ptx, device("12.0")) == "covered linked 1");
+  CHECK(verdict(only_ptx, device("7.5")) ==
+        "not covered; 209: ka: it needs SASS of sm_75 or of an older 7.x, or PTX of compute_75 or older");
+  CHECK(result_of(only_ptx.bytes(), device("8.0")).devices[0].kernels.total == 2);
+}
+
+TEST_CASE("the device runtime is needed where an object calls it") {
+  const auto with_runtime = [&](const Bytes& a) {
+    return ProgramBuilder{}.link({"_a", "_rt"}, linked()).object("_a", a).object("_rt", runtime(75));
+  };
+  CHECK(verdict(with_runtime(object("ka")), device("9.0")) == "covered linked 1");
+  const Bytes launches =
+      FatbinBuilder{}.ptx("80", "9.0", object_ptx("80", "ka", "9.0", "cudaGetParameterBufferV2")).bytes();
+  const std::string text = verdict(with_runtime(launches), device("9.0"));
+  CHECK_MESSAGE(text.find("'_rt', holds sm_75 cubin, no PTX;") != std::string::npos, text);
+}
+
+TEST_CASE("an object that is not in the file cannot be linked again") {
+  const Bytes alone = ProgramBuilder{}.link({"_a"}, linked()).bytes();
+  const FileResult result = result_of(alone, device("9.0"));
+  REQUIRE(result.devices[0].failures.size() == 1);
+  CHECK(result.devices[0].failures[0].code == kNoKernelImage);
+  // In an archive it is found in another member.
+  const Bytes archive =
+      ArchiveBuilder{}.member("link.o", program(object("ka"), object("kb")).bytes()).bytes();
+  CHECK(verdict(archive, device("9.0")).find("linked 1") != std::string::npos);
+}
+
+TEST_CASE(
+    "kernels that the device linker left out, since their object has nothing for that arch, are missing") {
+  const Bytes made = FatbinBuilder{}.cubin(90, cubin(90, "ka")).bytes();
+  const Bytes of_90 = FatbinBuilder{}.cubin(90, object_cubin(90, "ka")).bytes();
+  CHECK(verdict(program(of_90, object_without_ptx("kb"), made), device("9.0")) ==
+        "not covered sass 1; 98: kb: the device linker left it out of sm_90: this object holds nothing for "
+        "that arch");
+  CHECK_MESSAGE(verdict(program(of_90, object("kb"), made), device("9.0")) == "covered sass 1",
+                "dropped for another reason: its object has PTX");
+}
+
+TEST_CASE("what is asked beyond devices is asked of the objects") {
+  const ProgramBuilder both = program(object("ka"), object("kb")),
+                       lacking = program(object("ka"), object_without_ptx("kb"));
+  JudgePolicy ptx;
+  ptx.require_ptx = true;
+  CHECK(verdict(both, device("8.0"), policy_of(ptx)) == "covered sass 1");
+  CHECK(verdict(both, device("9.0"), policy_of(ptx)) == "covered linked 1");
+  CHECK(verdict(lacking, device("8.0"), policy_of(ptx))
+            .find("0: ka: it holds no plain PTX, which is required, in t(__nv_relfatbin+0x") !=
+        std::string::npos);
+  const std::vector<ExpectedImage> expected{{*parse_arch("80"), true}, {*parse_arch("80"), false}};
+  const ExpectResult holds = result_of(both.bytes(), device("8.0"), {}, expected).expect;
+  CHECK(holds.containers == 1);
+  CHECK(holds.failures.empty());
+  const ExpectResult lacks = result_of(lacking.bytes(), device("8.0"), {}, expected).expect;
+  REQUIRE(lacks.failures.size() == 1);
+  REQUIRE(lacks.failures[0].absent.size() == 1);
+  CHECK(to_string(lacks.failures[0].absent[0]) == "PTX of compute_80");
+}
+
+TEST_CASE("what a driver does with PTX of -reloc-ptx is not known") {
+  const Bytes made = FatbinBuilder{}
+                         .cubin(80, cubin(80, "ka"))
+                         .image(0x40, "80", bytes_of_text(object_ptx("80", "ka")))
+                         .code_version(9, 0)
+                         .bytes();
+  CHECK(verdict(program(object_without_ptx("ka"), object_without_ptx("kb"), made), device("8.0")) ==
+        "covered sass 1");
+  CHECK(verdict(program(object_without_ptx("ka"), object_without_ptx("kb"), made), device("9.0")) ==
+        "unknown; 0: ka: what a driver does with PTX of -reloc-ptx is not known");
+}
+
+TEST_CASE("two links that cannot be told apart need the objects of both") {
+  const auto side_by_side = [&](const Bytes& b) {
+    return ProgramBuilder{}
+        .object("_a", object("ka"))
+        .object("_b", b)
+        .link({"_a"}, FatbinBuilder{}.cubin(80, cubin(80, "ka")).bytes())
+        .link({"_b"}, FatbinBuilder{}.cubin(80, cubin(80, "kb")).bytes());
+  };
+  CHECK(verdict(side_by_side(object("kb")), device("9.0")) == "covered linked 2");
+  CHECK(verdict(side_by_side(object_without_ptx("kb")), device("9.0")).find("not covered; ?: ka: ") == 0);
+}
