@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 
 #include "base/text.h"
 
@@ -30,6 +31,11 @@ bool is_numbered(std::string_view name) {
   return last != std::string_view::npos && last + 1 < name.size() && name[last] == '$';
 }
 
+// nvcc of CUDA 8: __T21, the text of __PRETTY_FUNCTION__.
+bool is_old_text(std::string_view name) {
+  return starts_with(name, "__T") && parse_number(name.substr(3), UINT32_MAX).has_value();
+}
+
 }  // namespace
 
 std::string_view without_file_mark(std::string_view variable) {
@@ -47,7 +53,7 @@ bool host_can_name(std::string_view variable) {
   const std::string_view name = without_file_mark(variable);
   const auto begins = [&](std::string_view own) { return starts_with(name, own); };
   return std::none_of(kCompilersOwn.begin(), kCompilersOwn.end(), begins) &&
-         name.find(kDot) == std::string_view::npos && !is_numbered(name);
+         name.find(kDot) == std::string_view::npos && !is_numbered(name) && !is_old_text(name);
 }
 
 }  // namespace archguard

@@ -134,15 +134,15 @@ TEST_CASE("PTX that ends inside a variable is an error") {
 
 TEST_CASE("what a compiler makes for itself is nothing that host code can name") {
   for (const char* own :
-       {"$str", "$str$1", "__unnamed_1", "__cudart_i2opi_f", "_ZZ1fvE7counter", "_ZZZ1kPfiPdENKUliE_clEiE2ls",
-        "_ZTV1B", "_ZTI1B", "_ZTS1B", "_ZGVZ1fvE1x", "_ZGR3ref_", "_$_str", "__func___$__Z1kPfi",
-        "__const_$__Z1kPfi_$_loc", "_Z12kgetRowStatsI6__halfLi1024ELi0EEvPT_Pffii$296",
+       {"$str", "$str$1", "__unnamed_1", "__cudart_i2opi_f", "__T21", "_ZZ1fvE7counter",
+        "_ZZZ1kPfiPdENKUliE_clEiE2ls", "_ZTV1B", "_ZTI1B", "_ZTS1B", "_ZGVZ1fvE1x", "_ZGR3ref_", "_$_str",
+        "__func___$__Z1kPfi", "__const_$__Z1kPfi_$_loc", "_Z12kgetRowStatsI6__halfLi1024ELi0EEvPT_Pffii$296",
         "__nv_static_19__e5804319_4_v_cu_cv__ZZ1fvE7counter"})
     CHECK_MESSAGE(!host_can_name(own), own);
   for (const char* users :
        {"dv", "_Z2tvIiE", "_ZN4user3oneE", "_ZL3sdv", "__nv_static_19__e5804319_4_v_cu_cv_sdv", "str", "_Zoo",
-        "x$y", "x$", "296", "_ZN28_INTERNAL_e5804319_4_v_cu_cv30_GLOBAL__N__e5804319_4_v_cu_cv7anon_dvE",
-        "unnamed_1"})
+        "x$y", "__T", "__Tx1", "x$", "296",
+        "_ZN28_INTERNAL_e5804319_4_v_cu_cv30_GLOBAL__N__e5804319_4_v_cu_cv7anon_dvE", "unnamed_1"})
     CHECK_MESSAGE(host_can_name(users), users);
 }
 
