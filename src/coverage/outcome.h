@@ -33,8 +33,9 @@ struct Verification {
   std::vector<Excluded> excluded;    // that the fleet names and that were left out on purpose
   std::vector<FileResult> files;
   std::vector<UnusedWaiver> unused_waivers;
-  std::optional<NeededOutcome> needed;  // nothing where nobody asked
-  bool expects = false;                 // images were expected (--expect)
+  std::vector<std::string> passed_over;  // archives and compressed files of a folder, which were not read
+  std::optional<NeededOutcome> needed;   // nothing where nobody asked
+  bool expects = false;                  // images were expected (--expect)
 };
 
 // A device whose capability is not known cannot be judged; one that the environment hides is nobody's

@@ -1,5 +1,6 @@
 #include "report/names.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 #include "base/text.h"
@@ -101,6 +102,15 @@ std::string human_size(std::uint64_t bytes) {
 std::string runtime_code_text(const std::vector<std::string>& functions) {
   return "compiles or loads code at run time (" + join(functions, ", ") +
          "): what it builds there is not judged";
+}
+
+std::string passed_over_text(const std::vector<std::string>& names) {
+  constexpr std::size_t kShown = 3;
+  const auto end = names.begin() + static_cast<std::ptrdiff_t>(std::min(kShown, names.size()));
+  return "passed over unread: " +
+         count_of(names.size(), "archive or compressed file", "archives or compressed files") + " (" +
+         join(std::vector<std::string>(names.begin(), end), ", ") + (names.size() > kShown ? ", …" : "") +
+         "); what they hold is not judged\n  fix: unpack them and name the folder\n";
 }
 
 std::string_view file_name(std::string_view path) {

@@ -24,6 +24,9 @@ std::string human_size(std::uint64_t bytes);
 // What a file does that imports these functions: "compiles or loads code at run time (…)…".
 std::string runtime_code_text(const std::vector<std::string>& functions);
 
+// "passed over unread: 4 archives or compressed files (…)": of a folder; not empty.
+std::string passed_over_text(const std::vector<std::string>& names);
+
 // The last part of a path.
 std::string_view file_name(std::string_view path);
 

@@ -92,6 +92,7 @@ class Writer {
     }
     if (passed_over != 0) line(count_of(passed_over, "file") + " without device code");
     if (without_kernels != 0) line(count_of(without_kernels, "file") + " without kernels");
+    if (!all_.passed_over.empty()) out_ += passed_over_text(all_.passed_over);
     write_total();
     if (libraries != 0 && !options_.brief)
       line(count_of(libraries, "needed library", "needed libraries") + " without device code");

@@ -104,6 +104,26 @@ bool is_lost_binary(const std::string& path, const ByteSource& bytes) {
          (start->size() < 4 || std::all_of(start->begin(), magic, [](auto byte) { return byte == 0; }));
 }
 
+// A package, a tar archive, or a file compressed by gzip, xz, zstd, bzip2 or 7z: it may hold binaries.
+bool is_packed(const ByteSource& bytes) {
+  using namespace std::string_view_literals;
+  constexpr std::string_view kBeginnings[] = {"\x1f\x8b"sv,
+                                              "\xfd"
+                                              "7zXZ"sv,
+                                              "\x28\xb5\x2f\xfd"sv,
+                                              "BZh"sv,
+                                              "7z\xbc\xaf\x27\x1c"sv,
+                                              "\xed\xab\xee\xdb"sv,
+                                              "!<arch>\ndebian-binary"sv};
+  constexpr std::size_t kTarMagicAt = 257;
+  const auto start = read_bytes(bytes, 0, std::min<std::uint64_t>(kTarMagicAt + 5, bytes.size()));
+  if (!start) return false;
+  const std::string_view text = ByteView(*start).text();
+  return std::any_of(std::begin(kBeginnings), std::end(kBeginnings),
+                     [&](std::string_view beginning) { return starts_with(text, beginning); }) ||
+         (text.size() > kTarMagicAt && text.substr(kTarMagicAt) == "ustar");
+}
+
 }  // namespace
 
 Result<std::vector<InputFile>> list_files(const std::vector<std::string>& paths, const std::string& list) {
@@ -137,7 +157,7 @@ std::string no_binary_text(const std::vector<std::string>& paths, const std::str
 }
 
 void visit_files(const std::vector<InputFile>& files, const VisitCode& visit,
-                 const std::function<void(std::size_t)>& progress) {
+                 const std::function<void(std::size_t)>& progress, PassedOver& passed_over) {
   // One file is spread over the cores by itself.
   const unsigned threads = files.size() == 1 ? 0 : threads_to_use();
   std::optional<InOrder<Opened>> opened;
@@ -149,9 +169,11 @@ void visit_files(const std::vector<InputFile>& files, const VisitCode& visit,
     progress(i);
     const Opened file = opened ? opened->next() : open_file(input);
     const auto one = [&](const DeviceCode& code, const ByteSource& bytes) {
-      const bool passed_over = !code.recognized && !input.named && input.needed_by.empty();
-      if (!passed_over || (file.code && is_lost_binary(input.path, bytes)))  // a zip file is not
-        visit(input, code, bytes);
+      const bool is_other = !code.recognized && !input.named && input.needed_by.empty();
+      if (!is_other || (file.code && is_lost_binary(input.path, bytes)))  // a zip file is not
+        return visit(input, code, bytes);
+      // Of a zip file the errors tell: a package, or with nothing but compressed files in it.
+      if (file.code ? is_packed(bytes) : !code.errors.empty()) passed_over.push_back(input.path);
     };
     if (!file.source)
       one(*file.code, MemorySource({}));

@@ -29,10 +29,14 @@ std::string no_binary_text(const std::vector<std::string>& paths, const std::str
 
 using VisitCode = std::function<void(const InputFile&, const DeviceCode&, const ByteSource&)>;
 
+// Files of a folder that hold others and are no binaries themselves: archives and compressed files. None of
+// them is read.
+using PassedOver = std::vector<std::string>;
+
 // Reads the files, several at a time, and hands them over one by one in their order, a zip file member by
 // member. One that cannot be opened is handed over as its error, with an empty source. What was found in a
 // folder and is no binary is passed over. `progress` is told before each file how many are done.
 void visit_files(const std::vector<InputFile>& files, const VisitCode& visit,
-                 const std::function<void(std::size_t)>& progress);
+                 const std::function<void(std::size_t)>& progress, PassedOver& passed_over);
 
 }  // namespace archguard

@@ -9,6 +9,7 @@
 #include "files.h"
 #include "image/demangle.h"
 #include "needed.h"
+#include "report/names.h"
 #include "terminal.h"
 
 namespace archguard {
@@ -78,8 +79,12 @@ Result<int> run_inspect(const InspectOptions& options) {
     for (const Error& warning : warned) warnings.push_back(warning.text());
     writer->end_file(errors, warnings);
   };
-  visit_files(files, visit, [&](std::size_t done) { show_progress(done, files.size()); });
+  PassedOver unread;
+  visit_files(
+      files, visit, [&](std::size_t done) { show_progress(done, files.size()); }, unread);
+  if (!any_visited && !unread.empty()) all_read = false;
   writer->finish();
+  if (!unread.empty() && options.format == "text") print(passed_over_text(unread));
   if (passed_over != 0 && options.format == "text")
     print(count_of(passed_over, "file") + " without device code\n");
   if (libraries != 0 && options.format == "text")

@@ -190,7 +190,8 @@ Result<int> run_verify(const VerifyOptions& options) {
     if (is_linked_member(code)) zips.insert(input.path);
     verification.files.push_back(std::move(result));
   };
-  visit_files(files, visit, [&](std::size_t done) { show_progress(done, files.size()); });
+  visit_files(
+      files, visit, [&](std::size_t done) { show_progress(done, files.size()); }, verification.passed_over);
   if (verification.needed) complete(*verification.needed, verification.files, zips);
   verification.unused_waivers = waivers.unused();
 

@@ -242,7 +242,10 @@ TEST_CASE("a zip file with nothing but compressed files is no file without devic
     CHECK(inspected.out == error);
     CHECK(inspected.exit_code == 2);
   }
-  CHECK(run_archguard({"verify", ".", "--device", "8.0"}, folder.path()).out == "no binary in .\n");
+  const std::string unread =
+      "passed over unread: 1 archive or compressed file (./c.zip); what they hold is not judged\n"
+      "  fix: unpack them and name the folder\n";
+  CHECK(run_archguard({"verify", ".", "--device", "8.0"}, folder.path()).out == unread + "no binary in .\n");
   // Beside a binary it is data.
   folder.file("d.zip", text_of(ZipBuilder{}.stored("x.gz", magics[0]).stored("x.so", library()).bytes()));
   CHECK(run_archguard({"verify", "d.zip", "--device", "8.0@13.0", "--brief"}, folder.path()).out ==
@@ -396,7 +399,31 @@ TEST_CASE("a package that is not read is no file without device code; in a folde
     CHECK(inspected.out == error);
     CHECK(inspected.exit_code == 2);
   }
-  CHECK(run_archguard({"verify", ".", "--device", "8.0"}, folder.path()).out == "no binary in .\n");
+  const std::string unread =
+      "passed over unread: 2 archives or compressed files (./p.conda, ./p.deb); what they hold is not "
+      "judged\n"
+      "  fix: unpack them and name the folder\n";
+  RunOutput run = run_archguard({"verify", ".", "--device", "8.0"}, folder.path());
+  CHECK(run.out == unread + "no binary in .\n");
+  CHECK(run.exit_code == 2);
+  run = run_archguard({"inspect", "."}, folder.path());
+  CHECK(run.out == unread + "no binary in .\n");
+  CHECK(run.exit_code == 2);
+  // Beside a library one line says so, and the answer is the library's.
+  folder.file("x.so", text_of(library()));
+  folder.file("x.tar.gz", "\x1f\x8b\x08");
+  folder.file("y.tar", std::string(257, 'y') + "ustar");
+  run = run_archguard({"verify", ".", "--device", "8.0@13.0", "--brief"}, folder.path());
+  CHECK(run.out ==
+        "./x.so: 1 of 1 covered\n"
+        "passed over unread: 4 archives or compressed files (./p.conda, ./p.deb, ./x.tar.gz, …); what they "
+        "hold is "
+        "not judged\n"
+        "  fix: unpack them and name the folder\n");
+  CHECK(run.exit_code == 0);
+  const auto json = nlohmann::json::parse(
+      run_archguard({"verify", ".", "--device", "8.0", "--format", "json"}, folder.path()).out);
+  CHECK(json["passed_over"].size() == 4);
 }
 
 TEST_CASE("a folder, or a list, without a binary is said to have none") {
