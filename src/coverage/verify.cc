@@ -204,13 +204,14 @@ class DeviceJudge {
       return;
     }
     const ComputeCapability capability = *device_.capability;
-    auto partly = census_->tells() ? census_->judge(got_, capability) : std::nullopt;
+    const bool is_asked = policy_.partly != PartlyPolicy::off && census_->tells();
+    auto partly = is_asked ? census_->judge(got_, capability) : std::nullopt;
     const bool would_be_served =
         partly && !census_->judge(census_->with_any_driver(capability), capability).has_value();
     // Where a newer driver, or another environment, gives the device enough, that is what it lacks.
     if (would_be_served && forgive_missing_images()) return;
     forgive_containers();
-    if (!partly || policy_.partly == PartlyPolicy::off) return;
+    if (!partly) return;
     partly->compiles_at_run_time = loads_code;
     if (loads_code) partly->clear = false;
     result_.partly = partly;

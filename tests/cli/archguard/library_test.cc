@@ -154,6 +154,7 @@ TEST_CASE("what a newer driver would serve is said with the driver's error") {
   CHECK(run.out.find("not made for") == std::string::npos);
   CHECK(run.exit_code == 1);
   CHECK(verify(folder, {"--device", "8.0@13.0", "--brief"}).out == "l.so: 1 of 1 covered\n");
+  CHECK(verify(folder, {"--device", "8.0@12.4", "--partly", "off"}).exit_code == 0);
 }
 
 TEST_CASE("without SASS, because the environment passes it over") {
