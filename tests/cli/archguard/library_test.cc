@@ -37,22 +37,29 @@ std::string ptx(const std::string& name, int count, const std::string& body, con
 }
 const std::string kStores = " st.global.u32 [0], 1;\n ret;", kReturns = " ret;";
 
-std::string file_of(const std::vector<Bytes>& containers) {
+Bytes joined(const std::vector<Bytes>& containers) {
   Bytes all;
   for (const Bytes& each : containers) all.insert(all.end(), each.begin(), each.end());
-  return text_of(ElfBuilder{}.section(".nv_fatbin", all).bytes());
+  return all;
+}
+
+std::string file_of(const std::vector<Bytes>& containers) {
+  return text_of(ElfBuilder{}.section(".nv_fatbin", joined(containers)).bytes());
 }
 
 // `compiled` of 20 kernels are there as PTX, the others for 8.x and 9.0 alone.
+Bytes containers_of(int compiled) {
+  return joined({FatbinBuilder{}
+                     .cubin(80, works(80, "a", 20 - compiled))
+                     .cubin(90, works(90, "a", 20 - compiled))
+                     .bytes(),
+                 FatbinBuilder{}
+                     .cubin(80, works(80, "b", compiled))
+                     .ptx("80", "8.0", ptx("b", compiled, kStores))
+                     .bytes()});
+}
 std::string library(int compiled) {
-  return file_of({FatbinBuilder{}
-                      .cubin(80, works(80, "a", 20 - compiled))
-                      .cubin(90, works(90, "a", 20 - compiled))
-                      .bytes(),
-                  FatbinBuilder{}
-                      .cubin(80, works(80, "b", compiled))
-                      .ptx("80", "8.0", ptx("b", compiled, kStores))
-                      .bytes()});
+  return file_of({containers_of(compiled)});
 }
 
 RunOutput verify(const TemporaryFolder& folder, const std::vector<std::string>& more) {
@@ -165,9 +172,23 @@ TEST_CASE("without SASS, because the environment passes it over") {
   CHECK(run.out.find("  fix: unset CUDA_FORCE_PTX_JIT\n") != std::string::npos);
 }
 
+TEST_CASE("a library that compiles at run time is warned of") {
+  const TemporaryFolder folder;
+  const Bytes symbols = ByteWriter{}.zeros(24).u32(1).u8(0x12).u8(0).u16(0).zeros(16).bytes();
+  const Bytes names = ByteWriter{}.u8(0).text("nvrtcCompileProgram").u8(0).bytes();
+  ElfBuilder elf;
+  elf.section(".nv_fatbin", containers_of(2)).section(".dynsym", symbols, 11).section(".dynstr", names, 3);
+  folder.file("l.so", text_of(elf.bytes()));
+  const RunOutput run = verify(folder, {"--device", "8.7", "--brief"});
+  CHECK(run.out ==
+        "archguard: warning: l.so: perhaps not made for 8.7 (--device 8.7): 2 of 20 kernels\n"
+        "  fix: none, if the library compiles the rest when it runs; --partly off then\n"
+        "l.so: 1 of 1 covered\n");
+  CHECK(result_of(folder, {"--device", "8.7"})["partly"]["compiles_at_run_time"] == true);
+}
+
 TEST_CASE("hollow kernels are told with scope library, too") {
   const TemporaryFolder folder;
-  Bytes some = works(80, "a", 3);
   folder.file(
       "l.so",
       file_of({FatbinBuilder{}.cubin(80, works(80, "a", 3)).cubin(90, works(90, "a", 3)).bytes(),
