@@ -107,7 +107,7 @@ constexpr std::size_t kBlock = 4096;
 
 // The caller knows that it is there. Only whether it is zero matters, so byte order does not.
 std::uint64_t word_at(ByteView bytes, std::size_t at) {
-  std::uint64_t word;
+  std::uint64_t word = 0;
   std::memcpy(&word, bytes.data + at, sizeof word);
   return word;
 }
