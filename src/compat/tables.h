@@ -121,6 +121,13 @@ inline constexpr LastBranch kLastBranches[] = {
 
 inline constexpr ComputeCapability kTegraDevices[] = {{3, 2}, {5, 3},  {6, 2}, {7, 2},
                                                       {8, 7}, {10, 1}, {11, 0}};
+// What TORCH_CUDA_ARCH_LIST takes, each also with +PTX, and those that it takes with `a` as well; anything
+// else stops the build with "Unknown CUDA arch". PyTorch 2.9.1, torch/utils/cpp_extension.py (read); older
+// releases take fewer.
+inline constexpr int kTorchArchs[] = {35, 37, 50, 52, 53, 60,  61,  62,  70,  72, 75,
+                                      80, 86, 87, 89, 90, 100, 103, 110, 120, 121};
+inline constexpr int kTorchArchsWithA[] = {90, 100, 103, 110, 120, 121};
+
 // Claimed to be Tegra, not documented: SASS is trusted on an exact match only.
 inline constexpr ComputeCapability kSuspectedTegraDevices[] = {{8, 8}};
 

@@ -49,6 +49,10 @@ bool serves(const Toolkit& toolkit, ComputeCapability device) {
   return newest_sass_for(toolkit.archs, device) || newest_ptx_for(toolkit.archs, device);
 }
 
+bool runs_on(const Toolkit& toolkit, std::optional<Version> driver_cuda) {
+  return !driver_cuda || lowest_driver_cuda_for_toolkit(toolkit.version) <= *driver_cuda;
+}
+
 }  // namespace
 
 bool is_sass_only(Arch arch) {
@@ -100,13 +104,36 @@ std::optional<Version> first_toolkit_for(ComputeCapability device) {
 }
 
 std::optional<ToolkitRange> toolkits_with_sass_for(ComputeCapability device) {
+  return toolkits_with_sass_for(device, std::nullopt);
+}
+
+std::optional<ToolkitRange> toolkits_with_sass_for(ComputeCapability device,
+                                                   std::optional<Version> driver_cuda) {
   std::optional<ToolkitRange> range;
   for (const Toolkit& toolkit : known_toolkits()) {
-    if (!newest_sass_for(toolkit.archs, device)) continue;
+    if (!newest_sass_for(toolkit.archs, device) || !runs_on(toolkit, driver_cuda)) continue;
     if (!range) range = ToolkitRange{toolkit.version, toolkit.version};
     range->last = toolkit.version;
   }
   return range;
+}
+
+std::optional<Version> newest_toolkit_for(const std::vector<ComputeCapability>& devices,
+                                          std::optional<Version> driver_cuda) {
+  std::optional<Version> with_sass, with_ptx;
+  for (const Toolkit& toolkit : known_toolkits()) {
+    if (!runs_on(toolkit, driver_cuda)) continue;
+    const bool jit = !driver_cuda || driver_takes_ptx(toolkit.ptx_isa, *driver_cuda) == Fit::yes;
+    bool sass = true, any = true;
+    for (const ComputeCapability device : devices) {
+      const bool has_sass = newest_sass_for(toolkit.archs, device).has_value();
+      sass = sass && has_sass;
+      any = any && (has_sass || (jit && newest_ptx_for(toolkit.archs, device)));
+    }
+    if (sass) with_sass = toolkit.version;
+    if (any) with_ptx = toolkit.version;
+  }
+  return with_sass ? with_sass : with_ptx;
 }
 
 std::optional<Version> last_toolkit_for(ComputeCapability device) {

@@ -48,6 +48,17 @@ struct ToolkitRange {
 };
 std::optional<ToolkitRange> toolkits_with_sass_for(ComputeCapability device);
 
+// What all advice is made of. The known toolkits that make SASS for the device, whose programs its driver
+// runs too (lowest_driver_cuda_for_toolkit; nothing: a driver that nobody told, so any). Nothing where none
+// does.
+std::optional<ToolkitRange> toolkits_with_sass_for(ComputeCapability device,
+                                                   std::optional<Version> driver_cuda);
+// The newest of the known toolkits that do so for each of these devices, which share a driver. Where none
+// makes SASS for all of them, the newest whose programs run there, through PTX that the driver compiles.
+// Nothing where none does.
+std::optional<Version> newest_toolkit_for(const std::vector<ComputeCapability>& devices,
+                                          std::optional<Version> driver_cuda);
+
 // ---- drivers ----
 
 // The CUDA that a driver of this version offers ("535.104.05" → 12.2): that of the largest known branch not

@@ -2,222 +2,497 @@
 
 #include <algorithm>
 
-#include "base/text.h"
 #include "compat/rules.h"
-#include "compat/toolkit.h"
-#include "coverage/waivers.h"
+
+// A fix is searched, not looked up: each candidate is applied to what was judged, and judged again. So none
+// is offered that the file has already, that the toolkit cannot make, or that leads to another error.
 
 namespace archguard {
 namespace {
 
-// What is to be built for one arch.
-struct Addition {
-  Arch arch;
-  bool sass = false, ptx = false;
+constexpr std::size_t kMostWays = 2;
+
+// nvcc's --compress-mode, and zstd with it, came with this release. (Release notes of CUDA 12.8.)
+constexpr Version kFirstCompressMode{12, 8};
+
+bool makes(const Toolkit& toolkit, Arch arch) {
+  return std::find(toolkit.archs.begin(), toolkit.archs.end(), arch) != toolkit.archs.end();
+}
+
+// What a list of architectures can ask of it: sm_21, which has no PTX of its own, is for nvcc's flags alone.
+std::vector<Arch> listable(const Toolkit& toolkit) {
+  std::vector<Arch> archs = toolkit.archs;
+  archs.erase(std::remove_if(archs.begin(), archs.end(), is_sass_only), archs.end());
+  return archs;
+}
+
+// All that any known toolkit makes, for images that do not tell theirs.
+const std::vector<Arch>& archs_of_all() {
+  static const std::vector<Arch> archs = [] {
+    std::vector<Arch> all;
+    for (const Toolkit& toolkit : known_toolkits())
+      for (const Arch arch : listable(toolkit)) all.push_back(arch);
+    std::sort(all.begin(), all.end());
+    all.erase(std::unique(all.begin(), all.end()), all.end());
+    return all;
+  }();
+  return archs;
+}
+
+bool is_zstd(const Image& image) {
+  return image.entry.compression == Compression::zstd;
+}
+
+// Was zstd asked for, by --compress-mode? PTX beside raw SASS is compressed by default from CUDA 13 on.
+bool asks_for_zstd(const ContainerCode& code) {
+  const auto is_sass = [](const Image& image) { return image.entry.kind == EntryKind::sass; };
+  const bool any_sass = std::any_of(code.images.begin(), code.images.end(), is_sass);
+  return std::any_of(code.images.begin(), code.images.end(),
+                     [&](const Image& image) { return is_zstd(image) && (is_sass(image) || !any_sass); });
+}
+
+// Archs of the container that this toolkit does not make.
+std::vector<Arch> not_made(const ContainerCode& code, const Toolkit& toolkit) {
+  std::vector<Arch> archs;
+  for (const Image& image : code.images) {
+    const Arch arch = image.entry.arch;
+    if (!makes(toolkit, arch) && std::find(archs.begin(), archs.end(), arch) == archs.end())
+      archs.push_back(arch);
+  }
+  std::sort(archs.begin(), archs.end());
+  return archs;
+}
+
+// A cubin or PTX by itself, which no build can add another image to.
+bool is_bare(const Container& container) {
+  return container.size != 0 && container.entries.size() == 1 &&
+         container.entries[0].stored_size == container.size;
+}
+
+std::optional<Version> newest_of(const std::optional<Version>& a, const std::optional<Version>& b) {
+  return !a ? b : !b ? a : std::max(*a, *b);
+}
+
+class Search {
+ public:
+  Search(const FixQuestion& question, const Judgement& judgement)
+      : question_(question),
+        code_(without_names(question.code)),
+        failed_(judgement),
+        bare_(is_bare(question.code.container)) {
+    for (const Image& image : code_.images)
+      if (image.unknown.empty()) toolkit_ = newest_of(toolkit_, toolkit_of(image));
+  }
+
+  Fix find() {
+    Fix fix;
+    const Environment& environment = question_.policy.environment;
+    std::vector<std::vector<std::string>> unsets;
+    if (!environment.disables_jit.empty()) unsets.push_back({environment.disables_jit});
+    if (!environment.forces_jit.empty()) unsets.push_back({environment.forces_jit});
+    if (unsets.size() == 2) unsets.push_back({environment.forces_jit, environment.disables_jit});
+    for (const auto& unset : unsets) {
+      Remedy remedy;
+      remedy.unset = unset;
+      if (offer(fix, remedy, false)) return fix;
+    }
+    unsets.insert(unsets.begin(), std::vector<std::string>{});
+    for (const bool new_driver : {false, true}) {
+      for (const auto& unset : unsets) {
+        collect(fix, unset, new_driver);
+        if (!fix.ways.empty()) break;
+      }
+      if (!fix.ways.empty()) break;
+    }
+    const bool by_demand = failed_.verdict == Verdict::uncovered && failed_.code == 0;
+    if (by_demand && fix.ways.empty()) {
+      fix.demand = question_.policy.require_sass ? "--require sass" : "--require-ptx";
+      if (question_.policy.require_ptx) return fix;
+    }
+    // An older toolkit costs the rest of the fleet something.
+    fix.leave_out = std::all_of(fix.ways.begin(), fix.ways.end(), [&](const Remedy& way) {
+      return way.holds.empty() && way.toolkits && (!toolkit_ || way.toolkits->last < *toolkit_);
+    });
+    return fix;
+  }
+
+ private:
+  ComputeCapability capability() const { return *question_.device.capability; }
+
+  // ---- the candidates ----
+
+  void collect(Fix& fix, const std::vector<std::string>& unset, bool new_driver) const {
+    Remedy base;
+    base.unset = unset;
+    if (question_.of_others) {
+      if (!new_driver) offer(fix, base, true);
+      if (failed_.code != kInvalidKernelImage || fix.ways.empty()) offer_library(fix, base, new_driver);
+      return;
+    }
+    const bool linked = is_for_linking() && offer(fix, linked_too(base), new_driver);
+    const bool sass = offer_any(fix, with_additions(base, toolkit_archs()), new_driver);
+    if (!new_driver) offer(fix, base, true);
+    Remedy repacked = base;
+    repacked.lz4 = true;
+    const bool lz4 = repackable() && offer(fix, repacked, new_driver);
+    const bool by_jit = !sass && offer_any(fix, with_ptx(base, toolkit_archs()), new_driver);
+    // Where PTX does, another toolkit is worth it for the sake of SASS.
+    if (!sass && !lz4 && !linked) offer_other_toolkit(fix, base, new_driver, by_jit);
+    if (!fix.ways.empty() || !is_for_linking()) return;
+    offer_any(fix, with_additions(linked_too(base), toolkit_archs()), new_driver);
+    if (fix.ways.empty()) offer_any(fix, with_ptx(linked_too(base), toolkit_archs()), new_driver);
+    if (fix.ways.empty()) offer_other_toolkit(fix, linked_too(base), new_driver, false);
+  }
+
+  // Compiled for linking, and never linked for the device.
+  bool is_for_linking() const {
+    return !code_.container.relocatable &&
+           std::any_of(code_.images.begin(), code_.images.end(),
+                       [](const Image& image) { return image.code && image.code->relocatable; });
+  }
+
+  static Remedy linked_too(Remedy remedy) {
+    remedy.link = true;
+    return remedy;
+  }
+
+  bool repackable() const { return std::any_of(code_.images.begin(), code_.images.end(), is_zstd); }
+
+  // What the toolkit that made the container can add to it.
+  std::vector<Arch> toolkit_archs() const {
+    if (!toolkit_) return archs_of_all();
+    const Toolkit* toolkit = find_toolkit(*toolkit_);
+    return listable(toolkit != nullptr ? *toolkit : newest_known_toolkit());
+  }
+
+  // With SASS for the device, first; where PTX is asked for, with that, too.
+  std::vector<Remedy> with_additions(const Remedy& base, const std::vector<Arch>& archs) const {
+    std::vector<Remedy> candidates;
+    const auto sass = newest_sass_for(archs, capability());
+    const auto ptx = ptx_for_the_newest(archs);
+    // Who hands PTX to the driver does not hand it a cubin, unless that is what is asked for.
+    const bool takes_sass = !bare_ || question_.policy.require_sass ||
+                            std::none_of(code_.images.begin(), code_.images.end(), [](const Image& image) {
+                              return image.entry.kind == EntryKind::ptx;
+                            });
+    const auto candidate = [&](std::vector<Addition> add) {
+      candidates.push_back(base);
+      candidates.back().add = std::move(add);
+      candidates.back().apart = bare_;
+    };
+    if (question_.policy.require_ptx && ptx) {
+      candidate({{*ptx, false, true}});
+      if (sass && *sass == *ptx)
+        candidate({{*sass, true, true}});
+      else if (sass)
+        candidate({{*sass, true, false}, {*ptx, false, true}});
+    } else if (sass && takes_sass) {
+      candidate({{*sass, true, false}});
+    }
+    return candidates;
+  }
+
+  std::vector<Remedy> with_ptx(const Remedy& base, const std::vector<Arch>& archs) const {
+    const auto ptx = newest_ptx_for(archs, capability());
+    if (!ptx) return {};
+    Remedy candidate = base;
+    candidate.add = {{*ptx, false, true}};
+    candidate.apart = bare_;
+    return {candidate};
+  }
+
+  // Required for GPUs to come: PTX of the newest arch that the container has SASS of.
+  std::optional<Arch> ptx_for_the_newest(const std::vector<Arch>& archs) const {
+    std::optional<Arch> newest;
+    for (const Image& image : code_.images) {
+      const Arch arch = image.entry.arch;
+      if (arch.suffix == Suffix::none && std::find(archs.begin(), archs.end(), arch) != archs.end() &&
+          !is_sass_only(arch) && (!newest || *newest < arch))
+        newest = arch;
+    }
+    return newest ? newest : newest_ptx_for(archs, capability());
+  }
+
+  void offer_other_toolkit(Fix& fix, const Remedy& base, bool new_driver, bool for_sass) const {
+    for (Remedy& remedy : with_other_toolkits(base, new_driver)) {
+      const auto archs = listable(*find_toolkit(remedy.toolkits->first));
+      std::vector<Remedy> candidates = {remedy};
+      for (auto& more : with_additions(remedy, archs)) candidates.push_back(std::move(more));
+      if (std::any_of(code_.images.begin(), code_.images.end(), is_zstd))
+        for (std::size_t i = 0, plain = candidates.size(); i < plain; ++i) {
+          candidates.push_back(candidates[i]);
+          candidates.back().lz4 = true;
+        }
+      for (auto& more : with_ptx(remedy, archs)) candidates.push_back(std::move(more));
+      const auto without_sass = [&](const Remedy& candidate) {
+        return std::none_of(candidate.add.begin(), candidate.add.end(),
+                            [](const Addition& add) { return add.sass; });
+      };
+      if (for_sass)
+        candidates.erase(std::remove_if(candidates.begin(), candidates.end(), without_sass),
+                         candidates.end());
+      if (offer_any(fix, candidates, new_driver)) return;
+    }
+  }
+
+  // The toolkits to try, the nearest first: those that make every arch of the container, then one that does
+  // not.
+  std::vector<Remedy> with_other_toolkits(const Remedy& base, bool new_driver) const {
+    const auto driver = new_driver ? std::nullopt : question_.device.driver_cuda;
+    auto range = toolkits_with_sass_for(capability(), driver);
+    if (!range) {
+      const auto newest = newest_toolkit_for({capability()}, driver);
+      if (!newest) return {};
+      range = ToolkitRange{*newest, *newest};
+    }
+    const bool newer = toolkit_ && *toolkit_ < range->first;
+    std::optional<ToolkitRange> whole;
+    for (const Toolkit& toolkit : known_toolkits()) {
+      if (toolkit.version < range->first || range->last < toolkit.version) continue;
+      if (!not_made(code_, toolkit).empty()) continue;
+      if (!whole) whole = ToolkitRange{toolkit.version, toolkit.version};
+      whole->last = toolkit.version;
+    }
+    std::vector<Remedy> remedies;
+    const auto add = [&](ToolkitRange toolkits, std::vector<Arch> drop) {
+      remedies.push_back(base);
+      remedies.back().toolkits = toolkits;
+      remedies.back().drop = std::move(drop);
+    };
+    if (whole && newer) add(*whole, {});
+    if (whole)
+      add(newer ? ToolkitRange{whole->first, whole->first} : ToolkitRange{whole->last, whole->last}, {});
+    const Version nearest = newer ? range->first : range->last;
+    if (!whole || (!newer && whole->last != nearest))
+      add({nearest, nearest}, not_made(code_, *find_toolkit(nearest)));
+    if (const auto newest = newest_with_ptx_for(driver))
+      add({*newest, *newest}, not_made(code_, *find_toolkit(*newest)));
+    return remedies;
+  }
+
+  // Whose PTX this driver compiles.
+  static std::optional<Version> newest_with_ptx_for(std::optional<Version> driver) {
+    std::optional<Version> newest;
+    for (const Toolkit& toolkit : known_toolkits())
+      if (driver && driver_takes_ptx(toolkit.ptx_isa, *driver) == Fit::yes &&
+          lowest_driver_cuda_for_toolkit(toolkit.version) <= *driver)
+        newest = toolkit.version;
+    return newest;
+  }
+
+  void offer_library(Fix& fix, const Remedy& base, bool new_driver) const {
+    const auto driver = new_driver ? std::nullopt : question_.device.driver_cuda;
+    const auto range = toolkits_with_sass_for(capability(), driver);
+    if (!range) return;
+    Remedy remedy = base;
+    remedy.toolkits = range;
+    for (const Arch arch : archs_of_all()) {
+      const auto made =
+          std::any_of(known_toolkits().begin(), known_toolkits().end(), [&](const Toolkit& toolkit) {
+            return range->first <= toolkit.version && toolkit.version <= range->last && makes(toolkit, arch);
+          });
+      if (arch.suffix == Suffix::none && made && sass_fits(arch, capability()) == Fit::yes)
+        remedy.holds.push_back(arch);
+    }
+    offer(fix, remedy, new_driver);
+  }
+
+  // ---- trying them ----
+
+  bool offer_any(Fix& fix, const std::vector<Remedy>& candidates, bool new_driver) const {
+    return std::any_of(candidates.begin(), candidates.end(),
+                       [&](const Remedy& candidate) { return offer(fix, candidate, new_driver); });
+  }
+
+  // Adds the remedy where it mends; with a newer driver, where that is allowed and needed.
+  bool offer(Fix& fix, Remedy remedy, bool new_driver) const {
+    if (!mends(remedy)) {
+      if (!new_driver || !question_.device.driver_cuda) return false;
+      const auto driver = driver_for(remedy);
+      if (!driver) return false;
+      remedy.driver = driver;
+      if (!mends(remedy)) return false;
+    }
+    if (fix.ways.size() < kMostWays) fix.ways.push_back(std::move(remedy));
+    return true;
+  }
+
+  // The builds that the remedy leaves open: with its oldest toolkit and with its newest, with each arch.
+  struct Build {
+    std::optional<Version> toolkit;
+    std::optional<Arch> only;
+  };
+  static std::vector<Build> builds_of(const Remedy& remedy) {
+    std::vector<Build> builds;
+    for (const Arch arch : remedy.holds)
+      for (const Toolkit& toolkit : known_toolkits())
+        if (remedy.toolkits->first <= toolkit.version && toolkit.version <= remedy.toolkits->last &&
+            makes(toolkit, arch))
+          builds.push_back({toolkit.version, arch});
+    if (!builds.empty()) return builds;
+    if (!remedy.toolkits) return {{std::nullopt, std::nullopt}};
+    return {{remedy.toolkits->first, std::nullopt}, {remedy.toolkits->last, std::nullopt}};
+  }
+
+  bool mends(const Remedy& remedy) const {
+    const auto driver = remedy.driver ? remedy.driver : question_.device.driver_cuda;
+    const auto builds = builds_of(remedy);
+    return std::all_of(builds.begin(), builds.end(), [&](const Build& build) {
+      const auto needs = needs_of(remedy, build, driver);
+      return needs && (!driver || *needs <= *driver);
+    });
+  }
+
+  // The lowest CUDA that a driver must offer for the remedy to work, where there is such a driver for the
+  // device.
+  std::optional<Version> driver_for(const Remedy& remedy) const {
+    Version lowest;
+    for (const Build& build : builds_of(remedy)) {
+      const auto needs = needs_of(remedy, build, std::nullopt);
+      if (!needs) return std::nullopt;
+      lowest = std::max(lowest, *needs);
+    }
+    const auto branch = driver_branch_of(lowest), last = last_driver_branch_for(capability());
+    if (last && (!branch || *last < *branch)) return std::nullopt;
+    return lowest;
+  }
+
+  // What the container then asks of the driver: nothing where it fails, or has an image already that is to be
+  // added.
+  std::optional<Version> needs_of(const Remedy& remedy, const Build& build,
+                                  std::optional<Version> driver) const {
+    ContainerCode code = code_;
+    if (build.only) code.images.clear();
+    const auto toolkit = build.toolkit ? build.toolkit : toolkit_;
+    if (build.toolkit) {
+      if (*build.toolkit < kFirstCompressMode && !remedy.lz4 && asks_for_zstd(code)) return std::nullopt;
+      rebuild(code.images, *find_toolkit(*build.toolkit));
+    }
+    if (remedy.link)
+      for (Image& image : code.images)
+        if (image.code) image.code->relocatable = false;
+    std::vector<Addition> add = remedy.add;
+    if (build.only) add = {{*build.only, true, false}};
+    for (const Addition& each : add)
+      for (const EntryKind kind : {EntryKind::sass, EntryKind::ptx}) {
+        if (!(kind == EntryKind::sass ? each.sass : each.ptx)) continue;
+        const bool refused = build.toolkit && !makes(*find_toolkit(*build.toolkit), each.arch);
+        if (refused || has(code.images, kind, each.arch)) return std::nullopt;
+        Image image = build.only ? Image{} : like();
+        if (image.code && remedy.link) image.code->relocatable = false;
+        code.images.push_back(made(std::move(image), kind, each.arch, toolkit));
+      }
+    if (remedy.lz4)
+      for (Image& image : code.images)
+        if (is_zstd(image)) image.entry.compression = Compression::lz4;
+    Device device = question_.device;
+    device.driver_cuda = driver;
+    JudgePolicy policy = question_.policy;
+    policy.require_driver = false;
+    for (const std::string& variable : remedy.unset)
+      for (std::string* set : {&policy.environment.forces_jit, &policy.environment.disables_jit})
+        if (*set == variable) set->clear();
+    const Judgement judgement = judge(code, device, policy);
+    if (judgement.verdict != Verdict::sass && judgement.verdict != Verdict::jit) return std::nullopt;
+    if (!holds_all(code, *judgement.image)) return std::nullopt;
+
+    Version needs = judgement.needs_driver.value_or(Version{});
+    const auto runtime = question_.runtime && build.toolkit ? build.toolkit : question_.runtime;
+    for (const auto& version : {runtime, toolkit_of(code.images[*judgement.image])})
+      if (version) needs = std::max(needs, lowest_driver_cuda_for_toolkit(*version));
+    return needs;
+  }
+
+  // The images as this toolkit makes them, those that it does not make left out.
+  static void rebuild(std::vector<Image>& images, const Toolkit& toolkit) {
+    const auto gone = [&](const Image& image) { return !makes(toolkit, image.entry.arch); };
+    images.erase(std::remove_if(images.begin(), images.end(), gone), images.end());
+    for (Image& image : images) {
+      if (image.entry.kind == EntryKind::ptx) image.entry.ptx_isa = toolkit.ptx_isa;
+      if (!image.code) continue;
+      image.code->toolkit = toolkit.version;
+      if (image.code->ptx_isa) image.code->ptx_isa = toolkit.ptx_isa;
+    }
+  }
+
+  static bool has(const std::vector<Image>& images, EntryKind kind, Arch arch) {
+    return std::any_of(images.begin(), images.end(), [&](const Image& image) {
+      return image.entry.kind == kind && image.entry.arch == arch && image.unknown.empty();
+    });
+  }
+
+  // An image as an added one is compiled: for linking or not, and packed as those that are there.
+  Image like() const {
+    for (const Image& image : code_.images)
+      if (image.code) return image;
+    return {};
+  }
+
+  // With all kernels of the container.
+  static Image made(Image image, EntryKind kind, Arch arch, std::optional<Version> toolkit) {
+    if (!image.code) image.code.emplace();
+    image.code->kernels = {{"others", KernelState::real, 0}, {"some", KernelState::real, 0}};
+    image.unknown.clear();
+    image.entry.unknown.clear();
+    image.entry.kind = kind;
+    image.entry.arch = arch;
+    image.code->archs = {arch};
+    image.entry.or_archs.clear();
+    image.code->toolkit = toolkit;
+    const Toolkit* maker = toolkit ? find_toolkit(*toolkit) : nullptr;
+    image.entry.ptx_isa.reset();
+    if (kind == EntryKind::ptx && maker != nullptr) image.entry.ptx_isa = maker->ptx_isa;
+    return image;
+  }
+
+  const FixQuestion& question_;
+  const ContainerCode code_;
+  const Judgement& failed_;
+  const bool bare_;
+  std::optional<Version> toolkit_;  // that made the container, the newest of its images'
 };
-
-std::string cmake_entry(const Addition& add) {
-  return to_string(add.arch) + (!add.ptx ? "-real" : !add.sass ? "-virtual" : "");
-}
-
-std::string nvcc_flags(const Addition& add) {
-  const std::string number = to_string(add.arch), flag = "-gencode=arch=compute_" + number + ",code=";
-  if (!add.ptx) return flag + "sm_" + number;
-  return (add.sass ? flag + "sm_" + number + " " : "") + flag + "compute_" + number;
-}
-
-std::string torch_entry(const Addition& add) {
-  return to_string(capability_of(add.arch)) + suffix_text(add.arch.suffix) + (add.ptx ? "+PTX" : "");
-}
-
-template <class Spelling>
-std::vector<std::string> spelled(const std::vector<Addition>& additions, Spelling spelling) {
-  std::vector<std::string> texts;
-  for (const Addition& add : additions) texts.push_back(spelling(add));
-  return texts;
-}
-
-// "a", "a and b", "a, b and c"; not empty.
-std::string listed(std::vector<std::string> texts) {
-  const std::string last = texts.back();
-  texts.pop_back();
-  return texts.empty() ? last : join(texts, ", ") + " and " + last;
-}
-
-// The same entries for CMake, for nvcc and for PyTorch's extensions: who reads this may build with any of
-// them.
-std::string add_entries(const std::vector<Addition>& additions, const std::string& target) {
-  const std::string add = "add " + listed(spelled(additions, cmake_entry)) + " to ";
-  if (!target.empty()) return add + "CUDA_ARCHITECTURES of target '" + target + "'";
-  return add + "CMAKE_CUDA_ARCHITECTURES (nvcc: " + join(spelled(additions, nvcc_flags), " ") +
-         "; TORCH_CUDA_ARCH_LIST: " + join(spelled(additions, torch_entry), " ") + ")";
-}
-
-std::string add_arch(Arch arch, const std::string& target) {
-  return add_entries({{arch, true, false}}, target);
-}
-
-std::string add_ptx(Arch arch, const std::string& target) {
-  return add_entries({{arch, false, true}}, target);
-}
-
-// `what`: kernels or variables, `first` the one that the report names first.
-std::string fix_missing(const std::string& what, const std::string& first,
-                        const std::vector<std::string>& missing, ComputeCapability device) {
-  return "compile every source file that holds these " + what + " for " + to_string(arch_of(device)) +
-         " too, or waive them: --waivers FILE with " +
-         (missing.size() > 1 ? "a line for each, such as '" : "the line '") +
-         waiver_line(first, device, missing) + "'";
-}
-
-// A driver new enough for `cuda`, by its branch where that is known.
-std::string update_driver(Version cuda, ComputeCapability device) {
-  if (may_be_tegra(device)) return jetpack_advice(cuda);
-  const auto branch = driver_branch_of(cuda);
-  return "update the driver to " +
-         (branch ? "branch " + std::to_string(*branch) + " (CUDA " + to_string(cuda) + ")"
-                 : "one that offers CUDA " + to_string(cuda)) +
-         " or newer";
-}
-
-std::string fix_missing_image(ComputeCapability device, const VerifyPolicy& policy,
-                              std::optional<Version> version) {
-  const auto last = last_toolkit_for(device);
-  if (policy.scope == Scope::library) {
-    std::string fix = "use a build of this library that holds sm_" + to_string(arch_of(device));
-    if (last && *last < newest_known_toolkit().version)
-      fix += ", made with CUDA " + to_string(*last) + " or older";
-    return fix;
-  }
-  const Toolkit* toolkit = version ? find_toolkit(*version) : nullptr;
-  if (toolkit == nullptr) return add_arch(arch_of(device), policy.target);
-  if (const auto sass = newest_sass_for(toolkit->archs, device)) return add_arch(*sass, policy.target);
-  if (last && *last < toolkit->version)
-    return "build with CUDA " + to_string(*last) + ", the last toolkit that serves " + to_string(device) +
-           ", or leave this device out of the fleet";
-  if (const auto ptx = newest_ptx_for(toolkit->archs, device)) {
-    std::string fix = add_ptx(*ptx, policy.target);
-    if (const auto toolkits = toolkits_with_sass_for(device))
-      fix += ", or build with CUDA " + to_string(toolkits->first) + " or newer and add " +
-             to_string(arch_of(device)) + "-real";
-    return fix;
-  }
-  return "no known toolkit serves " + to_string(device) + "; leave this device out of the fleet";
-}
-
-// A library that was not made for the device, though some of its kernels run there.
-std::string fix_partly(ComputeCapability device, const VerifyPolicy& policy, std::optional<Version> toolkit) {
-  const Environment& environment = policy.judge.environment;
-  if (!environment.forces_jit.empty()) return "unset " + environment.forces_jit;
-  return fix_missing_image(device, policy, toolkit) +
-         "; --partly warn, if the program calls only what runs there";
-}
-
-// "", where no toolkit is known by that number.
-std::string or_older_toolkit(Version cuda) {
-  return find_toolkit(cuda) == nullptr ? "" : ", or build with CUDA " + to_string(cuda);
-}
-
-// Without the compression the driver must still serve the toolkit that made the image, and compile its PTX.
-std::string fix_compression(const DeviceResult& result, const Device& device, const VerifyPolicy& policy) {
-  const Version needed = result.needs_driver.value_or(kFirstZstdDriver);
-  const std::string update = update_driver(needed, *device.capability);
-  if (policy.scope == Scope::library) return update;
-  if (kFirstZstdDriver < needed) return update + or_older_toolkit(*device.driver_cuda);
-  return update + ", or compile with nvcc's --compress-mode=speed (LZ4)";
-}
-
-std::string fix_new_ptx(const DeviceResult& result, const Device& device, const VerifyPolicy& policy,
-                        std::optional<Version> toolkit) {
-  std::string update =
-      result.needs_driver ? update_driver(*result.needs_driver, *device.capability) : "update the driver";
-  if (policy.scope == Scope::library) return update;
-  // SASS avoids the compiler of an old driver, but not the floor that this toolkit's runtime sets (35).
-  if (result.toolkit_ahead) return update + or_older_toolkit(*device.driver_cuda);
-  const Toolkit* made_by = toolkit ? find_toolkit(*toolkit) : nullptr;
-  const auto sass = made_by != nullptr ? newest_sass_for(made_by->archs, *device.capability)
-                                       : std::optional<Arch>(arch_of(*device.capability));
-  return sass ? add_arch(*sass, policy.target) + ", or " + update : update;
-}
 
 }  // namespace
 
-std::string fix_old_driver(const DeviceResult& result, const DeviceClass& devices,
-                           const VerifyPolicy& policy) {
-  const Device& device = devices.device;
-  const Version driver = *device.driver_cuda;
-  std::string fix = update_driver(*result.needs_driver, *device.capability);
-  fix += policy.scope == Scope::library
-             ? ", or use a build of this library for CUDA " + std::to_string(driver.major)
-             : or_older_toolkit(driver);
-  if (devices.may_have_compat)
-    fix +=
-        ", or, where cuda-compat gives programs a newer CUDA than this driver, tell that in the column "
-        "driver_cuda of the fleet file";
+ContainerCode without_names(const ContainerCode& code) {
+  const std::vector<Kernel> some = {{"some", KernelState::real, 0}};
+  const std::vector<Kernel> all = {{"others", KernelState::real, 0}, {"some", KernelState::real, 0}};
+  ContainerCode light;
+  light.container = code.container;
+  light.container.entries.clear();
+  light.linked = code.linked;
+  for (std::size_t i = 0; i < code.images.size(); ++i) {
+    Image image = code.images[i];
+    if (image.code) {
+      const bool any = !image.code->kernels.empty() || !image.code->variables.empty();
+      image.code->kernels = holds_all(code, i) ? all : any ? some : std::vector<Kernel>{};
+      image.code->variables.clear();
+    }
+    light.images.push_back(std::move(image));
+  }
+  light.kernels = {{"others", true}, {"some", true}};
+  return light;
+}
+
+void build_too(Remedy& way, const ContainerCode& code) {
+  for (const Arch arch : not_made(code, *find_toolkit(way.toolkits->first)))
+    if (std::find(way.drop.begin(), way.drop.end(), arch) == way.drop.end()) way.drop.push_back(arch);
+  std::sort(way.drop.begin(), way.drop.end());
+  way.lz4 = way.lz4 || (way.toolkits->first < kFirstCompressMode && asks_for_zstd(code));
+}
+
+bool holds_all(const ContainerCode& code, std::size_t image) {
+  const KernelGaps gaps = compare_kernels(code, image);
+  return gaps.missing.empty() && gaps.variables.empty();
+}
+
+Fix find_fix(const FixQuestion& question, const Judgement& judgement) {
+  if (judgement.verdict != Verdict::unknown) return Search(question, judgement).find();
+  Fix fix;
+  JudgePolicy policy = question.policy;
+  policy.require_driver = false;
+  fix.name_driver = judge(question.code, question.device, policy).verdict != Verdict::unknown;
   return fix;
-}
-
-std::string fix_for(const DeviceResult& result, const Device& device, const VerifyPolicy& policy,
-                    std::optional<Version> toolkit) {
-  const auto with_code = [&](int code) {
-    return std::find_if(result.failures.begin(), result.failures.end(),
-                        [&](const Failure& failure) { return failure.code == code && !failure.unknown; });
-  };
-  const auto failed = [&](int code) { return with_code(code) != result.failures.end(); };
-  const ComputeCapability capability = *device.capability;
-  const Environment& environment = policy.judge.environment;
-  if (failed(kInsufficientDriver)) {
-    DeviceResult rest = result;
-    rest.failures.erase(rest.failures.begin());
-    const std::string then = fix_for(rest, device, policy, toolkit);
-    return result.runtime_fix + (then.empty() ? "" : "; then " + then);
-  }
-  if (failed(kJitDisabled)) return "unset " + environment.disables_jit;
-  if (failed(kNoKernelImage) && !environment.forces_jit.empty()) return "unset " + environment.forces_jit;
-  if (failed(kNoKernelImage)) return fix_missing_image(capability, policy, toolkit);
-  if (result.partly && failed(0)) return fix_partly(capability, policy, toolkit);
-  if (failed(kUnsupportedPtxVersion)) return fix_new_ptx(result, device, policy, toolkit);
-  if (failed(kInvalidKernelImage)) return fix_compression(result, device, policy);
-  if (failed(kInvalidPtx))
-    return "link that code with nvcc (nvcc -dlink, or CUDA_RESOLVE_DEVICE_SYMBOLS in CMake), or compile it "
-           "without -rdc=true (CUDA_SEPARABLE_COMPILATION)";
-  if (failed(kInvalidDeviceFunction))
-    return fix_missing("kernels", with_code(kInvalidDeviceFunction)->kernel, result.kernels.missing,
-                       capability);
-  if (failed(kInvalidSymbol))
-    return fix_missing("variables", with_code(kInvalidSymbol)->variable, result.variables.missing,
-                       capability);
-  if (policy.judge.require_driver && result.containers.unknown != 0)
-    return "name the driver: --device " + to_string(capability) + "@13.0, or " +
-           (may_be_tegra(capability)
-                ? "the column driver_cuda in the fleet file, with the CUDA of its JetPack"
-                : "a driver_version column in the fleet file");
-  if (policy.judge.require_sass && result.containers.uncovered != 0)
-    return fix_missing_image(capability, policy, toolkit);
-  if (policy.judge.require_ptx && result.containers.uncovered != 0) {
-    const Toolkit* made_by = toolkit ? find_toolkit(*toolkit) : nullptr;
-    const auto ptx = made_by != nullptr ? newest_ptx_for(made_by->archs, capability)
-                                        : std::optional<Arch>(arch_of(capability));
-    if (ptx) return add_ptx(*ptx, policy.target);
-  }
-  if (policy.hollow == HollowPolicy::error && !result.kernels.hollow.empty())
-    return "compile that code for " + to_string(arch_of(capability)) + " too, or waive it: --waivers FILE";
-  return {};
-}
-
-std::string fix_for_absent(const std::vector<ExpectedImage>& absent, const std::string& target) {
-  // The target's property asks for them already.
-  if (!target.empty())
-    return "remove -arch and -gencode flags that override CUDA_ARCHITECTURES of target '" + target +
-           "' for this source file";
-  std::vector<Addition> additions;
-  for (const ExpectedImage& image : absent) {
-    auto add = std::find_if(additions.begin(), additions.end(),
-                            [&](const Addition& each) { return each.arch == image.arch; });
-    if (add == additions.end()) add = additions.insert(add, {image.arch});
-    (image.sass ? add->sass : add->ptx) = true;
-  }
-  return add_entries(additions, target);
 }
 
 }  // namespace archguard

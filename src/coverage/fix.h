@@ -2,20 +2,85 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
-#include "coverage/verify.h"
+#include "compat/toolkit.h"
+#include "coverage/expect.h"
+#include "coverage/judge.h"
 
 namespace archguard {
 
-// The line to type for a device that a file does not cover. `toolkit` made the file's images, where they
-// tell; a fix never names what that toolkit cannot do.
-std::string fix_for(const DeviceResult& result, const Device& device, const VerifyPolicy& policy,
-                    std::optional<Version> toolkit);
+// What is to be built for one arch.
+struct Addition {
+  Arch arch;
+  bool sass = false, ptx = false;
+};
 
-// The same where the driver is too old for the file's CUDA runtime (error 35): `result` tells which CUDA it
-// must offer.
-std::string fix_old_driver(const DeviceResult& result, const DeviceClass& devices,
-                           const VerifyPolicy& policy);
+// One way out of a failure; all of its steps are needed. Data, so that a test can take the steps and judge
+// again: the error is gone then, and no other CUDA error has come in its place.
+struct Remedy {
+  std::vector<std::string> unset;        // variables of the program's environment
+  std::optional<Version> driver;         // update the driver to one that offers this CUDA, or a newer one
+  std::optional<ToolkitRange> toolkits;  // build with one of these
+  std::vector<Arch> drop;                // archs of the file that these toolkits do not make
+  std::vector<Addition> add;             // images beside those that are there
+  bool apart = false;                    // each is a file of its own: there is no fat binary to hold them
+  bool lz4 = false;                      // compress with LZ4, not with zstd
+  bool link = false;                     // link the code for the device, or compile it as a whole
+  bool other_library = false;            // another build of the library, for the major version of `toolkits`
+  std::vector<Arch> holds;  // another build of the library: with SASS of any one of these, made with
+                            // `toolkits` at the newest
+};
+
+struct Fix {
+  std::vector<Remedy> ways;  // each is enough
+  bool leave_out = false;    // the device can also be left out, or there is nothing else to do
+  std::string demand;        // the option that asks for what cannot be had: "--require sass"
+  bool name_driver = false;  // the device does not tell its driver, and that is asked for
+  std::string lacking;       // the image that lacks kernels or variables, or holds kernels empty: "sm_90"
+};
+
+struct FixQuestion {
+  const ContainerCode& code;
+  const Device& device;  // has a capability
+  const JudgePolicy& policy;
+  // Somebody else built the file: another build of it can be had, other images cannot be added.
+  bool of_others = false;
+  // The CUDA runtime that the file holds or needs, which the driver must serve beside the toolkit that made
+  // the images. Nothing where it has none, or where that is not known.
+  std::optional<Version> runtime = {};
+};
+
+// What mends a container that `judge` found uncovered, or left unknown for want of a driver. Each way was
+// judged: it is none that the tables refuse, that the container has already, or that leads to another error.
+Fix find_fix(const FixQuestion& question, const Judgement& judgement);
+
+// Enough of a container to judge it, whose images may have thousands of kernels: two stand for all kernels
+// and variables, and an image that lacks any lacks the first.
+ContainerCode without_names(const ContainerCode& code);
+
+// Adds to a way that names a toolkit what it takes for that one to build this container, too.
+void build_too(Remedy& way, const ContainerCode& code);
+
+// Does this image hold all that the container is needed for?
+bool holds_all(const ContainerCode& code, std::size_t image);
+
+// ---- in fix_text.cc ----
+
+// How the fix is said. `held`: what other containers of the file hold, whose build therefore asks for it
+// already. `target`: the CMake target whose CUDA_ARCHITECTURES are meant, or empty.
+std::string text_of(const Fix& fix, const Device& device, const std::vector<ExpectedImage>& held,
+                    const std::string& target);
+
+// The same for "kernels" or "variables" that an image lacks (98, 13), and for kernels that it holds empty;
+// `first` is the one that the report names first, `all` are the file's.
+std::string fix_for_missing(const std::string& what, const std::string& image, const std::string& first,
+                            const std::vector<std::string>& all, ComputeCapability device);
+std::string fix_for_hollow(const std::string& image, const std::string& kernel,
+                           const std::vector<std::string>& all, ComputeCapability device);
+
+// The same where a library holds less for the device than for others. `asked`: by --partly alone.
+std::string fix_for_partly(const Device& device, const JudgePolicy& policy, bool asked);
 
 // The same for images that were asked for and are not there: at least one. `target` is the CMake target whose
 // CUDA_ARCHITECTURES asked for them, or empty.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compat/rules.h"
 #include "compat/toolkit.h"
 #include "coverage/fix.h"
 #include "fatbin/cuda_runtime.h"
@@ -26,6 +27,66 @@ std::string found_text(const RuntimeUse::Need& need) {
 // What a newer driver mends as well: none of it happens, since the runtime fails first.
 bool is_of_driver(const Failure& failure) {
   return !failure.unknown && (failure.code == kUnsupportedPtxVersion || failure.code == kInvalidKernelImage);
+}
+
+// A newer driver, or a build whose runtime this driver serves; what runs but for the driver runs then.
+Fix find_runtime_fix(const DeviceResult& result, const Device& device, const VerifyPolicy& policy,
+                     const std::vector<KindOfContainer>& kinds, Version runtime) {
+  Remedy update, build;
+  update.driver = result.needs_driver;
+  const auto toolkit = newest_toolkit_for({*device.capability}, device.driver_cuda);
+  if (toolkit) build.toolkits = ToolkitRange{*toolkit, *toolkit};
+  build.other_library = policy.scope == Scope::library;
+  Fix fix;
+  const auto branch = driver_branch_of(*result.needs_driver);
+  const auto last = last_driver_branch_for(*device.capability);
+  if (!last || (branch && *branch <= *last)) fix.ways.push_back(update);
+  const bool has_sass = toolkit && newest_sass_for(find_toolkit(*toolkit)->archs, *device.capability);
+  // Of another build of a library it is not known whether it holds PTX.
+  if (has_sass && policy.judge.environment.forces_jit.empty()) fix.ways.push_back(build);
+  fix.leave_out = fix.ways.empty();
+  if (build.other_library) return fix;
+
+  Judgement failed;
+  failed.verdict = Verdict::uncovered;
+  failed.code = kInsufficientDriver;
+  const auto steps = [](const Fix& of) {
+    std::size_t all = 0;
+    for (const Remedy& way : of.ways)
+      all += way.add.size() + way.unset.size() + (way.lz4 ? 1 : 0) + (way.link ? 1 : 0);
+    return all;
+  };
+  const auto names_toolkit = [](const Remedy& way) { return way.toolkits.has_value(); };
+  const auto is_driver_alone = [&](const Remedy& way) {
+    return way.driver && !names_toolkit(way) && way.add.empty() && way.unset.empty() && !way.lz4 && !way.link;
+  };
+  bool driver_mends = true, toolkit_mends = true;
+  for (const KindOfContainer& kind : kinds) {
+    if (!kind.runs) continue;
+    Fix own = find_fix({kind.code, device, policy.judge, false, runtime}, failed);
+    driver_mends &= std::any_of(own.ways.begin(), own.ways.end(), is_driver_alone);
+    toolkit_mends &= std::any_of(own.ways.begin(), own.ways.end(), names_toolkit);
+    if (steps(fix) < steps(own) || fix.ways.empty()) fix = std::move(own);  // where it takes more
+  }
+  const auto fails_others = [&](const Remedy& way) {
+    return (!driver_mends && is_driver_alone(way)) || (!toolkit_mends && names_toolkit(way));
+  };
+  fix.ways.erase(std::remove_if(fix.ways.begin(), fix.ways.end(), fails_others), fix.ways.end());
+  fix.leave_out = fix.ways.empty();
+  for (Remedy& way : fix.ways) {
+    if (way.driver && *way.driver < *result.needs_driver) way.driver = result.needs_driver;
+    for (const KindOfContainer& kind : kinds)
+      if (way.toolkits) build_too(way, kind.code);
+  }
+  return fix;
+}
+
+std::string runtime_fix_text(const Fix& fix, const DeviceClass& devices, const VerifyPolicy& policy) {
+  const std::string text = text_of(fix, devices.device, {}, policy.target);
+  if (!devices.may_have_compat) return text;
+  return text +
+         ", or, where cuda-compat gives programs a newer CUDA than this driver, tell that in the column "
+         "driver_cuda of the fleet file";
 }
 
 }  // namespace
@@ -70,7 +131,7 @@ RuntimeUse::Link RuntimeUse::link() {
 }
 
 void judge_runtime(DeviceResult& result, const DeviceClass& devices, const VerifyPolicy& policy,
-                   RuntimeUse& runtime) {
+                   const std::vector<KindOfContainer>& kinds, RuntimeUse& runtime) {
   const std::optional<Version> driver = devices.device.driver_cuda;
   // Without a driver only what already asks for one asks for a little more.
   if (result.containers.total == 0 || (!driver && !result.needs_driver)) return;
@@ -96,13 +157,15 @@ void judge_runtime(DeviceResult& result, const DeviceClass& devices, const Verif
   }
   result.toolkit_ahead = need->toolkit;
   result.runtime_elsewhere = elsewhere;
-  result.runtime_fix = fix_old_driver(result, devices, policy);
+  const Fix fix = find_runtime_fix(result, devices.device, policy, kinds, need->toolkit);
+  result.runtime_fix = runtime_fix_text(fix, devices, policy);
   if (elsewhere || policy.driver == DriverPolicy::warn) return;
   auto& failures = result.failures;
   failures.erase(std::remove_if(failures.begin(), failures.end(), is_of_driver), failures.end());
   failure.reason = "the runtime of CUDA " + to_string(need->toolkit) + " asks for a driver of CUDA " +
                    to_string(floor) + " or newer; this one offers CUDA " + to_string(*driver);
   failure.found = found_text(*need);
+  failure.mend = fix;
   failures.insert(failures.begin(), std::move(failure));
 }
 

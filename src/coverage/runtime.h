@@ -44,9 +44,16 @@ class RuntimeUse {
   std::optional<Need> need_;
 };
 
+// One of several containers that hold the same, without its names.
+struct KindOfContainer {
+  ContainerCode code;
+  bool runs = false;  // on the device, but for its driver
+};
+
 // Adds to a device's result, whose containers are judged, what its driver makes of the runtime. Where error
 // 35 is certain it comes first, and what a newer driver would mend as well is not said of this one.
+// `kinds`: those containers of the file that a fix has to serve as well.
 void judge_runtime(DeviceResult& result, const DeviceClass& devices, const VerifyPolicy& policy,
-                   RuntimeUse& runtime);
+                   const std::vector<KindOfContainer>& kinds, RuntimeUse& runtime);
 
 }  // namespace archguard

@@ -1,11 +1,11 @@
 #include "coverage/verify.h"
 
 #include <algorithm>
+#include <map>
 #include <tuple>
 
 #include "base/text.h"
 #include "coverage/device_link.h"
-#include "coverage/fix.h"
 #include "coverage/other_order.h"
 #include "coverage/runtime.h"
 
@@ -45,16 +45,19 @@ class DeviceJudge {
       add(object, code, judge(code, device_, policy_.judge));
     else if (const auto judgement = link_judge_.add_linked(*role->linked, object, code))
       add(object, code, *judgement);
+    if (role != nullptr && role->linked && linked_.size() < kCausesMost)
+      linked_.try_emplace(where(object, code.container), without_names(code));
   }
 
   void add(const DeviceObject& object, const ContainerCode& code, const Judgement& judgement) {
     if (judgement.verdict == Verdict::nothing) return;
     ++result_.containers.total;
+    keep_kind(code, judgement);
     const bool variables_only = code.kernels.empty() && !code.variables.empty();
     if (!variables_only) ++with_kernels_.total;
     const bool covered = judgement.verdict == Verdict::sass || judgement.verdict == Verdict::jit;
     if (judgement.verdict == Verdict::specific) {
-      ++result_.containers.specific;
+      if (result_.containers.specific++ == 0) specific_ = mend(code, judgement);
       if (!variables_only) ++with_kernels_.specific;
       return;
     }
@@ -65,7 +68,8 @@ class DeviceJudge {
     if (!covered) {
       const bool unknown = judgement.verdict == Verdict::unknown;
       ++(unknown ? result_.containers.unknown : result_.containers.uncovered);
-      fail(object, code, judgement.code, unknown, judgement.reason,
+      fail(object, code,
+           {judgement.code, true, unknown, judgement.reason, FailureCause::image, mend(code, judgement)},
            code.kernels.empty() ? std::string() : code.kernels.front().name,
            variables_only ? code.variables.front() : std::string());
       return;
@@ -78,7 +82,8 @@ class DeviceJudge {
 
   // `whole`: all of the file was read and understood; else nothing is covered. `loads_code`: the file
   // compiles code, or loads some that it is handed, when it runs.
-  DeviceResult finish(std::optional<Version> toolkit, bool whole, bool loads_code, RuntimeUse& runtime) {
+  DeviceResult finish(const std::vector<ExpectedImage>& held, bool whole, bool loads_code,
+                      RuntimeUse& runtime) {
     for (const LinkJudge::Outcome& outcome : link_judge_.finish()) add_link(outcome);
     auto& counts = result_.containers;
     // A fat binary of variables alone is no answer to who asks for kernels.
@@ -94,9 +99,20 @@ class DeviceJudge {
                                   {},
                                   "images with an a or f suffix, none for this device",
                                   {},
-                                  {}});
-    judge_runtime(result_, devices_, policy_, runtime);
-    if (!result_.failures.empty()) result_.fix = fix_for(result_, device_, policy_, toolkit);
+                                  {},
+                                  {},
+                                  FailureCause::image,
+                                  {},
+                                  true,
+                                  specific_});
+    std::vector<KindOfContainer> kinds;
+    for (auto& [name, kind] : kinds_) kinds.push_back(std::move(kind));
+    judge_runtime(result_, devices_, policy_, kinds, runtime);
+    for (auto* names : {&result_.kernels.missing, &result_.kernels.hollow, &result_.variables.missing}) {
+      std::sort(names->begin(), names->end());
+      names->erase(std::unique(names->begin(), names->end()), names->end());
+    }
+    say_fixes(held);
     add_embedded();
     const auto is_unknown = [](const Failure& failure) { return failure.unknown; };
     const bool any_unknown = std::any_of(result_.failures.begin(), result_.failures.end(), is_unknown);
@@ -104,10 +120,6 @@ class DeviceJudge {
     result_.coverage = !all_unknown            ? Coverage::not_covered
                        : any_unknown || !whole ? Coverage::unknown
                                                : Coverage::covered;
-    for (auto* names : {&result_.kernels.missing, &result_.kernels.hollow, &result_.variables.missing}) {
-      std::sort(names->begin(), names->end());
-      names->erase(std::unique(names->begin(), names->end()), names->end());
-    }
     if (result_.coverage == Coverage::covered) result_.fix.clear();
     return std::move(result_);
   }
@@ -137,14 +149,16 @@ class DeviceJudge {
   void add_link(const LinkJudge::Outcome& outcome) {
     if (!outcome.counted) add_linked_at_load(outcome);
     if (outcome.lacks)
-      fail({0, true, false, "it holds no plain PTX, which is required, in " + *outcome.lacks}, outcome.kernel,
-           outcome.variable, outcome.subject);
+      fail({0, true, false, "it holds no plain PTX, which is required, in " + *outcome.lacks,
+            FailureCause::image, mend_link(outcome, {})},
+           outcome.kernel, outcome.variable, outcome.subject);
     for (const DeviceLinks::LeftOut& left_out : outcome.left_out) {
       result_.kernels.total += left_out.names.missing.size();
       result_.variables.total += left_out.names.variables.size();
       const std::string reason = "the device linker left it out of sm_" + to_string(*outcome.taken) +
                                  ": this object holds nothing for that arch";
-      add_gaps(left_out.names, {left_out.place, left_out.where, left_out.found}, reason, reason, {});
+      add_gaps(left_out.names, {left_out.place, left_out.where, left_out.found},
+               "sm_" + to_string(*outcome.taken), reason, reason, {});
     }
     for (const LinkJudge::Gap& gap : outcome.gaps) {
       result_.kernels.covered -= std::min<std::uint64_t>(result_.kernels.covered, gap.names.missing.size());
@@ -182,8 +196,17 @@ class DeviceJudge {
     }
     const bool unknown = verdict == Verdict::unknown;
     ++(unknown ? counts.unknown : counts.uncovered);
-    fail({outcome.judgement.code, outcome.judgement.numbered, unknown, outcome.judgement.reason},
+    fail({outcome.judgement.code, outcome.judgement.numbered, unknown, outcome.judgement.reason,
+          FailureCause::image, mend_link(outcome, outcome.judgement)},
          outcome.kernel, outcome.kernel.empty() ? outcome.variable : std::string(), outcome.subject);
+  }
+
+  // What the device link makes serves the device, once it is made for it.
+  Fix mend_link(const LinkJudge::Outcome& outcome, Judgement judgement) const {
+    const auto linked = linked_.find(outcome.subject.where);
+    if (linked == linked_.end()) return {};
+    if (judgement.verdict == Verdict::nothing) judgement.verdict = Verdict::uncovered;
+    return find_fix({linked->second, device_, policy_.judge, policy_.scope == Scope::library}, judgement);
   }
 
   // With scope library, what does not fit is the library's own affair: it chooses among its containers. What
@@ -283,6 +306,77 @@ class DeviceJudge {
     ++result_.other_order->containers;
   }
 
+  // What the fix of error 35 has to serve: containers of toolkits whose runtime this driver does not serve.
+  void keep_kind(const ContainerCode& code, const Judgement& judgement) {
+    const auto is_ahead = [&](const Image& image) {
+      const auto toolkit = toolkit_of(image);
+      return toolkit && *device_.driver_cuda < lowest_driver_cuda_for_toolkit(*toolkit);
+    };
+    const bool any_ahead =
+        device_.driver_cuda && std::any_of(code.images.begin(), code.images.end(), is_ahead);
+    if (!any_ahead || kinds_.size() >= kCausesMost) return;
+    const bool runs = judgement.verdict == Verdict::sass || judgement.verdict == Verdict::jit ||
+                      judgement.code == kUnsupportedPtxVersion || judgement.code == kInvalidKernelImage;
+    kinds_.try_emplace(kind_of(code), KindOfContainer{without_names(code), runs});
+  }
+
+  // Containers that hold the same have the same fix, and there may be thousands of them.
+  static std::string kind_of(const ContainerCode& code) {
+    std::string same = describe_images(code);
+    for (std::size_t i = 0; i < code.images.size(); ++i) {
+      const Image& image = code.images[i];
+      const auto toolkit = toolkit_of(image);
+      same += "|" + (toolkit ? to_string(*toolkit) : std::string());
+      if (image.entry.compression == Compression::zstd) same += "z";
+      if (image.code && image.code->relocatable) same += "r";
+      if (!holds_all(code, i)) same += "-";
+    }
+    return same;
+  }
+
+  Fix mend(const ContainerCode& code, const Judgement& judgement) {
+    std::string same = kind_of(code) + "|" + judgement.reason;
+    const auto [known, is_new] = mends_.try_emplace(std::move(same));
+    if (is_new)
+      known->second = find_fix({code, device_, policy_.judge, policy_.scope == Scope::library}, judgement);
+    return known->second;
+  }
+
+  // Only now are all kernels known that are missing.
+  void say_fixes(const std::vector<ExpectedImage>& held) {
+    const ComputeCapability capability = *device_.capability;
+    const auto& hollow = result_.kernels.hollow;
+    if (!hollow.empty())
+      result_.hollow_fix = fix_for_hollow(join(hollow_in_, ", "), hollow.front(), hollow, capability);
+    bool of_unknown = false;
+    for (Failure& failure : result_.failures) {
+      const std::string& image = failure.mend.lacking;
+      if (failure.code == kInsufficientDriver)
+        failure.fix = result_.runtime_fix;
+      else if (failure.cause == FailureCause::partly)
+        failure.fix = fix_for_partly(device_, policy_.judge, failure.code == 0);
+      else if (image.empty())
+        failure.fix = text_of(failure.mend, device_, held, policy_.target);
+      else if (failure.code == kInvalidDeviceFunction)
+        failure.fix = fix_for_missing("kernels", image, failure.kernel, result_.kernels.missing, capability);
+      else if (failure.code == kInvalidSymbol)
+        failure.fix =
+            fix_for_missing("variables", image, failure.variable, result_.variables.missing, capability);
+      else
+        failure.fix = fix_for_hollow(image, failure.kernel, hollow, capability);
+      const bool graver = result_.fix.empty() || (of_unknown && !failure.unknown);
+      if (!graver || failure.fix.empty()) continue;
+      result_.fix = failure.fix;
+      of_unknown = failure.unknown;
+    }
+  }
+
+  static Fix lacking(const std::string& image) {
+    Fix fix;
+    fix.lacking = image;
+    return fix;
+  }
+
   // Returns whether the image that is taken holds any of the kernels.
   bool add_kernels(const DeviceObject& object, const ContainerCode& code, std::size_t taken) {
     KernelGaps gaps = compare_kernels(code, taken);
@@ -297,28 +391,33 @@ class DeviceJudge {
     const std::string lacks =
         "the " + image + " image that this device takes lacks it; another image of the same ";
     add_gaps(
-        std::move(gaps), subject, lacks + "container has it", lacks + "fat binary has it",
+        std::move(gaps), subject, image, lacks + "container has it", lacks + "fat binary has it",
         "it does nothing in the " + image + " image that this device takes; another image holds real code");
   }
 
-  void add_gaps(KernelGaps gaps, const LinkJudge::Subject& subject, const std::string& missing,
-                const std::string& missing_variable, const std::string& hollow) {
+  void add_gaps(KernelGaps gaps, const LinkJudge::Subject& subject, const std::string& image,
+                const std::string& missing, const std::string& missing_variable, const std::string& hollow) {
     const auto waived = [&](const std::string& name) { return waivers_.waive(name, *device_.capability); };
     for (auto* names : {&gaps.missing, &gaps.hollow, &gaps.variables})
       names->erase(std::remove_if(names->begin(), names->end(), waived), names->end());
     if (!gaps.missing.empty()) {
-      fail({kInvalidDeviceFunction, true, false, missing}, gaps.missing.front(), {}, subject);
+      fail({kInvalidDeviceFunction, true, false, missing, FailureCause::image, lacking(image)},
+           gaps.missing.front(), {}, subject);
       auto& all = result_.kernels.missing;
       all.insert(all.end(), gaps.missing.begin(), gaps.missing.end());
     }
     if (!gaps.variables.empty()) {
-      fail({kInvalidSymbol, true, false, missing_variable}, {}, gaps.variables.front(), subject);
+      fail({kInvalidSymbol, true, false, missing_variable, FailureCause::image, lacking(image)}, {},
+           gaps.variables.front(), subject);
       auto& all = result_.variables.missing;
       all.insert(all.end(), gaps.variables.begin(), gaps.variables.end());
     }
     if (!gaps.hollow.empty() && policy_.hollow != HollowPolicy::off) {
+      if (std::find(hollow_in_.begin(), hollow_in_.end(), image) == hollow_in_.end())
+        hollow_in_.push_back(image);
       if (policy_.hollow == HollowPolicy::error)
-        fail({0, true, false, hollow, FailureCause::hollow}, gaps.hollow.front(), {}, subject);
+        fail({0, true, false, hollow, FailureCause::hollow, lacking(image)}, gaps.hollow.front(), {},
+             subject);
       auto& all = result_.kernels.hollow;
       all.insert(all.end(), gaps.hollow.begin(), gaps.hollow.end());
     }
@@ -330,11 +429,11 @@ class DeviceJudge {
     bool unknown = false;
     std::string reason;
     FailureCause about = FailureCause::image;
+    Fix mend = {};
   };
 
-  void fail(const DeviceObject& object, const ContainerCode& code, int number, bool unknown,
-            const std::string& reason, const std::string& kernel, const std::string& variable = {}) {
-    const Cause cause{number, true, unknown, reason};
+  void fail(const DeviceObject& object, const ContainerCode& code, const Cause& cause,
+            const std::string& kernel, const std::string& variable) {
     if (Failure* failure = like(cause))
       failure->places.push_back(place_of(object, code));
     else
@@ -354,8 +453,9 @@ class DeviceJudge {
                                   kernel,
                                   variable,
                                   cause.about,
-                                  {},
-                                  cause.numbered});
+                                  text_of(cause.mend, device_, {}, policy_.target),
+                                  cause.numbered,
+                                  cause.mend});
       failure = &result_.failures.back();
     }
     failure->places.push_back(subject.place);
@@ -363,9 +463,10 @@ class DeviceJudge {
 
   // The failure of that cause so far, or nullptr.
   Failure* like(const Cause& cause) {
+    const std::string fix = text_of(cause.mend, device_, {}, policy_.target);
     const auto same = [&](const Failure& failure) {
-      return std::tie(failure.code, failure.numbered, failure.unknown, failure.reason) ==
-             std::tie(cause.number, cause.numbered, cause.unknown, cause.reason);
+      return std::tie(failure.code, failure.numbered, failure.unknown, failure.reason, failure.fix) ==
+             std::tie(cause.number, cause.numbered, cause.unknown, cause.reason, fix);
     };
     const auto failure = std::find_if(result_.failures.begin(), result_.failures.end(), same);
     if (failure != result_.failures.end()) return &*failure;
@@ -382,10 +483,27 @@ class DeviceJudge {
   EmbeddedJudge embedded_;
   LinkJudge link_judge_;
   DeviceResult result_;
+  std::map<std::string, Fix> mends_;              // by kind_of() and reason
+  std::map<std::string, KindOfContainer> kinds_;  // by kind_of()
+  std::map<std::string, ContainerCode> linked_;   // what device links made, by where it stands
+  std::vector<std::string> hollow_in_;            // the images that hold kernels empty
+  Fix specific_;  // what would make the first container for other devices one for this
   struct {
     std::uint64_t total = 0, specific = 0, fitting = 0;
   } with_kernels_;  // containers
 };
+
+// The images of containers that ask for something: what the build asks for, in a part of the file at least.
+void add_held(std::vector<ExpectedImage>& held, const ContainerCode& code) {
+  for (const Image& image : code.images) {
+    const bool sass = image.entry.kind == EntryKind::sass;
+    if (!image.code || !image.unknown.empty() || (!sass && image.entry.kind != EntryKind::ptx)) continue;
+    const auto same = [&](const ExpectedImage& each) {
+      return each.arch == image.entry.arch && each.sass == sass;
+    };
+    if (std::none_of(held.begin(), held.end(), same)) held.push_back({image.entry.arch, sass});
+  }
+}
 
 void add_expectation(ExpectResult& result, Expectation expectation, const LinkJudge::Subject& subject) {
   if (expectation.verdict == ExpectVerdict::nothing) return;
@@ -478,7 +596,7 @@ FileResult verify_file(const DeviceCode& code, const ByteSource& file, const std
   if (request.policy.scope == Scope::library) census.emplace(capabilities_of(request.classes));
   for (const DeviceClass& each : request.classes)
     judges.emplace_back(each, request.policy, waivers, links, census ? &*census : nullptr);
-  std::optional<Version> toolkit;
+  std::vector<ExpectedImage> held;
   RuntimeUse runtime(code, file);
   ContainerCodes codes(code, file);
   for (std::size_t index = 0; index < code.objects.size(); ++index) {
@@ -497,8 +615,7 @@ FileResult verify_file(const DeviceCode& code, const ByteSource& file, const std
       result.has_code |= may_hold_code(contents);
       result.errors.insert(result.errors.end(), contents.errors.begin(), contents.errors.end());
       add_warnings(contents, result.warnings);
-      for (const Image& image : contents.images)
-        if (image.unknown.empty()) raise(toolkit, toolkit_of(image));
+      if (asks_for_image(contents)) add_held(held, contents);
       runtime.add(object, contents);
       for (const KernelName& kernel : contents.kernels) waivers.note(kernel.name);
       for (const std::string& variable : contents.variables) waivers.note(variable);
@@ -515,8 +632,7 @@ FileResult verify_file(const DeviceCode& code, const ByteSource& file, const std
   for (std::size_t i = 0; i < links.size(); ++i) result.has_code |= links.asks(i);
   expected_of_links.finish(result.expect, links, request.expected);
   for (DeviceJudge& each : judges)
-    result.devices.push_back(
-        each.finish(toolkit, result.errors.empty(), !result.runtime_code.empty(), runtime));
+    result.devices.push_back(each.finish(held, result.errors.empty(), !result.runtime_code.empty(), runtime));
   return result;
 }
 

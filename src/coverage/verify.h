@@ -8,6 +8,7 @@
 
 #include "coverage/embedded.h"
 #include "coverage/expect.h"
+#include "coverage/fix.h"
 #include "coverage/judge.h"
 #include "coverage/library.h"
 #include "coverage/waivers.h"
@@ -57,8 +58,9 @@ struct Failure {
   std::string kernel;         // one kernel of it, mangled; empty where none can be named
   std::string variable = {};  // where it has no kernel, or lacks a variable: likewise
   FailureCause cause = FailureCause::image;
-  std::string fix = {};  // the line to type, where it is another than the device's
+  std::string fix = {};  // the line to type, empty where there is none
   bool numbered = true;  // false: CUDA does not document which error it is; `code` is that of a single image
+  Fix mend = {};         // what `fix` says: of the first of the containers, and of the others, too
 };
 
 struct ContainerCounts {
@@ -103,7 +105,8 @@ struct DeviceResult {
   bool runtime_elsewhere = false;
   std::string runtime_fix;                // with toolkit_ahead
   std::optional<OtherOrder> other_order;  // with scope container
-  std::string fix;                        // the line to type, empty where covered
+  std::string hollow_fix;                 // what mends kernels.hollow, as a line to type
+  std::string fix;                        // that of the gravest failure, empty where covered
 };
 
 // Devices that the rules cannot tell apart are judged once.

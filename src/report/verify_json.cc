@@ -53,6 +53,7 @@ Json to_json(const Failure& failure) {
           {"unknown", failure.unknown},
           {"cause", failure.reason},
           {"found", failure.found},
+          {"fix", failure.fix},
           {"containers", std::move(containers)}};
 }
 

@@ -57,15 +57,19 @@ std::string_view seen_as(int code) {
 constexpr const char* kOrInvalidSymbol = "; invalid device symbol; named symbol not found";
 
 // Which toolkits can help a device without an image, and whether newer drivers still do.
-std::string toolkits_for(ComputeCapability device) {
+std::string toolkits_for(ComputeCapability device, std::optional<Version> driver_cuda) {
   if (is_beyond_table(device)) return {};
-  const auto toolkits = toolkits_with_sass_for(device);
-  if (!toolkits) return {};
-  const bool to_the_newest = toolkits->last == newest_known_toolkit().version;
-  std::string text = to_the_newest ? fmt::format("CUDA {} and newer make SASS for {}",
-                                                 to_string(toolkits->first), to_string(device))
-                                   : fmt::format("CUDA {} to {} make SASS for {}", to_string(toolkits->first),
-                                                 to_string(toolkits->last), to_string(device));
+  const auto all = toolkits_with_sass_for(device);
+  if (!all) return {};
+  const auto of_driver = toolkits_with_sass_for(device, driver_cuda);
+  const auto toolkits = of_driver ? *of_driver : *all;
+  const std::string first = to_string(toolkits.first), last = to_string(toolkits.last);
+  std::string text = toolkits.last == newest_known_toolkit().version
+                         ? fmt::format("CUDA {} and newer make", first)
+                     : toolkits.first == toolkits.last ? fmt::format("CUDA {} makes", last)
+                                                       : fmt::format("CUDA {} to {} make", first, last);
+  text += " SASS for " + to_string(device);
+  if (of_driver && toolkits.last < all->last) text += " that its driver runs";
   if (const auto branch = last_driver_branch_for(device))
     text += fmt::format("; {} is its last driver branch", *branch);
   return text;
@@ -225,9 +229,10 @@ class Writer {
       if (failure.places.size() > 1)
         detail("also", count_of(failure.places.size() - 1, "more container") + " of this file");
       if (failure.code == kNoKernelImage)
-        detail("toolkits", toolkits_for(*all_.classes[index].device.capability));
-      detail("fix", failure.fix.empty() ? result.fix : failure.fix);
-      if (failure.code == kNoKernelImage && options_.hint_scope && failure.fix.empty() &&
+        detail("toolkits",
+               toolkits_for(*all_.classes[index].device.capability, all_.classes[index].device.driver_cuda));
+      detail("fix", failure.fix);
+      if (failure.code == kNoKernelImage && options_.hint_scope && !failure.places.empty() &&
           result.containers.sass + result.containers.jit != 0)
         detail("hint",
                "a library that chooses among its images at run time, as NVIDIA's do, is judged with --scope "
@@ -273,7 +278,7 @@ class Writer {
                        count_of(result.kernels.hollow.size(), "kernel does nothing", "kernels do nothing"),
                        devices_of(index), name_list(result.kernels.hollow)),
            file.library ? "--hollow off, if the library chooses other kernels for this device"
-                        : "compile that code for this device too, or waive it: --waivers FILE");
+                        : result.hollow_fix);
     const bool said = !result.failures.empty() && result.failures.front().code == kInsufficientDriver;
     if (result.toolkit_ahead && !said) write_old_driver(file, index);
     write_embedded(file, index);

@@ -22,14 +22,6 @@ struct Concerned {
   }
 };
 
-// The newest known toolkit whose programs a driver of this CUDA runs.
-std::optional<Version> newest_toolkit_on(Version driver_cuda) {
-  std::optional<Version> newest;
-  for (const Toolkit& toolkit : known_toolkits())
-    if (lowest_driver_cuda_for_toolkit(toolkit.version) <= driver_cuda) newest = toolkit.version;
-  return newest;
-}
-
 // How these devices get a driver that offers this CUDA.
 std::string update_advice(const std::vector<ComputeCapability>& capabilities, Version needed) {
   const auto tegra = std::count_if(capabilities.begin(), capabilities.end(), may_be_tegra);
@@ -44,7 +36,8 @@ std::string too_old_for_programs(const std::string& names, const std::vector<Com
                      ", too old for programs of " + cuda_text(toolkit) +
                      " (error 35, cudaErrorInsufficientDriver): " +
                      update_advice(capabilities, lowest_driver_cuda_for_toolkit(toolkit));
-  if (const auto other = newest_toolkit_on(driver)) text += ", or build with " + cuda_text(*other);
+  if (const auto other = newest_toolkit_for(capabilities, driver))
+    text += ", or build with " + cuda_text(*other);
   return text;
 }
 

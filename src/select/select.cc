@@ -85,9 +85,16 @@ struct Obstacle {
   std::vector<Version> others;  // the known toolkits without it, ascending
 };
 
-Obstacle obstacle(const std::string& reason, const std::vector<Version>& others, const Compiler& compiler,
-                  const std::string& does = "serves it") {
-  return {reason + other_toolkits_text(others, compiler.version, does), others};
+// Advice names toolkits with SASS for the device, as that of a verification does, unless there are none.
+Obstacle obstacle(const std::string& reason, const std::vector<Version>& others, const DeviceGroup& group,
+                  const Compiler& compiler, const std::string& does = "serves it") {
+  std::vector<Version> with_sass;
+  for (const Version version : others)
+    if (newest_sass_for(find_toolkit(version)->archs, group.capability)) with_sass.push_back(version);
+  const std::string any = other_toolkits_text(others, compiler.version, does);
+  const std::string sass = other_toolkits_text(with_sass, compiler.version, does);
+  if (with_sass.empty() || sass == any) return {reason + any, others};
+  return {reason + other_toolkits_text(with_sass, compiler.version, "makes SASS for it"), others};
 }
 
 std::optional<Obstacle> obstacle_to_jit(const DeviceGroup& group, const Compiler& compiler,
@@ -96,24 +103,25 @@ std::optional<Obstacle> obstacle_to_jit(const DeviceGroup& group, const Compiler
   const std::string toolkit = name_of(compiler);
   if (!newest_ptx_for(compiler.ptx, group.capability))
     return obstacle(toolkit + " makes nothing that runs on " + capability,
-                    toolkits_serving(group.capability, std::nullopt, SelectPolicy{}), compiler, "does");
+                    toolkits_serving(group.capability, group.driver, SelectPolicy{}), group, compiler,
+                    "does");
 
   const std::string no_sass = toolkit + " makes no SASS for " + capability;
-  const auto with_any_driver = toolkits_serving(group.capability, std::nullopt, policy);
+  const auto others = toolkits_serving(group.capability, group.driver, policy);
   if (policy.ptx == PtxPolicy::none)
-    return obstacle(no_sass + ", and PTX is ruled out", with_any_driver, compiler);
+    return obstacle(no_sass + ", and PTX is ruled out", others, group, compiler);
   if (policy.ptx == PtxPolicy::given &&
       (!makes(compiler.ptx, policy.given_ptx) || ptx_fits(policy.given_ptx, group.capability) != Fit::yes))
     return obstacle(
         no_sass + ", and the PTX asked for (compute_" + to_string(policy.given_ptx) + ") does not serve it",
-        with_any_driver, compiler);
+        others, group, compiler);
   const Fit taken = group.driver ? driver_takes_ptx_of(compiler, *group.driver) : Fit::yes;
   if (taken != Fit::yes) {
     const std::string ptx = compiler.ptx_isa == Version{} ? "PTX" : "PTX " + to_string(compiler.ptx_isa);
     return obstacle(no_sass + ", and a driver that offers " + cuda_text(*group.driver) +
                         (taken == Fit::no ? " does not" : " may not") + " compile its " + ptx +
                         " (error 222, cudaErrorUnsupportedPtxVersion)",
-                    toolkits_serving(group.capability, group.driver, policy), compiler);
+                    others, group, compiler);
   }
   return std::nullopt;
 }

@@ -104,12 +104,14 @@ Selection select_architectures(const std::vector<Device>& devices, const Compile
                                const SelectPolicy& policy);
 
 // One line each, no line end.
-std::string format_cmake(const Selection& selection);    // 80-real;86-real;86-virtual
-std::string format_torch(const Selection& selection);    // 8.0;8.6+PTX; see torch_notes()
+std::string format_cmake(const Selection& selection);  // 80-real;86-real;86-virtual
+// 8.0;8.6+PTX, what torch takes alone (compat/torch.h); see torch_notes(). Empty where it takes none of it.
+std::string format_torch(const Selection& selection);
 std::string format_gencode(const Selection& selection);  // -gencode=arch=compute_80,code=sm_80 …
 
-// What format_torch() could not say: torch has no spelling for PTX without SASS of the same architecture, so
-// that PTX brings SASS along. One line for each such entry.
+// What format_torch() could not say: torch does not take every architecture, and another may stand for it;
+// and it has no spelling for PTX without SASS of the same architecture, so that PTX brings SASS along. One
+// line for each such entry.
 std::vector<std::string> torch_notes(const Selection& selection);
 
 }  // namespace archguard

@@ -147,6 +147,12 @@ Answer run_select_command(const SelectOptions& options) {
     if (options.format != SelectFormat::json) return answer;
   }
   answer.out = select_output(options.format, report);
+  if (options.format == SelectFormat::torch && answer.out == "\n") {
+    answer.exit_code = 1;
+    answer.out.clear();
+    answer.err +=
+        error_lines("error", {"", "torch takes none of these architectures", "choose another --format"});
+  }
   return answer;
 }
 

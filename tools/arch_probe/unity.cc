@@ -17,6 +17,7 @@
 #include "compat/driver.cc"
 #include "compat/rules.cc"
 #include "compat/toolkit.cc"
+#include "compat/torch.cc"
 #include "device/answers.cc"
 #include "device/cache.cc"
 #include "device/causes.cc"

@@ -85,8 +85,7 @@ TEST_CASE("PTX that the driver takes is covered; newer PTX is error 222 with cau
         "  seen as: the provided PTX was compiled with an unsupported toolchain\n"
         "  found: PTX compute_80 (ISA 9.0)\n"
         "  cause: its PTX has ISA 9.0; the driver offers CUDA 12.4 and takes PTX up to ISA 8.4\n"
-        "  fix: add 86-real to CUDA_ARCHITECTURES of target 'foo', or update the driver to branch 580 (CUDA "
-        "13.0) or newer\n"
+        "  fix: update the driver to branch 580 (CUDA 13.0) or newer, or build with CUDA 12.4\n"
         "  error 222  8.6 (--device 8.6@12.4)  1 container: 1 that cannot run\n"
         "k.ptx: 0 of 1 covered\n");
   CHECK(bad.err.empty());
@@ -159,7 +158,7 @@ TEST_CASE("what was asked for and is not there is no CUDA error") {
         "archguard: error: k.ptx: kernel 'gemm' is not what was asked for on 8.0 (--device 8.0@13.0)\n"
         "  found: PTX compute_80 (ISA 9.0)\n"
         "  cause: only PTX fits, and SASS is required\n"
-        "  fix: add 80-real to CUDA_ARCHITECTURES of target 'foo'\n"
+        "  fix: compile it for sm_80 (nvcc -cubin -arch=sm_80) as well\n"
         "k.ptx: 0 of 1 covered\n");
 }
 

@@ -217,7 +217,7 @@ TEST_CASE(
     return at == std::string::npos ? "no error"
                                    : result.text.substr(at + 7, result.text.find('\n', at) - at - 7);
   };
-  const std::string update = "update the driver to branch 525 (CUDA 12.0) or newer, or build with CUDA 11.4";
+  const std::string update = "update the driver to branch 525 (CUDA 12.0) or newer, or build with CUDA 11.8";
   CHECK(fix_on("NVIDIA A100, 8.0, 470.82.01,") ==
         update +
             ", or, where cuda-compat gives programs a newer CUDA than this driver, tell that in the column "

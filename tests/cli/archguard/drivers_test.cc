@@ -54,7 +54,11 @@ TEST_CASE("the fix for a compression that the driver does not know leads to no o
       "(LZ4)";
   CHECK(fix_of("a.so") == without);
   CHECK(fix_of("p82.so") == without);
-  CHECK(fix_of("p90.so") == "update the driver to branch 580 (CUDA 13.0) or newer, or build with CUDA 12.2");
+  CHECK(
+      fix_of("p90.so") ==
+      "update the driver to branch 580 (CUDA 13.0) or newer, or build with CUDA 12.9 and compile with nvcc's "
+      "--compress-mode=speed (LZ4) and add 80-real to CMAKE_CUDA_ARCHITECTURES (nvcc: "
+      "-gencode=arch=compute_80,code=sm_80; TORCH_CUDA_ARCH_LIST: 8.0)");
 }
 
 TEST_CASE("a Jetson's driver version is no CUDA: nothing fails by it, and the fix is a JetPack") {
@@ -73,10 +77,10 @@ TEST_CASE("a Jetson's driver version is no CUDA: nothing fails by it, and the fi
   CHECK(run.exit_code == 0);
   auto strict = verify;
   strict.emplace_back("--require-driver");
-  CHECK(
-      fix_in(run_archguard(strict, folder.path())) ==
-      "name the driver: --device 8.7@13.0, or the column driver_cuda in the fleet file, with the CUDA of its "
-      "JetPack");
+  CHECK(fix_in(run_archguard(strict, folder.path())) ==
+        "name the driver by the CUDA that it offers: --device 8.7@X.Y, or the column driver_cuda in the "
+        "fleet file, with the CUDA of its "
+        "JetPack");
   const std::string old = run_archguard({"verify", "k.ptx", "--device", "8.7@12.6"}, folder.path()).out;
   CHECK(old.find("archguard: error 222: ") == 0);
   CHECK(old.find("upgrade to a JetPack that offers CUDA 13.0 or newer") != std::string::npos);

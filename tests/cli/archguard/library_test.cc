@@ -82,7 +82,8 @@ TEST_CASE("a library that was not made for a device is an error, a warning, or l
   CHECK(run.out ==
         "archguard: error: l.so: not made for 8.7 (--device 8.7): 2 of 20 kernels\n"
         "  cause: 8.0 gets 20 kernels of it, this device 2, all of them compiled from PTX\n"
-        "  fix: use a build of this library that holds sm_87; --partly warn, if the program calls only what "
+        "  fix: use a build of this library that was made for 8.7; --partly warn, if the program calls only "
+        "what "
         "runs there\n"
         "  error      8.7 (--device 8.7)  2 containers: 1 PTX, 1 without an image; 2 of 20 kernels\n"
         "  covered    8.6 (--device 8.6)  2 containers: 2 SASS\n"
@@ -145,7 +146,7 @@ TEST_CASE("a kernel that does nothing covers no device, whatever --partly says")
           "  seen as: no kernel image is available for execution on the device\n"
           "  cause: the only kernel that fits does nothing; 8.0 gets 10\n"
           "  toolkits: CUDA 12.8 and newer make SASS for 12.0\n"
-          "  fix: use a build of this library that holds sm_120\n"
+          "  fix: use a build of this library that was made for 12.0\n"
           "l.so: 0 of 1 covered\n");
     CHECK(run.exit_code == 1);
   }

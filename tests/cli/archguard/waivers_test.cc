@@ -61,7 +61,8 @@ TEST_CASE(
       "  seen as: invalid device function\n"
       "  found: sm_80 cubin, sm_90 cubin, no PTX\n"
       "  cause: the sm_90 image that this device takes lacks it; another image of the same container has it\n"
-      "  fix: compile every source file that holds these kernels for 90 too, or waive them: --waivers FILE "
+      "  fix: compile every source file that holds these kernels for sm_90 too, or waive them: --waivers "
+      "FILE "
       "with "
       "the line '\"second(float*, int)\",9.0,why it may be absent'\n"
       "k.fatbin: 0 of 1 covered\n");

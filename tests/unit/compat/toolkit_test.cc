@@ -115,3 +115,22 @@ TEST_CASE("first and last toolkit of a device follow from the table") {
   CHECK(range_of({13, 0}) == "8.0 to 13.5");
   CHECK(range_of({1, 3}) == "none");
 }
+
+TEST_CASE("advice names a toolkit that the device's driver runs, with SASS where one makes it") {
+  const auto text = [](const std::vector<ComputeCapability>& devices, std::optional<Version> driver) {
+    const auto newest = newest_toolkit_for(devices, driver);
+    return newest ? to_string(*newest) : "none";
+  };
+  CHECK(text({{8, 0}}, Version{12, 4}) == "12.9");
+  CHECK(text({{8, 0}}, std::nullopt) == "13.5");
+  CHECK(text({{6, 1}}, std::nullopt) == "12.9");
+  CHECK(text({{6, 1}}, Version{11, 4}) == "11.8");
+  CHECK(text({{6, 1}, {12, 0}}, Version{12, 8}) == "12.9");
+  CHECK(text({{12, 0}, {3, 5}}, Version{12, 8}) == "11.8");  // 12.0 through PTX
+  CHECK(text({{13, 0}}, Version{12, 4}) == "12.4");          // through PTX alone
+  CHECK(text({{1, 3}}, std::nullopt) == "none");
+  const auto range = toolkits_with_sass_for({12, 0}, Version{12, 9});
+  REQUIRE(range);
+  CHECK(to_string(range->first) + " to " + to_string(range->last) == "12.8 to 12.9");
+  CHECK_FALSE(toolkits_with_sass_for({12, 0}, Version{11, 8}));
+}

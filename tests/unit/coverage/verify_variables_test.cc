@@ -95,7 +95,8 @@ TEST_CASE("a missing variable is error 13 with its line to waive it") {
   CHECK(lacking.failures[0].reason ==
         "the sm_86 image that this device takes lacks it; another image of the same fat binary has it");
   CHECK(lacking.fix ==
-        "compile every source file that holds these variables for 86 too, or waive them: --waivers FILE with "
+        "compile every source file that holds these variables for sm_86 too, or waive them: --waivers FILE "
+        "with "
         "the "
         "line 'dv,8.6,why it may be absent'");
   CHECK(verify_bytes(bytes, {device("8.6")}, Scope::container, "dv,8.6,for 8.0 alone").devices[0].coverage ==

@@ -38,7 +38,7 @@ DeviceResult uncovered() {
                              "sm_80 cubin, no PTX",
                              "libfoo.so(.nv_fatbin+0x40)",
                              "_Z4gemmPf"});
-  result.fix = "add 75-real to CUDA_ARCHITECTURES of target 'foo'";
+  result.fix = result.failures[0].fix = "add 75-real to CUDA_ARCHITECTURES of target 'foo'";
   return result;
 }
 
@@ -220,7 +220,7 @@ TEST_CASE("variables are named as kernels are, and those that are missing are er
                              "libfoo.so(.nv_fatbin+0x40)",
                              {},
                              "_ZN4user2dvE"});
-  result.fix = "waive them";
+  result.failures.back().fix = "waive them";
   const std::string text = verify_text(all, {});
   CHECK(text.find("archguard: error 13: libfoo.so(.nv_fatbin+0x40): variable 'user::dv' is missing on NVIDIA "
                   "T4 (7.5, "
@@ -251,6 +251,7 @@ TEST_CASE("the JSON document has the keys of the contract, and survives names th
   CHECK(results[0]["verdict"] == "not-covered");
   CHECK(results[0]["errors"][0]["code"] == 209);
   CHECK(results[0]["errors"][0]["count"] == 2);
+  CHECK(results[0]["errors"][0]["fix"] == "add 75-real to CUDA_ARCHITECTURES of target 'foo'");
   CHECK(results[0]["errors"][0]["containers"][0]["offset"] == 0x40);
   CHECK(results[0]["errors"][0]["containers"][0]["section"] == ".nv_fatbin");
   CHECK(results[0]["errors"][0]["containers"][0]["member"].is_null());

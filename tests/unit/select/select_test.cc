@@ -164,13 +164,14 @@ TEST_CASE("nothing left to serve is an empty list, no baseline and no lone PTX")
 TEST_CASE("a device that needs JIT, with a driver too old for it: 222, and the toolkits on either side") {
   const auto devices = fleet("8.0 12.0@12.2");
   const auto selection = select_architectures(devices, cuda("12.4"), {});
-  CHECK(
-      told(selection, devices) ==
-      "80-real: 8.0 (fleet.csv:2)\n"
-      "80-virtual: PTX fallback for GPUs newer than 8.0\n"
-      "excluded 12.0 (fleet.csv:3): CUDA 12.4 makes no SASS for 12.0, and a driver that offers CUDA 12.2 "
-      "does not "
-      "compile its PTX 8.4 (error 222, cudaErrorUnsupportedPtxVersion); 12.2 serves it, and so does 12.8\n");
+  CHECK(told(selection, devices) ==
+        "80-real: 8.0 (fleet.csv:2)\n"
+        "80-virtual: PTX fallback for GPUs newer than 8.0\n"
+        "excluded 12.0 (fleet.csv:3): CUDA 12.4 makes no SASS for 12.0, and a driver that offers CUDA 12.2 "
+        "does not "
+        "compile its PTX 8.4 (error 222, cudaErrorUnsupportedPtxVersion); the first toolkit that makes SASS "
+        "for it "
+        "is 12.8\n");
   CHECK(range(selection.excluded[0]) == "8.0 to 12.9");
 }
 

@@ -1,0 +1,233 @@
+#include <algorithm>
+
+#include "base/text.h"
+#include "compat/rules.h"
+#include "compat/torch.h"
+#include "coverage/fix.h"
+#include "coverage/waivers.h"
+
+namespace archguard {
+namespace {
+
+std::string cmake_entry(const Addition& add) {
+  return to_string(add.arch) + (!add.ptx ? "-real" : !add.sass ? "-virtual" : "");
+}
+
+std::string nvcc_flags(const Addition& add) {
+  const std::string number = to_string(add.arch), flag = "-gencode=arch=compute_" + number + ",code=";
+  if (!add.ptx) return flag + "sm_" + number;
+  return (add.sass ? flag + "sm_" + number + " " : "") + flag + "compute_" + number;
+}
+
+// "compute_75 (nvcc -ptx -arch=compute_75)"
+std::string apart(const Addition& add) {
+  const std::string number = to_string(add.arch), sass = "sm_" + number, ptx = "compute_" + number;
+  std::vector<std::string> texts;
+  if (add.sass) texts.push_back(sass + " (nvcc -cubin -arch=" + sass + ")");
+  if (add.ptx) texts.push_back(ptx + " (nvcc -ptx -arch=" + ptx + ")");
+  return join(texts, " and ");
+}
+
+template <class Spelling>
+std::vector<std::string> spelled(const std::vector<Addition>& additions, Spelling spelling) {
+  std::vector<std::string> texts;
+  for (const Addition& add : additions) texts.push_back(spelling(add));
+  return texts;
+}
+
+// "a", "a and b", "a, b and c"; not empty.
+std::string listed(std::vector<std::string> texts, const std::string& last_word = " and ") {
+  const std::string last = texts.back();
+  texts.pop_back();
+  return texts.empty() ? last : join(texts, ", ") + last_word + last;
+}
+
+// "; TORCH_CUDA_ARCH_LIST: 8.6 9.0a", with the nearest names where torch does not take these; empty where it
+// has none that would do.
+std::string torch_form(const std::vector<Addition>& additions) {
+  std::vector<std::string> names, others;
+  for (const Addition& add : additions) {
+    auto name = torch_name(add.arch, add.ptx);
+    if (!name) {
+      const auto nearest = add.sass ? nearest_in_torch(add.arch) : nearest_ptx_in_torch(add.arch);
+      if (!nearest) return {};
+      name = torch_name(*nearest, add.ptx);
+      others.push_back(to_string(capability_of(add.arch)) + suffix_text(add.arch.suffix));
+    }
+    if (std::find(names.begin(), names.end(), *name) == names.end()) names.push_back(*name);
+  }
+  return "; TORCH_CUDA_ARCH_LIST: " + join(names, " ") +
+         (others.empty() ? "" : ", as torch takes no " + listed(others, " or "));
+}
+
+// The same entries for nvcc and for PyTorch's extensions: who reads this may build with any of them.
+std::string other_forms(const std::vector<Addition>& additions) {
+  return " (nvcc: " + join(spelled(additions, nvcc_flags), " ") + torch_form(additions) + ")";
+}
+
+std::string add_entries(const std::vector<Addition>& additions, const std::string& target) {
+  const std::string add = "add " + listed(spelled(additions, cmake_entry)) + " to ";
+  if (!target.empty()) return add + "CUDA_ARCHITECTURES of target '" + target + "'";
+  return add + "CMAKE_CUDA_ARCHITECTURES" + other_forms(additions);
+}
+
+// A driver new enough for `cuda`, by its branch where that is known.
+std::string update_driver(Version cuda, ComputeCapability device) {
+  if (may_be_tegra(device)) return jetpack_advice(cuda);
+  const auto branch = driver_branch_of(cuda);
+  return "update the driver to " +
+         (branch ? "branch " + std::to_string(*branch) + " (CUDA " + to_string(cuda) + ")"
+                 : "one that offers CUDA " + to_string(cuda)) +
+         " or newer";
+}
+
+std::string toolkits_text(const ToolkitRange& range) {
+  const std::string first = "CUDA " + to_string(range.first), last = to_string(range.last);
+  if (range.first == range.last) return first;
+  if (range.last == newest_known_toolkit().version) return first + " or newer";
+  const auto& all = known_toolkits();
+  const auto next =
+      std::find_if(all.begin(), all.end(), [&](const auto& each) { return each.version > range.first; });
+  return first + (next->version == range.last ? " or " : " to ") + last;
+}
+
+std::string library_text(const Remedy& way) {
+  std::vector<std::string> held;
+  for (const Arch arch : way.holds) held.push_back("sm_" + to_string(arch));
+  std::string text = "use a build of this library that holds " + listed(held, " or ");
+  if (way.toolkits->last < newest_known_toolkit().version)
+    text += ", made with CUDA " + to_string(way.toolkits->last) + " or older";
+  return text;
+}
+
+bool is_held(const std::vector<Addition>& additions, const std::vector<ExpectedImage>& held) {
+  const auto holds = [&](Arch arch, bool sass) {
+    return std::any_of(held.begin(), held.end(),
+                       [&](const ExpectedImage& image) { return image.arch == arch && image.sass == sass; });
+  };
+  return std::all_of(additions.begin(), additions.end(), [&](const Addition& add) {
+    return (!add.sass || holds(add.arch, true)) && (!add.ptx || holds(add.arch, false));
+  });
+}
+
+class Speaker {
+ public:
+  Speaker(ComputeCapability device, const std::vector<ExpectedImage>& held, const std::string& target)
+      : device_(device), held_(held), target_(target) {}
+
+  std::string say(const Remedy& way) {
+    std::vector<std::string> steps;
+    if (!way.unset.empty()) steps.push_back("unset " + listed(way.unset));
+    if (way.driver) steps.push_back(update_driver(*way.driver, device_));
+    if (way.other_library) {
+      steps.push_back("use a build of this library for CUDA " + std::to_string(way.toolkits->last.major));
+    } else if (!way.holds.empty()) {
+      steps.push_back(library_text(way));
+    } else if (way.toolkits) {
+      std::string build = "build with " + toolkits_text(*way.toolkits);
+      std::vector<std::string> dropped;
+      for (const Arch arch : way.drop) dropped.push_back(to_string(arch));
+      if (!dropped.empty()) build += " without " + listed(dropped) + ", which it does not make,";
+      steps.push_back(build);
+    }
+    if (way.lz4) steps.push_back(without_zstd(way));
+    if (!way.add.empty()) steps.push_back(add(way));
+    if (way.link)
+      steps.push_back(
+          "link that code with nvcc (nvcc -dlink, or CUDA_RESOLVE_DEVICE_SYMBOLS in CMake), or compile it "
+          "without -rdc=true (CUDA_SEPARABLE_COMPILATION)");
+    return join(steps, " and ");
+  }
+
+ private:
+  // CUDA 12.7 had no toolkit; before 12.8 nvcc has no such option, and no zstd.
+  static std::string without_zstd(const Remedy& way) {
+    const bool has_option = !way.toolkits || Version{12, 8} <= way.toolkits->first;
+    return has_option ? "compile with nvcc's --compress-mode=speed (LZ4)"
+                      : "compile without nvcc's --compress-mode";
+  }
+
+  // The list in full once; it is the same list further on.
+  std::string add(const Remedy& way) {
+    if (way.apart) return "compile it for " + listed(spelled(way.add, apart)) + " as well";
+    const bool again = list_named_;
+    list_named_ = true;
+    if (!way.toolkits && is_held(way.add, held_))
+      return "build the source file or library that this container comes from for " +
+             listed(spelled(way.add, cmake_entry)) + " too" + (target_.empty() ? other_forms(way.add) : "") +
+             ": other containers of the file hold it";
+    return again ? "add " + listed(spelled(way.add, cmake_entry)) : add_entries(way.add, target_);
+  }
+
+  const ComputeCapability device_;
+  const std::vector<ExpectedImage>& held_;
+  const std::string& target_;
+  bool list_named_ = false;
+};
+
+std::string or_waive(const std::string& kernel, const std::vector<std::string>& all,
+                     ComputeCapability device) {
+  return std::string(", or waive them: --waivers FILE with ") +
+         (all.size() > 1 ? "a line for each, such as '" : "the line '") + waiver_line(kernel, device, all) +
+         "'";
+}
+
+}  // namespace
+
+std::string text_of(const Fix& fix, const Device& device, const std::vector<ExpectedImage>& held,
+                    const std::string& target) {
+  const std::string capability = to_string(*device.capability);
+  if (fix.name_driver)
+    return "name the driver by the CUDA that it offers: --device " + capability + "@X.Y, or " +
+           (may_be_tegra(*device.capability)
+                ? "the column driver_cuda in the fleet file, with the CUDA of its JetPack"
+                : "a column driver_version in the fleet file");
+  std::vector<std::string> texts;
+  Speaker speaker(*device.capability, held, target);
+  for (const Remedy& way : fix.ways) texts.push_back(speaker.say(way));
+  const std::string leave_out = "leave this device out of the fleet (its column 'excluded')";
+  if (!fix.demand.empty())
+    texts.push_back("do without " + fix.demand);
+  else if (texts.empty() && fix.leave_out)
+    return "no known toolkit helps " + capability + ": " + leave_out;
+  if (fix.leave_out) texts.push_back(leave_out);
+  return join(texts, ", or ");
+}
+
+std::string fix_for_missing(const std::string& what, const std::string& image, const std::string& first,
+                            const std::vector<std::string>& all, ComputeCapability device) {
+  return "compile every source file that holds these " + what + " for " + image + " too" +
+         or_waive(first, all, device);
+}
+
+std::string fix_for_hollow(const std::string& image, const std::string& kernel,
+                           const std::vector<std::string>& all, ComputeCapability device) {
+  return "give these kernels code for " + image + ", where an #if on __CUDA_ARCH__ may leave it out" +
+         or_waive(kernel, all, device);
+}
+
+std::string fix_for_partly(const Device& device, const JudgePolicy& policy, bool asked) {
+  if (!policy.environment.forces_jit.empty()) return "unset " + policy.environment.forces_jit;
+  std::string fix = "use a build of this library that was made for " + to_string(*device.capability);
+  const auto toolkits = toolkits_with_sass_for(*device.capability, device.driver_cuda);
+  if (toolkits && toolkits->last < newest_known_toolkit().version)
+    fix += ", with CUDA " + to_string(toolkits->last) + " or older";
+  return fix + (asked ? "; --partly warn, if the program calls only what runs there" : "");
+}
+
+std::string fix_for_absent(const std::vector<ExpectedImage>& absent, const std::string& target) {
+  // The target's property asks for them already.
+  if (!target.empty())
+    return "remove -arch and -gencode flags that override CUDA_ARCHITECTURES of target '" + target +
+           "' for this source file";
+  std::vector<Addition> additions;
+  for (const ExpectedImage& image : absent) {
+    auto add = std::find_if(additions.begin(), additions.end(),
+                            [&](const Addition& each) { return each.arch == image.arch; });
+    if (add == additions.end()) add = additions.insert(add, {image.arch});
+    (image.sass ? add->sass : add->ptx) = true;
+  }
+  return add_entries(additions, target);
+}
+
+}  // namespace archguard
