@@ -185,7 +185,7 @@ std::string text_of(const Fix& fix, const Device& device, const std::vector<Expe
   std::vector<std::string> texts;
   Speaker speaker(*device.capability, held, target);
   for (const Remedy& way : fix.ways) texts.push_back(speaker.say(way));
-  const std::string leave_out = "leave this device out of the fleet (its column 'excluded')";
+  const std::string leave_out = "leave this device out of the fleet";
   if (!fix.demand.empty())
     texts.push_back("do without " + fix.demand);
   else if (texts.empty() && fix.leave_out)

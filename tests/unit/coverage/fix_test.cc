@@ -71,11 +71,11 @@ TEST_CASE("error 209: what the toolkit makes, or a toolkit that makes it and tha
         kAdd + "90-virtual" + kTo + ", or build with CUDA 12.8 or newer and add 120-real");
   CHECK(fix_of(container({by("13.0", sass("80")), by("13.0", sass("110"))}), device("6.1")) ==
         "build with CUDA 12.9 without 110, which it does not make, and add 61-real" + kTo +
-            ", or leave this device out of the fleet (its column 'excluded')");
+            ", or leave this device out of the fleet");
   CHECK(fix_of(container({by("13.0", sass("80"))}), device("6.1", "11.4")).find("build with CUDA 11.8 and") ==
         0);
   CHECK(fix_of(container({by("12.4", sass("80"))}), device("1.3")) ==
-        "no known toolkit helps 1.3: leave this device out of the fleet (its column 'excluded')");
+        "no known toolkit helps 1.3: leave this device out of the fleet");
 }
 
 TEST_CASE("a variable is unset only where that is enough") {
@@ -130,7 +130,7 @@ TEST_CASE("a policy that nothing meets is to be dropped") {
   JudgePolicy sass_alone;
   sass_alone.require_sass = true;
   CHECK(fix_of(container({by("13.0", ptx("80", "9.0"))}), device("13.0"), sass_alone) ==
-        "do without --require sass, or leave this device out of the fleet (its column 'excluded')");
+        "do without --require sass, or leave this device out of the fleet");
   JudgePolicy with_ptx;
   with_ptx.require_ptx = true;
   CHECK(fix_of(container({by("12.4", sass("80")), by("12.4", sass("90"))}), device("8.0"), with_ptx) ==
