@@ -1,6 +1,7 @@
 #include "container/zip.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <vector>
 #include <zlib.h>
 
@@ -42,7 +43,7 @@ constexpr std::uint64_t kRatioMost = 1032;  // of deflate: 258 bytes for two bit
 constexpr std::size_t kStartSize = 4096, kBlock = std::size_t{256} * 1024,
                       kInMemoryMost = std::size_t{4} << 20;
 
-// Offsets count from the zip file's start, or from `begin`: behind a script they may do either.
+// Offsets count from the zip file's start, or from `begin`: behind a script or a program they may do either.
 struct Directory {
   std::uint64_t begin = 0, offset = 0, size = 0, entries = 0;
 };
@@ -60,13 +61,23 @@ Error not_at_end(const std::string& what, std::uint64_t found, const std::string
                "make it anew, as one zip file"};
 }
 
+bool begins_with_any_of(const ByteSource& source, std::initializer_list<std::string_view> magics) {
+  const auto start = read_bytes(source, 0, std::min<std::uint64_t>(4, source.size()));
+  return start && std::any_of(magics.begin(), magics.end(), [&](std::string_view magic) {
+           return starts_with(ByteView(*start).text(), magic);
+         });
+}
+
 bool is_script(const ByteSource& source) {
-  const auto start = read_bytes(source, 0, std::min<std::uint64_t>(2, source.size()));
-  return start && ByteView(*start).text() == "#!";
+  return begins_with_any_of(source, {"#!"});
+}
+
+bool is_program(const ByteSource& source) {
+  return begins_with_any_of(source, {"\177ELF", "MZ"});
 }
 
 Result<Directory> find_directory(const ByteSource& source) {
-  const bool scripted = is_script(source);
+  const bool is_behind = is_script(source) || is_program(source);
   const std::uint64_t size = source.size();
   const std::uint64_t tail_size = std::min<std::uint64_t>(size, kEndSize + kCommentMost);
   ARCHGUARD_TRY(tail, read_bytes(source, size - tail_size, tail_size));
@@ -80,13 +91,13 @@ Result<Directory> find_directory(const ByteSource& source) {
     std::uint64_t end = size - tail_size + at;
     if (at >= kLocatorSize && in.u32(at - kLocatorSize) == kLocator64) {
       const std::uint64_t claimed = in.u64(at - kLocatorSize + 8), locator = end - kLocatorSize;
-      // Behind a script it stands right before its locator, wherever that says it is.
-      const std::uint64_t record_at = scripted && locator >= kEnd64Size ? locator - kEnd64Size : claimed;
+      // Behind something else it stands right before its locator, wherever that says it is.
+      const std::uint64_t record_at = is_behind && locator >= kEnd64Size ? locator - kEnd64Size : claimed;
       const auto record = read_bytes(source, record_at, kEnd64Size);
       if (!record || Cursor(*record).u32(0) != kEnd64) return cut("zip64's end record", record_at);
       const Cursor wide(*record);
       const std::uint64_t record_end = record_at + kEnd64Head + wide.u64(4);
-      if (!scripted && record_end != locator)
+      if (!is_behind && record_end != locator)
         return not_at_end("zip64's end record", record_end, "locator", locator);
       directory = {0, wide.u64(48), wide.u64(40), wide.u64(32)};
       end = record_at;
@@ -97,9 +108,9 @@ Result<Directory> find_directory(const ByteSource& source) {
                        hex(directory.offset) + ", " +
                        std::to_string(directory.offset < end ? end - directory.offset : 0) + " remain",
                    {}};
-    if (!scripted && directory.offset + directory.size != end)
+    if (!is_behind && directory.offset + directory.size != end)
       return not_at_end("zip directory", directory.offset + directory.size, "end record", end);
-    if (scripted) directory.begin = end - directory.size - directory.offset;
+    if (is_behind) directory.begin = end - directory.size - directory.offset;
     directory.offset += directory.begin;
     return directory;
   }
@@ -261,6 +272,14 @@ class Keeper {
   std::unique_ptr<TemporaryFile> file_;
 };
 
+// Is what ends like a zip file one? The directory must begin with an entry.
+bool ends_with_zip(const ByteSource& source) {
+  const auto directory = find_directory(source);
+  if (!directory || directory->size == 0) return false;
+  const auto entry = read_bytes(source, directory->offset, std::min<std::uint64_t>(4, directory->size));
+  return entry && Cursor(*entry).u32(0) == kEntry;
+}
+
 }  // namespace
 
 bool is_zip(ByteView start) {
@@ -270,11 +289,11 @@ bool is_zip(ByteView start) {
 bool is_zip(const ByteSource& source) {
   const auto start = read_bytes(source, 0, std::min<std::uint64_t>(4, source.size()));
   if (start && is_zip(*start)) return true;
-  if (!is_script(source)) return false;
-  const auto directory = find_directory(source);
-  if (!directory) return false;
-  const auto entry = read_bytes(source, directory->offset, std::min<std::uint64_t>(4, directory->size));
-  return entry && (entry->empty() || Cursor(*entry).u32(0) == kEntry);
+  return is_script(source) && ends_with_zip(source);
+}
+
+bool has_zip_behind(const ByteSource& source) {
+  return is_program(source) && ends_with_zip(source);
 }
 
 Status visit_zip(const ByteSource& source, const std::function<void(const ZipMember&)>& visit) {

@@ -26,6 +26,9 @@ bool is_zip(ByteView start);
 // with a zip file's directory.
 bool is_zip(const ByteSource& source);
 
+// Does a zip file stand behind a program, an ELF or PE file, as self-extracting ones have it?
+bool has_zip_behind(const ByteSource& source);
+
 // Calls `visit` for each member that is no folder, in the directory's order, until the first damage, which is
 // the error.
 Status visit_zip(const ByteSource& source, const std::function<void(const ZipMember&)>& visit);

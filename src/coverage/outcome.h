@@ -33,7 +33,8 @@ struct Verification {
   std::vector<Excluded> excluded;    // that the fleet names and that were left out on purpose
   std::vector<FileResult> files;
   std::vector<UnusedWaiver> unused_waivers;
-  std::vector<std::string> passed_over;  // archives and compressed files of a folder, which were not read
+  std::vector<std::string> passed_over;  // archives and compressed files of a folder or zip file, which were
+                                         // not read: without them, no file is known to hold no device code
   std::optional<NeededOutcome> needed;   // nothing where nobody asked
   bool expects = false;                  // images were expected (--expect)
 };

@@ -29,7 +29,7 @@ class ZipVisitor {
         return add_error(name, {{}, "is not read: the zip file inflates to too much", {}});
       inflated_ += member.size;
       const auto wanted = [&](ByteView start) {
-        if (compressed_.empty() && is_compressed(start)) compressed_ = name;
+        if (is_compressed(start)) compressed_.push_back(name);
         return is_zip(start) || is_host_file(start, member.size);
       };
       auto bytes = open_zip_member(zip, member, wanted);
@@ -38,17 +38,22 @@ class ZipVisitor {
       if (depth < kDepthMost && holds_files(**bytes)) return read(**bytes, name, depth + 1);
       any_ = true;
       visit_(read_device_code(**bytes, path_, name), **bytes);
+      if (depth < kDepthMost && has_zip_behind(**bytes)) read(**bytes, name, depth + 1);
     });
     if (!status) add_error(outer, status.error());
   }
 
-  void finish() {
-    // Beside binaries such a file is data; alone it may hold all of them.
-    if (!any_ && rest_.errors.empty() && !compressed_.empty()) {
+  // `beside`: what the zip file stands behind was read.
+  void finish(bool beside = false) {
+    any_ |= beside;
+    // Beside binaries such a file is mostly data; alone it may hold all of them.
+    if (any_) {
+      for (const std::string& name : compressed_) rest_.passed_over.push_back(object_name(path_, name));
+    } else if (rest_.errors.empty() && !compressed_.empty()) {
       is_package_ = true;
-      add_error(compressed_, {{}, "is compressed, and is not read", "unpack it and name the folder"});
+      add_error(compressed_.front(), {{}, "is compressed, and is not read", "unpack it and name the folder"});
     }
-    if (any_ && rest_.errors.empty()) return;
+    if (any_ && rest_.errors.empty() && rest_.passed_over.empty()) return;
     rest_.recognized = !rest_.errors.empty() && !is_package_;
     visit_(rest_, MemorySource({}));
   }
@@ -91,7 +96,7 @@ class ZipVisitor {
   const Visit& visit_;
   DeviceCode rest_;  // of no member: what could not be read
   bool any_ = false;
-  std::string compressed_;   // the first member that is
+  std::vector<std::string> compressed_;  // members that are
   bool is_package_ = false;  // whose files nobody reads: as of a tar archive, in a folder it is passed over
 };
 
@@ -128,6 +133,13 @@ void visit_device_code(const ByteSource& source, const std::string& path, const 
   ZipVisitor visitor(path, source.size(), visit);
   visitor.read(source, {}, 1);
   visitor.finish();
+}
+
+void visit_code_behind(const ByteSource& program, const std::string& path, const Visit& visit) {
+  if (!has_zip_behind(program)) return;
+  ZipVisitor visitor(path, program.size(), visit);
+  visitor.read(program, {}, 1);
+  visitor.finish(true);
 }
 
 PartSource bytes_of(const DeviceObject& object, const ByteSource& file) {

@@ -105,7 +105,8 @@ struct DeviceCode {
   std::vector<DeviceObject> objects;  // one for each host object, also where it holds no container
   std::vector<DeviceLink> links;      // of separate compilation (-rdc=true)
   std::vector<Error> errors;  // what could not be read or is not understood; then the file was not read whole
-  std::vector<std::string> warnings;  // "-": e.g. sections without bytes
+  std::vector<std::string> warnings;     // "-": e.g. sections without bytes
+  std::vector<std::string> passed_over;  // members of a zip file that are compressed, and were not read
   bool archive = false;
   bool recognized = true;  // false: a file of no known format, which a walk over a folder passes over
 };
@@ -129,9 +130,13 @@ bool holds_files(const ByteSource& source);
 
 // The same for each file that is in the file: itself, or the members of a wheel or another zip file, which
 // are no parts of it, since they are inflated one after the other. `visit` gets the bytes too, good until it
-// returns. Members of no known format are passed over; what is wrong with the zip file itself comes last,
-// without objects. It is called at least once.
+// returns. Members of no known format are passed over; what is wrong with the zip file itself, and which of
+// its members are compressed and were not read, comes last, without objects. It is called at least once.
 void visit_device_code(const ByteSource& source, const std::string& path,
+                       const std::function<void(const DeviceCode&, const ByteSource&)>& visit);
+
+// The same for what stands behind a program, which is no zip file itself: a self-extracting one.
+void visit_code_behind(const ByteSource& program, const std::string& path,
                        const std::function<void(const DeviceCode&, const ByteSource&)>& visit);
 
 // The object's own bytes within its file, for inflate().

@@ -169,18 +169,24 @@ void visit_files(const std::vector<InputFile>& files, const VisitCode& visit,
     progress(i);
     const Opened file = opened ? opened->next() : open_file(input);
     const auto one = [&](const DeviceCode& code, const ByteSource& bytes) {
+      if (!code.passed_over.empty()) {  // comes last, without objects
+        passed_over.insert(passed_over.end(), code.passed_over.begin(), code.passed_over.end());
+        if (code.errors.empty()) return;
+      }
       const bool is_other = !code.recognized && !input.named && input.needed_by.empty();
       if (!is_other || (file.code && is_lost_binary(input.path, bytes)))  // a zip file is not
         return visit(input, code, bytes);
       // Of a zip file the errors tell: a package, or with nothing but compressed files in it.
       if (file.code ? is_packed(bytes) : !code.errors.empty()) passed_over.push_back(input.path);
     };
-    if (!file.source)
+    if (!file.source) {
       one(*file.code, MemorySource({}));
-    else if (file.code)
+    } else if (file.code) {
       one(*file.code, *file.source);
-    else
+      visit_code_behind(*file.source, input.path, one);
+    } else {
       visit_device_code(*file.source, input.path, one);
+    }
   }
   progress(files.size());
 }

@@ -29,8 +29,8 @@ std::string no_binary_text(const std::vector<std::string>& paths, const std::str
 
 using VisitCode = std::function<void(const InputFile&, const DeviceCode&, const ByteSource&)>;
 
-// Files of a folder that hold others and are no binaries themselves: archives and compressed files. None of
-// them is read.
+// Files of a folder or a zip file that hold others and are no binaries themselves: archives and compressed
+// files. None of them is read.
 using PassedOver = std::vector<std::string>;
 
 // Reads the files, several at a time, and hands them over one by one in their order, a zip file member by

@@ -246,10 +246,34 @@ TEST_CASE("a zip file with nothing but compressed files is no file without devic
       "passed over unread: 1 archive or compressed file (./c.zip); what they hold is not judged\n"
       "  fix: unpack them and name the folder\n";
   CHECK(run_archguard({"verify", ".", "--device", "8.0"}, folder.path()).out == unread + "no binary in .\n");
-  // Beside a binary it is data.
+  // Beside a binary it is mostly data, and named.
   folder.file("d.zip", text_of(ZipBuilder{}.stored("x.gz", magics[0]).stored("x.so", library()).bytes()));
-  CHECK(run_archguard({"verify", "d.zip", "--device", "8.0@13.0", "--brief"}, folder.path()).out ==
-        "d.zip(x.so): 1 of 1 covered\n");
+  const RunOutput beside =
+      run_archguard({"verify", "d.zip", "--device", "8.0@13.0", "--brief"}, folder.path());
+  CHECK(beside.out ==
+        "d.zip(x.so): 1 of 1 covered\n"
+        "passed over unread: 1 archive or compressed file (d.zip(x.gz)); what they hold is not judged\n"
+        "  fix: unpack them and name the folder\n");
+  CHECK(beside.exit_code == 0);
+}
+
+TEST_CASE("a zip file behind a program is read, and what is compressed in it is named") {
+  const TemporaryFolder folder;
+  const std::string program = text_of(ElfBuilder{}.bytes());
+  const auto verify = [&](ZipBuilder& zip) {
+    folder.file("setup", program + text_of(zip.bytes()));
+    return run_archguard({"verify", "setup", "--device", "8.0@13.0", "--brief"}, folder.path());
+  };
+  ZipBuilder whole, packed;
+  const RunOutput read = verify(whole.deflated("x.so", library()));
+  CHECK(read.out == "setup: no device code\nsetup(x.so): 1 of 1 covered\n");
+  CHECK(read.exit_code == 0);
+  const RunOutput unread = verify(packed.stored("x.gz", {0x1f, 0x8b, 8}));
+  CHECK(unread.out ==
+        "setup: no device code\n"
+        "passed over unread: 1 archive or compressed file (setup(x.gz)); what they hold is not judged\n"
+        "  fix: unpack them and name the folder\n");
+  CHECK(unread.exit_code == 2);
 }
 
 TEST_CASE("LLVM bitcode cannot be judged, by name or in an archive; in a folder it is passed over") {
