@@ -1,0 +1,428 @@
+#include "coverage/device_judge.h"
+
+#include <algorithm>
+#include <map>
+
+#include "base/text.h"
+#include "coverage/embedded.h"
+#include "coverage/failures.h"
+#include "coverage/other_order.h"
+
+namespace archguard {
+namespace {
+
+template <class T>
+void raise(std::optional<T>& to, const std::optional<T>& value) {
+  if (value && (!to || *to < *value)) to = value;
+}
+
+}  // namespace
+
+// One file's answer for one class of devices, container after container.
+struct DeviceJudge::State {
+  State(const DeviceClass& devices, const VerifyPolicy& policy, Waivers& waivers, const DeviceLinks& links,
+        LibraryCensus* census)
+      : devices_(devices),
+        device_(devices.device),
+        policy_(policy),
+        waivers_(waivers),
+        census_(census),
+        embedded_(devices.device, policy.judge),
+        link_judge_(links, devices.device, policy.judge),
+        failures_(devices.device, policy.target, result_.failures) {}
+
+  void add(const DeviceObject& object, const ContainerCode& code, const LinkRole* role) {
+    if (code.container.bare) return embedded_.add(where(object, code.container), code);
+    if (role != nullptr)
+      for (const auto& part : role->parts) link_judge_.add_part(part.first, role->name, object, code);
+    if (role == nullptr || !role->linked)
+      add(object, code, judge(code, device_, policy_.judge));
+    else if (const auto judgement = link_judge_.add_linked(*role->linked, object, code))
+      add(object, code, *judgement);
+    if (role != nullptr && role->linked && linked_.size() < kCausesMost)
+      linked_.try_emplace(where(object, code.container), without_names(code));
+  }
+
+  void add(const DeviceObject& object, const ContainerCode& code, const Judgement& judgement) {
+    if (judgement.verdict == Verdict::nothing) return;
+    ++result_.containers.total;
+    keep_kind(code, judgement);
+    const bool variables_only = code.kernels.empty() && !code.variables.empty();
+    if (!variables_only) ++with_kernels_.total;
+    const bool covered = judgement.verdict == Verdict::sass || judgement.verdict == Verdict::jit;
+    if (judgement.verdict == Verdict::specific) {
+      if (result_.containers.specific++ == 0) specific_ = mend(code, judgement);
+      if (!variables_only) ++with_kernels_.specific;
+      return;
+    }
+    result_.kernels.total += code.kernels.size();
+    result_.variables.total += code.variables.size();
+    raise(result_.needs_driver, judgement.needs_driver);
+    add_other_order(object, code, judgement);
+    if (!covered) {
+      const bool unknown = judgement.verdict == Verdict::unknown;
+      ++(unknown ? result_.containers.unknown : result_.containers.uncovered);
+      failures_.add(
+          object, code,
+          {judgement.code, true, unknown, judgement.reason, FailureCause::image, mend(code, judgement)},
+          code.kernels.empty() ? std::string() : code.kernels.front().name,
+          variables_only ? code.variables.front() : std::string());
+      return;
+    }
+    ++(judgement.verdict == Verdict::sass ? result_.containers.sass : result_.containers.jit);
+    const bool any_there = add_kernels(object, code, *judgement.image);
+    if (!variables_only && any_there) ++with_kernels_.fitting;
+    if (census_ != nullptr) add_to(got_, census_->of_image(*judgement.image, judgement.verdict));
+  }
+
+  DeviceResult finish(const std::vector<ExpectedImage>& held, bool whole, bool loads_code,
+                      RuntimeUse& runtime) {
+    for (const LinkJudge::Outcome& outcome : link_judge_.finish()) add_link(outcome);
+    auto& counts = result_.containers;
+    // A fat binary of variables alone is no answer to who asks for kernels.
+    const bool any_kernels = with_kernels_.total != 0;
+    const bool any_fits = any_kernels ? with_kernels_.fitting != 0 : counts.sass + counts.jit != 0;
+    const bool all_specific = any_kernels ? with_kernels_.total == with_kernels_.specific
+                                          : counts.total != 0 && counts.total == counts.specific;
+    if (census_ != nullptr) judge_as_library(any_fits, loads_code);
+    if (all_specific)
+      result_.failures.push_back({kNoKernelImage,
+                                  false,
+                                  "every container is for other devices only",
+                                  {},
+                                  "images with an a or f suffix, none for this device",
+                                  {},
+                                  {},
+                                  {},
+                                  FailureCause::image,
+                                  {},
+                                  true,
+                                  specific_});
+    std::vector<KindOfContainer> kinds;
+    for (auto& [name, kind] : kinds_) kinds.push_back(std::move(kind));
+    judge_runtime(result_, devices_, policy_, kinds, runtime);
+    for (auto* names : {&result_.kernels.missing, &result_.kernels.hollow, &result_.variables.missing}) {
+      std::sort(names->begin(), names->end());
+      names->erase(std::unique(names->begin(), names->end()), names->end());
+    }
+    say_fixes(held);
+    add_embedded();
+    const auto is_unknown = [](const Failure& failure) { return failure.unknown; };
+    const bool any_unknown = std::any_of(result_.failures.begin(), result_.failures.end(), is_unknown);
+    const bool all_unknown = std::all_of(result_.failures.begin(), result_.failures.end(), is_unknown);
+    result_.coverage = !all_unknown            ? Coverage::not_covered
+                       : any_unknown || !whole ? Coverage::unknown
+                                               : Coverage::covered;
+    if (result_.coverage == Coverage::covered) result_.fix.clear();
+    return std::move(result_);
+  }
+
+  // The program chooses among the images that it holds as data, so that none of them is asked for alone.
+  void add_embedded() {
+    result_.embedded = embedded_.finish(policy_.scope == Scope::library);
+    EmbeddedResult& embedded = result_.embedded;
+    raise(result_.needs_driver, embedded.needs_driver);
+    const bool is_error = policy_.embedded == EmbeddedPolicy::error || result_.containers.total == 0;
+    embedded.is_error = embedded.lacking() && is_error;
+    if (!embedded.is_error) return;
+    Failure failure;
+    failure.code = embedded.code;
+    failure.unknown = embedded.undecided();
+    failure.reason = embedded.reason;
+    failure.found = embedded.found + " among the data of the file";
+    failure.where = embedded.where;
+    failure.kernel = embedded.kernel;
+    failure.fix = embedded.fix;
+    result_.failures.push_back(std::move(failure));
+    if (result_.fix.empty()) result_.fix = embedded.fix;
+  }
+
+  // What a device link made, now that its objects are known.
+  void add_link(const LinkJudge::Outcome& outcome) {
+    if (!outcome.counted) add_linked_at_load(outcome);
+    if (outcome.lacks)
+      failures_.add({0, true, false, "it holds no plain PTX, which is required, in " + *outcome.lacks,
+                     FailureCause::image, mend_link(outcome, {})},
+                    outcome.kernel, outcome.variable, outcome.subject);
+    for (const DeviceLinks::LeftOut& left_out : outcome.left_out) {
+      result_.kernels.total += left_out.names.missing.size();
+      result_.variables.total += left_out.names.variables.size();
+      const std::string reason = "the device linker left it out of sm_" + to_string(*outcome.taken) +
+                                 ": this object holds nothing for that arch";
+      add_gaps(left_out.names, {left_out.place, left_out.where, left_out.found},
+               "sm_" + to_string(*outcome.taken), reason, reason, {});
+    }
+    for (const LinkJudge::Gap& gap : outcome.gaps) {
+      result_.kernels.covered -= std::min<std::uint64_t>(result_.kernels.covered, gap.names.missing.size());
+      add_gaps(gap.names, gap.subject, gap.image);
+    }
+  }
+
+  // What no SASS of the link serves: its objects decide, or what was left out of an image without code.
+  void add_linked_at_load(const LinkJudge::Outcome& outcome) {
+    const Verdict verdict = outcome.judgement.verdict;
+    if (verdict == Verdict::nothing && outcome.left_out.empty()) return;
+    auto& counts = result_.containers;
+    ++counts.total;
+    const bool variables_only = outcome.kernels == 0;
+    if (!variables_only) ++with_kernels_.total;
+    if (verdict == Verdict::specific) {
+      ++counts.specific;
+      if (!variables_only) ++with_kernels_.specific;
+      return;
+    }
+    if (verdict == Verdict::nothing) {
+      ++counts.sass;
+      return;
+    }
+    result_.kernels.total += outcome.kernels;
+    result_.variables.total += outcome.variables;
+    raise(result_.needs_driver, outcome.judgement.needs_driver);
+    if (verdict == Verdict::jit) {
+      ++counts.jit;
+      ++counts.linked_at_load;
+      result_.kernels.covered += outcome.kernels;
+      if (!variables_only) ++with_kernels_.fitting;
+      if (census_ != nullptr) add_to(got_, {outcome.kernels, outcome.kernels, outcome.kernels});
+      return;
+    }
+    const bool unknown = verdict == Verdict::unknown;
+    ++(unknown ? counts.unknown : counts.uncovered);
+    failures_.add({outcome.judgement.code, outcome.judgement.numbered, unknown, outcome.judgement.reason,
+                   FailureCause::image, mend_link(outcome, outcome.judgement)},
+                  outcome.kernel, outcome.kernel.empty() ? outcome.variable : std::string(), outcome.subject);
+  }
+
+  // What the device link makes serves the device, once it is made for it.
+  Fix mend_link(const LinkJudge::Outcome& outcome, Judgement judgement) const {
+    const auto linked = linked_.find(outcome.subject.where);
+    if (linked == linked_.end()) return {};
+    if (judgement.verdict == Verdict::nothing) judgement.verdict = Verdict::uncovered;
+    return find_fix({linked->second, device_, policy_.judge, policy_.scope == Scope::library}, judgement);
+  }
+
+  // With scope library, what does not fit is the library's own affair: it chooses among its containers. What
+  // counts is that it has about as much for this device as for others.
+  void judge_as_library(bool any_fits, bool loads_code) {
+    // What is linked again may hold kernels that no linked image has.
+    result_.kernels.total = std::max(census_->kernels(), got_.fit);
+    result_.kernels.covered = got_.fit;
+    result_.kernels.missing.clear();
+    result_.variables.missing.clear();
+    if (got_.working == 0 && census_->tells()) {
+      if (got_.fit != 0) fail_idle();
+      forgive_missing_images(result_.failures);
+      return;
+    }
+    if (!any_fits) {
+      forgive_missing_images(result_.failures);
+      return;
+    }
+    const ComputeCapability capability = *device_.capability;
+    const bool is_asked = policy_.partly != PartlyPolicy::off && census_->tells();
+    auto partly = is_asked ? census_->judge(got_, capability) : std::nullopt;
+    const bool would_be_served =
+        partly && !census_->judge(census_->with_any_driver(capability), capability).has_value();
+    // Where a newer driver, or another environment, gives the device enough, that is what it lacks.
+    if (would_be_served && forgive_missing_images(result_.failures)) return;
+    forgive_containers(result_.failures);
+    if (!partly) return;
+    partly->compiles_at_run_time = loads_code;
+    if (loads_code) partly->clear = false;
+    result_.partly = partly;
+    if (!partly->clear || policy_.partly != PartlyPolicy::error) return;
+    fail_library(0, reason_of(*partly));
+  }
+
+  std::string reason_of(const Partly& partly) const {
+    return to_string(partly.best_device) + " gets " + count_of(partly.best, "kernel") +
+           " of it, this device " + std::to_string(partly.kernels) +
+           (got_.compiled == got_.fit ? ", all of them compiled from PTX" : "");
+  }
+
+  // No kernel that fits does anything: such are there to be asked whether they run. What would run with a
+  // newer driver or in another environment is told instead.
+  void fail_idle() {
+    auto& failures = result_.failures;
+    const auto is_moot = [](const Failure& failure) {
+      return !failure.unknown && (failure.code == kNoKernelImage || failure.code == kInvalidPtx);
+    };
+    failures.erase(std::remove_if(failures.begin(), failures.end(), is_moot), failures.end());
+    result_.partly = census_->nothing_works(got_);
+    fail_library(kNoKernelImage,
+                 (got_.fit == 1 ? std::string("the only kernel that fits does nothing; ")
+                                : "the " + std::to_string(got_.fit) + " kernels that fit do nothing; ") +
+                     to_string(result_.partly->best_device) + " gets " +
+                     std::to_string(result_.partly->best));
+  }
+
+  void fail_library(int code, const std::string& reason) {
+    Failure failure;
+    failure.code = code;
+    failure.reason = reason;
+    failure.cause = FailureCause::partly;
+    result_.failures.push_back(std::move(failure));
+  }
+
+  // A library that chooses among its containers hangs on none of them.
+  void add_other_order(const DeviceObject& object, const ContainerCode& code, const Judgement& judgement) {
+    if (policy_.scope == Scope::library) return;
+    const auto text = other_order(code, device_, policy_.judge, judgement);
+    if (!text) return;
+    if (!result_.other_order) result_.other_order = OtherOrder{0, where(object, code.container), *text};
+    ++result_.other_order->containers;
+  }
+
+  // What the fix of error 35 has to serve: containers of toolkits whose runtime this driver does not serve.
+  void keep_kind(const ContainerCode& code, const Judgement& judgement) {
+    const auto is_ahead = [&](const Image& image) {
+      const auto toolkit = toolkit_of(image);
+      return toolkit && *device_.driver_cuda < lowest_driver_cuda_for_toolkit(*toolkit);
+    };
+    const bool any_ahead =
+        device_.driver_cuda && std::any_of(code.images.begin(), code.images.end(), is_ahead);
+    if (!any_ahead || kinds_.size() >= kCausesMost) return;
+    const bool runs = judgement.verdict == Verdict::sass || judgement.verdict == Verdict::jit ||
+                      judgement.code == kUnsupportedPtxVersion || judgement.code == kInvalidKernelImage;
+    kinds_.try_emplace(kind_of(code), KindOfContainer{without_names(code), runs});
+  }
+
+  // Containers that hold the same have the same fix, and there may be thousands of them.
+  static std::string kind_of(const ContainerCode& code) {
+    std::string same = describe_images(code);
+    for (std::size_t i = 0; i < code.images.size(); ++i) {
+      const Image& image = code.images[i];
+      const auto toolkit = toolkit_of(image);
+      same += "|" + (toolkit ? to_string(*toolkit) : std::string());
+      if (image.entry.compression == Compression::zstd) same += "z";
+      if (image.code && image.code->relocatable) same += "r";
+      if (!holds_all(code, i)) same += "-";
+    }
+    return same;
+  }
+
+  Fix mend(const ContainerCode& code, const Judgement& judgement) {
+    std::string same = kind_of(code) + "|" + judgement.reason;
+    const auto [known, is_new] = mends_.try_emplace(std::move(same));
+    if (is_new)
+      known->second = find_fix({code, device_, policy_.judge, policy_.scope == Scope::library}, judgement);
+    return known->second;
+  }
+
+  // Only now are all kernels known that are missing.
+  void say_fixes(const std::vector<ExpectedImage>& held) {
+    const ComputeCapability capability = *device_.capability;
+    const auto& hollow = result_.kernels.hollow;
+    if (!hollow.empty())
+      result_.hollow_fix = fix_for_hollow(join(hollow_in_, ", "), hollow.front(), hollow, capability);
+    bool of_unknown = false;
+    for (Failure& failure : result_.failures) {
+      const std::string& image = failure.mend.lacking;
+      if (failure.code == kInsufficientDriver)
+        failure.fix = result_.runtime_fix;
+      else if (failure.cause == FailureCause::partly)
+        failure.fix = fix_for_partly(device_, policy_.judge, failure.code == 0);
+      else if (image.empty())
+        failure.fix = text_of(failure.mend, device_, held, policy_.target);
+      else if (failure.code == kInvalidDeviceFunction)
+        failure.fix = fix_for_missing("kernels", image, failure.kernel, result_.kernels.missing, capability);
+      else if (failure.code == kInvalidSymbol)
+        failure.fix =
+            fix_for_missing("variables", image, failure.variable, result_.variables.missing, capability);
+      else
+        failure.fix = fix_for_hollow(image, failure.kernel, hollow, capability);
+      const bool graver = result_.fix.empty() || (of_unknown && !failure.unknown);
+      if (!graver || failure.fix.empty()) continue;
+      result_.fix = failure.fix;
+      of_unknown = failure.unknown;
+    }
+  }
+
+  static Fix lacking(const std::string& image) {
+    Fix fix;
+    fix.lacking = image;
+    return fix;
+  }
+
+  // Returns whether the image that is taken holds any of the kernels.
+  bool add_kernels(const DeviceObject& object, const ContainerCode& code, std::size_t taken) {
+    KernelGaps gaps = compare_kernels(code, taken);
+    const bool any_there = code.kernels.empty() || gaps.missing.size() < code.kernels.size();
+    result_.kernels.covered += code.kernels.size() - gaps.missing.size();
+    if (!gaps.missing.empty() || !gaps.hollow.empty() || !gaps.variables.empty())
+      add_gaps(std::move(gaps), subject_of(object, code), image_name(code.images[taken].entry));
+    return any_there;
+  }
+
+  void add_gaps(KernelGaps gaps, const LinkJudge::Subject& subject, const std::string& image) {
+    const std::string lacks =
+        "the " + image + " image that this device takes lacks it; another image of the same ";
+    add_gaps(
+        std::move(gaps), subject, image, lacks + "container has it", lacks + "fat binary has it",
+        "it does nothing in the " + image + " image that this device takes; another image holds real code");
+  }
+
+  void add_gaps(KernelGaps gaps, const LinkJudge::Subject& subject, const std::string& image,
+                const std::string& missing, const std::string& missing_variable, const std::string& hollow) {
+    const auto waived = [&](const std::string& name) { return waivers_.waive(name, *device_.capability); };
+    for (auto* names : {&gaps.missing, &gaps.hollow, &gaps.variables})
+      names->erase(std::remove_if(names->begin(), names->end(), waived), names->end());
+    if (!gaps.missing.empty()) {
+      failures_.add({kInvalidDeviceFunction, true, false, missing, FailureCause::image, lacking(image)},
+                    gaps.missing.front(), {}, subject);
+      auto& all = result_.kernels.missing;
+      all.insert(all.end(), gaps.missing.begin(), gaps.missing.end());
+    }
+    if (!gaps.variables.empty()) {
+      failures_.add({kInvalidSymbol, true, false, missing_variable, FailureCause::image, lacking(image)}, {},
+                    gaps.variables.front(), subject);
+      auto& all = result_.variables.missing;
+      all.insert(all.end(), gaps.variables.begin(), gaps.variables.end());
+    }
+    if (!gaps.hollow.empty() && policy_.hollow != HollowPolicy::off) {
+      if (std::find(hollow_in_.begin(), hollow_in_.end(), image) == hollow_in_.end())
+        hollow_in_.push_back(image);
+      if (policy_.hollow == HollowPolicy::error)
+        failures_.add({0, true, false, hollow, FailureCause::hollow, lacking(image)}, gaps.hollow.front(), {},
+                      subject);
+      auto& all = result_.kernels.hollow;
+      all.insert(all.end(), gaps.hollow.begin(), gaps.hollow.end());
+    }
+  }
+
+  const DeviceClass& devices_;
+  const Device& device_;
+  const VerifyPolicy& policy_;
+  Waivers& waivers_;
+  LibraryCensus* census_;
+  KernelSum got_;  // with scope library
+  EmbeddedJudge embedded_;
+  LinkJudge link_judge_;
+  DeviceResult result_;
+  FailuresByCause failures_;                      // of the result
+  std::map<std::string, Fix> mends_;              // by kind_of() and reason
+  std::map<std::string, KindOfContainer> kinds_;  // by kind_of()
+  std::map<std::string, ContainerCode> linked_;   // what device links made, by where it stands
+  std::vector<std::string> hollow_in_;            // the images that hold kernels empty
+  Fix specific_;  // what would make the first container for other devices one for this
+  struct {
+    std::uint64_t total = 0, specific = 0, fitting = 0;
+  } with_kernels_;  // containers
+};
+
+DeviceJudge::DeviceJudge(const DeviceClass& devices, const VerifyPolicy& policy, Waivers& waivers,
+                         const DeviceLinks& links, LibraryCensus* census)
+    : state_(std::make_unique<State>(devices, policy, waivers, links, census)) {}
+DeviceJudge::~DeviceJudge() = default;
+DeviceJudge::DeviceJudge(DeviceJudge&&) noexcept = default;
+
+void DeviceJudge::add(const DeviceObject& object, const ContainerCode& code, const LinkRole* role) {
+  state_->add(object, code, role);
+}
+
+DeviceResult DeviceJudge::finish(const std::vector<ExpectedImage>& held, bool whole, bool loads_code,
+                                 RuntimeUse& runtime) {
+  return state_->finish(held, whole, loads_code, runtime);
+}
+
+}  // namespace archguard

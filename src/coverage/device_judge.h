@@ -1,0 +1,36 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "coverage/device_link.h"
+#include "coverage/library.h"
+#include "coverage/runtime.h"
+#include "coverage/verify.h"
+
+namespace archguard {
+
+// One file's answer for one class of devices, container after container.
+class DeviceJudge {
+ public:
+  // `census` is there with scope library alone, and has counted a container when it comes here. All that is
+  // handed over outlives this.
+  DeviceJudge(const DeviceClass& devices, const VerifyPolicy& policy, Waivers& waivers,
+              const DeviceLinks& links, LibraryCensus* census);
+  ~DeviceJudge();
+  DeviceJudge(DeviceJudge&&) noexcept;
+
+  // `role`: the container's in a device link, or nullptr.
+  void add(const DeviceObject& object, const ContainerCode& code, const LinkRole* role);
+
+  // `held`: the images of the whole file, for fixes. `whole`: all of the file was read and understood; else
+  // nothing is covered. `loads_code`: the file compiles code, or loads some that it is handed, when it runs.
+  DeviceResult finish(const std::vector<ExpectedImage>& held, bool whole, bool loads_code,
+                      RuntimeUse& runtime);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace archguard

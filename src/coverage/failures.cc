@@ -1,0 +1,69 @@
+#include "coverage/failures.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace archguard {
+
+void FailuresByCause::add(const DeviceObject& object, const ContainerCode& code, const Cause& cause,
+                          const std::string& kernel, const std::string& variable) {
+  if (Failure* failure = like(cause))
+    failure->places.push_back(subject_of(object, code).place);
+  else
+    add(cause, kernel, variable, subject_of(object, code));
+}
+
+void FailuresByCause::add(const Cause& cause, const std::string& kernel, const std::string& variable,
+                          const LinkJudge::Subject& subject) {
+  Failure* failure = like(cause);
+  if (failure == nullptr) {
+    failures_.push_back({cause.number,
+                         cause.unknown,
+                         cause.reason,
+                         {},
+                         subject.found,
+                         subject.where,
+                         kernel,
+                         variable,
+                         cause.about,
+                         text_of(cause.mend, device_, {}, target_),
+                         cause.numbered,
+                         cause.mend});
+    failure = &failures_.back();
+  }
+  failure->places.push_back(subject.place);
+}
+
+// The failure of that cause so far, or nullptr.
+Failure* FailuresByCause::like(const Cause& cause) {
+  const std::string fix = text_of(cause.mend, device_, {}, target_);
+  const auto same = [&](const Failure& failure) {
+    return std::tie(failure.code, failure.numbered, failure.unknown, failure.reason, failure.fix) ==
+           std::tie(cause.number, cause.numbered, cause.unknown, cause.reason, fix);
+  };
+  const auto failure = std::find_if(failures_.begin(), failures_.end(), same);
+  if (failure != failures_.end()) return &*failure;
+  // Past that many causes the file is damaged throughout, and the rest is counted with the last of them.
+  return failures_.size() >= kCausesMost ? &failures_.back() : nullptr;
+}
+
+void forgive_containers(std::vector<Failure>& failures) {
+  failures.erase(std::remove_if(failures.begin(), failures.end(),
+                                [](const Failure& failure) { return failure.cause != FailureCause::hollow; }),
+                 failures.end());
+}
+
+bool forgive_missing_images(std::vector<Failure>& failures) {
+  const auto is_mendable = [](const Failure& failure) {
+    return failure.code == kUnsupportedPtxVersion || failure.code == kInvalidKernelImage ||
+           failure.code == kJitDisabled;
+  };
+  const auto lacks_image = [](const Failure& failure) {
+    return !failure.unknown && failure.code == kNoKernelImage;
+  };
+  if (std::none_of(failures.begin(), failures.end(), is_mendable)) return false;
+  failures.erase(std::remove_if(failures.begin(), failures.end(), lacks_image), failures.end());
+  return true;
+}
+
+}  // namespace archguard

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "coverage/device_link.h"
+#include "coverage/verify.h"
+
+namespace archguard {
+
+// Why a container fails.
+struct Cause {
+  int number = 0;        // of CUDA's error
+  bool numbered = true;  // false: CUDA does not document which it is
+  bool unknown = false;  // it cannot be told whether it fails
+  std::string reason;
+  FailureCause about = FailureCause::image;
+  Fix mend = {};
+};
+
+// Causes beyond that many are counted with the last: such a file is damaged throughout.
+inline constexpr std::size_t kCausesMost = 100;
+
+// Gathers what fails on one device, by cause. Writes into `failures`, which outlives it, as the device does.
+class FailuresByCause {
+ public:
+  FailuresByCause(const Device& device, const std::string& target, std::vector<Failure>& failures)
+      : device_(device), target_(target), failures_(failures) {}
+
+  // `kernel` and `variable`: one of the container, or empty.
+  void add(const DeviceObject& object, const ContainerCode& code, const Cause& cause,
+           const std::string& kernel, const std::string& variable);
+  void add(const Cause& cause, const std::string& kernel, const std::string& variable,
+           const LinkJudge::Subject& subject);
+
+ private:
+  Failure* like(const Cause& cause);
+
+  const Device& device_;
+  const std::string& target_;
+  std::vector<Failure>& failures_;
+};
+
+// With scope library: leaves nothing but what was asked of hollow kernels.
+void forgive_containers(std::vector<Failure>& failures);
+
+// With scope library: where a newer driver, or another environment, would let the library choose an image,
+// the containers that have none for this device are not what fails. Is it so?
+bool forgive_missing_images(std::vector<Failure>& failures);
+
+}  // namespace archguard
