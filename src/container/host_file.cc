@@ -122,6 +122,9 @@ HostFile visit_host_file(const ByteSource& source, const std::string& path, cons
         return fail(
             member.name,
             {{}, "is an archive within an archive, which no linker reads", "unpack it and name its objects"});
+      if (is_zip(*member_start))
+        return fail(member.name,
+                    {{}, "is a zip file within an archive, which is not read", "unpack it and name it"});
       if (is_bitcode(*member_start)) file.errors.push_back(bitcode_error(where));
       read_object(part, *member_start, where, object, file.errors);
       visit(object);

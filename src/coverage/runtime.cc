@@ -5,7 +5,6 @@
 #include "compat/rules.h"
 #include "compat/toolkit.h"
 #include "coverage/fix.h"
-#include "fatbin/cuda_runtime.h"
 
 namespace archguard {
 namespace {
@@ -92,7 +91,10 @@ std::string runtime_fix_text(const Fix& fix, const DeviceClass& devices, const V
 }  // namespace
 
 void RuntimeUse::add(const DeviceObject& object, const ContainerCode& container) {
-  if (!object.registers || !may_be_registered(container.container)) return;
+  if (!object.registers) return;
+  if (object_ != &object) registered_.emplace(object);
+  object_ = &object;
+  if (!registered_->has(container.container)) return;
   for (const Image& image : container.images) {
     const auto toolkit = image.unknown.empty() ? toolkit_of(image) : std::nullopt;
     if (!toolkit) continue;

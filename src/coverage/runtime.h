@@ -5,6 +5,7 @@
 #include <string>
 
 #include "coverage/verify.h"
+#include "fatbin/cuda_runtime.h"
 
 namespace archguard {
 
@@ -39,6 +40,8 @@ class RuntimeUse {
  private:
   const DeviceCode& code_;
   const ByteSource& file_;
+  const DeviceObject* object_ = nullptr;             // whose containers come
+  std::optional<Registered> registered_;             // of it
   std::map<const DeviceObject*, Version> toolkits_;  // of objects that register, the newest of their images
   bool looked_ = false, searched_ = false;
   std::optional<Need> need_;

@@ -109,9 +109,17 @@ bool holds_runtime(const DeviceObject& object, const ByteSource& file) {
   return holds;
 }
 
-bool may_be_registered(const Container& container) {
+Registered::Registered(const DeviceObject& object) {
+  for (const Registration& each : object.registrations)
+    if (each.container) offsets_.push_back(object.containers[*each.container].offset);
+  std::sort(offsets_.begin(), offsets_.end());
+}
+
+bool Registered::has(const Container& container) const {
+  if (container.bare) return false;
   return container.section.empty() || fatbin::is_linked_section(container.section) ||
-         fatbin::is_relocatable_section(container.section);
+         fatbin::is_relocatable_section(container.section) ||
+         std::binary_search(offsets_.begin(), offsets_.end(), container.offset);
 }
 
 }  // namespace archguard

@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/bytes.h"
 #include "base/version.h"
@@ -29,8 +30,16 @@ std::optional<RuntimeLibrary> needed_runtime(const DeviceObject& object, const B
 // the releases of the runtime have.
 bool holds_runtime(const DeviceObject& object, const ByteSource& file);
 
-// Does this stand where what the runtime gets stands, as far as the file tells? Not what a program keeps
-// among its other data.
-bool may_be_registered(const Container& container);
+// Which containers of one object the runtime gets, as far as the file tells: what its registrations point at,
+// and what stands in the sections for it. Not what a program keeps among its other data.
+class Registered {
+ public:
+  // `object` outlives this.
+  explicit Registered(const DeviceObject& object);
+  bool has(const Container& container) const;
+
+ private:
+  std::vector<std::uint64_t> offsets_;  // of the containers, ascending
+};
 
 }  // namespace archguard

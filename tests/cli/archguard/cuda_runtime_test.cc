@@ -68,6 +68,24 @@ bool says(const Case& result, std::string_view text) {
 
 }  // namespace
 
+TEST_CASE("what a registration points at is the runtime's, whatever its section is called") {
+  const TemporaryFolder folder;
+  constexpr std::uint64_t kAddress = 0x10000;
+  const Bytes text = bytes_of_text("CUDA driver version is insufficient for CUDA runtime version");
+  const auto file = [&](std::uint64_t points_at) {
+    return text_of(
+        ElfBuilder{}
+            .section(".lfat", with_sass(124))
+            .at(kAddress)
+            .section(".nvFatBinSegment", ByteWriter{}.u32(0x466243b1).u32(1).u64(points_at).u64(0).bytes())
+            .section(".rodata", text)
+            .bytes());
+  };
+  folder.file("moved", file(kAddress));
+  CHECK(verify(folder.path(), {"moved", "--device", "8.0@11.8"}).run.exit_code == 1);
+  CHECK(verify(folder.path(), {"moved", "--device", "8.0@12.0"}).run.exit_code == 0);
+}
+
 TEST_CASE("a driver too old for the runtime is error 35, with what was found and the driver to install") {
   const TemporaryFolder folder;
   folder.file("static", with_static(with_sass(124)));

@@ -257,6 +257,19 @@ TEST_CASE("a zip file with nothing but compressed files is no file without devic
   CHECK(beside.exit_code == 0);
 }
 
+TEST_CASE("a zip file within an archive is an error, as an archive within one is") {
+  const TemporaryFolder folder;
+  const Bytes zip = ZipBuilder{}.deflated("x.so", library()).bytes();
+  folder.file("l.a", text_of(ArchiveBuilder{}.member("w.zip", zip).bytes()));
+  const RunOutput run = run_archguard({"verify", "l.a", "--device", "8.0@13.0", "--brief"}, folder.path());
+  CHECK(run.out ==
+        "archguard: error: l.a(w.zip): is a zip file within an archive, which is not read\n"
+        "  fix: unpack it and name it\n"
+        "l.a: not read whole, so nothing counts as covered\n"
+        "l.a: 0 of 1 covered\n");
+  CHECK(run.exit_code == 2);
+}
+
 TEST_CASE("a zip file behind a program is read, and what is compressed in it is named") {
   const TemporaryFolder folder;
   const std::string program = text_of(ElfBuilder{}.bytes());

@@ -135,12 +135,28 @@ TEST_CASE("without a table of sections whatever the file holds may be registered
 }
 
 TEST_CASE("what a program keeps among its other data is not registered") {
-  const auto stands_in = [](const char* section) {
+  const DeviceObject object;
+  const auto stands_in = [&](const char* section) {
     Container container;
     container.section = section;
-    return may_be_registered(container);
+    return Registered(object).has(container);
   };
   for (const char* section : {".nv_fatbin", ".nv_fatb", "__nv_relfatbin", "__nv_rel", ""})
     CHECK(stands_in(section));
   for (const char* section : {".rodata", ".data", ".llvm.offloading"}) CHECK_FALSE(stands_in(section));
+}
+
+TEST_CASE("what a registration points at is registered, in whatever section, but no bare image") {
+  DeviceObject object;
+  object.containers.resize(2);
+  for (std::size_t i = 0; i < 2; ++i) {
+    object.containers[i].section = ".ldata";
+    object.containers[i].offset = 64 * (i + 1);
+  }
+  object.registrations.resize(1);
+  object.registrations[0].container = 1;
+  CHECK_FALSE(Registered(object).has(object.containers[0]));
+  CHECK(Registered(object).has(object.containers[1]));
+  object.containers[1].bare = true;
+  CHECK_FALSE(Registered(object).has(object.containers[1]));
 }
