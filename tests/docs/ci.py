@@ -53,7 +53,7 @@ def fail(text):
 
 
 shutil.rmtree(work, ignore_errors=True)
-asked = set(re.findall(r"\blib\S+-dev|\bnlohmann-json3-dev|\bzlib1g-dev", (root / "README.md").read_text()))
+asked = set(re.findall(r"(?<![\w-])lib\S+-dev\b|\bnlohmann-json3-dev|\bzlib1g-dev", (root / "README.md").read_text()))
 commands = {}
 for name, read in (("github-actions.yml", github), ("gitlab-ci.yml", gitlab)):
     variables, script = read(yaml.safe_load((root / "examples/ci" / name).read_text()))
