@@ -209,7 +209,9 @@ def head_of(page):
         "torch's (`_check_cubins`) asks whether a number of the list has the device's major number. Both are given what the second",
         "scan found, and the alternatives of a package as archguard is.", "",
         "What a project says comes from its documentation, its release notes or the architectures of its release build, in the release",
-        "that was measured ([below](#what-the-projects-say)), never from what the package holds. A build's list is read by NVIDIA's",
+        "that was measured or the nearest that tells ([below](#what-the-projects-say)), never from what the package holds. After a",
+        "first comparison 11 of the sources were read again, and devices of which they say nothing certain left out, such as those",
+        "that depend on the CUDA release of the build or on a library that was linked in. A build's list is read by NVIDIA's",
         "rules: SASS runs on later minor numbers of its major, `a` on its own device, `f` on its family, SASS of desktop GPUs not on",
         "Jetson's, PTX on everything newer. Where nothing was found, nothing is counted.", ""]
     if page["wrong"]:
