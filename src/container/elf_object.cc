@@ -16,6 +16,8 @@ constexpr std::uint64_t kSectionsMost =
     1'000'000;  // a limit on memory; the largest real objects have some 300,000
 constexpr std::uint64_t kSegmentLoad = 1;
 
+constexpr std::uint16_t kElfTypesMost = 4;  // objects, programs, libraries and core dumps: 1 to 4
+
 class ElfObjectReader {
  public:
   ElfObjectReader(const ByteSource& source, HostObject& object)
@@ -33,6 +35,8 @@ class ElfObjectReader {
     header_ = header;
     object_.format = header_.machine == kElfMachineCuda ? HostFormat::cubin : HostFormat::elf;
     object_.linked = header_.type != kElfRelocatable;
+    if (object_.format == HostFormat::elf && (header_.type == 0 || header_.type > kElfTypesMost))
+      return Error{{}, "ELF file of type " + hex(header_.type) + " is no object, program or library", {}};
     Status sections = read_sections();
     Status segments = debug_only_ ? Status(Done{}) : check_segments();
     return sections ? std::move(segments) : std::move(sections);

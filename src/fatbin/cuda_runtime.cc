@@ -89,9 +89,12 @@ std::optional<RuntimeLibrary> runtime_library(std::string_view name) {
 }
 
 std::optional<RuntimeLibrary> needed_runtime(const DeviceObject& object, const ByteSource& file) {
-  for (const std::string& name : libraries_of(bytes_of(object, file)))
-    if (auto library = runtime_library(name)) return library;
-  return std::nullopt;
+  std::optional<RuntimeLibrary> newest;
+  for (const std::string& name : libraries_of(bytes_of(object, file))) {
+    auto library = runtime_library(name);
+    if (library && (!newest || newest->version < library->version)) newest = std::move(library);
+  }
+  return newest;
 }
 
 bool holds_runtime(const DeviceObject& object, const ByteSource& file) {

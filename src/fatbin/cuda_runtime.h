@@ -22,7 +22,7 @@ struct RuntimeLibrary {
 std::optional<RuntimeLibrary> runtime_library(std::string_view name);
 
 // The one that a linked object of `file` needs (DT_NEEDED; the import table of a PE image): nvcc -cudart
-// shared. Nothing where it needs none, or where that cannot be read.
+// shared. The newest where it needs several. Nothing where it needs none, or where that cannot be read.
 std::optional<RuntimeLibrary> needed_runtime(const DeviceObject& object, const ByteSource& file);
 
 // Is the runtime linked into it: -cudart static, the default of nvcc? Else it is in another file: -cudart

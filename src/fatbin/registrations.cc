@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <set>
+#include <utility>
 
 #include "base/text.h"
 #include "container/window.h"
@@ -207,19 +209,23 @@ void find_device_links(DeviceCode& code) {
     for (const Registration& registration : code.objects[i].registrations)
       if (!registration.module_id.empty() && registration.container)
         by_id.try_emplace(registration.module_id, ContainerRef{i, *registration.container});
+  // An object is in one device link, and its host code calls the registration of that one.
+  std::set<std::pair<std::size_t, std::size_t>> taken;
+  const auto take = [&](DeviceLink& link, ContainerRef part) {
+    const bool is_new = taken.emplace(part.object, part.container).second;
+    if (is_new) link.parts.push_back(part);
+    return is_new;
+  };
   for (std::size_t i = 0; i < code.objects.size(); ++i) {
     DeviceObject& object = code.objects[i];
     for (DeviceLinkIds& ids : object.link_ids) {
       DeviceLink link;
       for (const std::size_t linked : ids.linked) link.linked.push_back({i, linked});
       for (std::size_t j = 0; ids.all && j < object.containers.size(); ++j)
-        if (object.containers[j].relocatable && !object.containers[j].bare) link.parts.push_back({i, j});
+        if (object.containers[j].relocatable && !object.containers[j].bare) take(link, {i, j});
       for (std::string& id : ids.ids) {
         const auto found = by_id.find(id);
-        if (found != by_id.end())
-          link.parts.push_back(found->second);
-        else
-          link.absent.push_back(std::move(id));
+        if (found == by_id.end() || !take(link, found->second)) link.absent.push_back(std::move(id));
       }
       if (!link.parts.empty() || !link.absent.empty()) code.links.push_back(std::move(link));
     }

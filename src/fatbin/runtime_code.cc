@@ -12,13 +12,15 @@ namespace {
 
 // NVRTC ("NVRTC", 3.4 Compilation), the driver API ("Module Management", "Library Management"), and the
 // runtime's Library Management, which CUDA 12.8 brought.
+// The mangled one is what cuDNN 9's engines for run-time compilation call NVRTC through (seen in 9.10
+// and 9.13).
 constexpr std::string_view kFunctions[] = {
-    "cuLibraryLoadData",   "cuLibraryLoadFromFile",   "cuModuleLoad",
-    "cuModuleLoadData",    "cuModuleLoadDataEx",      "cuModuleLoadFatBinary",
-    "cudaLibraryLoadData", "cudaLibraryLoadFromFile", "nvrtcCompileProgram",
+    "_ZN11nvrtcHelper4loadEv", "cuLibraryLoadData",   "cuLibraryLoadFromFile", "cuModuleLoad",
+    "cuModuleLoadData",        "cuModuleLoadDataEx",  "cuModuleLoadFatBinary", "cudaLibraryLoadData",
+    "cudaLibraryLoadFromFile", "nvrtcCompileProgram",
 };
 // Parts of these names that few others have, one in each.
-constexpr std::string_view kParts[] = {"LibraryLoad", "ModuleLoad", "CompileProgram"};
+constexpr std::string_view kParts[] = {"LibraryLoad", "ModuleLoad", "CompileProgram", "nvrtcHelper"};
 constexpr std::size_t kNameMost = 32;  // longer than each of them
 constexpr std::size_t kBlock = std::size_t{64} * 1024;
 constexpr std::size_t kSymbolsMost = std::size_t{1} << 22;  // far more than any library has

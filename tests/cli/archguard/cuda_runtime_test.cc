@@ -68,6 +68,13 @@ bool says(const Case& result, std::string_view text) {
 
 }  // namespace
 
+TEST_CASE("of two runtimes that a file needs the newer one decides") {
+  const TemporaryFolder folder;
+  folder.file("two",
+              text_of(program(with_sass(118)).needed("libcudart.so.11.0").needed("libcudart.so.12").bytes()));
+  CHECK(verify(folder.path(), {"two", "--device", "8.0@11.8"}).run.exit_code == 1);
+}
+
 TEST_CASE("what a registration points at is the runtime's, whatever its section is called") {
   const TemporaryFolder folder;
   constexpr std::uint64_t kAddress = 0x10000;

@@ -79,6 +79,10 @@ TEST_CASE("a damaged header is named, and the object stays in the list") {
     bytes[kClassAt] = 3;
     CHECK(errors_of(bytes, "t.so") == "t.so: ELF class must be 1 or 2, found 3\n");
   }
+  SUBCASE("type") {
+    bytes[16] = 0;
+    CHECK(errors_of(bytes, "t.so") == "t.so: ELF file of type 0x0 is no object, program or library\n");
+  }
   SUBCASE("size of a section header") {
     bytes[kEntrySizeAt] = 63;
     CHECK(errors_of(bytes, "t.so") == "t.so: ELF section headers must have 64 bytes, found 63\n");

@@ -44,6 +44,11 @@ std::string links(const DeviceCode& code) {
 
 }  // namespace
 
+TEST_CASE("an object is a part of one device link, once, however often its id stands there") {
+  const auto twice = ProgramBuilder{}.link({"_a", "_a"}, one()).object("_a", one()).bytes();
+  CHECK(links(read(twice, "t.so")) == "0 <- 1 !_a; ");
+}
+
 TEST_CASE("a registration leads to its container, in place or by a relocation") {
   const auto program = [] { return ProgramBuilder{}.link({"_a"}, one()).object("_a", one()).whole(one()); };
   for (const Pointers where : {Pointers::in_place, Pointers::relocations})

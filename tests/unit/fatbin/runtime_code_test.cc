@@ -47,6 +47,10 @@ TEST_CASE("a file that imports a compiler's or loader's function says so") {
         "cuModuleLoadDataEx nvrtcCompileProgram");
   CHECK(imports_of(with_symbols(names, {{at("nvrtc"), 0}, {at("nvrtc"), 0}}, false).bytes()) ==
         "nvrtcCompileProgram");
+  SUBCASE("cuDNN's own name for NVRTC") {
+    const auto own = "\0_ZN11nvrtcHelper4loadEv\0"sv;
+    CHECK(imports_of(with_symbols(own, {{1, 0}}).bytes()) == "_ZN11nvrtcHelper4loadEv");
+  }
   SUBCASE("a name may be the end of another one") {
     CHECK(imports_of(with_symbols(names, {{at("cuLibrary"), 0}}).bytes()) == "cuLibraryLoadData");
     CHECK(imports_of(with_symbols(names, {{at("my_cu"), 0}}).bytes()).empty());

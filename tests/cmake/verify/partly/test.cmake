@@ -11,7 +11,7 @@ set(told "<source>/vendor/libmath.so: not made for NVIDIA Jetson AGX Orin (8.7, 
 configure(ARGS "-DARGUMENTS=PARTLY;error")
 build(FAILS)
 says("archguard: error: ${told} cause: 8.0 gets 10 kernels of it, this device 1, all of them compiled from PTX \
-fix: use a build of this library that holds sm_87; --partly warn, if the program calls only what runs there")
+fix: use a build of this library that was made for 8.7; --partly warn, if the program calls only what runs there")
 
 configure(ARGS "-DARGUMENTS=PARTLY;warn")
 build()
