@@ -50,7 +50,15 @@ bool PtxEnd::take(std::string_view text) {
 
 bool PtxEnd::take(unsigned char c) {
   const bool blank = c == ' ' || (c >= '\t' && c <= '\r');
-  if ((c < ' ' && !blank) || c == 0x7f) return true;
+  const bool comment =
+      state_ == State::line_comment || state_ == State::block_comment || state_ == State::star;
+  nul_ = c == 0;
+  if (nul_ || (!comment && ((c < ' ' && !blank) || c == 0x7f))) return true;
+  if (state_ == State::code && begins_next(c)) return true;
+  if (line_open_) {
+    line_open_ = state_ == State::code && blank && c != '\n';
+    if (state_ == State::code && blank) statements_ = size_ + 1;
+  }
   switch (state_) {
     case State::code:
       return !blank && take_code(c);
@@ -74,6 +82,28 @@ bool PtxEnd::take(unsigned char c) {
   return true;
 }
 
+// `.version` stands nowhere but at the beginning of a module.
+bool PtxEnd::begins_next(unsigned char c) {
+  constexpr std::string_view kVersion = ".version";
+  const auto is_of_word = [](unsigned char each) {
+    return (each >= '0' && each <= '9') || (each >= 'A' && each <= 'Z') || (each >= 'a' && each <= 'z') ||
+           each == '_' || each == '$' || each == '%' || each == '.';
+  };
+  if (matched_ == kVersion.size() && !is_of_word(c)) {
+    if (any_version_) {
+      size_ = whole() ? statements_ : size_ - kVersion.size();
+      return true;
+    }
+    any_version_ = true;
+  }
+  const bool first = c == '.' && !is_of_word(last_);
+  matched_ = first                                                                    ? 1
+             : matched_ != 0 && matched_ < kVersion.size() && c == kVersion[matched_] ? matched_ + 1
+                                                                                      : 0;
+  last_ = c;
+  return false;
+}
+
 bool PtxEnd::take_code(unsigned char c) {
   if (c == '/') {
     state_ = State::slash;
@@ -91,7 +121,8 @@ bool PtxEnd::take_code(unsigned char c) {
   }
   if ((c == ';' || c == '}') && depth_ == 0) {
     in_statement_ = false;
-    any_statement_ = true;
+    any_statement_ = line_open_ = true;
+    statements_ = size_ + 1;
   }
   return false;
 }

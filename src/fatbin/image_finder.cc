@@ -14,8 +14,10 @@ namespace {
 
 constexpr std::size_t kWindow = std::size_t{64} * 1024, kAhead = 512;
 // Of PTX: in which `.version` and `.target` must stand, and where comments above them are looked for.
-constexpr std::size_t kHead = 512, kCommentsMost = 1024;
-constexpr std::uint64_t kEntryHeaderSeen = 256;  // the largest seen has 144 bytes
+constexpr std::size_t kHead = 512, kHeadMost = std::size_t{4} * 1024, kCommentsMost = 1024;
+constexpr std::size_t kStep = 1024;                                     // of a module that is read first
+constexpr std::uint64_t kModuleMost = std::uint64_t{64} * 1024 * 1024;  // each part of a file may end in one
+constexpr std::uint64_t kEntryHeaderSeen = 256;                         // the largest seen has 144 bytes
 constexpr std::string_view kOptix = "_optix_";
 
 Error at_offset(std::uint64_t offset, std::string what) {
@@ -60,7 +62,8 @@ bool is_head_of_module(std::string_view text) {
 
 }  // namespace
 
-ImageFinder::ImageFinder(const ByteSource& source) : source_(source), in_(source, kWindow, kAhead) {}
+ImageFinder::ImageFinder(const ByteSource& source)
+    : source_(source), in_(source, kWindow, kAhead), text_(source, kWindow, kWindow) {}
 
 Result<std::optional<Container>> ImageFinder::cubin_at(std::uint64_t at, std::uint64_t end) {
   const auto none = [] { return Result<std::optional<Container>>(std::nullopt); };
@@ -101,19 +104,30 @@ Result<std::optional<Container>> ImageFinder::cubin_at(std::uint64_t at, std::ui
   return std::optional(place(std::move(*container), at));
 }
 
-std::optional<Container> ImageFinder::ptx_at(std::uint64_t begin, std::uint64_t at, std::uint64_t end) {
-  const auto head = in_.at(at, static_cast<std::size_t>(std::min<std::uint64_t>(kHead, end - at)));
-  if (!head || !is_head_of_module(head->text())) return std::nullopt;
+bool ImageFinder::is_head(std::uint64_t at, std::uint64_t end) {
+  for (const std::size_t most : {kHead, kHeadMost}) {
+    const auto head = text_.at(at, static_cast<std::size_t>(std::min<std::uint64_t>(most, end - at)));
+    if (!head) return false;
+    if (is_head_of_module(head->text())) return true;
+    if (!parse_version(read_ptx_head(head->text()).version)) return false;
+  }
+  return false;
+}
+
+ImageFinder::Ptx ImageFinder::ptx_at(std::uint64_t begin, std::uint64_t at, std::uint64_t end) {
+  const Ptx none{std::nullopt, at + 1};
   std::uint64_t start = at;
-  if (!begins_line(begin, at, start)) return std::nullopt;
+  if (!is_head(at, end) || !begins_line(begin, at, start)) return none;
 
   PtxEnd module;
   bool optix = false, ended = false;
-  for (std::uint64_t next = start; next < end && !ended;) {
+  const std::uint64_t stop = std::min(end, start + kModuleMost);
+  std::uint64_t next = start;
+  for (std::size_t step = kStep; next < stop && !ended; step = std::min(step * 4, kWindow)) {
     const std::uint64_t overlap = std::min<std::uint64_t>(next - start, kOptix.size() - 1);
-    const std::uint64_t count = std::min<std::uint64_t>(kWindow - overlap, end - next);
-    const auto bytes = in_.at(next - overlap, static_cast<std::size_t>(overlap + count));
-    if (!bytes) return std::nullopt;  // the file shrank: whoever reads images says so
+    const std::uint64_t count = std::min<std::uint64_t>(step - overlap, stop - next);
+    const auto bytes = text_.at(next - overlap, static_cast<std::size_t>(overlap + count));
+    if (!bytes) return none;  // the file shrank: whoever reads images says so
     const std::string_view text = bytes->text();
     ended = module.take(text.substr(static_cast<std::size_t>(overlap)));
     next += count;
@@ -121,11 +135,23 @@ std::optional<Container> ImageFinder::ptx_at(std::uint64_t begin, std::uint64_t 
     optix = optix ||
             (optix_at != std::string_view::npos && next - count - overlap + optix_at < start + module.size());
   }
-  if (!module.whole()) return std::nullopt;
-  auto container = read_bare_ptx(PartSource(source_, start, module.size()));
-  if (!container) return std::nullopt;
+  const bool whole = module.whole() && (ended || stop == end);
+  const std::uint64_t behind = std::max(start + module.size(), at + 1);
+  // The beginning of a text that a program completes when it runs.
+  if (!whole && (module.terminated() || (!module.begun() && module.size() < kHeadMost)))
+    return {std::nullopt, behind};
+  auto container = read_bare_ptx(PartSource(source_, start, behind - start));
+  if (!container) return none;
+  if (!whole) container->entries[0].unknown = "its end is not found";
+  // The program may hand it over, and drivers differ in whether they take it.
+  constexpr std::string_view kMark = "\xef\xbb\xbf";
+  if (start - begin >= kMark.size()) {
+    const auto before = text_.at(start - kMark.size(), kMark.size());
+    if (before && before->text() == kMark)
+      container->entries[0].unknown = "a byte order mark stands before it";
+  }
   container->entries[0].optix = optix;
-  return place(std::move(*container), start);
+  return {place(std::move(*container), start), behind};
 }
 
 Container ImageFinder::place(Container container, std::uint64_t at) {
@@ -150,11 +176,11 @@ bool ImageFinder::is_payload(std::uint64_t at, std::uint64_t size) {
   return false;
 }
 
-// Nothing but blanks may stand before it in its line. `start` becomes the beginning of the blank lines and
-// comments above it: nvcc's tell the toolkit.
+// Nothing but blanks may stand before it in its line, or a text that ends right before it. `start` becomes
+// the beginning of the blank lines and comments above it: nvcc's tell the toolkit.
 bool ImageFinder::begins_line(std::uint64_t begin, std::uint64_t at, std::uint64_t& start) {
   const std::uint64_t from = at - std::min<std::uint64_t>(at - begin, kCommentsMost);
-  const auto bytes = in_.at(from, static_cast<std::size_t>(at - from));
+  const auto bytes = text_.at(from, static_cast<std::size_t>(at - from));
   if (!bytes) return false;
   std::string_view above = bytes->text();
   std::size_t text = above.size();
@@ -163,7 +189,12 @@ bool ImageFinder::begins_line(std::uint64_t begin, std::uint64_t at, std::uint64
   above.remove_prefix(text);
 
   const std::size_t own = above.rfind('\n') + 1;  // 0 where there is none
-  if ((own == 0 && cut) || above.find_first_not_of(kBlanks, own) != std::string_view::npos) return false;
+  if (above.find_first_not_of(kBlanks, own) != std::string_view::npos) {
+    // Texts of Rust stand one behind the other; in a message or a comment it is quoted, or a word.
+    constexpr std::string_view kBeforeQuoted = " \t\r\f\v\"'`([<{/*\\";
+    return kBeforeQuoted.find(above.back()) == std::string_view::npos;
+  }
+  if (own == 0 && cut) return false;
   start = at - (above.size() - own);
   above = above.substr(0, own);
   while (!above.empty()) {  // ends with the newline of the line above

@@ -20,16 +20,23 @@ class ImageFinder {
   Result<std::optional<Container>> cubin_at(std::uint64_t at, std::uint64_t end);
 
   // The PTX whose `.version` stands at `at`, with the comments above it, but not before `begin`. Nothing
-  // where it is no module: a template of one (`.version %s`), a word of a message, a part of a text.
-  std::optional<Container> ptx_at(std::uint64_t begin, std::uint64_t at, std::uint64_t end);
+  // where it is no module: a template of one (`.version %s`), a word of a message, a part of a text. One
+  // whose end cannot be found is unknown.
+  struct Ptx {
+    std::optional<Container> container;
+    std::uint64_t next;  // nothing else begins before it
+  };
+  Ptx ptx_at(std::uint64_t begin, std::uint64_t at, std::uint64_t end);
 
  private:
   Container place(Container container, std::uint64_t at);
   bool is_payload(std::uint64_t at, std::uint64_t size);
+  bool is_head(std::uint64_t at, std::uint64_t end);
   bool begins_line(std::uint64_t begin, std::uint64_t at, std::uint64_t& start);
 
   const ByteSource& source_;
   Window in_;
+  Window text_;  // short texts that stand close together cost one read
 };
 
 }  // namespace archguard::fatbin

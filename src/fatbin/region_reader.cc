@@ -191,7 +191,6 @@ void RegionReader::search_in(const Region& region, std::uint64_t begin, std::uin
     if (is_image) {
       const auto next = take_image(place, at, end, found.kind == SignatureKind::ptx);
       at = next.value_or(at + 1);
-      if (next) block_end = at;
       continue;
     }
     if (!reader_.is_container(at, end)) {
@@ -224,13 +223,19 @@ std::optional<std::uint64_t> RegionReader::take_container(const Region& region, 
   return add(region, std::move(*container));
 }
 
-// Reads the image that may begin at `at` and says where it ends; nothing where there is none, or it is
+// Reads the image that may begin at `at` and says where to go on; nothing where there is none, or it is
 // damaged.
 std::optional<std::uint64_t> RegionReader::take_image(const Region& region, std::uint64_t at,
                                                       std::uint64_t end, bool ptx) {
   if (ptx) {
-    auto image = images_.ptx_at(region.begin, at, end);
-    return image ? std::optional(add(region, std::move(*image))) : std::nullopt;
+    // The comments above it are none of the module before it.
+    const std::uint64_t begin =
+        found_.containers.empty()
+            ? region.begin
+            : std::max(region.begin, found_.containers.back().offset + found_.containers.back().size);
+    auto image = images_.ptx_at(begin, at, end);
+    if (image.container) add(region, std::move(*image.container));
+    return image.next;
   }
   auto image = images_.cubin_at(at, end);
   if (!image) add_error(region, std::move(image).error());

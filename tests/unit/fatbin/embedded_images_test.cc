@@ -50,6 +50,7 @@ std::string found(const Bytes& file) {
       CHECK(entry.stored_size == container.size);
       all += std::string(kinds[static_cast<int>(entry.kind)]) + " " + to_string(entry.arch) + " at " +
              hex(container.offset - container.section_offset) + " of " + hex(container.size) +
+             (entry.unknown.empty() ? "" : " (" + entry.unknown + ")") +
              (container.relocatable ? " relocatable" : "") + (entry.optix ? " optix" : "") + "; ";
     }
   return all + errors_of(code);
@@ -110,9 +111,73 @@ TEST_CASE("templates, pieces and words of PTX are no images") {
   CHECK(found_in(".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry ") == "");
   CHECK(found_in(".version 9.0\n.target sm_90\n.entry k(\0);"sv) == "");
   CHECK(found_in(".version 9.0\n.target sm_90\n.entry k() { mov.u32 %r1, \0; }"sv) == "");
-  CHECK(found_in(".version 9.0\n.target sm_90\n.entry k() { /* exit; }") == "");
   CHECK(found_in(".dynstr\0.gnu.version\0.gnu.version_r\0"sv) == "");
   CHECK(found_in(".version 9.0") == "");
+}
+
+TEST_CASE("PTX that is text among text is found, and one whose end is not found is unknown") {
+  const std::string own = ".version 9.0\n.target sm_90\n.entry k() { exit; }\n", size = hex(own.size());
+  // Rust's texts have no NUL at the end.
+  CHECK(found_in("\0called on None"s + own + "more") == "ptx 90 at 0xf of " + size + "; ");
+  CHECK(found_in("\0\0\x01\x41"s + own + '\0') == "ptx 90 at 0x4 of " + size + "; ");
+  CHECK(found_in(own + own) == "ptx 90 at 0x0 of " + size + "; ptx 90 at " + size + " of " + size + "; ");
+  const std::string two = kPtx + kPtx;
+  CHECK(found_in(two) == "ptx 90 at 0x0 of " + hex(kPtx.size()) + "; ptx 90 at " + hex(kPtx.size()) + " of " +
+                             hex(kPtx.size()) + "; ");
+  CHECK(found_in("\0\xef\xbb\xbf"s + own + '\0') ==
+        "ptx 90 at 0x4 of " + size + " (a byte order mark stands before it); ");
+  for (const char* before : {"Missing ", "\"", "'", "`", "// ", "//", "/*", "x(", "R\"("})
+    CHECK(found_in("a\n" + std::string(before) + own) == "");
+  const std::string gap =
+      ".version 9.0\n// " + std::string(3000, 'x') + "\n.target sm_90\n// \x1b[1m\n.entry k() { exit; }";
+  CHECK(found_in(gap) == "ptx 90 at 0x0 of " + hex(gap.size()) + "; ");
+
+  const std::string open = ".version 9.0\n.target sm_90\n.entry k() { ";
+  const auto unknown = [](std::size_t length) { return " of " + hex(length) + " (its end is not found); "; };
+  CHECK(found_in(open + "/* exit; }") == "ptx 90 at 0x0" + unknown(open.size() + 10));
+  CHECK(found_in(open + "/* exit; }\n" + own + "\0"s) ==
+        "ptx 90 at 0x0" + unknown(open.size() + 11 + own.size()));
+  CHECK(found_in(open + "exit; \x01") == "ptx 90 at 0x0" + unknown(open.size() + 6));
+  CHECK(found_in(open + own) ==
+        "ptx 90 at 0x0" + unknown(open.size()) + "ptx 90 at " + hex(open.size()) + " of " + size + "; ");
+}
+
+TEST_CASE("a search costs in proportion to what is searched, whatever it holds") {
+  class Counter : public ByteSource {
+   public:
+    explicit Counter(Bytes bytes) : bytes_(std::move(bytes)), source_(bytes_) {}
+    std::uint64_t size() const override { return source_.size(); }
+    Status read(std::uint64_t offset, void* out, std::size_t count) const override {
+      read_ += count;
+      return source_.read(offset, out, count);
+    }
+    std::uint64_t count() const { return read_; }
+
+   private:
+    Bytes bytes_;
+    MemorySource source_;
+    mutable std::uint64_t read_ = 0;
+  };
+  const auto work = [](std::string_view piece, std::size_t times) {
+    std::string all;
+    for (std::size_t i = 0; i < times; ++i) all += piece;
+    const Counter source(library(text(all)));
+    read_device_code(source, "p");
+    return source.count();
+  };
+  Bytes cubin_head = cubin(80);
+  cubin_head.resize(64);
+  const std::string cubin_text(cubin_head.begin(), cubin_head.end());
+  for (const std::string& piece : {".version 7.0\n.target sm_80\n{\n"s, ".version 7.0\n.target sm_80\n/*\n"s,
+                                   ".version 7.0\n.target sm_80\n\"\n"s, ".version 7.0\n.target sm_80\n{\0"s,
+                                   ".version 7.0\n.target sm_80\n"s, "//x.version 7.0\n.target sm_80 "s,
+                                   ".version 7.0\n/*"s, ".version 7.0\n.target sm_80\n.entry k(){}\n"s,
+                                   cubin_text, "\x50\xed\x55\xba\x01\0\x10\0\x08\0\0\0\0\0\0\0"s}) {
+    CAPTURE(piece);
+    const std::uint64_t once = work(piece, 4000), twice = work(piece, 8000);
+    CHECK(twice * 2 <= once * 5);
+    CHECK(twice <= piece.size() * 8000 * 100);
+  }
 }
 
 TEST_CASE("PTX that OptiX compiles is told apart") {
