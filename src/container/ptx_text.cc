@@ -64,8 +64,12 @@ bool PtxEnd::take(unsigned char c) {
       return !blank && take_code(c);
     case State::slash:
       state_ = c == '/' ? State::line_comment : c == '*' ? State::block_comment : State::code;
-      if (state_ != State::code || blank) return false;
-      return take_code(c);
+      if (state_ != State::code) return false;
+      if (!in_statement_) {  // the slash begins no statement: a path, say, that stands behind the module
+        --size_;
+        return true;
+      }
+      return !blank && take_code(c);
     case State::line_comment:
       if (c == '\n') state_ = State::code;
       return false;

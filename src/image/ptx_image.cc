@@ -1,5 +1,9 @@
 #include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
 #include <set>
+#include <utility>
 
 #include "base/text.h"
 #include "compat/toolkit.h"
@@ -97,11 +101,39 @@ bool is_drivers_own(std::string_view function) {
          function == "__cuda_syscall";
 }
 
+// The first byte that is no ASCII, or npos.
+std::size_t find_non_ascii(std::string_view text) {
+  constexpr std::uint64_t kHighBits = 0x8080808080808080;
+  std::array<std::uint64_t, 4> run;
+  std::size_t at = 0;
+  for (; text.size() - at >= sizeof run; at += sizeof run) {
+    std::memcpy(run.data(), text.data() + at, sizeof run);
+    if (((run[0] | run[1] | run[2] | run[3]) & kHighBits) != 0) break;
+  }
+  while (at < text.size() && static_cast<unsigned char>(text[at]) < 0x80) ++at;
+  return at == text.size() ? std::string_view::npos : at;
+}
+
+// ptxas and nvJitLink refuse a byte order mark in each release, and from CUDA 12.8 on other bytes, in strings
+// always and in comments in some releases (13.0, not 13.5). nvcc writes the paths of `.file` with escapes; a
+// comment of inline assembly it copies.
+Status check_ascii(std::string_view text) {
+  const std::size_t at = find_non_ascii(text);
+  if (at == std::string_view::npos) return Done{};
+  if (starts_with(text, "\xef\xbb\xbf"))
+    return Error{{}, "PTX begins with a byte order mark, which the driver refuses", {}};
+  return Error{{},
+               "PTX must be ASCII, found the byte " + hex(static_cast<unsigned char>(text[at])) + " at " +
+                   hex(at) + ": drivers from CUDA 12.8 on may refuse it",
+               {}};
+}
+
 // Reads what stands outside of bodies: kernels, `.entry name(…) … { … }`, variables, and what a link has to
 // add. What stands between the name of a kernel and its body are parameters and limits (`.maxntid`); a
 // declaration ends in `;` and is no kernel. PTX that nvcc makes for linking (-rdc=true) declares the
 // functions and variables of other files `.extern`; the driver compiles a module alone and refuses such a
-// function. `.extern .shared` is shared memory whose size the launch gives.
+// function, as it does one that is declared without `.extern` and has no body. `.extern .shared` is shared
+// memory whose size the launch gives. Text that is part of no statement is refused, as ptxas does.
 class PtxReader {
  public:
   explicit PtxReader(std::string_view text) : text_(text), lexer_(text) {}
@@ -109,23 +141,19 @@ class PtxReader {
   Status read(ImageCode& code) {
     std::string_view before;
     for (std::string_view token = lexer_.next(); !token.empty(); before = token, token = lexer_.next()) {
-      if (token == "{" && !lexer_.skip_block()) return Error{{}, "PTX ends inside a block", {}};
-      if (token == "(") skip_parentheses();  // parameters may be `.ptr .global`
-      if (token[0] != '.') continue;
-      if (token == ".entry")
-        ARCHGUARD_CHECK(add_kernel(code.kernels));
-      else if (token == ".target")
-        ARCHGUARD_CHECK(add_target(code));
-      else if (token == ".address_size")
-        code.is32 = lexer_.next() == "32";
-      else if (token == ".extern")
-        ARCHGUARD_CHECK(add_extern());
-      else if (is_variable(token))
-        ARCHGUARD_CHECK(add_variables(token, is_visible(before), code));
-      else if (token == ".func" && is_visible(before))
-        add_defined(code.names, name_of_function());
+      if (!in_statement_) ARCHGUARD_CHECK(begin_statement(token));
+      if (token[0] == '.')
+        ARCHGUARD_CHECK(read_directive(token, before, code));
+      else if (token == "{" && !lexer_.skip_block())
+        return Error{{}, "PTX ends inside a block", {}};
+      else if (token == "(")
+        skip_parentheses();  // parameters may be `.ptr .global`
+      if (token == ";" || (token == "{" && before != "=")) in_statement_ = false;
     }
     if (lexer_.broken()) return Error{{}, "PTX ends inside a comment or string", {}};
+    if (in_statement_) return Error{{}, "PTX ends inside a statement", {}};
+    for (const std::string_view name : declared_)
+      if (defined_.count(name) == 0) externs_.insert(name);
     code.relocatable = !externs_.empty();
     if (code.relocatable) code.unresolved = *externs_.begin();
     for (const std::string_view name : externs_) add_wanted(code.names, name);
@@ -133,8 +161,80 @@ class PtxReader {
   }
 
  private:
+  Status begin_statement(std::string_view token) {
+    const std::size_t at = lexer_.position() - token.size();
+    in_statement_ = token[0] == '.';
+    if (in_statement_) return Done{};
+    const bool line = token == "#" && is_digit(lexer_.next());  // `# 1 "k.cu"`, of a preprocessor
+    if (!line && token != "@")                                  // `@@DWARF`, of old compilers
+      return Error{
+          {},
+          "PTX must hold statements alone, found '" + std::string(token.substr(0, 40)) + "' at " + hex(at),
+          {}};
+    lexer_.skip_line();
+    return Done{};
+  }
+
+  static bool is_digit(std::string_view token) {
+    return !token.empty() && token[0] >= '0' && token[0] <= '9';
+  }
+
+  Status read_directive(std::string_view token, std::string_view before, ImageCode& code) {
+    if (token == ".version") return add_version();
+    if (token == ".entry") return add_kernel(code.kernels);
+    if (token == ".target") return add_target(code);
+    if (token == ".extern") return add_extern();
+    if (token == ".func") return add_function(is_visible(before), code);
+    if (is_variable(token)) return add_variables(token, is_visible(before), code);
+    if (token == ".address_size") {
+      code.is32 = lexer_.next() == "32";
+      in_statement_ = false;
+    } else if (token == ".file") {
+      skip_file();
+    } else if (token == ".alias") {  // `.alias other, function;`
+      defined_.insert(lexer_.next());
+    }
+    return Done{};
+  }
+
+  Status add_version() {
+    if (std::exchange(versioned_, true))
+      return Error{{}, "PTX must be one module, found another `.version` at " + hex(lexer_.position()), {}};
+    lexer_.next();
+    in_statement_ = false;
+    return Done{};
+  }
+
+  // `.file 1 "k.cu", 1700000000, 42`: ends without a mark.
+  void skip_file() {
+    lexer_.next();
+    for (PtxLexer ahead = lexer_; ahead.next() == ","; ahead = lexer_) {
+      lexer_ = ahead;
+      lexer_.next();
+    }
+    in_statement_ = false;
+  }
+
+  // Declared, `.func name (…);`, or with a body.
+  Status add_function(bool visible, ImageCode& code) {
+    const std::string_view name = name_of_function();
+    std::string_view token = next_outside();
+    while (!token.empty() && token != "{" && token != ";") token = next_outside();
+    if (token.empty() || (token == "{" && !lexer_.skip_block()))
+      return Error{{}, "PTX ends inside the function '" + std::string(name) + "'", {}};
+    in_statement_ = false;
+    if (token == "{") {
+      defined_.insert(name);
+      if (visible) add_defined(code.names, name);
+    } else if (!is_drivers_own(name)) {
+      declared_.insert(name);
+    }
+    return Done{};
+  }
+
   // `.target sm_90a, debug`: one arch, and options. ptxas takes several, and goes by the highest.
   Status add_target(ImageCode& code) {
+    in_statement_ = false;
     for (PtxLexer ahead = lexer_;; ahead = lexer_) {
       const std::string_view word = ahead.next();
       if (starts_with(word, "sm_")) {
@@ -163,6 +263,7 @@ class PtxReader {
     const std::string name(lexer_.next());
     std::string_view token = next_outside();
     while (!token.empty() && token != "{" && token != ";") token = next_outside();
+    in_statement_ = false;
     if (token == ";") return Done{};
     if (kernels.size() == kKernelsMost)
       return Error{{}, "PTX has more than " + std::to_string(kKernelsMost) + " kernels", {}};
@@ -194,6 +295,7 @@ class PtxReader {
         return Error{{}, "PTX has more than " + std::to_string(kVariablesMost) + " variables", {}};
       variables.push_back({std::string(variable->name), variable->space, variable->size});
     }
+    in_statement_ = false;
     return declared.broken() ? Status(Error{{}, "PTX ends inside a variable", {}}) : Done{};
   }
 
@@ -231,6 +333,7 @@ class PtxReader {
   std::string_view name_of_variable() {
     std::string_view name;
     for (std::string_view token = next_outside(); !token.empty(); token = next_outside()) {
+      if (token == ";") in_statement_ = false;
       if (token == ";" || token == "[" || token == "=" || token == ",") break;
       name = token;
     }
@@ -240,7 +343,9 @@ class PtxReader {
   std::string_view text_;
   PtxLexer lexer_;
   std::string_view target_;
-  std::set<std::string_view> externs_;  // not defined so far
+  bool versioned_ = false, in_statement_ = false;
+  std::set<std::string_view> externs_;             // not defined so far
+  std::set<std::string_view> declared_, defined_;  // functions
 };
 
 // A compiler refuses a module whose `.version` does not have its `.target` yet.
@@ -263,12 +368,13 @@ Result<ImageCode> read_ptx(ByteView bytes) {
     return Error{
         {}, "PTX must hold nothing behind a NUL, found one at " + hex(end) + " and text at " + hex(more), {}};
   text = text.substr(0, end);
+  ARCHGUARD_CHECK(check_ascii(text));
   const std::string_view module = skip_ptx_blanks(text);
   if (!starts_with(module, ".version")) return Error{{}, "PTX begins without `.version`", {}};
   ImageCode code;
   code.toolkit = find_toolkit_release(text.substr(0, text.size() - module.size()));
   code.ptx_isa = parse_version(read_ptx_head(module).version);
-  ARCHGUARD_CHECK(PtxReader(module).read(code));
+  ARCHGUARD_CHECK(PtxReader(text).read(code));
   ARCHGUARD_CHECK(check_isa(code));
   const auto by_name = [](const auto& a, const auto& b) { return a.name < b.name; };
   std::sort(code.kernels.begin(), code.kernels.end(), by_name);

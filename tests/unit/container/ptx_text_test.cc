@@ -49,6 +49,7 @@ TEST_CASE("the end of a module among other bytes") {
   CHECK(whole(".version 9.0 .entry k() { ret; }\n", "\0.x"sv));
   CHECK(whole(".version 9.0 .entry k() { ret; }\n", "next"));
   CHECK(whole(".version 9.0 .entry k() { ret; }", "}"));
+  CHECK(whole(".version 9.0 .entry k() { ret; }", "/rustc/library/core"));
   CHECK(whole(".version 9.0 .global .b8 s[2] = {1, 2};\n// }{\n/* \" */ ", "\x01"));
   CHECK(whole(".version 9.0 .pragma \"};{\"; .entry k() { ret; } .file 1 \"a.cu\"\n", "\0"sv));
   CHECK(whole("@@DWARF .section {}; .entry k() { @%p1 bra $L; $L: } // the last line", ""));

@@ -59,6 +59,69 @@ TEST_CASE("PTX for linking declares what another file defines") {
         "PTX ends inside an `.extern` declaration");
 }
 
+TEST_CASE("a function that is declared needs a body, or another file") {
+  const auto unresolved = [](const std::string& text) {
+    const auto code = read_ptx(test::bytes_of_text(".version 9.0\n.target sm_80\n" + text));
+    REQUIRE(code);
+    return code->relocatable ? "for linking: " + code->unresolved : "whole";
+  };
+  const std::string kernel = ".entry k() { call foo, (p); ret; }\n";
+  CHECK(unresolved(".func foo(.param .b32 a);\n" + kernel) == "for linking: foo");
+  CHECK(unresolved(".func (.param .b32 r) foo(.param .b32 a)\n.noreturn;\n" + kernel) == "for linking: foo");
+  CHECK(unresolved(".visible .func foo();\n" + kernel) == "for linking: foo");
+  CHECK(unresolved(".weak .func foo();\n" + kernel) == "for linking: foo");
+  CHECK(unresolved(".func foo();\n.func bar() { ret; }\n" + kernel) == "for linking: foo");
+  CHECK(unresolved(".func foo();\n" + kernel + ".func foo() { ret; }\n") == "whole");
+  CHECK(unresolved(".weak .func foo();\n" + kernel + ".weak .func foo() { ret; }\n") == "whole");
+  CHECK(unresolved(".func foo();\n.func bar() { ret; }\n.alias foo, bar;\n" + kernel) == "whole");
+  for (const std::string own : {"vprintf", "malloc", "free", "__assertfail"})
+    CHECK(unresolved(".func (.param .b32 r) " + own + "(.param .b64 a);\n" + kernel) == "whole");
+}
+
+TEST_CASE("text that is part of no statement is damage") {
+  const auto read = [](const std::string& behind) {
+    return kernels_of_ptx(".version 9.0\n.target sm_80, debug\n.address_size 64\n.entry k() { ret; }\n" +
+                          behind);
+  };
+  const auto found = [](const std::string& what, const std::string& at) {
+    return "PTX must hold statements alone, found '" + what + "' at " + at;
+  };
+  for (const std::string fine :
+       {"", " \r\n\t\f", "// the end", "/* the end */", "\n# 1 \"k.cu\" 2\n", ".file 1 \"k.cu\"",
+        ".file 1 \"k.cu\", 1700000000, 42\n.file 2 \"k.h\"\n", "@@DWARF .byte 1, 2\n@@DWARF .byte 3",
+        ".section .debug_str\n{\ninfo:\n.b8 1\n}\n", ".pragma \"nounroll\";",
+        ".extern .global .u32 t;\n.visible .global .u32 t;", ".extern .shared .b8 s[];",
+        ".global .samplerref s = { addr_mode_0 = wrap };", ".samplerref s = { addr_mode_0 = wrap };"})
+    CHECK(read(fine) == "k empty");
+  CHECK(read("garbage here\n") == found("garbage", "0x47"));
+  CHECK(read(std::string("// text \" \n")) == "k empty");
+  CHECK(read("12") == found("12", "0x47"));
+  CHECK(read(";") == found(";", "0x47"));
+  CHECK(read("}") == found("}", "0x47"));
+  CHECK(read("/") == found("/", "0x47"));
+  CHECK(read("#line 3") == found("#", "0x47"));
+  CHECK(read(std::string(100, 'x')) == found(std::string(40, 'x'), "0x47"));
+  CHECK(read(".file 1 \"k.cu\" x") == found("x", "0x56"));
+  CHECK(read(".extern .global .u32 t; x") == found("x", "0x5f"));
+  CHECK(read(".func f() { ret; } x") == found("x", "0x5a"));
+  CHECK(read(".version 9.0\n.target sm_80\n") == "PTX must be one module, found another `.version` at 0x4f");
+  CHECK(kernels_of_ptx(".version 9.0\n.target sm_80;\n.entry k() { ret; }") == found(";", "0x1a"));
+}
+
+TEST_CASE("PTX that is not ASCII is not understood") {
+  const std::string module = ".version 9.0\n.target sm_80\n.entry k() { ret; }\n";
+  CHECK(kernels_of_ptx("\xef\xbb\xbf" + module) ==
+        "PTX begins with a byte order mark, which the driver refuses");
+  const std::string reason = ": drivers from CUDA 12.8 on may refuse it";
+  CHECK(kernels_of_ptx(module + "// \xc3\xbc\n") ==
+        "PTX must be ASCII, found the byte 0xc3 at 0x32" + reason);
+  CHECK(kernels_of_ptx(module + std::string(200, ' ') + "// \xfc") ==
+        "PTX must be ASCII, found the byte 0xfc at 0xfa" + reason);
+  CHECK(kernels_of_ptx(module + ".file 1 \"/\xc3\xbc/k.cu\"\n") ==
+        "PTX must be ASCII, found the byte 0xc3 at 0x39" + reason);
+  CHECK(kernels_of_ptx(module + ".file 1 \"/\\303\\274/k.cu\"\n") == "k empty");
+}
+
 TEST_CASE("empty: the body returns and does no more") {
   CHECK(state_of("ret;") == "k empty");
   CHECK(state_of("") == "k empty");
@@ -175,7 +238,10 @@ TEST_CASE("PTX that ends too early, or is none, is an error") {
   CHECK(kernels_of_ptx(".version 9.0\n.entry k() { ret;") == "PTX ends inside the kernel 'k'");
   CHECK(kernels_of_ptx(".version 9.0\n.entry k() { trap;") == "PTX ends inside the kernel 'k'");
   CHECK(kernels_of_ptx(".version 9.0\n.entry k(") == "PTX ends inside the kernel 'k'");
-  CHECK(kernels_of_ptx(".version 9.0\n.func f() {") == "PTX ends inside a block");
+  CHECK(kernels_of_ptx(".version 9.0\n.func f() {") == "PTX ends inside the function 'f'");
+  CHECK(kernels_of_ptx(".version 9.0\n.section .debug_str {") == "PTX ends inside a block");
+  CHECK(kernels_of_ptx(".version 9.0\n.global .u32 a") == "PTX ends inside a variable");
+  CHECK(kernels_of_ptx(".version 9.0\n.extern .shared .b8 s[]") == "PTX ends inside a statement");
   CHECK(kernels_of_ptx(".version 9.0\n/* ") == "PTX ends inside a comment or string");
 }
 
