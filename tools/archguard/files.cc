@@ -85,12 +85,15 @@ Opened open_file(const InputFile& input) {
   return opened;
 }
 
-// A name that promises a library or an image, and a file without a beginning, or one that git-lfs did not
-// fetch: a copy or a download that came to nothing. It may have held anything.
+// A name that promises a library, and a file without a beginning, or one that git-lfs did not fetch: a copy
+// or a download that came to nothing. It may have held anything. Or the name of an image: it may be one that
+// this reader does not know.
 bool is_lost_binary(const std::string& path, const ByteSource& bytes) {
-  constexpr std::string_view kBinaries[] = {".dll", ".exe", ".pyd", ".fatbin", ".cubin", ".ptx", ".whl"};
+  constexpr std::string_view kImages[] = {".fatbin", ".cubin", ".ptx"};  // nothing else has such a name
+  constexpr std::string_view kBinaries[] = {".dll", ".exe", ".pyd", ".whl"};
   constexpr std::string_view kObjects[] = {".a", ".lib", ".o", ".obj"};  // some are empty on purpose
   const auto ends = [&](std::string_view suffix) { return ends_with(path, suffix); };
+  if (std::any_of(std::begin(kImages), std::end(kImages), ends)) return true;
   const auto so = path.rfind(".so");
   const bool promises =
       std::any_of(std::begin(kBinaries), std::end(kBinaries), ends) ||

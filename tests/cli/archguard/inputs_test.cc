@@ -257,6 +257,20 @@ TEST_CASE("a zip file with nothing but compressed files is no file without devic
   CHECK(beside.exit_code == 0);
 }
 
+TEST_CASE("a file named like an image that is none is not passed over in a folder") {
+  const TemporaryFolder folder;
+  folder.file("a.ptx", kPtx90);
+  folder.file("b.ptx", "# 1 \"b.cu\"\n" + std::string(kPtx90));
+  const RunOutput run = run_archguard({"verify", ".", "--device", "9.0@13.0", "--brief"}, folder.path());
+  CHECK(run.out ==
+        "./a.ptx: 1 of 1 covered\n"
+        "archguard: error: ./b.ptx: is no ELF or PE file, archive, fat binary, cubin or PTX\n"
+        "./b.ptx: not read whole, so nothing counts as covered\n"
+        "./b.ptx: 0 of 1 covered\n"
+        "2 files: 1 covered, 1 unknown\n");
+  CHECK(run.exit_code == 2);
+}
+
 TEST_CASE("a zip file within an archive is an error, as an archive within one is") {
   const TemporaryFolder folder;
   const Bytes zip = ZipBuilder{}.deflated("x.so", library()).bytes();
