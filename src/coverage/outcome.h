@@ -17,6 +17,7 @@ struct Excluded {
   std::optional<Version> first_toolkit, last_toolkit;
   std::string uuid = {};                    // empty where the fleet tells none
   std::optional<Version> driver_cuda = {};  // likewise
+  int count = 1;                            // equal devices, as Device's
 };
 
 // What is to be said of the libraries that files need, beside their own results.

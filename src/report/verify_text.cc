@@ -165,8 +165,23 @@ class Writer {
   std::string devices_of(std::size_t index) const {
     const auto& members = all_.classes[index].members;
     std::string text = describe(all_.devices[members.front()]);
-    if (members.size() > 1) text += " and " + count_of(members.size() - 1, "more like it", "more like it");
+    const std::uint64_t all = count_of_class(index);
+    if (all > 1) text += " and " + std::to_string(all - 1) + " more like it";
     return text;
+  }
+
+  // A line of a fleet may stand for many equal devices.
+  std::uint64_t count_of_class(std::size_t index) const {
+    std::uint64_t all = 0;
+    for (const std::size_t member : all_.classes[index].members)
+      all += static_cast<std::uint64_t>(all_.devices[member].count);
+    return all;
+  }
+
+  std::uint64_t count_of_excluded() const {
+    std::uint64_t all = 0;
+    for (const Excluded& excluded : all_.excluded) all += static_cast<std::uint64_t>(excluded.count);
+    return all;
   }
 
   void write_file(const FileResult& file) {
@@ -432,7 +447,7 @@ class Writer {
       if (excluded.last_toolkit) text += ", last toolkit " + to_string(*excluded.last_toolkit);
       if (std::find(parts.begin(), parts.end(), text) == parts.end()) parts.push_back(std::move(text));
     }
-    return fmt::format("; {} excluded at configure: {}", all_.excluded.size(), join(parts, "; "));
+    return fmt::format("; {} excluded at configure: {}", count_of_excluded(), join(parts, "; "));
   }
 
   void write_summary(const FileResult& file) {
@@ -446,12 +461,12 @@ class Writer {
     const std::string name = name_of(file) + (file.needed_by.empty() ? "" : ", needed by " + file.needed_by) +
                              (file.by_linker ? ", found where the linker did" : "");
     if (!all_.devices.empty() || !all_.excluded.empty()) {
-      std::size_t covered = 0;
+      std::uint64_t covered = 0, all = 0;
       for (std::size_t i = 0; i < file.devices.size(); ++i)
-        if (file.devices[i].coverage == Coverage::covered) covered += all_.classes[i].members.size();
-      const auto hidden = static_cast<std::size_t>(std::count_if(
-          all_.devices.begin(), all_.devices.end(), [](const Device& device) { return !device.visible; }));
-      const std::size_t all = all_.devices.size() - hidden + all_.excluded.size();
+        if (file.devices[i].coverage == Coverage::covered) covered += count_of_class(i);
+      for (const Device& device : all_.devices)
+        if (device.visible) all += static_cast<std::uint64_t>(device.count);
+      all += count_of_excluded();
       const std::string text = fmt::format("{} of {} covered", covered, all);
       line(fmt::format("{}: {}{}", name,
                        outcome == Outcome::covered ? options_.style.good(text) : options_.style.error(text),

@@ -68,7 +68,10 @@ std::vector<Excluded> take_excluded(std::vector<Device>& devices, const std::vec
   };
   const auto kept_end = std::stable_partition(
       devices.begin(), devices.end(), [&](const Device& device) { return match(device) == excluded.end(); });
-  for (auto device = kept_end; device != devices.end(); ++device) taken.push_back(*match(*device));
+  for (auto device = kept_end; device != devices.end(); ++device) {
+    taken.push_back(*match(*device));
+    taken.back().count = device->count;
+  }
   devices.erase(kept_end, devices.end());
   return taken;
 }

@@ -38,6 +38,17 @@ std::string fix_in(const RunOutput& run) {
 
 }  // namespace
 
+TEST_CASE("a line of a fleet counts as many devices as it says") {
+  const TemporaryFolder folder;
+  folder.file("a.so", library({FatbinBuilder{}.cubin(80, cubin(80)).bytes()}));
+  folder.file("fleet.csv", "name, compute_cap, count\nNVIDIA A100, 8.0, 40\nNVIDIA H100, 9.0, 16\n");
+  const RunOutput run = run_archguard({"verify", "a.so", "--fleet", "fleet.csv"}, folder.path());
+  CHECK(run.out.find("cannot run on NVIDIA H100 (9.0, fleet.csv:3) and 15 more like it\n") !=
+        std::string::npos);
+  CHECK(run.out.find("a.so: 40 of 56 covered\n") != std::string::npos);
+  CHECK(run.exit_code == 1);
+}
+
 TEST_CASE("the fix for a compression that the driver does not know leads to no other error") {
   const TemporaryFolder folder;
   folder.file("a.so", library({FatbinBuilder{}.cubin(80, cubin(80)).zstd().bytes()}));
