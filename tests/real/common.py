@@ -107,6 +107,11 @@ def dumped_kernels(path, release="13.5"):
 MAGIC = struct.pack("<IHH", 0xBA55ED50, 1, 16)
 
 
+def fat_binaries(containers):
+    """Without the cubins and PTX that a file holds as data: real.embedded looks for those."""
+    return [each for each in containers if not each.get("bare")]
+
+
 def scan(data, step):
     """Where containers begin in these bytes, by the published layout alone: magic, version 1, header of 16 bytes,
     then entries whose strides end exactly at the container's end."""

@@ -59,7 +59,7 @@ class InspectTest(unittest.TestCase):
     def test_nothing_is_missed_outside_the_sections(self):
         """The containers of the whole file, found by their signature; some are shown to cuobjdump."""
         def check(path):
-            containers = common.inspect(path)
+            containers = common.fat_binaries(common.inspect(path))
             with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
                 if not path.endswith(".a"):  # there an offset counts from its member
                     self.assertEqual(common.scan(data, 8), [each["offset"] for each in containers])
