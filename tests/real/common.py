@@ -8,6 +8,7 @@ import collections
 import json
 import os
 import re
+import shutil
 import struct
 import subprocess
 import sys
@@ -42,6 +43,22 @@ def nvcc():
     if not options.nvcc or not os.path.exists(options.nvcc):
         raise unittest.SkipTest("no nvcc on PATH")
     return options.nvcc
+
+
+def nvcc_with_libnvvm():
+    """One that links LTO-IR, which not every toolkit can."""
+    path = os.path.join(options.cache, "nvcc-13.0", "nvidia", "cu13", "bin", "nvcc")
+    if not os.path.exists(path):
+        raise unittest.SkipTest("no nvcc that links LTO-IR; run tests/support/fetch nvcc-13.0")
+    return path
+
+
+def clang():
+    """A clang++, the newest first, as tests/cmake and `check` do."""
+    found = [path for path in map(shutil.which, ("clang++-19", "clang++-16", "clang++")) if path]
+    if not found:
+        raise unittest.SkipTest("no clang++-19 or clang++-16 on PATH (Debian: apt install clang-16)")
+    return found[0]
 
 
 def inspect(path, kernels=False):

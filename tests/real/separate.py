@@ -182,9 +182,7 @@ class SeparateTest(unittest.TestCase):
         self.compare(linked)
 
     def test_link_time_optimization(self):
-        nvcc = os.path.join(common.options.cache, "nvcc-13.0", "nvidia", "cu13", "bin", "nvcc")  # with libnvvm
-        if not os.path.exists(nvcc):
-            raise unittest.SkipTest("no nvcc that links LTO-IR; run tests/support/fetch nvcc-13.0")
+        nvcc = common.nvcc_with_libnvvm()
         lto = ["-gencode", "arch=compute_80,code=lto_80"]
         with_ptx = ["-gencode", "arch=compute_80,code=[lto_80,compute_80]"]
         for name, flags in (("lto", lto), ("lto_ptx", with_ptx)):
@@ -303,9 +301,7 @@ class SeparateTest(unittest.TestCase):
         self.assertEqual(results["8.7"]["verdict"], "not-covered")
 
     def test_clang(self):
-        clang = shutil.which("clang++")
-        if clang is None:
-            raise unittest.SkipTest("no clang++")
+        clang = common.clang()
         toolkit = os.path.join(common.options.cache, "cuda-11.8")
         if not os.path.exists(os.path.join(toolkit, "bin", "nvcc")):
             raise unittest.SkipTest("no CUDA 11.8; run tests/support/fetch cuda-11.8")
