@@ -7,6 +7,7 @@
 #include "coverage/embedded.h"
 #include "coverage/failures.h"
 #include "coverage/other_order.h"
+#include "coverage/untold_links.h"
 
 namespace archguard {
 namespace {
@@ -33,6 +34,7 @@ struct DeviceJudge::State {
 
   void add(const DeviceObject& object, const ContainerCode& code, const LinkRole* role) {
     if (code.container.bare) return embedded_.add(where(object, code.container), code);
+    untold_links_ |= is_untold_part(object, code);
     if (role != nullptr)
       for (const auto& part : role->parts) link_judge_.add_part(part.first, role->name, object, code);
     if (role == nullptr || !role->linked)
@@ -78,6 +80,7 @@ struct DeviceJudge::State {
   DeviceResult finish(const std::vector<ExpectedImage>& held, bool whole, bool loads_code,
                       RuntimeUse& runtime) {
     for (const LinkJudge::Outcome& outcome : link_judge_.finish()) add_link(outcome);
+    if (untold_links_) doubt_missing_images(result_);
     auto& counts = result_.containers;
     // A fat binary of variables alone is no answer to who asks for kernels.
     const bool any_kernels = with_kernels_.total != 0;
@@ -398,6 +401,7 @@ struct DeviceJudge::State {
   KernelSum got_;  // with scope library
   EmbeddedJudge embedded_;
   LinkJudge link_judge_;
+  bool untold_links_ = false;
   DeviceResult result_;
   FailuresByCause failures_;                      // of the result
   std::map<std::string, Fix> mends_;              // by kind_of() and reason

@@ -73,6 +73,13 @@ std::optional<Version> newest_of(const std::optional<Version>& a, const std::opt
   return !a ? b : !b ? a : std::max(*a, *b);
 }
 
+// Compiled for linking, and never linked for the device.
+bool is_for_linking(const ContainerCode& code) {
+  return !code.container.relocatable &&
+         std::any_of(code.images.begin(), code.images.end(),
+                     [](const Image& image) { return image.code && image.code->relocatable; });
+}
+
 class Search {
  public:
   Search(const FixQuestion& question, const Judgement& judgement)
@@ -129,7 +136,7 @@ class Search {
       if (failed_.code != kInvalidKernelImage || fix.ways.empty()) offer_library(fix, base, new_driver);
       return;
     }
-    const bool linked = is_for_linking() && offer(fix, linked_too(base), new_driver);
+    const bool linked = is_for_linking(code_) && offer(fix, linked_too(base), new_driver);
     const bool sass = offer_any(fix, with_additions(base, toolkit_archs()), new_driver);
     if (!new_driver) offer(fix, base, true);
     Remedy repacked = base;
@@ -138,17 +145,10 @@ class Search {
     const bool by_jit = !sass && offer_any(fix, with_ptx(base, toolkit_archs()), new_driver);
     // Where PTX does, another toolkit is worth it for the sake of SASS.
     if (!sass && !lz4 && !linked) offer_other_toolkit(fix, base, new_driver, by_jit);
-    if (!fix.ways.empty() || !is_for_linking()) return;
+    if (!fix.ways.empty() || !is_for_linking(code_)) return;
     offer_any(fix, with_additions(linked_too(base), toolkit_archs()), new_driver);
     if (fix.ways.empty()) offer_any(fix, with_ptx(linked_too(base), toolkit_archs()), new_driver);
     if (fix.ways.empty()) offer_other_toolkit(fix, linked_too(base), new_driver, false);
-  }
-
-  // Compiled for linking, and never linked for the device.
-  bool is_for_linking() const {
-    return !code_.container.relocatable &&
-           std::any_of(code_.images.begin(), code_.images.end(),
-                       [](const Image& image) { return image.code && image.code->relocatable; });
   }
 
   static Remedy linked_too(Remedy remedy) {
@@ -489,6 +489,10 @@ bool holds_all(const ContainerCode& code, std::size_t image) {
 Fix find_fix(const FixQuestion& question, const Judgement& judgement) {
   if (judgement.verdict != Verdict::unknown) return Search(question, judgement).find();
   Fix fix;
+  // What is not linked may or may not run; linked, it does.
+  if (is_for_linking(question.code)) fix = Search(question, judgement).find();
+  if (!fix.ways.empty()) return fix;
+  fix = {};
   JudgePolicy policy = question.policy;
   policy.require_driver = false;
   fix.name_driver = judge(question.code, question.device, policy).verdict != Verdict::unknown;

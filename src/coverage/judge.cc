@@ -54,6 +54,13 @@ bool serves(const Image& image, const Use& use) {
   return false;
 }
 
+// A driver loads cubins that are linked. Libraries of NVIDIA register some that are not, and want nothing of
+// another (docs/reference/verdicts.md#relocatable-images-by-themselves): so it may load those, too.
+bool may_load_relocatable(const Image& image, const Use& use) {
+  return image.entry.kind == EntryKind::sass && image.code && image.code->relocatable &&
+         use.step == Step::load && use.environment.forces_jit.empty();
+}
+
 struct Choice {
   std::optional<std::size_t> native;
   std::optional<std::size_t> ptx;
@@ -74,6 +81,10 @@ Choice choose(const ContainerCode& code, ComputeCapability device, const Use& us
     if (image.entry.kind == EntryKind::reloc_ptx && use.step == Step::load && choice.undecided_ptx.empty() &&
         ptx_fits(image.entry.arch, device) != Fit::no)
       choice.undecided_ptx = "what a driver does with PTX of -reloc-ptx is not known";
+    if (may_load_relocatable(image, use) && choice.undecided.empty() &&
+        fit_of(image.entry, device) != Fit::no)
+      choice.undecided = "its " + image_name(image.entry) +
+                         " image is relocatable: CUDA does not document that a driver loads one by itself";
     if (!serves(image, use)) continue;
     const Fit fit = fit_of(image.entry, device);
     if (fit == Fit::unknown) {
@@ -134,7 +145,8 @@ void need_driver(Judgement& judgement, Version cuda) {
 }
 
 // The driver has made its choice: what happens when it loads that image?
-Judgement load(const Image& image, std::size_t index, const Device& device, Step step) {
+Judgement load(const ContainerCode& code, std::size_t index, const Device& device, Step step) {
+  const Image& image = code.images[index];
   Judgement judgement;
   judgement.image = index;
   judgement.verdict = is_native(image.entry.kind) ? Verdict::sass : Verdict::jit;
@@ -156,11 +168,15 @@ Judgement load(const Image& image, std::size_t index, const Device& device, Step
     }
   }
   if (judgement.verdict == Verdict::jit) {
-    if (image.code->relocatable && step == Step::load)
-      return failed(
-          kInvalidPtx,
-          "its PTX is made for linking: '" + image.code->unresolved + "' is declared in it and not defined",
-          index);
+    if (image.code->relocatable && step == Step::load) {
+      std::string reason =
+          "its PTX is made for linking: '" + image.code->unresolved + "' is declared in it and not defined";
+      if (code.container.in_data)
+        return not_known(reason +
+                         "; whether something links it, at the latest when the program runs (nvJitLink, "
+                         "cuLinkAddData), the file does not tell");
+      return failed(kInvalidPtx, std::move(reason), index);
+    }
     if (!image.entry.ptx_isa) return not_known("the ISA version of its PTX is not known");
     const Version isa = *image.entry.ptx_isa;
     if (!device.driver_cuda) {
@@ -229,7 +245,7 @@ Judgement judge_choice(const ContainerCode& code, const Device& device, const Us
         kJitDisabled,
         "only its PTX fits, and " + use.environment.disables_jit + " keeps the driver from compiling PTX",
         taken);
-  if (taken) return load(code.images[*taken], *taken, device, use.step);
+  if (taken) return load(code, *taken, device, use.step);
   // Not required of a device that none of its images is for; one that is passed over is for it.
   const bool passed_over = !use.environment.forces_jit.empty() &&
                            choose(code, capability, {use.step, Environment{}}).native.has_value();

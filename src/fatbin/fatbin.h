@@ -42,7 +42,10 @@ struct Container {
   std::uint64_t size = 0;            // header and entries
   std::string section;               // ".nv_fatbin"; empty where no section holds it
   std::uint64_t section_offset = 0;  // of the section within the object, 0 without one
-  bool relocatable = false;          // from __nv_relfatbin: -rdc=true parts
+  bool relocatable = false;          // a part of -rdc=true: from __nv_relfatbin, or registered as one
+  // In a linked file, and neither in a section of device code nor known to be registered: the program hands
+  // it to the driver or to a linker itself, or no section table tells what it is.
+  bool in_data = false;
   // No fat binary: one image that stands in a host file as data, which the program hands to the driver itself
   // (bin2c, `.incbin`, CMake's CUDA_PTX_COMPILATION). `offset` is where it begins.
   bool bare = false;
@@ -76,6 +79,7 @@ struct DeviceObject {
   std::shared_ptr<const ByteSource>
       elsewhere;  // the file that holds it, where that is another: thin archives
   bool linked = true;
+  bool has_sections = true;   // false: a linked file whose section table was removed
   bool registers = false;     // hands fat binaries to the CUDA runtime; true where there is no section table
   bool data_missing = false;  // a section for device code has no bytes (objcopy --only-keep-debug)
   std::vector<Container>

@@ -135,6 +135,7 @@ class ObjectReader {
     if (host_.format == HostFormat::fatbin) return {{0, size_, {}, 0, false}};
     if (host_.format == HostFormat::offload) return {{0, size_, {}, 0, true, true}};
     out_.registers = host_.sections.empty();
+    out_.has_sections = !host_.sections.empty();
     std::vector<Region> regions;
     for (const Section& section : host_.sections) {
       if (section.has_bytes) sections_.push_back(&section);
@@ -252,10 +253,18 @@ class ObjectReader {
                      [](const Container& container) { return container.relocatable && !container.bare; });
     if (host_.format != HostFormat::elf || relocatable == out_.containers.end()) return;
     const std::string wanted = wanted_registration();
-    if (wanted.empty()) return;
+    if (!wanted.empty()) return add_not_linked(*relocatable, "the file wants " + wanted);
+    // A static program wants nothing from elsewhere, and may hold functions of that name that do nothing.
+    if (const auto unlinked = not_device_linked(out_))
+      add_not_linked(out_.containers[unlinked->container],
+                     unlinked->id.empty() ? "the file registers no device link"
+                                          : "no device link of the file has '" + unlinked->id + "'");
+  }
+
+  void add_not_linked(const Container& container, const std::string& told_by) {
     code_.errors.push_back(
-        {where(out_, *relocatable),
-         "was not device-linked: the file wants " + wanted + ", and no kernel of -rdc=true runs without it",
+        {where(out_, container),
+         "was not device-linked: " + told_by + ", and no kernel of -rdc=true runs without it",
          "link it with nvcc, or with what nvcc -dlink makes of its objects (CMake: "
          "CUDA_RESOLVE_DEVICE_SYMBOLS "
          "ON)"});
@@ -317,6 +326,8 @@ class ObjectReader {
           container.section, container.section_offset,
           Error{hex(container.offset), "an image of a fat binary whose beginning was overwritten", kRebuild});
     entries_ += container.entries.size() + 1;
+    container.in_data = host_.linked && (host_.format == HostFormat::elf || host_.format == HostFormat::pe) &&
+                        !container.bare && !container.relocatable && !is_linked_section(container.section);
     out_.containers.push_back(std::move(container));
     if (entries_ <= kEntriesMost) return;
     const Container& last = out_.containers.back();

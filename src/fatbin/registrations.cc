@@ -115,6 +115,7 @@ class RegistrationReader {
     }
     if (container) {
       claimed_[*container] = true;
+      if (registration.device_linked) out_.containers[*container].in_data = false;
       registration.container = container;
     } else if (!target) {
       ++problems_.unresolved;
@@ -155,9 +156,13 @@ class RegistrationReader {
                                   [&](const auto& each) { return linked.count(each.first) != 0; });
     if (!told) return join_all(linked);
     std::size_t next = 0;
-    for (Registration& registration : out_.registrations)
-      if (!registration.device_linked && ids.own[next++] != kWholeProgram)
-        registration.module_id = std::move(ids.own[next - 1]);
+    for (Registration& registration : out_.registrations) {
+      if (registration.device_linked) continue;
+      std::string& id = ids.own[next++];
+      const bool whole = id == kWholeProgram;
+      if (registration.container) place(out_.containers[*registration.container], whole);
+      if (!whole) registration.module_id = std::move(id);
+    }
     for (auto& [before, links] : ids.links) {
       std::vector<std::size_t>& made = linked[before];
       if (made.size() == links.size()) {
@@ -170,6 +175,12 @@ class RegistrationReader {
       }
       std::move(links.begin(), links.end(), std::back_inserter(out_.link_ids));
     }
+  }
+
+  // What registers a container tells what it is, whatever its section is called.
+  static void place(Container& container, bool whole) {
+    container.relocatable |= !whole && !is_linked_section(container.section);
+    container.in_data = false;
   }
 
   void join_all(const std::map<std::size_t, std::vector<std::size_t>>& linked) {
@@ -198,6 +209,23 @@ RegistrationProblems read_registrations(const ByteSource& source, const HostObje
     return is_registration_section(section.name) && section.has_bytes;
   });
   return any ? RegistrationReader(source, host, out).read() : RegistrationProblems{};
+}
+
+std::optional<Unlinked> not_device_linked(const DeviceObject& object) {
+  const auto& all = object.registrations;
+  const bool any_link =
+      std::any_of(all.begin(), all.end(), [](const Registration& each) { return each.device_linked; });
+  const bool told = std::none_of(object.link_ids.begin(), object.link_ids.end(),
+                                 [](const DeviceLinkIds& link) { return link.all; });
+  std::set<std::string_view> joined;
+  for (const DeviceLinkIds& link : object.link_ids) joined.insert(link.ids.begin(), link.ids.end());
+  for (const Registration& each : all) {
+    if (!each.container || !object.containers[*each.container].relocatable) continue;
+    if (!any_link) return Unlinked{*each.container, {}};
+    if (told && !each.module_id.empty() && joined.count(each.module_id) == 0)
+      return Unlinked{*each.container, each.module_id};
+  }
+  return std::nullopt;
 }
 
 void find_device_links(DeviceCode& code) {

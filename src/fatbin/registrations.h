@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -26,6 +28,14 @@ struct RegistrationProblems {
 // Reads what the object's host code registers, and the ids of separate compilation, into `out`, whose
 // containers have been read. Layout and what it was seen on: docs/reference/fatbin.md#registrations.
 RegistrationProblems read_registrations(const ByteSource& source, const HostObject& host, DeviceObject& out);
+
+// The first relocatable container of a linked file, whose registrations were read, that no device link there
+// joined: its object's host code registers it, and nothing takes it up.
+struct Unlinked {
+  std::size_t container = 0;
+  std::string id;  // of the object; empty where the file has no device link at all
+};
+std::optional<Unlinked> not_device_linked(const DeviceObject& object);
 
 // Joins the ids of all objects: DeviceCode::links.
 void find_device_links(DeviceCode& code);

@@ -5,7 +5,9 @@ import ctypes
 import glob
 import json
 import os
+import re
 import shutil
+import struct
 import subprocess
 import tempfile
 import unittest
@@ -245,6 +247,41 @@ class SeparateTest(unittest.TestCase):
                 result = self.verify(path, "13.0")["9.0"]
                 self.assertEqual(result["verdict"], "not-covered")  # the second link has no PTX
                 self.assertEqual(result["containers"]["linked_at_load"], 1 if name == "apart" else 0)
+
+    def test_sections_with_other_names_or_none(self):
+        """What registers the objects tells what they are. Without a section table nothing does, and nothing is claimed."""
+        objects = self.pair("both", BOTH, BOTH)
+        path = self.nvcc("both", "-arch=sm_80", *objects)
+        expected = {device: (each["verdict"], each["linked_at_load"]) for device, each in self.verify(path, "13.0").items()}
+        common.run(["objcopy", "--rename-section", "__nv_relfatbin=.relf", path, path + "_renamed"])
+        found = {device: (each["verdict"], each["linked_at_load"])
+                 for device, each in self.verify(path + "_renamed", "13.0").items()}
+        self.assertEqual(found, expected)
+        with open(path, "rb") as file:
+            data = bytearray(file.read())
+        (table,) = struct.unpack_from("<Q", data, 40)
+        data[40:48], data[60:64] = bytes(8), bytes(4)
+        with open(path + "_sstripped", "wb") as file:
+            file.write(data[:table])
+        for device in ("8.0", "9.0"):
+            done = subprocess.run([common.options.archguard, "verify", path + "_sstripped", "--device", device], stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT, text=True)
+            self.assertEqual(done.returncode, 2, done.stdout)
+            self.assertNotIn("error 2", done.stdout)
+
+    def test_objects_that_nobody_linked_for_the_device(self):
+        """A host link takes them where something else defines what the device link would."""
+        objects = self.pair("both", BOTH, BOTH)
+        names = re.findall(r"__cudaRegisterLinkedBinary\w+", common.run(["nm", "-u", *objects], cwd=self.folder))
+        with open(os.path.join(self.folder, "stubs.c"), "w") as file:
+            file.writelines("void %s(void) {}\n" % name for name in names)
+        path = os.path.join(self.folder, "not_linked")
+        common.run(["g++", "-x", "c", "stubs.c", "-x", "none", *objects, "-o", path, "-L" + os.path.join(common.options.toolkit, "lib64"),
+                    "-lcudart_static", "-ldl", "-lpthread", "-lrt"], cwd=self.folder)
+        done = subprocess.run([common.options.archguard, "verify", path, "--device", "8.0"], stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True)
+        self.assertEqual(done.returncode, 2, done.stdout)
+        self.assertIn("was not device-linked: the file registers no device link", done.stdout)
 
     def test_static_device_library(self):
         """CMake's CUDA_RESOLVE_DEVICE_SYMBOLS: the archive holds the device link beside its objects."""

@@ -57,6 +57,16 @@ ProgramBuilder& ProgramBuilder::without_ids() {
   return *this;
 }
 
+ProgramBuilder& ProgramBuilder::without_section_table() {
+  has_sections_ = false;
+  return *this;
+}
+
+ProgramBuilder& ProgramBuilder::objects_in(std::string section) {
+  objects_in_ = std::move(section);
+  return *this;
+}
+
 std::size_t ProgramBuilder::offset_of(std::size_t nth) const {
   const Layout layout(parts_);
   return kFirstSectionAt + layout.within[nth] + (parts_[nth].relocatable ? layout.linked.size() : 0);
@@ -75,10 +85,11 @@ Bytes ProgramBuilder::bytes() const {
   ElfBuilder elf;
   elf.machine(machine_);
   elf.section(".nv_fatbin", layout.linked.bytes()).at(kLinkedAt);
-  elf.section("__nv_relfatbin", layout.relocatable.bytes()).at(kRelocatableAt);
+  elf.section(objects_in_, layout.relocatable.bytes()).at(kRelocatableAt);
   elf.section(".nvFatBinSegment", segment.bytes()).at(kSegmentAt);
   if (has_ids_) elf.section("__nv_module_id", ids_.bytes()).at(0x40000000);
   if (relocations.size() != 0) elf.section(".rela.dyn", relocations.bytes(), 4);
+  if (!has_sections_) elf.without_section_table();
   return elf.bytes();
 }
 

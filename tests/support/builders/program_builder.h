@@ -21,6 +21,8 @@ class ProgramBuilder {
   ProgramBuilder& pointers(Pointers where);
   ProgramBuilder& machine(unsigned machine);
   ProgramBuilder& without_ids();
+  ProgramBuilder& without_section_table();
+  ProgramBuilder& objects_in(std::string section);  // in place of __nv_relfatbin
 
   // Where the container of the nth object, whole program or link is in the file.
   std::size_t offset_of(std::size_t nth) const;
@@ -37,7 +39,8 @@ class ProgramBuilder {
   ByteWriter ids_;
   Pointers pointers_ = Pointers::in_place;
   unsigned machine_ = 62;
-  bool has_ids_ = true;
+  bool has_ids_ = true, has_sections_ = true;
+  std::string objects_in_ = "__nv_relfatbin";
 };
 
 }  // namespace archguard::test

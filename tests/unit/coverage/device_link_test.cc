@@ -152,6 +152,36 @@ TEST_CASE("where no linked SASS fits, the driver links the objects again from th
   CHECK(verdict(both, device("8.0"), policy_of(forced)) == "covered linked 1");
 }
 
+TEST_CASE("objects are told by what registers them where their section has another name") {
+  ProgramBuilder both = program(object("ka"), object("kb"));
+  both.objects_in(".relf");
+  CHECK(verdict(both, device("8.0")) == "covered sass 1");
+  CHECK(verdict(both, device("9.0")) == "covered linked 1");
+  CHECK(verdict(both, device("7.5")).find("not covered; 209: ka: ") == 0);
+}
+
+TEST_CASE("without a section table nobody knows what is linked again") {
+  ProgramBuilder both = program(object("ka"), object_without_ptx("kb"));
+  both.without_section_table();
+  const std::string untold =
+      "; the file has code of -rdc=true and no section table, so that it does not tell what the driver links "
+      "again "
+      "when it loads the program";
+  CHECK(verdict(both, device("8.0")) ==
+        "unknown sass 1; 0: ka: its sm_80 image is relocatable: CUDA does not document that a driver loads "
+        "one by "
+        "itself");
+  const std::string newer = verdict(both, device("9.0"));
+  CHECK_MESSAGE(
+      newer.find("unknown; 0: ka: it needs SASS of sm_90, or PTX of compute_90 or older" + untold) == 0,
+      newer);
+  CHECK_MESSAGE(newer.find("218") == std::string::npos, newer);
+  ProgramBuilder whole = ProgramBuilder{}.whole(linked());
+  whole.without_section_table();
+  CHECK(verdict(whole, device("8.0")) == "covered sass 1");
+  CHECK(verdict(whole, device("9.0")).find("not covered; 209: ") == 0);
+}
+
 TEST_CASE("an object that lacks PTX is named, and no number is claimed") {
   const ProgramBuilder lacking = program(object("ka"), object_without_ptx("kb"));
   CHECK(verdict(lacking, device("8.0")) == "covered sass 1");

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "containers.h"
+#include "coverage/fix.h"
 
 using namespace archguard;
 using namespace archguard::test;
@@ -221,6 +222,44 @@ TEST_CASE("PTX for linking is nothing that a driver compiles: error 218") {
   CHECK(judge_on(device("8.0"), {sass("80"), image}).verdict == Verdict::sass);
   // No second choice.
   CHECK(judge_on(device("8.0"), {ptx("75", "9.0"), image}).code == kInvalidPtx);
+}
+
+TEST_CASE("whether anything links PTX for linking that stands among data is not known") {
+  Image image = ptx("80", "9.0");
+  image.code->relocatable = true;
+  image.code->unresolved = "_Z3foof";
+  ContainerCode code = container({image});
+  code.container.in_data = true;
+  const Judgement judgement = judge(code, device("8.0"), {});
+  CHECK(judgement.verdict == Verdict::unknown);
+  CHECK(judgement.reason ==
+        "its PTX is made for linking: '_Z3foof' is declared in it and not defined; whether something links "
+        "it, at "
+        "the latest when the program runs (nvJitLink, cuLinkAddData), the file does not tell");
+  CHECK(judge(code, device("7.5"), {}).code == kNoKernelImage);
+}
+
+TEST_CASE("whether a driver loads a relocatable cubin by itself is not known") {
+  Image image = sass("80");
+  image.code->relocatable = true;
+  const Judgement alone = judge_on(device("8.6"), {image});
+  CHECK(alone.verdict == Verdict::unknown);
+  CHECK(alone.reason ==
+        "its sm_80 image is relocatable: CUDA does not document that a driver loads one by itself");
+  CHECK(judge_on(device("9.0"), {image}).code == kNoKernelImage);
+  CHECK_MESSAGE(judge_on(device("8.6"), {image, ptx("80", "9.0")}).verdict == Verdict::unknown,
+                "SASS comes first");
+  CHECK(judge_on(device("9.0"), {image, ptx("80", "9.0")}).verdict == Verdict::jit);
+  CHECK(judge_on(device("8.6"), {image, sass("86")}).verdict == Verdict::sass);
+  JudgePolicy forced;
+  forced.environment.forces_jit = "CUDA_FORCE_PTX_JIT";
+  CHECK(judge_on(device("8.0"), {image, ptx("80", "9.0")}, forced).verdict == Verdict::jit);
+  const ContainerCode code = container({image});
+  const Device on = device("8.6");
+  const JudgePolicy policy;
+  const Fix fix = find_fix({code, on, policy}, alone);
+  REQUIRE(fix.ways.size() == 1);
+  CHECK(fix.ways[0].link);
 }
 
 TEST_CASE("policies of the caller fail without a CUDA error") {

@@ -133,6 +133,51 @@ TEST_CASE("the ids tell which objects a device link joined") {
   CHECK(read_links(ProgramBuilder{}.link({}, one()).whole(one()).without_ids()) == "");
 }
 
+TEST_CASE("what registers a container tells what it is, whatever its section is called") {
+  const auto outline_in = [](const std::string& section) {
+    return outline(
+        read(ProgramBuilder{}.link({"_a"}, one()).object("_a", one(90)).objects_in(section).bytes(), "t"));
+  };
+  CHECK(outline_in(".relf") == "t(.nv_fatbin+0x0): sass 80;\nt(.relf+0x0) relocatable: sass 90;\n");
+  const auto in_data = [](ProgramBuilder builder) {
+    std::string text;
+    for (const Container& each : read(builder.bytes(), "t").objects[0].containers)
+      text += each.in_data ? "data " : "- ";
+    return text;
+  };
+  const auto program = [] { return ProgramBuilder{}.link({"_a"}, one()).object("_a", one(90)).whole(one()); };
+  CHECK(in_data(program()) == "- - - ");
+  CHECK(in_data(program().objects_in(".relf")) == "- - - ");
+  CHECK(in_data(program().objects_in(".relf").without_ids()) == "- - data ");
+  CHECK(in_data(program().without_section_table()) == "data data data ");
+  CHECK(read(ElfBuilder{}.section(".rodata", one()).bytes(), "t").objects[0].containers[0].in_data);
+  CHECK_FALSE(read(one(), "t.fatbin").objects[0].containers[0].in_data);
+  CHECK_FALSE(read(ElfBuilder{}.relocatable().section(".rodata", one()).bytes(), "t.o")
+                  .objects[0]
+                  .containers[0]
+                  .in_data);
+}
+
+TEST_CASE("an object that no device link of a linked file has was not device-linked") {
+  const auto error_of = [](const ProgramBuilder& program) { return errors_of(read(program.bytes(), "t")); };
+  const auto error = [](const std::string& at, const std::string& told_by) {
+    return "t(__nv_relfatbin+" + at + "): was not device-linked: " + told_by +
+           ", and no kernel of -rdc=true runs without it\n";
+  };
+  CHECK(error_of(ProgramBuilder{}.object("_a", one())) == error("0x0", "the file registers no device link"));
+  CHECK(error_of(ProgramBuilder{}.object("_a", one()).without_ids()) ==
+        error("0x0", "the file registers no device link"));
+  CHECK_MESSAGE(error_of(ProgramBuilder{}.link({}, one()).object("_a", one())) ==
+                    error("0x0", "no device link of the file has '_a'"),
+                "beside the link of nothing");
+  CHECK(error_of(ProgramBuilder{}.object("_a", one()).object("_b", one()).link({"_a"}, one())) ==
+        error(hex(one().size()), "no device link of the file has '_b'"));
+  CHECK(error_of(ProgramBuilder{}.object("_a", one()).object("_b", one()).link({"_a", "_b"}, one())) == "");
+  CHECK(error_of(ProgramBuilder{}.link({}, one()).whole(one())) == "");
+  CHECK_MESSAGE(error_of(ProgramBuilder{}.link({}, one()).object("_a", one()).without_ids()) == "",
+                "without ids it cannot be told");
+}
+
 TEST_CASE("in an archive a device link finds its objects in other members") {
   const auto a = ProgramBuilder{}.object("_a", one()).bytes(),
              b = ProgramBuilder{}.object("_b", one()).bytes();
