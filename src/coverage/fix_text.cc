@@ -5,6 +5,7 @@
 #include "compat/torch.h"
 #include "coverage/fix.h"
 #include "coverage/waivers.h"
+#include "device/exclusion.h"
 
 namespace archguard {
 namespace {
@@ -185,7 +186,9 @@ std::string text_of(const Fix& fix, const Device& device, const std::vector<Expe
   std::vector<std::string> texts;
   Speaker speaker(*device.capability, held, target);
   for (const Remedy& way : fix.ways) texts.push_back(speaker.say(way));
-  const std::string leave_out = "leave this device out of the fleet";
+  const std::string line = how_to_exclude(device);
+  const std::string leave_out =
+      line.empty() ? "leave this device out of the fleet" : "leave this device out: " + line;
   if (!fix.demand.empty())
     texts.push_back("do without " + fix.demand);
   else if (texts.empty() && fix.leave_out)

@@ -18,7 +18,7 @@ bool has_device_code(const Verification& verification, const FileResult& file) {
 }  // namespace
 
 bool is_unjudged(const Device& device) {
-  return device.visible && !device.capability;
+  return is_wanted(device) && !device.capability;
 }
 
 std::optional<std::size_t> class_of(const Verification& verification, std::size_t device) {

@@ -40,8 +40,8 @@ struct Verification {
   bool expects = false;                  // images were expected (--expect)
 };
 
-// A device whose capability is not known cannot be judged; one that the environment hides is nobody's
-// business.
+// A device whose capability is not known cannot be judged; one that the environment hides, or
+// its fleet leaves out, is nobody's business.
 bool is_unjudged(const Device& device);
 
 // The index of the device's class, or nothing where it is not judged.

@@ -85,7 +85,7 @@ std::vector<DeviceClass> classes_of(const std::vector<Device>& devices) {
   std::vector<DeviceClass> classes;
   for (std::size_t i = 0; i < devices.size(); ++i) {
     const Device& device = devices[i];
-    if (!device.capability || !device.visible) continue;
+    if (!device.capability || !is_wanted(device)) continue;
     const Version driver = device.driver_cuda.value_or(Version{-1, -1});
     const auto [found, is_new] = class_of.try_emplace({device.capability->major, device.capability->minor,
                                                        driver.major, driver.minor, device.cuda_at_least},

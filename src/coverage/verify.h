@@ -116,8 +116,8 @@ struct DeviceClass {
   // The driver of one of them may offer more than its version tells: by the package cuda-compat.
   bool may_have_compat = false;
 };
-// Only devices with a capability and visible; the others are judged by nobody and must be reported as
-// unknown.
+// Only devices that are wanted and have a capability. The others are judged by nobody, and those that are
+// wanted must be reported as unknown.
 std::vector<DeviceClass> classes_of(const std::vector<Device>& devices);
 
 // What the file lacks of the images that the build asked for.

@@ -1,8 +1,19 @@
 #include "device/device.h"
 
+#include <algorithm>
+
 #include "base/text.h"
 
 namespace archguard {
+
+bool is_wanted(const Device& device) {
+  return device.visible && device.excluded.empty();
+}
+
+bool is_of_fleet(const Device& device) {
+  return std::any_of(device.source.begin(), device.source.end(),
+                     [](const auto& field) { return field.second == "fleet"; });
+}
 
 bool may_run_cuda_compat(const Device& device) {
   const std::string name = to_lower(device.name);

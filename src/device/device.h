@@ -25,6 +25,7 @@ struct Device {
   std::string pci_bus_id;
   bool visible = true;  // false: hidden by CUDA_VISIBLE_DEVICES; listed, never selected
   bool mig = false;
+  std::string excluded;  // why its fleet leaves it out, or empty: it is listed, neither selected nor judged
   int count = 1;
   std::optional<std::string> host;
   std::map<std::string, std::string>
@@ -32,6 +33,12 @@ struct Device {
   std::map<std::string, std::string> extra;  // unknown columns of a fleet file, kept
   std::string origin;                        // for messages: "fleet.csv:4", "--device 8.6", "this machine"
 };
+
+// Is it to be served? Not where the environment hides it, nor where its fleet leaves it out.
+bool is_wanted(const Device& device);
+
+// Is it a line of a fleet file, which `origin` names?
+bool is_of_fleet(const Device& device);
 
 // May its programs get a newer CUDA than its driver's branch comes with? By NVIDIA's package cuda-compat, for
 // data centre GPUs, some RTX and Jetson ("CUDA Compatibility", Forward Compatibility): by its name not for a

@@ -8,6 +8,7 @@
 #include "compat/toolkit.h"
 #include "device/answers.h"
 #include "device/csv.h"
+#include "device/exclusion.h"
 #include "device/spelling.h"
 
 namespace archguard {
@@ -19,8 +20,8 @@ constexpr int kMostEqualDevices = 1'000'000;
 
 const std::vector<std::string>& fleet_columns() {
   static const std::vector<std::string> columns = {
-      "name",       "compute_cap", "driver_version",   "driver_cuda", "uuid",
-      "pci.bus_id", "count",       "mig.mode.current", "host",        "visible"};
+      "name",  "compute_cap",      "driver_version", "driver_cuda", "uuid",    "pci.bus_id",
+      "count", "mig.mode.current", "host",           "visible",     "excluded"};
   return columns;
 }
 
@@ -80,6 +81,7 @@ std::optional<std::string> meant_column(const CsvRow& header, const std::string&
   const std::string lower = to_lower(field);
   for (const ColumnAlias& alias : kColumnAliases)  // either column tells the driver
     if (lower == alias.written && !has("driver_version") && !has("driver_cuda")) return alias.column;
+  if (starts_with(lower, "in")) return std::nullopt;  // "included" is near "excluded", and means its opposite
   auto meant = did_you_mean(lower, fleet_columns());
   if (!meant || has(*meant) || (meant->size() <= 5 && lower[0] != (*meant)[0])) return std::nullopt;
   return meant;
@@ -217,7 +219,16 @@ class FleetParser {
       device.source["compute_capability"] = "fleet";
       return Done{};
     }
-    if (value.empty() || says_unknown(value)) return Done{};
+    if (value.empty()) return Done{};
+    if (column == "excluded") {  // before what nvidia-smi writes for unknown: no reason either
+      if (!is_reason(value))
+        return bad_value(line, column, value, "the reason why the device is left out, or nothing",
+                         fix_for_reason(value));
+      device.excluded = value;
+      device.source[column] = "fleet";
+      return Done{};
+    }
+    if (says_unknown(value)) return Done{};
     if (column == "driver_cuda") {
       device.driver_cuda = parse_driver_cuda(value);
       if (!device.driver_cuda) {
@@ -272,6 +283,7 @@ std::string fleet_value(const Device& device, const std::string& column) {
   if (column == "host") return device.host.value_or("");
   if (column == "mig.mode.current") return device.mig ? "Enabled" : "Disabled";
   if (column == "visible") return device.visible ? "true" : "false";
+  if (column == "excluded") return device.excluded;
   const auto found = device.extra.find(column);
   return found == device.extra.end() ? std::string() : found->second;
 }
@@ -292,12 +304,19 @@ Error no_device_in_fleet(const std::string& path) {
           "add a line for each device, such as: NVIDIA A100, 8.0 (below the header: name, compute_cap)"};
 }
 
+Error all_excluded() {
+  return {{},
+          "every device is left out by the column excluded: nothing is asked for",
+          "leave that field empty in the lines of the devices to build for"};
+}
+
 std::string write_fleet(const std::vector<Device>& devices) {
   std::vector<std::string> columns = {"name", "compute_cap", "driver_version", "driver_cuda",
                                       "uuid", "pci.bus_id",  "count",          "host"};
   const auto any = [&](auto&& predicate) { return std::any_of(devices.begin(), devices.end(), predicate); };
   if (any([](const Device& device) { return device.mig; })) columns.emplace_back("mig.mode.current");
   if (any([](const Device& device) { return !device.visible; })) columns.emplace_back("visible");
+  if (any([](const Device& device) { return !device.excluded.empty(); })) columns.emplace_back("excluded");
   std::map<std::string, std::string> unknown_columns;
   for (const auto& device : devices) unknown_columns.insert(device.extra.begin(), device.extra.end());
   for (const auto& [column, value] : unknown_columns) columns.push_back(column);

@@ -18,6 +18,9 @@ Result<std::vector<Device>> read_fleet(const std::string& path);  // see base/te
 // What a fleet that is empty is refused with, where devices are needed.
 Error no_device_in_fleet(const std::string& path);
 
+// What a fleet is refused with whose column `excluded` leaves nothing.
+Error all_excluded();
+
 // The file that parse_fleet reads back to the same devices, header line first.
 std::string write_fleet(const std::vector<Device>& devices);
 

@@ -28,6 +28,7 @@ Json to_json(const Device& device) {
           {"driver_cuda", or_null(device.driver_cuda)},
           {"uuid", text_or_null(device.uuid)},
           {"visible", device.visible},
+          {"excluded", text_or_null(device.excluded)},
           {"count", device.count},
           {"host", device.host ? Json(*device.host) : Json(nullptr)},
           {"origin", device.origin}};

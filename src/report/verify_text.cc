@@ -11,6 +11,7 @@
 #include "coverage/fix.h"
 #include "image/demangle.h"
 #include "report/driver_notes.h"
+#include "report/left_out.h"
 #include "report/names.h"
 
 namespace archguard {
@@ -119,8 +120,10 @@ class Writer {
       if (!is_unjudged(device)) continue;
       line(options_.style.error("archguard: unknown: ") +
            fmt::format("{}: a device without a compute capability cannot be judged", describe(device)));
-      detail("fix", "write its compute_cap (X.Y) into that line, or delete the line");
+      detail("fix",
+             "write its compute_cap (X.Y) into that line, or into its column excluded why it is left out");
     }
+    out_ += left_out_text(all_.devices);
     for (const auto& [text, fix] : notes_on_jetsons(all_)) warn(text, fix);
     for (std::size_t i = 0; i < all_.classes.size(); ++i)
       if (is_beyond_table(*all_.classes[i].device.capability))
@@ -465,7 +468,7 @@ class Writer {
       for (std::size_t i = 0; i < file.devices.size(); ++i)
         if (file.devices[i].coverage == Coverage::covered) covered += count_of_class(i);
       for (const Device& device : all_.devices)
-        if (device.visible) all += static_cast<std::uint64_t>(device.count);
+        if (is_wanted(device)) all += static_cast<std::uint64_t>(device.count);
       all += count_of_excluded();
       const std::string text = fmt::format("{} of {} covered", covered, all);
       line(fmt::format("{}: {}{}", name,

@@ -111,7 +111,7 @@ std::vector<JudgedDevice> judge_list(const std::vector<Device>& devices, const C
   const auto made = compiler.clang.empty() ? list : as_clang_reads_it(list);
   std::vector<JudgedDevice> judged;
   for (std::size_t i = 0; i < devices.size(); ++i) {
-    if (!devices[i].visible) continue;
+    if (!is_wanted(devices[i])) continue;
     judged.push_back(judge_device(devices[i], compiler, made));
     judged.back().device = i;
   }

@@ -20,8 +20,8 @@ struct JudgedDevice {
   std::string fix;     // entries to add, in CMake's spelling ("86-real"); empty where this compiler has none
 };
 
-// Judges `list` for each visible device, as a program compiled with it by `compiler` would behave there. A
-// device without a known compute capability is `unknown`. Hidden devices are left out. Pure.
+// Judges `list` for each device that is wanted, as a program compiled with it by `compiler` would behave there. A
+// device without a known compute capability is `unknown`. Hidden devices, and those that their fleet excludes, are left out. Pure.
 std::vector<JudgedDevice> judge_list(const std::vector<Device>& devices, const Compiler& compiler,
                                      const std::vector<ArchEntry>& list);
 

@@ -32,7 +32,9 @@ std::optional<Version> known_driver(const Device& device) {
 std::vector<DeviceGroup> group_devices(const std::vector<Device>& devices, Exclusions& excluded) {
   std::vector<std::size_t> known;
   for (std::size_t i = 0; i < devices.size(); ++i) {
-    if (!devices[i].visible)
+    if (!devices[i].excluded.empty())
+      excluded[i].reason = devices[i].excluded;
+    else if (!devices[i].visible)
       excluded[i].reason = "hidden by the environment (CUDA_VISIBLE_DEVICES)";
     else if (!devices[i].capability)
       excluded[i].reason = "its compute capability is not known";
@@ -285,7 +287,7 @@ Selection select_for(const std::vector<Device>& devices, const Compiler& compile
   }
   const bool beyond_this_compiler =
       std::any_of(selection.excluded.begin(), selection.excluded.end(), [&](const ExcludedDevice& each) {
-        return devices[each.device].visible && devices[each.device].capability;
+        return is_wanted(devices[each.device]) && devices[each.device].capability;
       });
   if (beyond_this_compiler) selection.toolkits_note = serving_all_text(selection.toolkits_for_all, groups);
   selection.warnings = warnings_for(devices, groups, compiler, policy, selection);

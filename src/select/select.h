@@ -87,7 +87,7 @@ struct Selection {
   std::vector<ChosenEntry> entries;  // SASS ascending, then PTX ascending; no entry is both. For clang all
                                      // ascending, and an entry with PTX is both
   std::vector<ExcludedDevice> excluded;
-  // The known toolkits that serve every visible device with a capability, under this policy: an image that
+  // The known toolkits that serve every wanted device with a capability, under this policy: an image that
   // fits, and a driver, where it is known, that runs programs of that toolkit (35) and, for PTX, compiles it
   // (222).
   std::vector<Version> toolkits_for_all;

@@ -216,7 +216,11 @@ std::vector<Bytes> seeds_of(const std::string& target) {
         {"name, compute_cap, driver_version, driver_cuda, uuid, pci.bus_id, count, host\n"
          "# two\nNVIDIA A100, 8.0, 580.65.06, 13.0, GPU-1, 00:01.0, 2, n1\n\"a, \"\"b\"\"\", [N/A], , , , , "
          ",\n",
-         "name, compute_cap\r\nNVIDIA T4, 7.5\r\nname, compute_cap\r\nX, 9.0\r\n"});
+         "name, compute_cap\r\nNVIDIA T4, 7.5\r\nname, compute_cap\r\nX, 9.0\r\n",
+         "name, compute_cap, driver_version, count, excluded\nGeForce GT 710, 3.5, 470.82, 1, \"a card, "
+         "\"\"for the "
+         "display\"\"\"\nNVIDIA A100, 8.0, 580.95.05, 40,\n",
+         "compute_cap,excluded\n3.5,[x]\n"});
   if (target == "waivers")
     return texts({"kernel,compute_cap,reason\n*gemm*,8.?,needs tensor cores\n\"a,b\",*,because\n",
                   "\"gemm(float*, float*)\",8.6,as shown\n", "gemm(float*, float*),8.6,no quotes\n",

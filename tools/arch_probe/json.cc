@@ -64,6 +64,7 @@ std::string json_device(const Device& device) {
       .add("uuid", json_text_or_null(device.uuid))
       .add("pci_bus_id", json_text_or_null(device.pci_bus_id))
       .add("visible", json_bool(device.visible))
+      .add("excluded", json_text_or_null(device.excluded))
       .add("mig", json_bool(device.mig))
       .add("count", std::to_string(device.count))
       .add("host", device.host ? json_quote(*device.host) : "null")
@@ -121,12 +122,12 @@ std::string json_entries(const std::vector<ChosenEntry>& entries) {
   return json_lines(elements);
 }
 
-// The devices that this compiler cannot serve. A hidden one is none of them: it stands in "devices" alone, so
-// that nobody takes an equal GPU that is to be served for left out.
+// The devices that this compiler cannot serve. One that is hidden, or that its fleet excludes, is none of
+// them: it stands in "devices" alone, so that nobody takes an equal GPU that is to be served for left out.
 std::string json_excluded(const SelectReport& report) {
   std::vector<std::string> elements;
   for (const auto& excluded : report.selection.excluded) {
-    if (!report.probe.devices[excluded.device].visible) continue;
+    if (!is_wanted(report.probe.devices[excluded.device])) continue;
     elements.push_back(JsonObject()
                            .add("device", json_device(report.probe.devices[excluded.device]))
                            .add("index", std::to_string(excluded.device))

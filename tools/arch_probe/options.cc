@@ -249,7 +249,8 @@ std::string select_help() {
 Chooses the CUDA architectures that reach every device: of this machine, unless --fleet or --device names others.
 
 devices:
-  --fleet FILE                 the devices of a fleet file (- is standard input); may be repeated
+  --fleet FILE                 the devices of a fleet file (- is standard input); may be repeated. A line
+                               whose column excluded says why is left out
   --device CC[@DRIVER_CUDA]    a device of this compute capability, as 8.6 or 8.6@12.4; may be repeated
   --no-detect                  without --fleet and --device: do not look for GPUs in this machine
   --timeout SECONDS            how long to wait for the driver (default: 15)

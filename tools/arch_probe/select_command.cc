@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "base/write_file.h"
 #include "commands.h"
+#include "device/exclusion.h"
 #include "device/fleet.h"
 
 namespace archguard {
@@ -70,10 +71,16 @@ std::string reason_lines(const SelectReport& report) {
 
 std::string excluded_lines(const SelectReport& report) {
   std::string text;
-  for (const auto& excluded : report.selection.excluded)
-    text += error_lines(
-        "warning",
-        {"", "left out: " + describe(report.probe.devices[excluded.device]) + ": " + excluded.reason, ""});
+  for (const auto& excluded : report.selection.excluded) {
+    const Device& device = report.probe.devices[excluded.device];
+    const bool on_purpose = !device.excluded.empty();
+    const std::string line = is_wanted(device) ? how_to_exclude(device) : std::string();
+    const std::string advice = line.empty()        ? ""
+                               : device.capability ? "if it is left out on purpose, " + line
+                                                   : "write its compute_cap, or " + line;
+    text += error_lines(on_purpose ? "note" : "warning",
+                        {"", "left out: " + describe(device) + ": " + printable(excluded.reason), advice});
+  }
   if (!report.selection.toolkits_note.empty())
     text += error_lines("note", {"", report.selection.toolkits_note, ""});
   return text;
@@ -113,6 +120,11 @@ Answer run_select_command(const SelectOptions& options) {
   }
   Answer answer;
   const bool found = report.probe.status == ProbeStatus::ok;
+  const auto is_excluded = [](const Device& device) { return !device.excluded.empty(); };
+  if (const auto& all = report.probe.devices; !all.empty() &&
+                                              std::any_of(all.begin(), all.end(), is_excluded) &&
+                                              std::none_of(all.begin(), all.end(), is_wanted))
+    return usage_answer(all_excluded());
   const bool stop =
       report.probe.status == ProbeStatus::none ? options.error_on_no_device : options.error_on_detect_failure;
   if (!found && stop) {

@@ -30,6 +30,7 @@ TableRow table_row(const Device& device) {
   if (device.count > 1) notes.push_back(std::to_string(device.count) + " of them");
   if (device.mig) notes.emplace_back("MIG");
   if (!device.visible) notes.emplace_back("not usable here");
+  if (!device.excluded.empty()) notes.push_back("left out: " + printable(device.excluded));
   return {device.name.empty() ? "?" : printable(device.name),
           device.capability ? to_string(*device.capability) : "unknown",
           printable(device.driver_version),

@@ -66,8 +66,9 @@ std::vector<Excluded> take_excluded(std::vector<Device>& devices, const std::vec
              device.driver_cuda == each.driver_cuda;
     });
   };
-  const auto kept_end = std::stable_partition(
-      devices.begin(), devices.end(), [&](const Device& device) { return match(device) == excluded.end(); });
+  const auto kept_end = std::stable_partition(devices.begin(), devices.end(), [&](const Device& device) {
+    return !device.excluded.empty() || match(device) == excluded.end();
+  });
   for (auto device = kept_end; device != devices.end(); ++device) {
     taken.push_back(*match(*device));
     taken.back().count = device->count;

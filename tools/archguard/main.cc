@@ -68,7 +68,8 @@ CLI::App* add_verify(CLI::App& app, VerifyOptions& options) {
   add_one(*command, "--files-from", options.files_from, "FILE",
           "a file with more PATHs, one a line or ended by NUL; what is no binary is passed over");
   add_each(*command, "--fleet", options.fleets, "FILE",
-           "the devices: CSV as nvidia-smi --query-gpu prints it; - is standard input");
+           "the devices: CSV as nvidia-smi --query-gpu prints it; a line whose column excluded says why is "
+           "left out; - is standard input");
   add_each(*command, "--device", options.devices, "CC[@CUDA]",
            "one device: 8.6, or 8.6@12.4 with the CUDA that its driver offers");
   command->add_flag("--this-machine", options.this_machine, "the GPUs of this machine");

@@ -137,8 +137,7 @@ Result<int> run_verify(const VerifyOptions& options) {
     ARCHGUARD_TRY(excluded, read_excluded(options.excluded));
     verification.excluded = take_excluded(devices, excluded);
   }
-  const bool any_device =
-      std::any_of(devices.begin(), devices.end(), [](const Device& device) { return device.visible; });
+  const bool any_device = std::any_of(devices.begin(), devices.end(), is_wanted);
   if (!any_device && !verification.excluded.empty() && expected.empty())
     return Error{{},
                  "every device of the fleet was left out when the architectures were chosen",
@@ -146,6 +145,9 @@ Result<int> run_verify(const VerifyOptions& options) {
                      ? "build with CUDA " + to_string(*verification.excluded.front().last_toolkit) +
                            ", or name other devices"
                      : "name other devices"};
+  const bool any_excluded =
+      std::any_of(devices.begin(), devices.end(), [](const Device& each) { return !each.excluded.empty(); });
+  if (!any_device && any_excluded && expected.empty()) return all_excluded();
   if (!any_device && expected.empty())
     return Error{{}, "no device to judge", "give --fleet FILE, --device CC, --this-machine or --expect LIST"};
   ARCHGUARD_TRY(waivers, read_waivers(options.waivers));

@@ -9,7 +9,7 @@ Stops the compiler where no architecture that it compiles for can reach a device
 Each CUDA source of the targets is compiled with a generated header in front, which asserts over ``__CUDA_ARCH_LIST__``
 (nvcc 11.5 and newer; an older one passes, and with clang a STATUS line says that nothing is checked) that an architecture not above each device's capability is among those of
 this very compilation, raw ``-gencode`` flags included. Without ``FLEET`` the devices are those of the last
-``archguard_select_architectures`` in scope, less those it left out.
+``archguard_select_architectures`` in scope, less those it left out. A device that its fleet file excludes, or that the environment hid, is not asked for.
 
 It fails early, and passing proves nothing: nvcc shows the architectures of the PTX stage only, not which images it keeps.
 ``archguard_verify`` proves.
@@ -105,6 +105,11 @@ function(_archguard_write_compile_check header options)
     foreach(field IN ITEMS name compute_capability origin)
       string(JSON ${field} ERROR_VARIABLE error GET "${device}" ${field})
     endforeach()
+    string(JSON excluded ERROR_VARIABLE error GET "${device}" excluded)
+    string(JSON visible ERROR_VARIABLE error GET "${device}" visible)
+    if(NOT excluded STREQUAL "" OR NOT visible)  # null is empty
+      continue()
+    endif()
     _archguard_device_key(key "${device}")
     if(key IN_LIST left_out OR NOT compute_capability MATCHES "^[0-9]+\\.[0-9]$" OR compute_capability IN_LIST seen)
       continue()  # one device of a kind is enough

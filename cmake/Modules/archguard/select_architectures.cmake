@@ -24,7 +24,7 @@ A user's choice (``-D``, a preset, ``CUDAARCHS``, ``set()``, raw ``-gencode``) i
 names each device that it misses and the entry that would fix it, another what this nvcc cannot make or CMake cannot read.
 
 Only the chosen list is shown, and what will fail; ``--log-level=VERBOSE`` shows the reason for each entry. Editing a
-fleet file runs the configure step again.
+fleet file runs the configure step again. What its column ``excluded`` leaves out is a STATUS line.
 
 For packagers, from the cache or the environment, stronger than the arguments: ``ARCHGUARD_FLEET`` (files),
 ``ARCHGUARD_BASELINE`` (a list), ``ARCHGUARD_DETECT=OFF`` (the GPUs of the building machine never change the product).

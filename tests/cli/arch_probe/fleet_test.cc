@@ -36,13 +36,15 @@ TEST_CASE("a fleet as a table and as JSON") {
         "  \"devices\": [\n"
         "    {\"name\": \"NVIDIA T4\", \"compute_capability\": \"7.5\", \"driver_version\": null, "
         "\"driver_cuda\": \"12.4\", "
-        "\"uuid\": null, \"pci_bus_id\": null, \"visible\": true, \"mig\": false, \"count\": 8, \"host\": "
+        "\"uuid\": null, \"pci_bus_id\": null, \"visible\": true, \"excluded\": null, \"mig\": false, "
+        "\"count\": 8, \"host\": "
         "null, "
         "\"origin\": \"fleet.csv:2\", \"source\": {\"compute_capability\": \"fleet\", \"count\": \"fleet\", "
         "\"driver_cuda\": \"fleet\", \"name\": \"fleet\"}},\n"
         "    {\"name\": \"Tesla\", \"compute_capability\": null, \"driver_version\": null, \"driver_cuda\": "
         "null, "
-        "\"uuid\": null, \"pci_bus_id\": null, \"visible\": true, \"mig\": false, \"count\": 1, \"host\": "
+        "\"uuid\": null, \"pci_bus_id\": null, \"visible\": true, \"excluded\": null, \"mig\": false, "
+        "\"count\": 1, \"host\": "
         "null, "
         "\"origin\": \"fleet.csv:3\", \"source\": {\"count\": \"fleet\", \"name\": \"fleet\"}}\n"
         "  ],\n  \"diagnostics\": [],\n  \"cache\": null\n}\n");
@@ -130,4 +132,52 @@ TEST_CASE("--write-devices writes beside the output") {
   CHECK(failed.err ==
         "arch_probe: error: /nowhere/devices.csv: cannot be written: no such file or directory\n"
         "  fix: name a file in a folder that exists and is yours\n");
+}
+
+TEST_CASE("a line that says why it is left out is listed, and nothing is chosen for it") {
+  TemporaryFolder folder;
+  const std::string fleet =
+      "name, compute_cap, driver_version, driver_cuda, uuid, pci.bus_id, count, host, excluded\n"
+      "NVIDIA A100, 8.0, , , , , 40, , \n"
+      "GT 710, 3.5, 470.82, , , , 1, , \"a card, for the display\"\n"
+      "NVIDIA A100, 8.0, , , , , 2, , in repair\n";
+  folder.file("fleet.csv", fleet);
+  const auto run = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.end(), {"--fleet", "fleet.csv"});
+    return run_probe(arguments, {}, folder.path());
+  };
+  CHECK(run({"--format", "csv"}).out == fleet);
+  CHECK(run({}).out ==
+        "name         compute capability  driver  CUDA  note\n"
+        "NVIDIA A100  8.0                               40 of them\n"
+        "GT 710       3.5                 470.82  11.4  left out: a card, for the display\n"
+        "NVIDIA A100  8.0                               2 of them, left out: in repair\n");
+  CHECK(run({"--format", "json"}).out.find("\"excluded\": \"a card, for the display\"") != std::string::npos);
+  const std::string note =
+      "arch_probe: note: left out: GT 710 (3.5, fleet.csv:3): a card, for the display\n"
+      "arch_probe: note: left out: NVIDIA A100 (8.0, fleet.csv:4): in repair\n";
+  auto select = run({"select", "--toolkit", "13.0"});
+  CHECK(select.exit_code == 0);
+  CHECK(select.out == "80-real;80-virtual\n");
+  CHECK(select.err ==
+        "80-real     NVIDIA A100 (8.0, fleet.csv:2)\n80-virtual  PTX fallback for GPUs newer than 8.0\n" +
+            note);
+  select = run({"select", "--toolkit", "13.0", "--format", "json", "--judge", "80-real"});
+  CHECK(select.out.find("\"excluded\": [],") != std::string::npos);
+  CHECK(select.out.find("\"index\": 1") == std::string::npos);
+
+  folder.file("fleet.csv", "name, compute_cap, excluded\nMX330, 6.1,\nA100, 8.0,\n");
+  CHECK(run({"select", "--toolkit", "13.0"})
+            .err.find(
+                "the last toolkit that does is 12.9\n"
+                "  fix: if it is left out on purpose, write why into the column excluded of fleet.csv:2\n") !=
+        std::string::npos);
+  folder.file("fleet.csv", "compute_cap, excluded\n3.5, display card\n");
+  CHECK(run({}).exit_code == 0);
+  select = run({"select", "--toolkit", "13.0"});
+  CHECK(select.exit_code == 2);
+  CHECK(select.out.empty());
+  CHECK(select.err ==
+        "arch_probe: error: every device is left out by the column excluded: nothing is asked for\n"
+        "  fix: leave that field empty in the lines of the devices to build for\n");
 }

@@ -59,7 +59,7 @@ TEST_CASE("two GPUs: the JSON, every key of it") {
            "\", \"driver_version\": \"580.95.05\", \"driver_cuda\": \"13.0\", "
            "\"uuid\": \"GPU-aaaaaaaa-0000-0000-0000-00000000000" +
            number + "\", \"pci_bus_id\": \"" + pci +
-           "\", \"visible\": true, \"mig\": false, \"count\": 1, \"host\": null, \"origin\": \"this "
+           "\", \"visible\": true, \"excluded\": null, \"mig\": false, \"count\": 1, \"host\": null, \"origin\": \"this "
            "machine\", "
            "\"source\": {\"compute_capability\": \"cuda\", \"driver_cuda\": \"cuda\", \"driver_version\": "
            "\"nvml\", "

@@ -116,7 +116,7 @@ def document(status, library, device, diagnostics, cache="null", driver="null"):
 
 DEVICE = ('{"name": "NVIDIA A100", "compute_capability": "8.0", "driver_version": null, "driver_cuda": "13.0", '
           '"uuid": "GPU-aaaaaaaa-0000-0000-0000-000000000001", "pci_bus_id": "00000000:3B:00.0", "visible": true, '
-          '"mig": false, "count": 1, "host": null, "origin": "this machine", "source": {"compute_capability": "cuda", '
+          '"excluded": null, "mig": false, "count": 1, "host": null, "origin": "this machine", "source": {"compute_capability": "cuda", '
           '"driver_cuda": "cuda", "name": "cuda", "pci_bus_id": "cuda", "uuid": "cuda"}}')
 DEVICE_OF_BOTH = DEVICE.replace('"driver_version": null', '"driver_version": "580.95.05"').replace(
     '"driver_cuda": "cuda", ', '"driver_cuda": "cuda", "driver_version": "nvml", ')

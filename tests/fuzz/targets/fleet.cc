@@ -11,6 +11,7 @@ void fleet(ByteView bytes) {
   const std::string written = write_fleet(*devices);
   const auto again = parse_fleet(written, "f.csv");
   promise(again.ok() && again->size() == devices->size() && write_fleet(*again) == written);
+  for (std::size_t i = 0; i < devices->size(); ++i) promise((*again)[i].excluded == (*devices)[i].excluded);
 }
 
 }  // namespace archguard::fuzz

@@ -3,6 +3,8 @@
 #include <doctest/doctest.h>
 #include <string>
 
+#include "device/exclusion.h"
+
 using namespace archguard;
 
 namespace {
@@ -61,6 +63,8 @@ TEST_CASE("a misspelt column is an error with its fix, unless the header has the
                                                           {"pci.busid", "pci.bus_id"},
                                                           {"mig.mode.curent", "mig.mode.current"},
                                                           {"visibel", "visible"},
+                                                          {"exclude", "excluded"},
+                                                          {"exluded", "excluded"},
                                                           {"counts", "count"},
                                                           {"nmae", "name"},
                                                           {"hosts", "host"},
@@ -462,4 +466,57 @@ TEST_CASE("a device in another spelling: how to write it") {
        {"", ",", "@", "8.6@", "8.6@0", "8.6@new", "8.6@100", "ampere", "8.60", "8.6,ampere", "0"})
     CHECK(fix_of(text).empty());
   CHECK(fix_of("8.6" + std::string(100, ' ')).empty());
+}
+
+TEST_CASE("a line whose column excluded says why is left out, and each line stands for itself") {
+  const auto devices = devices_of(
+      "name, compute_cap, count, Excluded\n"
+      "GT 710, 3.5, 1, display card\n"
+      "A100, 8.0, 40,\n"
+      "A100, 8.0, 2, \"in repair, \"\"for good\"\"\"\n"
+      "K20, [N/A], 1, old\n"
+      "compute_cap\n"
+      "7.5\n");
+  REQUIRE(devices.size() == 5);
+  CHECK(devices[0].excluded == "display card");
+  CHECK(devices[0].source.at("excluded") == "fleet");
+  CHECK(devices[1].excluded.empty());
+  CHECK(is_wanted(devices[1]));
+  CHECK(devices[2].excluded == "in repair, \"for good\"");
+  CHECK(devices[2].count == 2);
+  CHECK_FALSE(is_wanted(devices[3]));
+  CHECK(is_wanted(devices[4]));
+  CHECK(how_to_exclude(devices[1]) == "write why into the column excluded of fleet.csv:3");
+  CHECK(how_to_exclude(*parse_device_option("8.0")).empty());
+
+  const std::string written = write_fleet(devices);
+  CHECK(
+      written.find("name, compute_cap, driver_version, driver_cuda, uuid, pci.bus_id, count, host, excluded\n"
+                   "GT 710, 3.5, , , , , 1, , display card\n"
+                   "A100, 8.0, , , , , 40, , \n"
+                   "A100, 8.0, , , , , 2, , \"in repair, \"\"for good\"\"\"\n") == 0);
+  const auto again = devices_of(written);
+  REQUIRE(again.size() == devices.size());
+  for (std::size_t i = 0; i < again.size(); ++i) CHECK(again[i].excluded == devices[i].excluded);
+  CHECK(write_fleet(devices_of("compute_cap, excluded\n8.0,\n")).find("excluded") == std::string::npos);
+}
+
+TEST_CASE("a mark or a word for yes or no is no reason to leave a device out") {
+  const auto of = [](const std::string& text) {
+    return error_of("compute_cap, excluded\n3.5, " + text + "\n");
+  };
+  const std::string expected = ", expected the reason why the device is left out, or nothing | ";
+  for (const char* yes : {"yes", "True", "1", "x", "X", "[x]", "on", "y", "excluded", "+", "ignored", "yes!"})
+    CHECK(of(yes) == "fleet.csv:2: excluded is '" + std::string(yes) + "'" + expected +
+                         "write why, such as: display card");
+  for (const char* no : {"no", "false", "0", "-", "--", "N/A", "[N/A]", "[Not Supported]", "none", "?", "off",
+                         "[Unknown Error]", "\" \""})
+    CHECK_MESSAGE(
+        of(no).find(expected + "leave the field empty, if the device is to be served") != std::string::npos,
+        of(no));
+  for (const char* reason :
+       {"display card", "broken", "no driver yet", "x-ray room", "1 of 2 burnt", "\xe5\x9d\x8f"})
+    CHECK_MESSAGE(of(reason) == "no error", reason);
+  CHECK(error_of("compute_cap, included\n3.5, no\n") == "no error");  // a column of others
+  CHECK(error_of("compute_cap, excluded\n35, display card\n").find("fleet.csv:2: compute_cap is '35'") == 0);
 }

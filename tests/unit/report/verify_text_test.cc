@@ -96,6 +96,35 @@ TEST_CASE("with scope library, containers that do not fit are counted and are no
                                   "5 of 9 kernels\n") == 0);
 }
 
+TEST_CASE("what the fleet leaves out is said with its reason, and counted nowhere") {
+  Verification all = example();
+  Device card = gpu("NVIDIA GeForce GT 710", "3.5", "fleet.csv:7");
+  card.excluded = "display card";
+  all.devices.push_back(card);
+  card.origin = "fleet.csv:8";
+  card.count = 3;
+  all.devices.push_back(card);
+  card.capability.reset();
+  card.excluded = "old\nand slow";
+  all.devices.push_back(card);
+  all.classes = classes_of(all.devices);
+  CHECK(all.classes.size() == 2);
+  all.files[0].devices[0] = covered();
+  CHECK(verify_text(all, {{}, true, {}}) ==
+        "libfoo.so: 3 of 3 covered\n"
+        "archguard: note: not judged: NVIDIA GeForce GT 710 (3.5, fleet.csv:7) and 3 more like it: display "
+        "card\n"
+        "archguard: note: not judged: NVIDIA GeForce GT 710 (compute capability unknown, fleet.csv:8) and 2 "
+        "more "
+        "like it: old?and slow\n");
+  CHECK(outcome_of(all) == Outcome::covered);
+  const auto json = nlohmann::json::parse(verify_json(all));
+  CHECK(json["devices"][3]["excluded"] == "display card");
+  CHECK(json["devices"][0]["excluded"].is_null());
+  CHECK(json["excluded"].empty());
+  CHECK(json["files"][0]["results"].size() == 3);
+}
+
 TEST_CASE("exclusions at configure time are counted and named in the summary") {
   Verification all = example();
   all.files[0].devices[0] = covered();
@@ -127,10 +156,11 @@ TEST_CASE("a device without a capability makes the outcome unknown") {
   all.devices.push_back(gpu("NVIDIA X", "", "fleet.csv:7"));
   CHECK(outcome_of(all) == Outcome::unknown);
   const std::string text = verify_text(all, {{}, true, {}});
-  CHECK(text.find("archguard: unknown: NVIDIA X (compute capability unknown, fleet.csv:7): a device without "
-                  "a compute "
-                  "capability cannot be judged\n  fix: write its compute_cap (X.Y) into that line, or delete "
-                  "the line\n") != std::string::npos);
+  CHECK(
+      text.find("archguard: unknown: NVIDIA X (compute capability unknown, fleet.csv:7): a device without "
+                "a compute "
+                "capability cannot be judged\n  fix: write its compute_cap (X.Y) into that line, or into its "
+                "column excluded why it is left out\n") != std::string::npos);
 }
 
 TEST_CASE("images that were asked for and are not there") {

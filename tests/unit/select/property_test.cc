@@ -22,6 +22,7 @@ class Dice {
       if (roll(20) != 0) device.capability = capability();
       if (roll(3) == 0) device.driver_cuda = any_of(drivers_);
       device.visible = roll(20) != 0;
+      if (roll(20) == 0) device.excluded = "display card";
     }
     return devices;
   }
@@ -57,7 +58,7 @@ class Dice {
 };
 
 bool selectable(const Device& device) {
-  return device.visible && device.capability;
+  return is_wanted(device) && device.capability;
 }
 
 bool has(const std::vector<Arch>& archs, Arch arch) {
@@ -99,6 +100,7 @@ std::string case_text(const std::vector<Device>& devices, const Compiler& compil
   std::string text = "CUDA " + to_string(compiler.version) + ":";
   for (const Device& device : devices) {
     text += device.visible ? " " : " -";
+    text += device.excluded.empty() ? "" : "!";
     text += device.capability ? to_string(*device.capability) : "?";
     if (device.driver_cuda) text += "@" + to_string(*device.driver_cuda);
   }

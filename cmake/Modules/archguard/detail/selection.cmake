@@ -39,6 +39,16 @@ function(_archguard_select_options out)
   set(${out} "${options}" PARENT_SCOPE)
 endfunction()
 
+# Says which devices the fleet itself leaves out, and why; `text` is what arch_probe wrote.
+function(_archguard_say_left_out text)
+  string(REPLACE ";" "," text "${text}")  # a name or a reason may hold one
+  string(REGEX MATCHALL "arch_probe: note: left out: [^\n]+" lines "${text}")
+  foreach(line IN LISTS lines)
+    string(REGEX REPLACE "^arch_probe: note: " "" line "${line}")
+    message(STATUS "ArchGuard: ${line}")
+  endforeach()
+endfunction()
+
 # Runs `arch_probe select`. Sets <prefix>_STATUS, _OUTPUT, _ERROR, and where it wrote them <prefix>_DEVICES (a fleet
 # file), <prefix>_JSON (a file) and <prefix>_REPORT (its text). Each call of a folder has files of its own, since
 # targets between two calls belong to the first.
@@ -57,6 +67,7 @@ function(_archguard_run_select prefix)
   _archguard_select_options(options)
   _archguard_run_probe(run ${command} select ${options} --format cmake
     --write-devices "${devices}.new" --write-json "${json}.new" ${ARGN})
+  _archguard_say_left_out("${run_ERROR}")
   if(EXISTS "${devices}.new" AND EXISTS "${json}.new")
     _archguard_update_file("${devices}.new" "${devices}")
     file(READ "${json}.new" report)
@@ -132,7 +143,7 @@ function(_archguard_report_excluded report)
   endforeach()
   if(NOT unknown STREQUAL "")
     message(WARNING "${command}: without a compute capability, so archguard_verify cannot judge them and will stop the "
-      "build; write their compute_cap, or delete the lines:${unknown}")
+      "build; write their compute_cap, or into their column excluded why they are left out:${unknown}")
   endif()
   if(lines STREQUAL "")
     return()
@@ -142,7 +153,8 @@ function(_archguard_report_excluded report)
     string(APPEND lines "\n${note}")
   endif()
   if(DEFINED arg_ON_UNSUPPORTED AND arg_ON_UNSUPPORTED STREQUAL "error")
-    message(FATAL_ERROR "${command}: not every device can be served, and ON_UNSUPPORTED is error:${lines}")
+    message(FATAL_ERROR "${command}: not every device can be served, and ON_UNSUPPORTED is error; write why into the column "
+      "excluded of the fleet file, if they are left out on purpose:${lines}")
   endif()
   message(WARNING "${command}: left out, as nothing built here will run there:${lines}")
 endfunction()

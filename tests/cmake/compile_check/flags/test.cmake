@@ -18,6 +18,13 @@ file(WRITE "${SOURCE}/fleet.csv" "name, compute_cap, driver_version\nNVIDIA A100
 configure(ARGS -DFLAGS= "-DARGUMENTS=TARGETS;app" -UCMAKE_CUDA_ARCHITECTURES -UARCHGUARD_CHOICE)
 build()
 
+# What the fleet leaves out, and what the environment hid, is not asked for.
+file(WRITE "${SOURCE}/fleet.csv" "name, compute_cap, visible, excluded\nNVIDIA A100, 8.0, true,\nNVIDIA T4, 7.5, false,\n\
+GeForce GT 710, 3.5, true, display card\n")
+configure(ARGS -DFLAGS= "-DARGUMENTS=TARGETS;app")
+build()
+says_not("error 209")
+
 # A GPU of this machine that nvcc cannot serve stops nothing.
 machine("driver 580.95.05\ncuda 13000\ndevice cc=8.0 name=A100\ndevice cc=6.1 name=MX330\n")
 file(READ "${SOURCE}/CMakeLists.txt" text)

@@ -15,9 +15,18 @@ CUDA ${NVCC_VERSION} makes nothing that runs on 6.1; the last toolkit that does 
 the toolkits that serve this whole fleet: 11.8 to 12.9 with SASS for each device; 8.0 to 11.7 with PTX for some")
 
 configure(FAILS ARGS "-DMORE=ON_UNSUPPORTED;error")
-errs("archguard_select_architectures: not every device can be served, and ON_UNSUPPORTED is error: \
+errs("archguard_select_architectures: not every device can be served, and ON_UNSUPPORTED is error; write why into the column \
+excluded of the fleet file, if they are left out on purpose: \
 NVIDIA GeForce MX330 (6.1): CUDA ${NVCC_VERSION} makes nothing that runs on 6.1; the last toolkit that does is 12.9 \
 the toolkits that serve this whole fleet: 11.8 to 12.9 with SASS for each device; 8.0 to 11.7 with PTX for some")
+
+# A device that the fleet itself leaves out is told with its reason, and brings no warning.
+file(WRITE "${SOURCE}/card.csv" "name, compute_cap, excluded\nNVIDIA A100, 8.0,\nGeForce GT 710, 3.5, \"old; a display, too\"\n")
+configure(ARGS -DFLEETS=card.csv "-DMORE=ON_UNSUPPORTED;error")
+tells("left out: GeForce GT 710 (3.5, card.csv:3): old, a display, too"
+  "CMAKE_CUDA_ARCHITECTURES=80-real;80-virtual"
+  "for the devices of card.csv, with <nvcc>")
+warns()
 
 # SASS with a suffix, where this CMake knows it.
 if(CMAKE_VERSION VERSION_LESS 3.25)

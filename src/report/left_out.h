@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "device/device.h"
+
+namespace archguard {
+
+// A line for each kind of device that the fleet leaves out, with its reason: "archguard: note: not judged:
+// NVIDIA GeForce GT 710 (3.5, fleet.csv:3) and 1 more like it: display card".
+std::string left_out_text(const std::vector<Device>& devices);
+
+}  // namespace archguard
