@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "coverage/container_code.h"
 #include "fatbin/fatbin.h"
@@ -27,7 +28,8 @@ class InspectWriter {
                          const ContainerCode* code) = 0;
   virtual void end_object(const DeviceObject& object) = 0;
   virtual void end_file(const std::vector<Error>& errors, const std::vector<std::string>& warnings) = 0;
-  virtual void finish() = 0;
+  // `passed_over`: archives and compressed files that were not read.
+  virtual void finish(const std::vector<std::string>& passed_over) = 0;
 };
 
 enum class InspectBy { arch, kernel, container };

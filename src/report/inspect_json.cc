@@ -73,11 +73,7 @@ class JsonWriter final : public InspectWriter {
     put("}}");
     if (!runtime_code_.empty()) {
       put(",\"runtime_code\":[");
-      comma = "";
-      for (const std::string& function : runtime_code_) {
-        put("{}{}", comma, json_quote(function));
-        comma = ",";
-      }
+      put_texts(runtime_code_);
       put("]");
     }
     put("}}");
@@ -94,7 +90,7 @@ class JsonWriter final : public InspectWriter {
     warnings_.insert(warnings_.end(), warnings.begin(), warnings.end());
   }
 
-  void finish() override {
+  void finish(const std::vector<std::string>& passed_over) override {
     put("],\"errors\":[");
     const char* comma = "";
     for (const Error& error : errors_) {
@@ -103,11 +99,9 @@ class JsonWriter final : public InspectWriter {
       comma = ",";
     }
     put("],\"warnings\":[");
-    comma = "";
-    for (const std::string& warning : warnings_) {
-      put("{}{}", comma, json_quote(warning));
-      comma = ",";
-    }
+    put_texts(warnings_);
+    put("],\"passed_over\":[");
+    put_texts(passed_over);
     put("]}}\n");
     sink_({buffer_.data(), buffer_.size()});
     buffer_.clear();
@@ -117,6 +111,14 @@ class JsonWriter final : public InspectWriter {
   template <class... Arguments>
   void put(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
     fmt::format_to(std::back_inserter(buffer_), format, std::forward<Arguments>(arguments)...);
+  }
+
+  void put_texts(const std::vector<std::string>& texts) {
+    const char* comma = "";
+    for (const std::string& text : texts) {
+      put("{}{}", comma, json_quote(text));
+      comma = ",";
+    }
   }
 
   void flush_when_full() {

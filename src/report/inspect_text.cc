@@ -86,7 +86,10 @@ class TextWriter final : public InspectWriter {
     flush();
   }
 
-  void finish() override { flush(); }
+  void finish(const std::vector<std::string>& passed_over) override {
+    flush();
+    if (!passed_over.empty()) sink_(passed_over_text(passed_over));
+  }
 
  private:
   template <class... Arguments>

@@ -83,8 +83,7 @@ Result<int> run_inspect(const InspectOptions& options) {
   visit_files(
       files, visit, [&](std::size_t done) { show_progress(done, files.size()); }, unread);
   if (!any_visited && !unread.empty()) all_read = false;
-  writer->finish();
-  if (!unread.empty() && options.format == "text") print(passed_over_text(unread));
+  writer->finish(unread);
   if (passed_over != 0 && options.format == "text")
     print(count_of(passed_over, "file") + " without device code\n");
   if (libraries != 0 && options.format == "text")
