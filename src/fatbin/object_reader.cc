@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "container/window.h"
 #include "fatbin/bare_image.h"
+#include "fatbin/dynamic_symbols.h"
 #include "fatbin/format.h"
 #include "fatbin/offload_reader.h"
 #include "fatbin/region_reader.h"
@@ -38,7 +39,6 @@ constexpr std::size_t kLtoBlock = std::size_t{64} * 1024, kLtoOverlap = 32;
 // its own, which the device linker writes. A file that still wants it from elsewhere was linked without: what
 // its relocatable containers hold never became a container that runs, and loading it fails.
 constexpr std::string_view kLinkedRegistration = "__cudaRegisterLinkedBinary";
-constexpr std::size_t kSymbolsMost = std::size_t{1} << 22;  // far more than any library has
 constexpr const char* kRebuild = "build it anew, and keep the sections .nv_fatbin and __nv_relfatbin";
 
 struct Span {
@@ -270,31 +270,17 @@ class ObjectReader {
          "ON)"});
   }
 
-  // The first symbol of that name that the loader must find elsewhere. ELF's symbols: u32 name, u16 section
-  // (0: none) at 6 of 24 bytes; at 14 of 16 in 32-bit files.
+  // The first symbol of that name that the loader must find elsewhere.
   std::string wanted_registration() {
-    const auto section = [&](std::string_view name) {
-      const auto found = std::find_if(host_.sections.begin(), host_.sections.end(), [&](const Section& each) {
-        return each.name == name && each.has_bytes;
-      });
-      return found == host_.sections.end() ? nullptr : &*found;
-    };
-    const Section *symbols = section(".dynsym"), *names = section(".dynstr");
-    const auto start = read_bytes(source_, 0, std::min<std::uint64_t>(5, size_));
-    if (symbols == nullptr || names == nullptr || !start || start->size() < 5) return {};
-    const bool is64 = (*start)[4] == 2;
-    const std::size_t each = is64 ? 24 : 16, section_at = is64 ? 6 : 14;
-    Window table(source_, each * 512, each * 512), texts(source_, 256, 128);
-    const std::uint64_t count = std::min<std::uint64_t>(symbols->size / each, kSymbolsMost);
-    for (std::uint64_t i = 1; i < count; ++i) {
-      const auto bytes = table.at(symbols->offset + i * each, each);
-      if (!bytes) return {};  // the file shrank: whoever reads images says so
-      const Cursor symbol(*bytes);
-      if (symbol.u16(section_at) != 0 || symbol.u32(0) >= names->size) continue;
-      auto name = texts.text_at(names->offset + symbol.u32(0), 127);
-      if (name && starts_with(*name, kLinkedRegistration)) return std::move(*name);
-    }
-    return {};
+    const Section* names = section_of(host_, ".dynstr");
+    Window texts(source_, 256, 128);
+    std::string wanted;
+    visit_wanted_symbols(source_, host_, [&](std::uint32_t at) {
+      auto name = texts.text_at(names->offset + at, 127);
+      if (name && starts_with(*name, kLinkedRegistration)) wanted = std::move(*name);
+      return wanted.empty();
+    });
+    return wanted;
   }
 
   bool names_registration(const Section& section) {

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <set>
 
 #include "base/text.h"
+#include "container/pe_imports.h"
 #include "container/window.h"
+#include "fatbin/dynamic_symbols.h"
 
 namespace archguard::fatbin {
 namespace {
@@ -23,13 +26,6 @@ constexpr std::string_view kFunctions[] = {
 constexpr std::string_view kParts[] = {"LibraryLoad", "ModuleLoad", "CompileProgram", "nvrtcHelper"};
 constexpr std::size_t kNameMost = 32;  // longer than each of them
 constexpr std::size_t kBlock = std::size_t{64} * 1024;
-constexpr std::size_t kSymbolsMost = std::size_t{1} << 22;  // far more than any library has
-
-const Section* section_of(const HostObject& host, std::string_view name) {
-  const auto found = std::find_if(host.sections.begin(), host.sections.end(),
-                                  [&](const Section& each) { return each.name == name && each.has_bytes; });
-  return found == host.sections.end() ? nullptr : &*found;
-}
 
 // One of the functions, where it begins in the table of names. Linkers let a name end another one.
 struct Name {
@@ -70,37 +66,39 @@ std::vector<Name> names_in(const ByteSource& source, const Section& table) {
   return names;
 }
 
-// ELF's symbols: u32 name, u16 section (0: to be found elsewhere) at 6 of 24 bytes; at 14 of 16 in 32-bit
-// files.
-std::vector<std::string> imports_of_elf(const ByteSource& source, const HostObject& host) {
-  const Section *symbols = section_of(host, ".dynsym"), *texts = section_of(host, ".dynstr");
-  if (symbols == nullptr || texts == nullptr) return {};
-  const std::vector<Name> names = names_in(source, *texts);
-  const auto start = read_bytes(source, 0, std::min<std::uint64_t>(5, source.size()));
-  if (names.empty() || !start || start->size() < 5) return {};
-  const bool is64 = (*start)[4] == 2;
-  const std::size_t each = is64 ? 24 : 16, section_at = is64 ? 6 : 14;
+std::set<std::string_view> imports_of_elf(const ByteSource& source, const HostObject& host) {
   std::set<std::string_view> found;
-  Window table(source, each * 512, each * 512);
-  const std::uint64_t count = std::min<std::uint64_t>(symbols->size / each, kSymbolsMost);
-  for (std::uint64_t i = 1; i < count; ++i) {
-    const auto bytes = table.at(symbols->offset + i * each, each);
-    if (!bytes) break;  // likewise
-    const Cursor symbol(*bytes);
-    if (symbol.u16(section_at) != 0) continue;
-    const std::uint32_t offset = symbol.u32(0);
+  const Section* texts = section_of(host, ".dynstr");
+  if (texts == nullptr) return found;
+  const std::vector<Name> names = names_in(source, *texts);
+  if (names.empty()) return found;
+  visit_wanted_symbols(source, host, [&](std::uint32_t offset) {
     const auto name = std::lower_bound(names.begin(), names.end(), offset,
                                        [](const Name& one, std::uint32_t at) { return one.offset < at; });
     if (name != names.end() && name->offset == offset) found.insert(name->function);
-  }
-  return {found.begin(), found.end()};
+    return true;
+  });
+  return found;
+}
+
+// What a damaged table told up to there is a note as well.
+std::set<std::string_view> imports_of_pe(const ByteSource& source) {
+  std::set<std::string_view> found;
+  (void)visit_pe_functions(source, [&](std::string_view name) {
+    const auto function = std::find(std::begin(kFunctions), std::end(kFunctions), name);
+    if (function != std::end(kFunctions)) found.insert(*function);
+  });
+  return found;
 }
 
 }  // namespace
 
 std::vector<std::string> runtime_code_of(const ByteSource& source, const HostObject& host) {
-  if (!host.linked || host.format != HostFormat::elf) return {};
-  return imports_of_elf(source, host);
+  if (!host.linked) return {};
+  std::set<std::string_view> found;
+  if (host.format == HostFormat::elf) found = imports_of_elf(source, host);
+  if (host.format == HostFormat::pe) found = imports_of_pe(source);
+  return {found.begin(), found.end()};
 }
 
 }  // namespace archguard::fatbin

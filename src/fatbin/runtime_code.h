@@ -8,8 +8,8 @@
 namespace archguard::fatbin {
 
 // The functions that a linked file imports and that compile device code, or load some that the caller hands
-// over: nvrtcCompileProgram, cuModuleLoadData, …; sorted. Of ELF files alone, from their dynamic symbols.
-// Functions that a program looks up by name itself (dlsym, GetProcAddress,
+// over: nvrtcCompileProgram, cuModuleLoadData, …; sorted. From the dynamic symbols of ELF files, and the
+// import tables of PE images. Functions that a program looks up by name itself (dlsym, GetProcAddress,
 // cuGetProcAddress) are not among them.
 std::vector<std::string> runtime_code_of(const ByteSource& source, const HostObject& host);
 

@@ -4,6 +4,7 @@
 
 #include "running.h"
 #include "support/builders/elf_builder.h"
+#include "support/builders/pe_builder.h"
 
 using namespace archguard::test;
 
@@ -38,4 +39,16 @@ TEST_CASE("a file that compiles at run time is noted, with and without device co
     const auto json = nlohmann::json::parse(run_archguard(arguments, folder.path()).out);
     CHECK(json["files"][0]["runtime_code"] == nlohmann::json::array({"nvrtcCompileProgram"}));
   }
+}
+
+TEST_CASE("a DLL that compiles at run time is noted, too") {
+  const TemporaryFolder folder;
+  folder.file("jit.dll",
+              text_of(PeBuilder{}.imports({{"nvrtc64_130_0.dll", {"nvrtcCompileProgram"}}}).bytes()));
+  const RunOutput run = run_archguard({"verify", "jit.dll", "--device", "8.0"}, folder.path());
+  CHECK(run.out ==
+        "archguard: note: jit.dll: compiles or loads code at run time (nvrtcCompileProgram): what it builds "
+        "there "
+        "is not judged\njit.dll: no device code\n");
+  CHECK(run.exit_code == 3);
 }

@@ -19,6 +19,10 @@ void pe(ByteView bytes) {
     promise(name.size() <= 255 && name.find('\0') == std::string::npos);
     runtime_library(name);
   }
+  std::size_t functions = 0;
+  (void)visit_pe_functions(MemorySource(bytes), [&](std::string_view name) {
+    promise(name.size() <= 255 && name.find('\0') == std::string_view::npos && ++functions <= 65536);
+  });
 }
 
 }  // namespace archguard::fuzz

@@ -18,20 +18,34 @@ PeBuilder& PeBuilder::section(std::string_view name, Bytes bytes, std::uint32_t 
   return *this;
 }
 
-PeBuilder& PeBuilder::imports(const std::vector<std::string>& libraries,
-                              const std::vector<std::string>& delayed) {
+PeBuilder& PeBuilder::imports(const std::vector<Library>& libraries, const std::vector<Library>& delayed,
+                              bool bound) {
   constexpr std::uint32_t kAddress = 0x20000;
   const std::size_t delayed_at = (libraries.size() + 1) * 20;
   const std::size_t names_at = delayed_at + (delayed.size() + 1) * 32;
   ByteWriter tables, names;
-  for (const std::string& name : libraries) {
-    tables.zeros(12).u32(kAddress + names_at + names.size()).u32(kAddress);
-    names.text(name).u8(0);
+  const auto address = [&] { return kAddress + names_at + names.size(); };
+  const auto list_of = [&](const Library& library) {
+    std::vector<std::uint64_t> list;
+    for (const std::string& function : library.functions) {
+      list.push_back(function.empty() ? std::uint64_t{1} << 63 | 7 : address());
+      if (!function.empty()) names.u16(1).text(function).u8(0);
+    }
+    const std::size_t at = address();
+    for (const std::uint64_t each : list) names.u64(each);
+    names.u64(0);
+    return at;
+  };
+  for (const Library& library : libraries) {
+    const std::size_t list = list_of(library);
+    tables.u32(bound ? list : 0).zeros(8).u32(address()).u32(bound ? kAddress : list);
+    names.text(library.name).u8(0);
   }
   tables.zeros(20);
-  for (const std::string& name : delayed) {
-    tables.u32(1).u32(kAddress + names_at + names.size()).zeros(24);
-    names.text(name).u8(0);
+  for (const Library& library : delayed) {
+    const std::size_t list = list_of(library);
+    tables.u32(1).u32(address()).zeros(8).u32(list).zeros(12);
+    names.text(library.name).u8(0);
   }
   tables.zeros(32).append(names.bytes());
   section(".idata", tables.bytes());

@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "support/builders/byte_writer.h"
@@ -14,8 +15,16 @@ class PeBuilder {
   PeBuilder& object();      // .obj: long names of sections stand in a string table
   PeBuilder& big_object();  // /bigobj
   PeBuilder& section(std::string_view name, Bytes bytes, std::uint32_t flags = 0x40000040);
-  // The tables of imports and of delayed imports, in a section of their own; of a 64-bit image.
-  PeBuilder& imports(const std::vector<std::string>& libraries, const std::vector<std::string>& delayed = {});
+  struct Library {
+    Library(const char* dll, std::vector<std::string> its_functions = {})
+        : name(dll), functions(std::move(its_functions)) {}
+    std::string name;
+    std::vector<std::string> functions;  // "" is imported by number
+  };
+  // The tables of imports and of delayed imports, in a section of their own; of a 64-bit image. `bound`: the
+  // addresses of the functions are known, and their names stand in a list beside.
+  PeBuilder& imports(const std::vector<Library>& libraries, const std::vector<Library>& delayed = {},
+                     bool bound = true);
   PeBuilder& no_bytes(std::string_view name, std::uint32_t size);
   Bytes bytes() const;
 

@@ -16,6 +16,13 @@ std::string imports_of(const test::Bytes& bytes) {
   return *read ? join(**read, " ") : "no PE image";
 }
 
+std::string functions_of(const test::Bytes& bytes) {
+  std::string all;
+  const Status read =
+      visit_pe_functions(MemorySource(bytes), [&](std::string_view name) { all += std::string(name) + " "; });
+  return read ? all : all + "error: " + read.error().text();
+}
+
 }  // namespace
 
 TEST_CASE("the DLLs of an image, those of delayed imports last") {
@@ -36,4 +43,29 @@ TEST_CASE("an import table that is cut or points nowhere is damage") {
   test::Bytes elsewhere = whole;
   elsewhere.at(0x80 + 4 + 20 + 112 + 8 + 2) = 0x77;  // the table's address
   CHECK(imports_of(elsewhere) == "error: import table points to 0x770000, which is in no section");
+}
+
+TEST_CASE("the functions of an image, those of delayed imports last, none that has a number alone") {
+  const std::vector<PeBuilder::Library> now{{"KERNEL32.dll", {"Sleep", "", "ExitProcess"}},
+                                            {"nvrtc64_120_0.dll", {"nvrtcCompileProgram"}},
+                                            {"empty.dll"}};
+  const std::vector<PeBuilder::Library> later{{"nvcuda.dll", {"cuInit"}}};
+  const std::string all = "Sleep ExitProcess nvrtcCompileProgram cuInit ";
+  CHECK(functions_of(PeBuilder{}.imports(now, later).bytes()) == all);
+  CHECK(functions_of(PeBuilder{}.imports(now, later, false).bytes()) == all);
+  CHECK(functions_of(PeBuilder{}.imports({}).bytes()) == "");
+  CHECK(functions_of(bytes_of_text("#!/bin/sh")) == "");
+  SUBCASE("what stands before damage is told") {
+    const test::Bytes whole = PeBuilder{}.imports(now, later).bytes();
+    for (std::size_t size = 0; size < whole.size(); ++size) {
+      const std::string told =
+          functions_of({whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size)});
+      CHECK(all.rfind(told.substr(0, told.find("error: ")), 0) == 0);
+    }
+  }
+  SUBCASE("more than any program has") {
+    const std::vector<std::string> many(65537, "");
+    CHECK(functions_of(PeBuilder{}.imports({{"x.dll", many}}).bytes()) ==
+          "error: imports more than 65536 functions");
+  }
 }

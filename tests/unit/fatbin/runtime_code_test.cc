@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "reading.h"
+#include "support/builders/pe_builder.h"
 
 using namespace archguard;
 using namespace archguard::test;
@@ -70,4 +71,13 @@ TEST_CASE("a file that imports a compiler's or loader's function says so") {
       CHECK(imports_of(with_symbols(far, {{before + 1, 0}}).bytes()) == "nvrtcCompileProgram");
     }
   }
+}
+
+TEST_CASE("an image for Windows that imports such functions says so, those of delayed imports too") {
+  const PeBuilder::Library nvrtc{"nvrtc64_120_0.dll", {"nvrtcCreateProgram", "nvrtcCompileProgram"}};
+  const PeBuilder::Library driver{"nvcuda.dll", {"cuModuleLoadDataEx", "", "cuInit"}};
+  CHECK(imports_of(PeBuilder{}.imports({nvrtc, {"KERNEL32.dll", {"Sleep"}}}, {driver}).bytes()) ==
+        "cuModuleLoadDataEx nvrtcCompileProgram");
+  CHECK(imports_of(PeBuilder{}.imports({{"KERNEL32.dll", {"Sleep", "xcuModuleLoadData"}}}).bytes()).empty());
+  CHECK(imports_of(PeBuilder{}.object().section(".text", filler(8)).bytes()).empty());
 }
