@@ -103,6 +103,8 @@ struct DeviceJudge::State {
                                   specific_});
     std::vector<KindOfContainer> kinds;
     for (auto& [name, kind] : kinds_) kinds.push_back(std::move(kind));
+    result_.embedded = embedded_.finish(policy_.scope == Scope::library);
+    raise(result_.needs_driver, result_.embedded.needs_driver);
     judge_runtime(result_, devices_, policy_, kinds, runtime);
     for (auto* names : {&result_.kernels.missing, &result_.kernels.hollow, &result_.variables.missing}) {
       std::sort(names->begin(), names->end());
@@ -122,11 +124,9 @@ struct DeviceJudge::State {
 
   // The program chooses among the images that it holds as data, so that none of them is asked for alone.
   void add_embedded() {
-    result_.embedded = embedded_.finish(policy_.scope == Scope::library);
     EmbeddedResult& embedded = result_.embedded;
-    raise(result_.needs_driver, embedded.needs_driver);
     const bool is_error = policy_.embedded == EmbeddedPolicy::error || result_.containers.total == 0;
-    embedded.is_error = embedded.lacking() && is_error;
+    embedded.is_error = embedded.lacking() && is_error && !embedded.comes_later;
     if (!embedded.is_error) return;
     Failure failure;
     failure.code = embedded.code;

@@ -133,6 +133,7 @@ EmbeddedResult EmbeddedJudge::finish(bool library) const {
     judgement.code = kNoKernelImage;
     judgement.reason = "images with an a or f suffix, none for this device";
   }
+  result.needs_driver = judgement.needs_driver;
   result.code = judgement.code;
   result.reason = judgement.reason;
   result.where = failed_->place;

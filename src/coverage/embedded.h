@@ -28,9 +28,10 @@ struct EmbeddedResult {
   std::string found;                    // all of them: "sm_90a, compute_90"
   std::string fix;                      // the line to type
   std::string kernel;                   // one of its kernels, mangled; may be empty
-  std::optional<Version> needs_driver;  // the lowest CUDA that one of them needs, where SASS does not fit
+  std::optional<Version> needs_driver;  // the lowest CUDA that one of them needs, where no SASS fits
 
-  bool is_error = false;  // by the policy; else a warning
+  bool is_error = false;     // by the policy; else a warning
+  bool comes_later = false;  // a newer driver mends it, and the CUDA runtime fails before: neither of both
 
   bool lacking() const { return total != 0 && fitting == 0; }
   bool undecided() const { return lacking() && unknown != 0; }

@@ -1,6 +1,7 @@
 #include "coverage/runtime.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "compat/rules.h"
 #include "compat/toolkit.h"
@@ -20,12 +21,15 @@ std::string found_text(const RuntimeUse::Need& need) {
     case RuntimeUse::Link::elsewhere:
       break;
   }
-  return runtime + ", linked in";
+  return runtime + (need.told_by_text ? " or newer" : "") + ", linked in";
 }
 
-// What a newer driver mends as well: none of it happens, since the runtime fails first.
-bool is_of_driver(const Failure& failure) {
-  return !failure.unknown && (failure.code == kUnsupportedPtxVersion || failure.code == kInvalidKernelImage);
+bool serves(Version driver_cuda, Version toolkit) {
+  return lowest_driver_cuda_for_toolkit(toolkit) <= driver_cuda;
+}
+
+bool is_of_driver(int code) {
+  return code == kUnsupportedPtxVersion || code == kInvalidKernelImage;
 }
 
 // A newer driver, or a build whose runtime this driver serves; what runs but for the driver runs then.
@@ -91,57 +95,77 @@ std::string runtime_fix_text(const Fix& fix, const DeviceClass& devices, const V
 }  // namespace
 
 void RuntimeUse::add(const DeviceObject& object, const ContainerCode& container) {
-  if (!object.registers) return;
   if (object_ != &object) registered_.emplace(object);
   object_ = &object;
   if (!registered_->has(container.container)) return;
   for (const Image& image : container.images) {
     const auto toolkit = image.unknown.empty() ? toolkit_of(image) : std::nullopt;
     if (!toolkit) continue;
-    const auto [newest, is_new] = toolkits_.try_emplace(&object, *toolkit);
-    if (!is_new && newest->second < *toolkit) newest->second = *toolkit;
+    auto& newest = facts_[&object].made_by;
+    newest = std::max(newest, toolkit);
   }
 }
 
-const std::optional<RuntimeUse::Need>& RuntimeUse::need() {
-  if (looked_) return need_;
-  looked_ = true;
-  for (const DeviceObject& object : code_.objects) {
-    if (!object.registers || object.containers.empty()) continue;
-    const auto library = object.linked ? needed_runtime(object, file_) : std::nullopt;
-    const auto made_by = toolkits_.find(&object);
-    Need need{{}, library ? Link::needed : object.linked ? Link::held : Link::to_come, {}, &object};
-    if (library) need.library = library->name;
-    if (library && library->version)
-      need.toolkit = *library->version;
-    else if (made_by != toolkits_.end())
-      need.toolkit = made_by->second;
-    else
-      continue;
-    if (!need_ ||
-        lowest_driver_cuda_for_toolkit(need_->toolkit) < lowest_driver_cuda_for_toolkit(need.toolkit))
-      need_ = std::move(need);
-  }
-  return need_;
+std::optional<RuntimeUse::Need> RuntimeUse::need_beyond(Version driver_cuda) {
+  std::optional<Need> most;
+  for (const DeviceObject& object : code_.objects)
+    if (!object.containers.empty() && (object.linked || object.registers))
+      ask(object, facts_[&object], driver_cuda, most);
+  return most;
 }
 
-RuntimeUse::Link RuntimeUse::link() {
-  if (!searched_ && need_->link == Link::held && !holds_runtime(*need_->object, file_))
-    need_->link = Link::elsewhere;
-  searched_ = true;
-  return need_->link;
+void RuntimeUse::ask(const DeviceObject& object, Facts& facts, Version driver_cuda,
+                     std::optional<Need>& most) {
+  const auto note = [&](Need need) {
+    if (serves(driver_cuda, need.toolkit)) return;
+    const auto rank = [](const Need& of) {  // what is certain first
+      return std::make_pair(of.link != Link::elsewhere, lowest_driver_cuda_for_toolkit(of.toolkit));
+    };
+    if (!most || rank(*most) < rank(need)) most = std::move(need);
+  };
+  const std::optional<Version>& made_by = facts.made_by;
+  if (!object.linked) {
+    if (made_by) note({*made_by, Link::to_come});
+    return;
+  }
+  const auto& library = library_of(object, facts);
+  if (library && (library->version || made_by))
+    note({library->version ? *library->version : *made_by, Link::needed, library->name});
+  // To search a file costs most: only where what it may tell is more than this driver serves.
+  const bool made_ahead = !library && made_by && !serves(driver_cuda, *made_by);
+  if (!made_ahead && serves(driver_cuda, newest_release_told())) return;
+  const auto& held = held_by(object, facts);
+  if (held && held->at_least && (library || !made_by || *made_by < *held->at_least))
+    note({*held->at_least, Link::held, {}, true});
+  else if (made_ahead && (held || object.registers))
+    note({*made_by, held ? Link::held : Link::elsewhere});
+}
+
+const std::optional<RuntimeLibrary>& RuntimeUse::library_of(const DeviceObject& object, Facts& facts) {
+  if (!facts.looked) facts.library = needed_runtime(object, file_);
+  // Linkers may leave the names of libraries that nothing is called of.
+  if (!facts.looked && facts.library && !object.registers && !calls_runtime(object, file_))
+    facts.library.reset();
+  facts.looked = true;
+  return facts.library;
+}
+
+const std::optional<HeldRuntime>& RuntimeUse::held_by(const DeviceObject& object, Facts& facts) {
+  if (!facts.searched) facts.held = held_runtime(object, file_);
+  facts.searched = true;
+  return facts.held;
 }
 
 void judge_runtime(DeviceResult& result, const DeviceClass& devices, const VerifyPolicy& policy,
                    const std::vector<KindOfContainer>& kinds, RuntimeUse& runtime) {
   const std::optional<Version> driver = devices.device.driver_cuda;
   // Without a driver only what already asks for one asks for a little more.
-  if (result.containers.total == 0 || (!driver && !result.needs_driver)) return;
-  const auto& need = runtime.need();
+  const bool any_code = result.containers.total != 0 || result.embedded.total != 0;
+  if (!any_code || (!driver && !result.needs_driver)) return;
+  const auto need = runtime.need_beyond(driver ? *driver : *result.needs_driver);
   if (!need) return;
   const Version floor = lowest_driver_cuda_for_toolkit(need->toolkit);
-  if (driver ? floor <= *driver : floor <= *result.needs_driver) return;
-  const bool elsewhere = runtime.link() == RuntimeUse::Link::elsewhere;
+  const bool elsewhere = need->link == RuntimeUse::Link::elsewhere;
   if (!driver && elsewhere) return;
   if (!result.needs_driver || *result.needs_driver < floor) result.needs_driver = floor;
   if (!driver) return;
@@ -162,8 +186,11 @@ void judge_runtime(DeviceResult& result, const DeviceClass& devices, const Verif
   const Fix fix = find_runtime_fix(result, devices.device, policy, kinds, need->toolkit);
   result.runtime_fix = runtime_fix_text(fix, devices, policy);
   if (elsewhere || policy.driver == DriverPolicy::warn) return;
+  // What a newer driver mends as well: none of it happens, since the runtime fails first.
   auto& failures = result.failures;
-  failures.erase(std::remove_if(failures.begin(), failures.end(), is_of_driver), failures.end());
+  const auto is_later = [](const Failure& each) { return !each.unknown && is_of_driver(each.code); };
+  failures.erase(std::remove_if(failures.begin(), failures.end(), is_later), failures.end());
+  result.embedded.comes_later = is_of_driver(result.embedded.code) && !result.embedded.undecided();
   failure.reason = "the runtime of CUDA " + to_string(need->toolkit) + " asks for a driver of CUDA " +
                    to_string(floor) + " or newer; this one offers CUDA " + to_string(*driver);
   failure.found = found_text(*need);

@@ -10,7 +10,8 @@
 namespace archguard {
 
 // The CUDA runtime of a file. It fails on a driver that is too old for its toolkit, at the first call and
-// before any image is looked at: error 35.
+// before any image is looked at: error 35. A file has one where it registers fat binaries, and where it holds
+// device code and calls a runtime, which may load that (cudaLibraryLoadData).
 class RuntimeUse {
  public:
   // `code` was read from `file`; both outlive this.
@@ -26,25 +27,33 @@ class RuntimeUse {
     to_come,    // objects and archives are linked with one later
   };
   struct Need {
-    Version toolkit;      // whose runtime it is, at least
-    Link link;            // `held` may still turn out to be `elsewhere`: see link()
-    std::string library;  // with `needed`
-    const DeviceObject* object;
+    Version toolkit;  // whose runtime it is, at least
+    Link link;
+    std::string library = {};   // with `needed`
+    bool told_by_text = false;  // with `held`: by the runtime itself, and not by the images
   };
-  // The most that one of the file's objects asks for. Nothing where none registers anything, and where
-  // neither library nor image tells a toolkit.
-  const std::optional<Need>& need();
-  // Where it is. Reads more of the file than need() does: ask where it matters. need() has a value.
-  Link link();
+  // The most that one of the file's objects asks for, and more than a driver of that CUDA serves. Nothing
+  // where it serves all of them, and where neither library, runtime nor image tells a toolkit. All of the
+  // file's containers were added.
+  std::optional<Need> need_beyond(Version driver_cuda);
 
  private:
+  // What an object tells of the runtime, as far as it was looked at.
+  struct Facts {
+    std::optional<Version> made_by;  // the newest toolkit of what is registered
+    bool looked = false, searched = false;
+    std::optional<RuntimeLibrary> library;
+    std::optional<HeldRuntime> held;
+  };
+  const std::optional<RuntimeLibrary>& library_of(const DeviceObject& object, Facts& facts);
+  const std::optional<HeldRuntime>& held_by(const DeviceObject& object, Facts& facts);
+  void ask(const DeviceObject& object, Facts& facts, Version driver_cuda, std::optional<Need>& most);
+
   const DeviceCode& code_;
   const ByteSource& file_;
-  const DeviceObject* object_ = nullptr;             // whose containers come
-  std::optional<Registered> registered_;             // of it
-  std::map<const DeviceObject*, Version> toolkits_;  // of objects that register, the newest of their images
-  bool looked_ = false, searched_ = false;
-  std::optional<Need> need_;
+  const DeviceObject* object_ = nullptr;  // whose containers come
+  std::optional<Registered> registered_;  // of it
+  std::map<const DeviceObject*, Facts> facts_;
 };
 
 // One of several containers that hold the same, without its names.
@@ -53,9 +62,9 @@ struct KindOfContainer {
   bool runs = false;  // on the device, but for its driver
 };
 
-// Adds to a device's result, whose containers are judged, what its driver makes of the runtime. Where error
-// 35 is certain it comes first, and what a newer driver would mend as well is not said of this one.
-// `kinds`: those containers of the file that a fix has to serve as well.
+// Adds to a device's result, whose containers and embedded images are judged, what its driver makes of the
+// runtime. Where error 35 is certain it comes first, and what a newer driver would mend as well is not said
+// of this one. `kinds`: those containers of the file that a fix has to serve as well.
 void judge_runtime(DeviceResult& result, const DeviceClass& devices, const VerifyPolicy& policy,
                    const std::vector<KindOfContainer>& kinds, RuntimeUse& runtime);
 

@@ -2,25 +2,46 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 
 #include "base/text.h"
 #include "container/elf_dynamic.h"
 #include "container/host_file.h"
 #include "container/pe_imports.h"
 #include "container/window.h"
+#include "fatbin/dynamic_symbols.h"
 #include "fatbin/format.h"
 
 namespace archguard {
 namespace {
 
-// What cudaGetErrorString says of 35. It is in libcudart_static of CUDA 11.8 to 13.0, in NVIDIA's libraries
-// that hold a runtime (libcurand, libcusparse, libnvjpeg of 11.8 to 13.0, for Linux and Windows), in stripped
-// files too, and not in those without one (libcufft, libcuda) (seen).
 // From CUDA 13 on nvcc for Windows links a part of the runtime that looks for the rest in this DLL, which
 // comes with the driver from 580 on (the name seen in files of CUDA 13; where the DLL comes from is claimed).
-constexpr std::string_view kTextsOfRuntime[] = {
-    "CUDA driver version is insufficient for CUDA runtime version", "nvcudart_hybrid64.dll"};
-constexpr std::size_t kTextMost = 64;
+constexpr std::string_view kHybrid = "nvcudart_hybrid64.dll";
+
+// Texts of the runtime, each with the first release that has it; real.runtimes compares them with each
+// release. The whole runtime is one object of libcudart_static.a, so that all of them stay with
+// --gc-sections, and in stripped files.
+//
+// What cudaGetErrorString says of 35 is in each since 11.7, and in NVIDIA's libraries that hold a runtime
+// (libcurand, libcusparse, libnvjpeg of 11.8 to 13.0, for Linux and Windows), and not in those without one
+// (libcufft, libcuda, libnvrtc).
+// A name of an error of 12.0: in all of nvidia-cuda-runtime-cu12 12.0.107 to 12.9.79 and
+// nvidia-cuda-runtime 13.0.48 to 13.5.37, not in nvidia-cuda-runtime-cu11 11.7.99 and 11.8.89.
+// A message of 13.0: in all of nvidia-cuda-runtime 13.0.48 to 13.5.37, not in those of 11.7 to 12.9.
+struct RuntimeText {
+  std::string_view text;
+  std::optional<Version> first;
+  bool of_runtime;  // nothing else has it
+};
+constexpr RuntimeText kTexts[] = {
+    {"CUDA driver version is insufficient for CUDA runtime version", std::nullopt, true},
+    {"cudaErrorCdpVersionMismatch", Version{12, 0}, false},
+    {"Duplicate entry kernels named \"%s\" detected. The Runtime will use the one that was registered first",
+     Version{13, 0}, true},
+    {kHybrid, Version{13, 0}, true},
+};
+constexpr std::size_t kTextMost = 128;
 constexpr std::size_t kBlock = std::size_t{1} << 20;
 
 std::vector<std::string> libraries_of(const ByteSource& source) {
@@ -29,19 +50,51 @@ std::vector<std::string> libraries_of(const ByteSource& source) {
   return {};
 }
 
-bool holds_text(const ByteSource& source, std::uint64_t offset, std::uint64_t size) {
-  Window in(source, kBlock + kTextMost, kBlock + kTextMost);
-  for (std::uint64_t at = 0; at < size; at += kBlock) {
-    const auto bytes =
-        in.at(offset + at, static_cast<std::size_t>(std::min<std::uint64_t>(size - at, kBlock + kTextMost)));
-    if (!bytes) return false;  // the file shrank: whoever reads images says so
-    const std::string_view here = bytes->text();
-    for (const std::string_view text : kTextsOfRuntime)
-      if (std::search(here.begin(), here.end(),
-                      std::boyer_moore_horspool_searcher(text.begin(), text.end())) != here.end())
-        return true;
+// What is known of the texts that a file holds.
+class TextSearch {
+ public:
+  explicit TextSearch(const ByteSource& source) : source_(source) {
+    for (const RuntimeText& each : kTexts) searchers_.emplace_back(each.text.begin(), each.text.end());
   }
-  return false;
+
+  void search(std::uint64_t offset, std::uint64_t size) {
+    Window in(source_, kBlock + kTextMost, kBlock + kTextMost);
+    for (std::uint64_t at = 0; at < size && !done(); at += kBlock) {
+      const auto bytes = in.at(
+          offset + at, static_cast<std::size_t>(std::min<std::uint64_t>(size - at, kBlock + kTextMost)));
+      if (!bytes) return;  // the file shrank: whoever reads images says so
+      const std::string_view here = bytes->text();
+      for (std::size_t i = 0; i < searchers_.size(); ++i)
+        if (!found_[i]) found_[i] = std::search(here.begin(), here.end(), searchers_[i]) != here.end();
+    }
+  }
+
+  // Nothing that comes can change the answer.
+  bool done() const {
+    const auto held = result();
+    return held && held->at_least == newest_release_told();
+  }
+
+  std::optional<HeldRuntime> result() const {
+    HeldRuntime held;
+    bool any = false;
+    for (std::size_t i = 0; i < searchers_.size(); ++i) {
+      if (!found_[i]) continue;
+      any |= kTexts[i].of_runtime;
+      if (kTexts[i].first) held.at_least = std::max(held.at_least, kTexts[i].first);
+    }
+    return any ? std::optional(held) : std::nullopt;
+  }
+
+ private:
+  using Searcher = std::boyer_moore_horspool_searcher<std::string_view::const_iterator>;
+  const ByteSource& source_;
+  std::vector<Searcher> searchers_;  // of kTexts
+  bool found_[std::size(kTexts)] = {};
+};
+
+bool is_upper(char letter) {
+  return letter >= 'A' && letter <= 'Z';
 }
 
 bool may_hold_texts(const Section& section) {
@@ -77,7 +130,7 @@ std::optional<RuntimeLibrary> runtime_library(std::string_view name) {
     const auto version = version_in_dll(rest.substr(0, rest.find('-')));  // a wheel's name has a hash behind
     return RuntimeLibrary{std::string(name), version};
   }
-  if (text == kTextsOfRuntime[1]) return RuntimeLibrary{std::string(name), std::nullopt};
+  if (text == kHybrid) return RuntimeLibrary{std::string(name), std::nullopt};
   constexpr std::string_view kPrefix = "libcudart", kEnd = ".so";
   if (!starts_with(text, kPrefix)) return std::nullopt;
   const std::string_view rest = text.substr(kPrefix.size());
@@ -97,19 +150,47 @@ std::optional<RuntimeLibrary> needed_runtime(const DeviceObject& object, const B
   return newest;
 }
 
-bool holds_runtime(const DeviceObject& object, const ByteSource& file) {
+// The functions of the runtime: cudaMalloc, __cudaRegisterFatBinary, …
+bool calls_runtime(const DeviceObject& object, const ByteSource& file) {
   const PartSource source = bytes_of(object, file);
-  bool holds = false;
+  bool calls = true;
   visit_host_file(source, {}, {}, [&](const HostObject& host) {
-    if (host.sections.empty()) holds = holds_text(source, 0, source.size());
+    const Section* names = fatbin::section_of(host, ".dynstr");
+    if (host.format != HostFormat::elf || names == nullptr) return;
+    Window texts(source, std::size_t{16} * 1024, 16);
+    bool wants = false;
+    const bool told = fatbin::visit_wanted_symbols(source, host, [&](std::uint32_t at) {
+      const auto bytes = texts.at(names->offset + at,
+                                  static_cast<std::size_t>(std::min<std::uint64_t>(names->size - at, 6)));
+      const std::string_view name = bytes ? bytes->text() : std::string_view();
+      wants = name == "__cuda" || (starts_with(name, "cuda") && name.size() > 4 && is_upper(name[4]));
+      return !wants;
+    });
+    calls = wants || !told;
+  });
+  return calls;
+}
+
+std::optional<HeldRuntime> held_runtime(const DeviceObject& object, const ByteSource& file) {
+  const PartSource source = bytes_of(object, file);
+  TextSearch texts(source);
+  visit_host_file(source, {}, {}, [&](const HostObject& host) {
+    if (host.sections.empty()) texts.search(0, source.size());
     std::uint64_t searched = 0;  // sections that share bytes would let a small file cost without end
     for (const Section& section : host.sections) {
-      if (holds || !may_hold_texts(section) || section.size > source.size() - searched) continue;
+      if (texts.done() || !may_hold_texts(section) || section.size > source.size() - searched) continue;
       searched += section.size;
-      holds = holds_text(source, section.offset, section.size);
+      texts.search(section.offset, section.size);
     }
   });
-  return holds;
+  return texts.result();
+}
+
+Version newest_release_told() {
+  Version newest{};
+  for (const RuntimeText& each : kTexts)
+    if (each.first && newest < *each.first) newest = *each.first;
+  return newest;
 }
 
 Registered::Registered(const DeviceObject& object) {

@@ -25,10 +25,20 @@ std::optional<RuntimeLibrary> runtime_library(std::string_view name);
 // shared. The newest where it needs several. Nothing where it needs none, or where that cannot be read.
 std::optional<RuntimeLibrary> needed_runtime(const DeviceObject& object, const ByteSource& file);
 
-// Is the runtime linked into it: -cudart static, the default of nvcc? Else it is in another file: -cudart
-// none, or a stub that looks for one when the program runs. Searches the data of the object for texts that
-// the releases of the runtime have.
-bool holds_runtime(const DeviceObject& object, const ByteSource& file);
+// Does it call a runtime that it needs: does it want any of its functions from elsewhere? True where the file
+// does not tell what it wants.
+bool calls_runtime(const DeviceObject& object, const ByteSource& file);
+
+// The runtime that is linked into a file: -cudart static, the default of nvcc. `at_least`: no older than this
+// release, as its texts tell; of one of CUDA 11 or older they tell nothing.
+struct HeldRuntime {
+  std::optional<Version> at_least;
+};
+// Nothing where it is in another file: -cudart none, or a stub that looks for one when the program runs.
+// Searches the data of the object for texts that the releases of the runtime have.
+std::optional<HeldRuntime> held_runtime(const DeviceObject& object, const ByteSource& file);
+// The newest release that HeldRuntime::at_least may name.
+Version newest_release_told();
 
 // Which containers of one object the runtime gets, as far as the file tells: what its registrations point at,
 // and what stands in the sections for it. Not what a program keeps among its other data.

@@ -313,7 +313,7 @@ class Writer {
 
   void write_embedded(const FileResult& file, std::size_t index) {
     const EmbeddedResult& embedded = file.devices[index].embedded;
-    if (!embedded.lacking() || embedded.is_error) return;
+    if (!embedded.lacking() || embedded.is_error || embedded.comes_later) return;
     const bool one = embedded.total == 1;
     const std::string images = fmt::format("{} that it holds as data ({})",
                                            one ? "image" : count_of(embedded.total, "image"), embedded.found);

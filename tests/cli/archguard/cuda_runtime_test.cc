@@ -40,9 +40,12 @@ ElfBuilder program(const Bytes& container) {
   return ElfBuilder{}.section(".nv_fatbin", container).section(".nvFatBinSegment", registration());
 }
 
+const std::string kText = "CUDA driver version is insufficient for CUDA runtime version";
+const std::string kOf13 =
+    "Duplicate entry kernels named \"%s\" detected. The Runtime will use the one that was registered first";
+
 std::string with_static(const Bytes& container) {
-  const Bytes text = bytes_of_text("CUDA driver version is insufficient for CUDA runtime version");
-  return text_of(program(container).section(".rodata", text).bytes());
+  return text_of(program(container).section(".rodata", bytes_of_text(kText)).bytes());
 }
 
 std::string with_shared(const Bytes& container, std::string_view library) {
@@ -73,6 +76,110 @@ TEST_CASE("of two runtimes that a file needs the newer one decides") {
   folder.file("two",
               text_of(program(with_sass(118)).needed("libcudart.so.11.0").needed("libcudart.so.12").bytes()));
   CHECK(verify(folder.path(), {"two", "--device", "8.0@11.8"}).run.exit_code == 1);
+}
+
+TEST_CASE("a runtime that is linked in and newer than the toolkit of the images decides") {
+  const TemporaryFolder folder;
+  const std::string of_13 = kText + kOf13;
+  const auto holding = [&](ElfBuilder file, const std::string& texts) {
+    return text_of(file.section(".rodata", bytes_of_text(texts)).bytes());
+  };
+  folder.file("mixed", holding(program(with_sass(118)), of_13));
+  folder.file("same", holding(program(with_sass(130)), of_13));
+  folder.file("older", holding(program(with_sass(118)), kText));
+  folder.file("beside", holding(program(with_sass(118)).needed("libcudart.so.11.0"), of_13));
+  folder.file("newer", holding(program(with_sass(130)).needed("libcudart.so.12"), of_13));
+  for (const char* name : {"mixed", "beside", "newer"}) {
+    const Case mixed = verify(folder.path(), {name, "--device", "8.0@12.4"});
+    CHECK(
+        mixed.text ==
+        "archguard: error 35: " + std::string(name) +
+            ": the CUDA runtime fails on 8.0 (--device 8.0@12.4)\n"
+            "  seen as: CUDA driver version is insufficient for CUDA runtime version\n"
+            "  found: the runtime of CUDA 13.0 or newer, linked in\n"
+            "  cause: the runtime of CUDA 13.0 asks for a driver of CUDA 13.0 or newer; this one offers CUDA "
+            "12.4\n"
+            "  fix: update the driver to branch 580 (CUDA 13.0) or newer, or build with CUDA 12.9\n" +
+            name + ": 0 of 1 covered\n");
+    CHECK(mixed.run.exit_code == 1);
+    CHECK(verify(folder.path(), {name, "--device", "8.0@13.0"}).run.exit_code == 0);
+  }
+  CHECK(says(verify(folder.path(), {"same", "--device", "8.0@12.4"}),
+             "  found: the runtime of CUDA 13.0, linked in\n"));
+  CHECK(verify(folder.path(), {"older", "--device", "8.0@12.4"}).run.exit_code == 0);
+  SUBCASE("a driver that nobody told has to serve it, where one is asked for") {
+    folder.file("ptx", holding(program(with_ptx("7.0")), of_13));
+    const RunOutput run =
+        run_archguard({"verify", "ptx", "--device", "8.0", "--format", "json"}, folder.path());
+    CHECK(nlohmann::json::parse(run.out)["files"][0]["results"][0]["needs_driver_cuda"] == "13.0");
+  }
+}
+
+TEST_CASE("registrations may stand in a section of another name") {
+  const TemporaryFolder folder;
+  const auto file = [&](const std::string& texts) {
+    return text_of(ElfBuilder{}
+                       .section(".nv_fatbin", with_sass(124))
+                       .section(".mine", registration())
+                       .section(".rodata", bytes_of_text(texts))
+                       .bytes());
+  };
+  folder.file("holds", file(kText));
+  folder.file("alone", file("the driver API loads it"));
+  CHECK(says(verify(folder.path(), {"holds", "--device", "8.0@11.8"}), "archguard: error 35: "));
+  CHECK(verify(folder.path(), {"alone", "--device", "8.0@11.8"}).run.exit_code == 0);
+}
+
+TEST_CASE("images held as data need a runtime that the file calls") {
+  const TemporaryFolder folder;
+  const auto holding = [](const std::string& texts, std::string_view isa = "7.0") {
+    const std::string ptx = ".version " + std::string(isa) +
+                            "\n.target sm_80\n.address_size 64\n.visible .entry gemm()\n{\n ret;\n}\n";
+    return ElfBuilder{}.section(".rodata", bytes_of_text(ptx + '\0' + texts));
+  };
+  const auto calling = [&](std::string_view function, unsigned section = 0) {
+    return holding("")
+        .section(".dynsym", ByteWriter{}.zeros(24).u32(1).u8(0x12).u8(0).u16(section).zeros(16).bytes(), 11)
+        .section(".dynstr", ByteWriter{}.u8(0).text(function).u8(0).bytes(), 3)
+        .needed("libcudart.so.13");
+  };
+  folder.file("held", text_of(holding(kText + kOf13).bytes()));
+  folder.file("needed", text_of(calling("cudaLibraryLoadData").bytes()));
+  folder.file("idle", text_of(calling("cuModuleLoadData").bytes()));  // the linker kept the name
+  folder.file("none", text_of(holding("").bytes()));
+  folder.file("unknown", text_of(holding(kText).bytes()));
+  const auto exit_of = [&](const char* name, const char* device) {
+    return verify(folder.path(), {name, "--device", device}).run.exit_code;
+  };
+  for (const char* name : {"held", "needed"}) {
+    const Case old = verify(folder.path(), {name, "--device", "8.0@12.4"});
+    CHECK(says(old, "archguard: error 35: "));
+    CHECK(
+        says(old, "  fix: update the driver to branch 580 (CUDA 13.0) or newer, or build with CUDA 12.9\n"));
+    CHECK(old.run.exit_code == 1);
+    CHECK(exit_of(name, "8.0@13.0") == 0);
+    CHECK(verify(folder.path(), {name, "--device", "8.0@12.4", "--driver", "warn"}).run.exit_code == 0);
+    CHECK(verify(folder.path(), {name, "--device", "8.0@12.4", "--embedded", "off"}).run.exit_code == 3);
+  }
+  for (const char* name : {"idle", "none", "unknown"}) CHECK(exit_of(name, "8.0@12.4") == 0);
+  SUBCASE("what a newer driver mends as well comes later, and the fix has the newer of both") {
+    folder.file("both", text_of(holding(kText + kOf13, "9.1").bytes()));
+    const Case both = verify(folder.path(), {"both", "--device", "8.0@12.4"});
+    CHECK(says(both, "archguard: error 35: "));
+    CHECK_FALSE(says(both, "222"));
+    CHECK_FALSE(says(both, "warning"));
+    CHECK(says(both, "  fix: update the driver to branch 590 (CUDA 13.1) or newer"));
+    CHECK(says(verify(folder.path(), {"both", "--device", "8.0@13.0"}), "archguard: error 222: "));
+  }
+  SUBCASE("what it does not mend is said as well") {
+    const Case both = verify(folder.path(), {"held", "--device", "7.5@12.4"});
+    CHECK(says(both, "archguard: error 35: "));
+    CHECK(says(both, "archguard: error 209: "));
+  }
+  SUBCASE("a library that calls a runtime and holds no device code is none to judge") {
+    folder.file("plain.so", text_of(ElfBuilder{}.needed("libcudart.so.13").bytes()));
+    CHECK(exit_of("plain.so", "8.0@12.4") == 3);
+  }
 }
 
 TEST_CASE("what a registration points at is the runtime's, whatever its section is called") {

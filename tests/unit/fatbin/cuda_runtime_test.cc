@@ -33,6 +33,7 @@ ElfBuilder program() {
 struct Found {
   bool registers = false, holds = false;
   std::string needed;
+  std::string at_least;
 };
 
 Found find(const test::Bytes& bytes) {
@@ -41,7 +42,9 @@ Found find(const test::Bytes& bytes) {
   const DeviceObject& object = code.objects[0];
   const MemorySource file(bytes);
   const auto library = needed_runtime(object, file);
-  return {object.registers, holds_runtime(object, file), library ? library->name : ""};
+  const auto held = held_runtime(object, file);
+  return {object.registers, held.has_value(), library ? library->name : "",
+          held && held->at_least ? to_string(*held->at_least) : ""};
 }
 
 const std::string kText = "CUDA driver version is insufficient for CUDA runtime version";
@@ -102,6 +105,52 @@ TEST_CASE("the runtime of CUDA 13 for Windows looks for its other part in the dr
                                .bytes());
   CHECK(found.holds);
   CHECK(runtime_named("nvcudart_hybrid64.dll") == "no version");
+}
+
+TEST_CASE("texts of a runtime that is linked in tell the oldest release that it can be of") {
+  const std::string of_12 = "cudaErrorCdpVersionMismatch";
+  const std::string of_13 =
+      "Duplicate entry kernels named \"%s\" detected. The Runtime will use the one that was registered first";
+  const auto held = [&](const std::string& text) {
+    const Found found = find(program().section(".rodata", bytes_of_text(text)).bytes());
+    return found.holds ? "since " + found.at_least : "none";
+  };
+  CHECK(held(kText) == "since ");
+  CHECK(held(of_12 + kText) == "since 12.0");
+  CHECK(held(kText + of_12) == "since 12.0");
+  CHECK(held(of_13 + of_12 + kText) == "since 13.0");
+  CHECK(held(of_12) == "none");  // any list of errors may have that
+  CHECK(held(of_13) == "since 13.0");
+  CHECK(held("nvcudart_hybrid64.dll") == "since 13.0");
+  CHECK(newest_release_told() == Version{13, 0});
+  SUBCASE("in sections of their own") {
+    const Found apart = find(program()
+                                 .section(".rodata", bytes_of_text(kText))
+                                 .section(".data", bytes_of_text(of_12))
+                                 .section(".debug_str", bytes_of_text(of_13), 1, 0x30)
+                                 .bytes());
+    CHECK(apart.at_least == "12.0");
+  }
+}
+
+TEST_CASE("a runtime that is needed is called where some function of it is wanted") {
+  const auto calls = [&](std::string_view name, unsigned section = 0) {
+    const Bytes symbols = ByteWriter{}.zeros(24).u32(1).u8(0x12).u8(0).u16(section).zeros(16).bytes();
+    const Bytes bytes = ElfBuilder{}
+                            .section(".dynsym", symbols, 11)
+                            .section(".dynstr", ByteWriter{}.u8(0).text(name).u8(0).bytes(), 3)
+                            .bytes();
+    const DeviceCode code = read(bytes, "p");
+    return calls_runtime(code.objects.at(0), MemorySource(bytes));
+  };
+  CHECK(calls("cudaMalloc"));
+  CHECK(calls("__cudaRegisterFatBinary"));
+  CHECK_FALSE(calls("cuda_of_mine"));
+  CHECK_FALSE(calls("cuda"));
+  CHECK_FALSE(calls("cuModuleLoadData"));
+  CHECK_FALSE(calls("cudaMalloc", 7));  // its own
+  const Bytes untold = program().bytes();
+  CHECK(calls_runtime(read(untold, "p").objects.at(0), MemorySource(untold)));
 }
 
 TEST_CASE("the text of a runtime counts among data, wherever it stands") {
