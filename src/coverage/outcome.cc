@@ -38,6 +38,16 @@ Outcome outcome_of(const Verification& verification, const FileResult& file) {
   return lacking ? Outcome::not_covered : Outcome::covered;
 }
 
+Outcome outcome_of(const Verification& verification, const AnyOf& group) {
+  const auto any = [&](Coverage coverage) {
+    return std::any_of(group.devices.begin(), group.devices.end(),
+                       [&](const AnyOfDevice& each) { return each.coverage == coverage; });
+  };
+  const bool unjudged = std::any_of(verification.devices.begin(), verification.devices.end(), is_unjudged);
+  if (group.files.empty() || group.unread || unjudged || any(Coverage::unknown)) return Outcome::unknown;
+  return any(Coverage::not_covered) || !group.absent.empty() ? Outcome::not_covered : Outcome::covered;
+}
+
 bool expects_in_vain(const Verification& verification) {
   std::uint64_t held = 0, specific = 0;
   for (const FileResult& file : verification.files) {
@@ -49,8 +59,11 @@ bool expects_in_vain(const Verification& verification) {
 
 Outcome outcome_of(const Verification& verification) {
   bool not_covered = expects_in_vain(verification), covered = false;
-  for (const FileResult& file : verification.files) {
-    const Outcome outcome = outcome_of(verification, file);
+  std::vector<Outcome> outcomes;
+  for (const FileResult& file : verification.files)
+    if (!is_alternative(verification, file)) outcomes.push_back(outcome_of(verification, file));
+  for (const AnyOf& group : verification.any_of) outcomes.push_back(outcome_of(verification, group));
+  for (const Outcome outcome : outcomes) {
     if (outcome == Outcome::unknown) return Outcome::unknown;
     not_covered |= outcome == Outcome::not_covered;
     covered |= outcome == Outcome::covered;

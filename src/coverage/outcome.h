@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "coverage/any_of.h"
 #include "coverage/verify.h"
 
 namespace archguard {
@@ -33,6 +34,7 @@ struct Verification {
   std::vector<DeviceClass> classes;  // of `devices`
   std::vector<Excluded> excluded;    // that the fleet names and that were left out on purpose
   std::vector<FileResult> files;
+  std::vector<AnyOf> any_of;  // in the order of the command line
   std::vector<UnusedWaiver> unused_waivers;
   std::vector<std::string> passed_over;  // archives and compressed files of a folder or zip file, which were
                                          // not read: without them, no file is known to hold no device code
@@ -47,7 +49,11 @@ bool is_unjudged(const Device& device);
 // The index of the device's class, or nothing where it is not judged.
 std::optional<std::size_t> class_of(const Verification& verification, std::size_t device);
 
+// Of this file alone, whatever its alternatives say.
 Outcome outcome_of(const Verification& verification, const FileResult& file);
+
+// Of files of which a device needs one. A glob that none with device code matches is a mistake: unknown.
+Outcome outcome_of(const Verification& verification, const AnyOf& group);
 
 // Every container of every file is exempt from what is expected, so that nothing holds any of it: not
 // covered.

@@ -138,6 +138,7 @@ struct FileResult {
   std::string member;                 // of a zip file, where the result is that of one of its members
   bool has_containers = false;        // fat binaries, whatever is in them
   bool has_code = false;              // kernels or variables, or what may hold them
+  bool opened = true;                 // false: only errors are known, of what could not be opened or walked
   bool named = true;                  // by the user; else one of a folder's files
   std::string needed_by;              // the file that needs this library, where it was found so
   bool by_linker = false;             // in a folder of the linker; the loader would not find it here
@@ -149,6 +150,7 @@ struct FileResult {
   std::vector<Error> warnings;            // see ContainerCode
   std::vector<std::string> runtime_code;  // see DeviceObject
   std::uint64_t optix = 0;                // bare PTX for OptiX, which is not judged
+  std::vector<std::size_t> any_of = {};   // of which it is one: indices into the globs
 };
 
 struct VerifyRequest {

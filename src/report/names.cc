@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "compat/rules.h"
 
 namespace archguard {
 
@@ -85,6 +86,29 @@ std::string_view name_of(Outcome outcome) {
       break;
   }
   return "unknown";
+}
+
+std::string_view seen_as(int code) {
+  switch (code) {
+    case kNoKernelImage:
+      return "no kernel image is available for execution on the device";
+    case kInvalidPtx:
+      return "a PTX JIT compilation failed";
+    case kUnsupportedPtxVersion:
+      return "the provided PTX was compiled with an unsupported toolchain";
+    case kInvalidKernelImage:
+      return "device kernel image is invalid";
+    case kInvalidDeviceFunction:
+      return "invalid device function";
+    case kInvalidSymbol:
+      return "invalid device symbol";
+    case kJitDisabled:
+      return "PTX JIT compilation was disabled";
+    case kInsufficientDriver:
+      return "CUDA driver version is insufficient for CUDA runtime version";
+    default:
+      return {};
+  }
 }
 
 std::string human_size(std::uint64_t bytes) {

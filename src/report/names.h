@@ -18,6 +18,9 @@ std::string_view name_of(VariableSpace space);      // device constant managed
 std::string_view name_of(Coverage coverage);        // covered not-covered unknown
 std::string_view name_of(Outcome outcome);          // the same and no-device-code
 
+// What a program prints at run time, as users paste it (cudaGetErrorString); empty of other numbers.
+std::string_view seen_as(int code);
+
 // "541.6 MB": powers of 1000, as disks and packages are measured.
 std::string human_size(std::uint64_t bytes);
 

@@ -113,14 +113,18 @@ Json to_json(std::size_t device, const DeviceResult& result) {
           {"fix", result.fix}};
 }
 
+Json names_of(const std::vector<ExpectedImage>& images) {
+  Json names = Json::array();
+  for (const ExpectedImage& image : images)
+    names.push_back(to_string(image.arch) + (image.sass ? "-real" : "-virtual"));
+  return names;
+}
+
 Json to_json(const ExpectResult& expect) {
   Json failures = Json::array();
   for (const ExpectFailure& failure : expect.failures) {
-    Json absent = Json::array();
-    for (const ExpectedImage& image : failure.absent)
-      absent.push_back(to_string(image.arch) + (image.sass ? "-real" : "-virtual"));
     Json entry = to_json(failure.place);
-    entry["absent"] = std::move(absent);
+    entry["absent"] = names_of(failure.absent);
     entry["found"] = failure.found;
     failures.push_back(std::move(entry));
   }
@@ -161,6 +165,28 @@ Json to_json(const Verification& verification, const FileResult& file) {
     json["by_linker"] = file.by_linker;
   }
   if (verification.expects) json["expect"] = to_json(file.expect);
+  if (!verification.any_of.empty()) {
+    json["any_of"] = Json::array();
+    for (const std::size_t group : file.any_of) json["any_of"].push_back(verification.any_of[group].glob);
+  }
+  return json;
+}
+
+Json to_json(const Verification& verification, const AnyOf& group) {
+  Json results = Json::array();
+  for (std::size_t i = 0; i < verification.devices.size(); ++i) {
+    const auto index = class_of(verification, i);
+    if (!index && !is_unjudged(verification.devices[i])) continue;
+    const AnyOfDevice result = index ? group.devices[*index] : AnyOfDevice{};
+    results.push_back(
+        {{"device", i}, {"verdict", name_of(result.coverage)}, {"covered_by", result.covered_by}});
+  }
+  Json json = {{"glob", group.glob},
+               {"verdict", name_of(outcome_of(verification, group))},
+               {"files", group.files},
+               {"without_device_code", group.without_code},
+               {"results", std::move(results)}};
+  if (verification.expects) json["absent"] = names_of(group.absent);
   return json;
 }
 
@@ -174,6 +200,10 @@ std::string verify_json(const Verification& verification) {
   for (const Excluded& excluded : verification.excluded) json["excluded"].push_back(to_json(excluded));
   json["files"] = Json::array();
   for (const FileResult& file : verification.files) json["files"].push_back(to_json(verification, file));
+  if (!verification.any_of.empty()) {
+    json["any_of"] = Json::array();
+    for (const AnyOf& group : verification.any_of) json["any_of"].push_back(to_json(verification, group));
+  }
   if (verification.needed) {
     Json errors = Json::array();
     for (const Error& error : verification.needed->errors) errors.push_back(to_json(error));

@@ -10,6 +10,8 @@
 #include "container/host_file.h"
 #include "coverage/fix.h"
 #include "image/demangle.h"
+#include "report/any_of_text.h"
+#include "report/device_text.h"
 #include "report/driver_notes.h"
 #include "report/left_out.h"
 #include "report/names.h"
@@ -28,30 +30,6 @@ std::string name_list(const std::vector<std::string>& names) {
   std::string text = join(shown, ", ");
   if (names.size() > shown.size()) text += fmt::format(" and {} more", names.size() - shown.size());
   return text;
-}
-
-// What a program prints at run time, as users paste it (cudaGetErrorString).
-std::string_view seen_as(int code) {
-  switch (code) {
-    case kNoKernelImage:
-      return "no kernel image is available for execution on the device";
-    case kInvalidPtx:
-      return "a PTX JIT compilation failed";
-    case kUnsupportedPtxVersion:
-      return "the provided PTX was compiled with an unsupported toolchain";
-    case kInvalidKernelImage:
-      return "device kernel image is invalid";
-    case kInvalidDeviceFunction:
-      return "invalid device function";
-    case kInvalidSymbol:
-      return "invalid device symbol";
-    case kJitDisabled:
-      return "PTX JIT compilation was disabled";
-    case kInsufficientDriver:
-      return "CUDA driver version is insufficient for CUDA runtime version";
-    default:
-      return {};
-  }
 }
 
 // What cudaMemcpyToSymbol returns where no image fits: users report 13, and 500 of newer runtimes.
@@ -98,6 +76,7 @@ class Writer {
     if (passed_over != 0) line(count_of(passed_over, "file") + " without device code");
     if (without_kernels != 0) line(count_of(without_kernels, "file") + " without kernels");
     if (!all_.passed_over.empty()) out_ += passed_over_text(all_.passed_over);
+    for (const AnyOf& group : all_.any_of) out_ += any_of_text(all_, group, options_.style);
     write_total();
     if (libraries != 0 && !options_.brief)
       line(count_of(libraries, "needed library", "needed libraries") + " without device code");
@@ -137,21 +116,28 @@ class Writer {
  private:
   // Of a folder: what became of its files.
   void write_total() {
-    std::size_t covered = 0, not_covered = 0, unknown = 0;
-    for (const FileResult& file : all_.files) {
-      if (file.named || !file.needed_by.empty()) continue;
-      const Outcome outcome = outcome_of(all_, file);
+    std::size_t covered = 0, not_covered = 0, unknown = 0, groups = 0;
+    const auto count = [&](Outcome outcome) {
       covered += outcome == Outcome::covered ? 1 : 0;
       not_covered += outcome == Outcome::not_covered ? 1 : 0;
       unknown += outcome == Outcome::unknown ? 1 : 0;
+    };
+    for (const FileResult& file : all_.files)
+      if (!file.named && file.needed_by.empty() && !is_alternative(all_, file)) count(outcome_of(all_, file));
+    const std::size_t files = covered + not_covered + unknown;
+    for (const AnyOf& group : all_.any_of) {
+      if (group.files.size() < 2) continue;
+      ++groups;
+      count(outcome_of(all_, group));
     }
-    const std::size_t all = covered + not_covered + unknown;
-    if (all < 2) return;
+    if (files == 0) return;
     std::vector<std::string> parts;
     if (covered != 0) parts.push_back(options_.style.good(fmt::format("{} covered", covered)));
     if (not_covered != 0) parts.push_back(options_.style.error(fmt::format("{} not covered", not_covered)));
     if (unknown != 0) parts.push_back(options_.style.error(fmt::format("{} unknown", unknown)));
-    line(fmt::format("{} files: {}", all, join(parts, ", ")));
+    const std::string with =
+        groups == 0 ? "" : " and " + count_of(groups, "group of alternatives", "groups of alternatives");
+    if (files + groups > 1) line(count_of(files, "file") + with + ": " + join(parts, ", "));
   }
 
   void line(const std::string& text) { out_ += text + "\n"; }
@@ -165,41 +151,26 @@ class Writer {
 
   static std::string name_of(const FileResult& file) { return object_name(file.path, file.member); }
 
-  std::string devices_of(std::size_t index) const {
-    const auto& members = all_.classes[index].members;
-    std::string text = describe(all_.devices[members.front()]);
-    const std::uint64_t all = count_of_class(index);
-    if (all > 1) text += " and " + std::to_string(all - 1) + " more like it";
-    return text;
-  }
-
-  // A line of a fleet may stand for many equal devices.
-  std::uint64_t count_of_class(std::size_t index) const {
-    std::uint64_t all = 0;
-    for (const std::size_t member : all_.classes[index].members)
-      all += static_cast<std::uint64_t>(all_.devices[member].count);
-    return all;
-  }
-
-  std::uint64_t count_of_excluded() const {
-    std::uint64_t all = 0;
-    for (const Excluded& excluded : all_.excluded) all += static_cast<std::uint64_t>(excluded.count);
-    return all;
-  }
+  std::string devices_of(std::size_t index) const { return archguard::devices_of(all_, index); }
 
   void write_file(const FileResult& file) {
+    const bool matter = errors_matter(all_, file);
     for (std::size_t i = 0; i < std::min(file.errors.size(), kErrorsShown); ++i) {
       const Error& error = file.errors[i];
-      line(options_.style.error("archguard: error: ") + error.text());
+      line((matter ? options_.style.error("archguard: error: ")
+                   : options_.style.warning("archguard: warning: ")) +
+           error.text());
       detail("fix", error.fix);
     }
     if (file.errors.size() > kErrorsShown)
       line(fmt::format("archguard: {} more errors in {}; --format json has them all",
                        file.errors.size() - kErrorsShown, name_of(file)));
     for (const Error& warning : file.warnings) warn(warning.text(), {});
-    for (std::size_t i = 0; i < file.devices.size(); ++i) write_failures(file, i);
-    write_expectation(file);
-    for (std::size_t i = 0; i < file.devices.size(); ++i) write_warnings(file, i);
+    const bool alone = !is_alternative(all_, file);
+    for (std::size_t i = 0; i < file.devices.size() && alone; ++i) write_failures(file, i);
+    if (alone) write_expectation(file);
+    for (std::size_t i = 0; i < file.devices.size(); ++i)
+      if (is_to_be_told(all_, file, i)) write_warnings(file, i);
     if (!options_.brief) write_table(file);
     write_summary(file);
   }
@@ -335,7 +306,7 @@ class Writer {
       const DeviceResult& other = each.devices[index];
       const bool same =
           other.toolkit_ahead == toolkit && other.runtime_elsewhere == file.devices[index].runtime_elsewhere;
-      if (!same) continue;
+      if (!same || !is_to_be_told(all_, each, index)) continue;
       if (&each == &file) {
         if (!others.empty()) return;  // said with the first of them
       } else {
@@ -434,23 +405,17 @@ class Writer {
     for (std::size_t i = 0; i < file.devices.size(); ++i) width = std::max(width, devices_of(i).size());
     for (std::size_t i = 0; i < file.devices.size(); ++i) {
       const DeviceResult& result = file.devices[i];
-      const std::string state = fmt::format("{:<9}", row_state(result));
-      const std::string shown = is_partly(result)                      ? options_.style.warning(state)
+      const auto elsewhere = covered_elsewhere(all_, file, i);
+      const std::string state = fmt::format("{:<9}", elsewhere ? "elsewhere" : row_state(result));
+      const std::string shown = elsewhere                              ? state
+                                : is_partly(result)                    ? options_.style.warning(state)
                                 : result.coverage == Coverage::covered ? options_.style.good(state)
                                                                        : options_.style.error(state);
-      line(fmt::format("  {}  {:<{}}  {}", shown, devices_of(i), width, row_detail(result)));
+      std::string detail = row_detail(result);
+      if (elsewhere)
+        detail += (detail.empty() ? "" : "; ") + ("covered by " + name_beside(all_, *elsewhere, file));
+      line(fmt::format("  {}  {:<{}}  {}", shown, devices_of(i), width, detail));
     }
-  }
-
-  std::string excluded_text() const {
-    if (all_.excluded.empty()) return {};
-    std::vector<std::string> parts;
-    for (const Excluded& excluded : all_.excluded) {
-      std::string text = to_string(excluded.capability);
-      if (excluded.last_toolkit) text += ", last toolkit " + to_string(*excluded.last_toolkit);
-      if (std::find(parts.begin(), parts.end(), text) == parts.end()) parts.push_back(std::move(text));
-    }
-    return fmt::format("; {} excluded at configure: {}", count_of_excluded(), join(parts, "; "));
   }
 
   void write_summary(const FileResult& file) {
@@ -463,18 +428,15 @@ class Writer {
       line(fmt::format("{}: not read whole, so nothing counts as covered", name_of(file)));
     const std::string name = name_of(file) + (file.needed_by.empty() ? "" : ", needed by " + file.needed_by) +
                              (file.by_linker ? ", found where the linker did" : "");
-    if (!all_.devices.empty() || !all_.excluded.empty()) {
-      std::uint64_t covered = 0, all = 0;
-      for (std::size_t i = 0; i < file.devices.size(); ++i)
-        if (file.devices[i].coverage == Coverage::covered) covered += count_of_class(i);
-      for (const Device& device : all_.devices)
-        if (is_wanted(device)) all += static_cast<std::uint64_t>(device.count);
-      all += count_of_excluded();
-      const std::string text = fmt::format("{} of {} covered", covered, all);
+    std::vector<Coverage> classes;
+    for (const DeviceResult& result : file.devices) classes.push_back(result.coverage);
+    const auto [text, excluded] = covered_text(all_, classes);
+    if (is_alternative(all_, file) && !text.empty())
+      line(fmt::format("{}: {}{}, {}", name, text, excluded, globs_text(all_, file)));
+    else if (!text.empty())
       line(fmt::format("{}: {}{}", name,
                        outcome == Outcome::covered ? options_.style.good(text) : options_.style.error(text),
-                       excluded_text()));
-    }
+                       excluded));
     if (file.expect.containers != 0) {
       const std::size_t lacking = file.expect.failures.size();
       const std::string exempt =

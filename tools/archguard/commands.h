@@ -49,6 +49,7 @@ struct VerifyOptions {
   std::string driver = "error";
   std::string partly = "error";
   std::string embedded = "warn";
+  std::vector<std::string> any_of;
   std::string waivers;
   std::string target;
   std::string format = "text";

@@ -100,6 +100,8 @@ CLI::App* add_verify(CLI::App& app, VerifyOptions& options) {
              "scope library: a device that gets far fewer kernels than others [error]");
   add_choice(*command, "--embedded", options.embedded, {"error", "warn", "off"},
              "a device that none of the images fits that a file holds as data (bin2c) [warn]");
+  add_each(*command, "--any-of", options.any_of, "GLOB",
+           "of the files that match, a device needs one: 'libx_cuda*.so', 'sm*/x.so'");
   add_one(*command, "--waivers", options.waivers, "FILE",
           "CSV kernel,compute_cap,reason: kernels that may be absent");
   add_one(*command, "--target", options.target, "TARGET", "the CMake target that a fix names");

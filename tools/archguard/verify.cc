@@ -186,6 +186,7 @@ Result<int> run_verify(const VerifyOptions& options) {
   const auto visit = [&](const InputFile& input, const DeviceCode& code, const ByteSource& source) {
     const bool is_needed = !input.needed_by.empty();
     FileResult result = verify_file(code, source, input.path, is_needed ? of_library : request, waivers);
+    result.opened = source.size() != 0 || !code.member.empty();
     result.named = input.named;
     result.needed_by = input.needed_by;
     result.by_linker = input.by_linker;
@@ -194,6 +195,7 @@ Result<int> run_verify(const VerifyOptions& options) {
   };
   visit_files(
       files, visit, [&](std::size_t done) { show_progress(done, files.size()); }, verification.passed_over);
+  find_alternatives(verification, options.any_of);
   if (verification.needed) complete(*verification.needed, verification.files, zips);
   verification.unused_waivers = waivers.unused();
 

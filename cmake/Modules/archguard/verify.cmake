@@ -15,6 +15,7 @@ Checks on every build that what was built covers every device, and stops the bui
     [PARTLY error|warn|off]          scope library: devices that get far less of a library than others (error)
     [EMBEDDED error|warn|off]        a device that none of the images fits that a target holds as data (error)
     [NEEDED error|warn|off]          libraries of others that a linked target needs, scope library (error)
+    [ANY_OF <glob>...]               of the targets' files that match a glob, a device needs one
     [WAIVERS <file>]                 CSV kernel,compute_cap,reason: kernels that may be absent
     [WARN_ONLY]                      report, and let the build go on
     [POST_BUILD]                     check in the target's own build step as well
@@ -42,6 +43,12 @@ A target may hold cubins or PTX as data (``CUDA_PTX_COMPILATION``, bin2c) and ha
 together: a device that none of them runs on is an error. ``EMBEDDED warn`` lets the build go on, as for those that a static library of others
 brings along; ``ARCHGUARD_EMBEDDED`` sets it for a whole build.
 
+Where a project builds alternatives, such as a plugin for each architecture of which the program opens one, ``ANY_OF "plugin_sm*.so"`` asks
+that each device is covered by one of the files that match, not by all; with more than one glob, that of each. A glob is
+compared with the end of a file's path, as ``archguard verify --any-of`` does. The files of all targets of this call are then judged
+together, under the target ``archguard_verify_any_of``; the other questions are asked of each target as ever: what its
+``CUDA_ARCHITECTURES`` asks for, and its libraries for every device. ``POST_BUILD`` asks only these.
+
 The check runs again when the target, a needed library, a fleet, the waivers or the settings change, in the default build
 and under the target ``archguard_verify``. A named target without device code, in itself and its libraries, is an error, one
 found by ``ALL`` a note.
@@ -61,9 +68,9 @@ function(archguard_verify)
   set(command "archguard_verify")
   list(APPEND CMAKE_MESSAGE_CONTEXT "${command}")
   cmake_parse_arguments(PARSE_ARGV 0 arg "ALL;REQUIRE_PTX;WARN_ONLY;POST_BUILD;TEST" ""
-    "TARGETS;FLEET;SCOPE;REQUIRE;HOLLOW;EMBEDDED;DRIVER;PARTLY;NEEDED;WAIVERS")
+    "TARGETS;FLEET;ANY_OF;SCOPE;REQUIRE;HOLLOW;EMBEDDED;DRIVER;PARTLY;NEEDED;WAIVERS")
   _archguard_check_arguments(${command} OPTIONS ALL REQUIRE_PTX WARN_ONLY POST_BUILD TEST
-    ONE SCOPE REQUIRE HOLLOW EMBEDDED DRIVER PARTLY NEEDED WAIVERS MANY TARGETS FLEET)
+    ONE SCOPE REQUIRE HOLLOW EMBEDDED DRIVER PARTLY NEEDED WAIVERS MANY TARGETS FLEET ANY_OF)
   _archguard_check_choice(${command} SCOPE container library)
   _archguard_check_choice(${command} REQUIRE sass any)
   _archguard_check_choice(${command} HOLLOW error warn off)
@@ -90,13 +97,15 @@ function(archguard_verify)
 
   _archguard_verify_settings(settings)
   if(DEFINED arg_TARGETS)
+    set(targets "")
     foreach(target IN LISTS arg_TARGETS)
       get_target_property(aliased "${target}" ALIASED_TARGET)
       if(aliased)
         set(target "${aliased}")
       endif()
-      _archguard_verify_target("${target}" NAMED "${settings}")
+      list(APPEND targets "${target}")
     endforeach()
+    _archguard_verify_targets("${targets}" NAMED "${settings}")
   else()
     # Targets come into being until the folder ends; its subfolders are done by then.
     cmake_language(EVAL CODE "cmake_language(DEFER CALL _archguard_verify_tree [==[${settings}]==])")

@@ -4,11 +4,14 @@ archguard_verify_install
 
 Checks what ``cmake --install`` installed, and fails the install step where a device is not covered::
 
-  archguard_verify_install([FLEET <file>...])
+  archguard_verify_install([FLEET <file>...] [ANY_OF <glob>...])
 
 Every installed binary with device code is judged, also libraries of others that the project installs; what is no binary
 is passed over. Without ``FLEET`` the devices are those of the last ``archguard_select_architectures`` in scope, less
 those it left out. Images that files hold as data are warned of where none fits (``ARCHGUARD_EMBEDDED=error|warn|off``). ``ARCHGUARD_VERIFY=warn`` reports and lets the install step end well, ``off`` checks nothing.
+
+Of the files that match one glob of ``ANY_OF``, a device needs one, as with ``archguard_verify``. A component that is installed
+alone and holds device code is to hold files of each glob.
 
 Call it behind the last ``install()`` and ``add_subdirectory()`` of the project: the install step keeps their order, and
 what comes later is not seen. A component that is installed alone is checked, too (CMake 3.21 and newer).
@@ -22,8 +25,8 @@ include("${CMAKE_CURRENT_LIST_DIR}/detail/verify_target.cmake")
 function(archguard_verify_install)
   set(command "archguard_verify_install")
   list(APPEND CMAKE_MESSAGE_CONTEXT "${command}")
-  cmake_parse_arguments(PARSE_ARGV 0 arg "" "" "FLEET")
-  _archguard_check_arguments(${command} MANY FLEET)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "" "FLEET;ANY_OF")
+  _archguard_check_arguments(${command} MANY FLEET ANY_OF)
   _archguard_severity(severity ${command} error)
   if(severity STREQUAL "off")
     message(VERBOSE "ArchGuard: nothing that is installed will be verified, as ARCHGUARD_VERIFY is off")

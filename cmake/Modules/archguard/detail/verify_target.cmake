@@ -1,6 +1,8 @@
 # The build rules that check one target.
 include_guard(GLOBAL)
 
+include("${CMAKE_CURRENT_LIST_DIR}/verify_any_of.cmake")
+
 # Stops unless the target is something that a compiler or linker makes here.
 function(_archguard_check_target command target)
   if(NOT TARGET "${target}")
@@ -125,32 +127,54 @@ function(_archguard_verify_settings out)
     _archguard_value_of(${option} ${option})  # not every command has these
   endforeach()
   set(code "")
+  _archguard_value_of(any_of arg_ANY_OF)
   foreach(name IN ITEMS top archguard nvcc clang options needed_options inputs has_devices severity device_severity
-      needed arg_POST_BUILD arg_TEST)
+      needed any_of arg_POST_BUILD arg_TEST)
     string(APPEND code "set(${name} [=[${${name}}]=])\n")
   endforeach()
   set(${out} "${code}" PARENT_SCOPE)
 endfunction()
 
-# Adds the stamp rule of one target, and what POST_BUILD and TEST ask for. `origin` is NAMED or FOUND (by ALL).
-function(_archguard_verify_target target origin settings)
+# Adds the checks of the targets. `origin` is NAMED or FOUND (by ALL).
+function(_archguard_verify_targets targets origin settings)
+  foreach(target IN LISTS targets)
+    _archguard_verify_target("${target}" ${origin} "${settings}")
+  endforeach()
   cmake_language(EVAL CODE "${settings}")
-  get_target_property(type "${target}" TYPE)
-
-  # A target may be verified more than once, against several fleets.
-  get_property(number GLOBAL PROPERTY "ARCHGUARD_CHECKS_OF_${target}")
-  math(EXPR number "0${number} + 1")
-  set_property(GLOBAL PROPERTY "ARCHGUARD_CHECKS_OF_${target}" ${number})
-  set(check "${target}")
-  if(number GREATER 1)
-    set(check "${target}-${number}")
+  if(targets AND has_devices AND NOT any_of STREQUAL "")
+    _archguard_verify_any_of("${targets}" "${settings}")
   endif()
+endfunction()
 
+# A target may be verified more than once, against several fleets.
+function(_archguard_name_check out name)
+  get_property(number GLOBAL PROPERTY "ARCHGUARD_CHECKS_OF_${name}")
+  math(EXPR number "0${number} + 1")
+  set_property(GLOBAL PROPERTY "ARCHGUARD_CHECKS_OF_${name}" ${number})
+  if(number GREATER 1)
+    string(APPEND name "-${number}")
+  endif()
+  set(${out} "${name}" PARENT_SCOPE)
+endfunction()
+
+# Where the parameters of a check stand: one folder a configuration.
+function(_archguard_check_folder out)
   set(folder "${CMAKE_CURRENT_BINARY_DIR}/archguard/verify")
   get_property(multi_config GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)
   if(multi_config)
     string(APPEND folder "/$<CONFIG>")
   endif()
+  set(${out} "${folder}" PARENT_SCOPE)
+endfunction()
+
+# Adds the stamp rule of one target, and what POST_BUILD and TEST ask for.
+function(_archguard_verify_target target origin settings)
+  cmake_language(EVAL CODE "${settings}")
+  get_target_property(type "${target}" TYPE)
+
+  _archguard_name_check(check "${target}")
+
+  _archguard_check_folder(folder)
   set(parameters "${folder}/${check}.cmake")
   set(stamp "${folder}/${check}.stamp")
   _archguard_write_parameters("${parameters}" "${target}" "${type}" "${origin}" "${settings}")
@@ -161,37 +185,50 @@ function(_archguard_verify_target target origin settings)
   if(NOT type STREQUAL "OBJECT_LIBRARY")
     list(APPEND files "$<TARGET_FILE:${target}>")
   endif()
-  set(program "${archguard}")
-  if(TARGET archguard AND TARGET ArchGuard::archguard)
-    list(APPEND program archguard)  # built in this tree
-  endif()
   set(depfile "")  # the libraries that the target needs, which only the check finds
   if(NOT needed STREQUAL "off" AND type MATCHES "^(EXECUTABLE|(SHARED|MODULE)_LIBRARY)$"
       AND CMAKE_GENERATOR MATCHES "Ninja|Makefiles")
     set(depfile DEPFILE "${stamp}.d")
   endif()
+  _archguard_add_check("${check}" "ArchGuard: verifying ${target}" "${stamp}" TARGETS "${target}"
+    COMMAND ${run} DEPENDS ${files} SCRIPT "${script}" ${depfile})
+  if(arg_POST_BUILD)
+    _archguard_verify_post_build("${target}" "${type}" ${run} -DQUIET=ON -P "${script}")
+  endif()
+endfunction()
+
+# The rule that makes a stamp by a script, the target that asks for it, and its test. In the default build, where all
+# of the targets are.
+function(_archguard_add_check check comment stamp)
+  cmake_parse_arguments(PARSE_ARGV 3 rule "" "SCRIPT;DEPFILE" "TARGETS;COMMAND;DEPENDS")
+  set(program "${archguard}")
+  if(TARGET archguard AND TARGET ArchGuard::archguard)
+    list(APPEND program archguard)  # built in this tree
+  endif()
+  set(depfile "")
+  if(rule_DEPFILE)
+    set(depfile DEPFILE "${rule_DEPFILE}")
+  endif()
   add_custom_command(OUTPUT "${stamp}" ${depfile}
-    COMMAND ${run} "-DSTAMP=${stamp}" -P "${script}"
-    DEPENDS "${target}" ${files} ${inputs} ${program} "${parameters}" "${script}"
-    COMMENT "ArchGuard: verifying ${target}"
+    COMMAND ${rule_COMMAND} "-DSTAMP=${stamp}" -P "${rule_SCRIPT}"
+    DEPENDS ${rule_TARGETS} ${rule_DEPENDS} ${inputs} ${program} "${parameters}" "${rule_SCRIPT}"
+    COMMENT "${comment}"
     VERBATIM COMMAND_EXPAND_LISTS)
 
   set(all ALL)
-  get_target_property(excluded "${target}" EXCLUDE_FROM_ALL)
-  if(excluded)
-    set(all "")
-  endif()
+  foreach(target IN LISTS rule_TARGETS)
+    get_target_property(excluded "${target}" EXCLUDE_FROM_ALL)
+    if(excluded)
+      set(all "")
+    endif()
+  endforeach()
   add_custom_target("archguard_verify_${check}" ${all} DEPENDS "${stamp}")
   if(NOT TARGET archguard_verify)
     add_custom_target(archguard_verify)
   endif()
   add_dependencies(archguard_verify "archguard_verify_${check}")
-
-  if(arg_POST_BUILD)
-    _archguard_verify_post_build("${target}" "${type}" ${run} -DQUIET=ON -P "${script}")
-  endif()
   if(arg_TEST)
-    add_test(NAME "archguard.verify.${check}" COMMAND ${run} -P "${script}")
+    add_test(NAME "archguard.verify.${check}" COMMAND ${rule_COMMAND} -P "${rule_SCRIPT}")
     set_tests_properties("archguard.verify.${check}" PROPERTIES LABELS archguard)
   endif()
 endfunction()

@@ -25,7 +25,5 @@ endfunction()
 
 function(_archguard_verify_tree settings)
   _archguard_targets_below(targets "${CMAKE_CURRENT_SOURCE_DIR}")
-  foreach(target IN LISTS targets)
-    _archguard_verify_target("${target}" FOUND "${settings}")
-  endforeach()
+  _archguard_verify_targets("${targets}" FOUND "${settings}")
 endfunction()

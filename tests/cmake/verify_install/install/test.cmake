@@ -29,4 +29,4 @@ configure(FAILS ARGS -DSELECT=OFF "-DARGUMENTS=")
 errs("archguard_verify_install: no devices are known to verify for; give FLEET <file>, or call archguard_select_architectures \
 with one")
 configure(FAILS ARGS "-DARGUMENTS=TARGETS;app")
-errs("archguard_verify_install: unknown argument 'TARGETS'; it knows FLEET")
+errs("archguard_verify_install: unknown argument 'TARGETS'; it knows FLEET ANY_OF")

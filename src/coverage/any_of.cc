@@ -1,0 +1,174 @@
+#include "coverage/any_of.h"
+
+#include <algorithm>
+#include <fnmatch.h>
+#include <map>
+#include <string_view>
+#include <tuple>
+
+#include "coverage/outcome.h"
+
+namespace archguard {
+namespace {
+
+// Since no star, `?` or bracket stands for a `/`, the end with as many of them is the only one that can match.
+bool matches_end(const std::string& glob, const std::string& path) {
+  auto folders = std::count(glob.begin(), glob.end(), '/');
+  std::size_t at = path.size();
+  while (at != 0 && (path[at - 1] != '/' || folders-- != 0)) --at;
+  return ::fnmatch(glob.c_str(), path.c_str() + at, FNM_PATHNAME) == 0;
+}
+
+// Something runs there, and nothing that it asks for fails.
+bool covers(const FileResult& file, std::size_t device_class) {
+  const DeviceResult& result = file.devices[device_class];
+  const bool any_runs = result.containers.sass + result.containers.jit + result.embedded.fitting != 0;
+  return file.errors.empty() && file.has_code && any_runs && result.coverage == Coverage::covered;
+}
+
+// What there is to remark on where the file covers a device: the less, the better.
+std::tuple<bool, std::size_t, bool> remarks_on(const DeviceResult& result) {
+  return {result.partly || result.toolkit_ahead || result.embedded.lacking(), result.kernels.hollow.size(),
+          result.containers.linked_at_load != 0 || result.other_order};
+}
+
+AnyOfDevice judge(const Verification& verification, const AnyOf& group, std::size_t device_class) {
+  AnyOfDevice answer;
+  bool unknown = false;
+  for (const std::size_t index : group.files) {
+    const FileResult& file = verification.files[index];
+    if (covers(file, device_class))
+      answer.covered_by.push_back(index);
+    else
+      unknown |= !file.errors.empty() || file.devices[device_class].coverage != Coverage::not_covered;
+  }
+  const auto remarks = [&](std::size_t index) {
+    return remarks_on(verification.files[index].devices[device_class]);
+  };
+  std::stable_sort(answer.covered_by.begin(), answer.covered_by.end(),
+                   [&](std::size_t a, std::size_t b) { return remarks(a) < remarks(b); });
+  answer.coverage = !answer.covered_by.empty() ? Coverage::covered
+                    : unknown                  ? Coverage::unknown
+                                               : Coverage::not_covered;
+  return answer;
+}
+
+bool contains(const std::vector<ExpectedImage>& images, const ExpectedImage& image) {
+  return std::any_of(images.begin(), images.end(), [&](const ExpectedImage& each) {
+    return each.arch == image.arch && each.sass == image.sass;
+  });
+}
+
+// An image that was asked for stands in each container of at least one of the files.
+void judge_expected(const Verification& verification, AnyOf& group) {
+  if (!verification.expects) return;
+  std::vector<std::vector<ExpectedImage>> lacking;  // of each file that was read whole
+  std::vector<ExpectedImage> any_lacks;
+  bool one_unread = false;
+  for (const std::size_t index : group.files) {
+    const FileResult& file = verification.files[index];
+    one_unread |= !file.errors.empty();
+    std::vector<ExpectedImage> absent;
+    for (const ExpectFailure& failure : file.expect.failures)
+      for (const ExpectedImage& image : failure.absent)
+        if (!contains(absent, image)) absent.push_back(image);
+    for (const ExpectedImage& image : absent)
+      if (!contains(any_lacks, image)) any_lacks.push_back(image);
+    if (file.errors.empty() && file.expect.containers != 0) lacking.push_back(std::move(absent));
+  }
+  for (const ExpectedImage& image : any_lacks)
+    if (std::all_of(lacking.begin(), lacking.end(),
+                    [&](const auto& absent) { return contains(absent, image); }))
+      group.absent.push_back(image);
+  group.unread = one_unread && (lacking.empty() || !group.absent.empty());
+}
+
+std::vector<const AnyOf*> groups_of(const Verification& verification, const FileResult& file) {
+  std::vector<const AnyOf*> groups;
+  for (const std::size_t group : file.any_of) groups.push_back(&verification.any_of[group]);
+  return groups;
+}
+
+}  // namespace
+
+bool any_of_matches(const std::string& glob, const FileResult& file) {
+  if (file.member.empty()) return matches_end(glob, file.path);
+  return matches_end(glob, file.member) || matches_end(glob, file.path + "(" + file.member + ")");
+}
+
+void find_alternatives(Verification& verification, const std::vector<std::string>& globs) {
+  for (const std::string& glob : globs) {
+    AnyOf group;
+    group.glob = glob;
+    for (std::size_t i = 0; i < verification.files.size(); ++i) {
+      FileResult& file = verification.files[i];
+      if (!file.opened || !file.needed_by.empty() || !any_of_matches(glob, file)) continue;
+      if (outcome_of(verification, file) == Outcome::no_device_code) {
+        ++group.without_code;
+        continue;
+      }
+      group.files.push_back(i);
+      file.any_of.push_back(verification.any_of.size());
+    }
+    for (std::size_t i = 0; i < verification.classes.size(); ++i)
+      group.devices.push_back(judge(verification, group, i));
+    judge_expected(verification, group);
+    verification.any_of.push_back(std::move(group));
+  }
+}
+
+bool is_alternative(const Verification& verification, const FileResult& file) {
+  const auto groups = groups_of(verification, file);
+  return !groups.empty() && std::all_of(groups.begin(), groups.end(),
+                                        [](const AnyOf* group) { return group->files.size() > 1; });
+}
+
+std::optional<std::size_t> covered_elsewhere(const Verification& verification, const FileResult& file,
+                                             std::size_t device_class) {
+  if (!is_alternative(verification, file) || covers(file, device_class)) return std::nullopt;
+  const auto groups = groups_of(verification, file);
+  const bool all_cover = std::all_of(groups.begin(), groups.end(), [&](const AnyOf* group) {
+    return group->devices[device_class].coverage == Coverage::covered;
+  });
+  if (!all_cover) return std::nullopt;
+  return groups.front()->devices[device_class].covered_by.front();
+}
+
+bool is_to_be_told(const Verification& verification, const FileResult& file, std::size_t device_class) {
+  if (!is_alternative(verification, file)) return true;
+  const auto groups = groups_of(verification, file);
+  return std::any_of(groups.begin(), groups.end(), [&](const AnyOf* group) {
+    const auto& covered_by = group->devices[device_class].covered_by;
+    return !covered_by.empty() && &verification.files[covered_by.front()] == &file;
+  });
+}
+
+bool errors_matter(const Verification& verification, const FileResult& file) {
+  if (!is_alternative(verification, file)) return true;
+  const auto groups = groups_of(verification, file);
+  return std::any_of(groups.begin(), groups.end(), [&](const AnyOf* group) {
+    return outcome_of(verification, *group) == Outcome::unknown;
+  });
+}
+
+std::string suggest_any_of(const Verification& verification) {
+  std::map<std::string, std::size_t> globs;  // names without their numbers, and how many files have each
+  for (const FileResult& file : verification.files) {
+    if (!file.opened || outcome_of(verification, file) == Outcome::no_device_code) continue;
+    const std::string& path = file.member.empty() ? file.path : file.member;
+    std::string glob;
+    for (const char c : path.substr(path.find_last_of('/') + 1)) {
+      const bool digit = c >= '0' && c <= '9';
+      if (digit && !glob.empty() && glob.back() == '*') continue;
+      if (!digit && std::string_view("*?[\\").find(c) != std::string_view::npos) glob += '\\';
+      glob += digit ? '*' : c;
+    }
+    ++globs[glob];
+  }
+  if (globs.empty()) return {};
+  return std::max_element(globs.begin(), globs.end(),
+                          [](const auto& a, const auto& b) { return a.second < b.second; })
+      ->first;
+}
+
+}  // namespace archguard

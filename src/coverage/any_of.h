@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "coverage/verify.h"
+
+namespace archguard {
+
+struct Verification;
+
+// What the files of one glob say of one class of devices.
+struct AnyOfDevice {
+  Coverage coverage = Coverage::unknown;
+  std::vector<std::size_t> covered_by;  // indices of files; what is least to be remarked on comes first
+};
+
+// Files of which a device needs one (--any-of): a package that ships a library for each CUDA release, or a
+// plugin for each architecture. See docs/reference/verdicts.md.
+struct AnyOf {
+  std::string glob;
+  std::vector<std::size_t> files;     // that match and hold device code, or may: indices of files
+  std::uint64_t without_code = 0;     // that match, and hold none
+  std::vector<AnyOfDevice> devices;   // one for each class
+  std::vector<ExpectedImage> absent;  // that were expected, and that no file holds in each container
+  bool unread = false;                // what was expected may be in a file that was not read whole
+};
+
+// Is this glob the file's? It is matched as by the shell (`*` and `?` stop at `/`) with the file's path and
+// every end of it that begins behind a `/`; in a zip file with those of the member's name and of
+// `p.whl(pkg/x.so)`.
+bool any_of_matches(const std::string& glob, const FileResult& file);
+
+// Fills `any_of` of the verification, which has its files, and theirs.
+void find_alternatives(Verification& verification, const std::vector<std::string>& globs);
+
+// Is the file one of several alternatives, so that its own failures are none by themselves?
+bool is_alternative(const Verification& verification, const FileResult& file);
+
+// The file that a device of this class runs instead of this alternative, which does not cover it; nothing
+// where a glob of this file has none.
+std::optional<std::size_t> covered_elsewhere(const Verification& verification, const FileResult& file,
+                                             std::size_t device_class);
+
+// Is what else is to be said of a file on such devices of interest? Of alternatives only that of the one
+// which covers them.
+bool is_to_be_told(const Verification& verification, const FileResult& file, std::size_t device_class);
+
+// What was not read of this file may matter. Not where other alternatives cover every device.
+bool errors_matter(const Verification& verification, const FileResult& file);
+
+// A glob for which some of these files are alternatives, as the user would type it; empty where no file holds
+// device code.
+std::string suggest_any_of(const Verification& verification);
+
+}  // namespace archguard

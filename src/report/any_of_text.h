@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "coverage/outcome.h"
+#include "report/style.h"
+
+namespace archguard {
+
+// What is to be said of files of which a device needs one: an error for each device that none of them
+// covers, then one line.
+std::string any_of_text(const Verification& verification, const AnyOf& group, const Style& style);
+
+// "one of 'libx_cuda*.so'": of an alternative.
+std::string globs_text(const Verification& verification, const FileResult& file);
+
+// The name of another file, without the folders or the zip file that it shares with this one.
+std::string name_beside(const Verification& verification, std::size_t other, const FileResult& file);
+
+}  // namespace archguard

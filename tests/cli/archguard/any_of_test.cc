@@ -1,0 +1,307 @@
+// Files of which a device needs one: --any-of.
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include "running.h"
+#include "support/builders/cubin_builder.h"
+#include "support/builders/elf_builder.h"
+#include "support/builders/fatbin_builder.h"
+#include "support/builders/zip_builder.h"
+
+using namespace archguard::test;
+using Json = nlohmann::json;
+
+namespace {
+
+std::string library(const std::vector<int>& archs) {
+  FatbinBuilder fatbin;
+  for (const int sm : archs)
+    fatbin.cubin(sm, CubinBuilder{}.sm(sm).kernel("gemm", sass::join({sass::store(), sass::exit()})).bytes());
+  return text_of(ElfBuilder{}.shared().section(".nv_fatbin", fatbin.bytes()).bytes());
+}
+
+std::string without_code() {
+  return text_of(ElfBuilder{}.shared().section(".text", Bytes(16, 0xc3)).bytes());
+}
+
+struct Folder {
+  TemporaryFolder folder;
+
+  Folder() {
+    folder.file("lib/libx_cuda11.so", library({60, 80}));
+    folder.file("lib/libx_cuda12.so", library({80, 90}));
+    folder.file("lib/libx_cpu.so", without_code());
+  }
+  RunOutput verify(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), "verify");
+    return run_archguard(arguments, folder.path());
+  }
+};
+
+constexpr const char* kGlob = "libx_cuda*.so";
+
+}  // namespace
+
+TEST_CASE("of the files that match a glob, a device needs one") {
+  const Folder files;
+  RunOutput run = files.verify({"lib", "--device", "6.0", "--device", "9.0", "--brief"});
+  CHECK(run.exit_code == 1);
+  run = files.verify({"lib", "--device", "6.0", "--device", "9.0", "--any-of", kGlob});
+  CHECK(run.out ==
+        "  covered    6.0 (--device 6.0)  1 container: 1 SASS\n"
+        "  elsewhere  9.0 (--device 9.0)  1 container: 1 without an image; covered by libx_cuda12.so\n"
+        "lib/libx_cuda11.so: 1 of 2 covered, one of 'libx_cuda*.so'\n"
+        "  elsewhere  6.0 (--device 6.0)  1 container: 1 without an image; covered by libx_cuda11.so\n"
+        "  covered    9.0 (--device 9.0)  1 container: 1 SASS\n"
+        "lib/libx_cuda12.so: 1 of 2 covered, one of 'libx_cuda*.so'\n"
+        "1 file without device code\n"
+        "any of 'libx_cuda*.so', 2 files: 2 of 2 covered\n");
+  CHECK(run.exit_code == 0);
+}
+
+TEST_CASE("a device that no alternative covers is one error, with what mends the nearest") {
+  const Folder files;
+  const RunOutput run =
+      files.verify({"lib", "--device", "7.5", "--device", "8.0", "--any-of", kGlob, "--brief"});
+  CHECK(run.out ==
+        "lib/libx_cuda11.so: 1 of 2 covered, one of 'libx_cuda*.so'\n"
+        "lib/libx_cuda12.so: 1 of 2 covered, one of 'libx_cuda*.so'\n"
+        "1 file without device code\n"
+        "archguard: error 209: any of 'libx_cuda*.so': none of 2 files covers 7.5 (--device 7.5)\n"
+        "  seen as: no kernel image is available for execution on the device\n"
+        "  libx_cuda11.so: error 209: sm_60 cubin, sm_80 cubin, no PTX\n"
+        "  libx_cuda12.so: error 209: sm_80 cubin, sm_90 cubin, no PTX\n"
+        "  fix: in any one of them, add 75-real to CMAKE_CUDA_ARCHITECTURES (nvcc: "
+        "-gencode=arch=compute_75,code=sm_75; TORCH_CUDA_ARCH_LIST: 7.5)\n"
+        "any of 'libx_cuda*.so', 2 files: 1 of 2 covered\n");
+  CHECK(run.exit_code == 1);
+}
+
+TEST_CASE("files of no glob are judged as before, and a folder's total counts a glob once") {
+  const Folder files;
+  files.folder.file("lib/libcore.so", library({60, 90}));
+  const auto verify = [&] {
+    return files.verify({"lib", "--device", "6.0", "--device", "9.0", "--any-of", kGlob, "--brief"});
+  };
+  RunOutput run = verify();
+  CHECK(run.out ==
+        "lib/libcore.so: 2 of 2 covered\n"
+        "lib/libx_cuda11.so: 1 of 2 covered, one of 'libx_cuda*.so'\n"
+        "lib/libx_cuda12.so: 1 of 2 covered, one of 'libx_cuda*.so'\n"
+        "1 file without device code\n"
+        "any of 'libx_cuda*.so', 2 files: 2 of 2 covered\n"
+        "1 file and 1 group of alternatives: 2 covered\n");
+  CHECK(run.exit_code == 0);
+  files.folder.file("lib/libcore.so", library({60}));
+  run = verify();
+  CHECK(run.exit_code == 1);
+  CHECK(run.out.find("\n1 file and 1 group of alternatives: 1 covered, 1 not covered\n") !=
+        std::string::npos);
+}
+
+TEST_CASE("a glob is matched with every end of a path, and its stars stop at folders") {
+  const TemporaryFolder folder;
+  folder.file("p/sm90/a.so", library({90}));
+  folder.file("p/sm100/a.so", library({100}));
+  folder.file("p/sm90/b.so", library({90}));
+  folder.file("p/sm100/b.so", library({100}));
+  const auto exit_code = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"verify", "p", "--device", "9.0", "--device", "10.0"});
+    return run_archguard(more, folder.path()).exit_code;
+  };
+  CHECK(exit_code({}) == 1);
+  CHECK(exit_code({"--any-of", "sm*/a.so", "--any-of", "sm*/b.so"}) == 0);
+  CHECK(exit_code({"--any-of", "a.so", "--any-of", "p/sm[19]*/b.so"}) == 0);
+  CHECK(exit_code({"--any-of", "sm*/a.so"}) == 1);                           // b.so is asked for both devices
+  CHECK(exit_code({"--any-of", "p*/a.so"}) == 2);                            // * stops at /
+  CHECK(exit_code({"--any-of", "m90/a.so"}) == 2);                           // an end begins behind a /
+  CHECK(exit_code({"--any-of", "*.so"}) == 0);                               // a group is what its glob says
+  CHECK(exit_code({"--any-of", "sm*/*.so", "--any-of", "sm90/*.so"}) == 1);  // each glob asks
+}
+
+TEST_CASE("members of a wheel are alternatives, too") {
+  const TemporaryFolder folder;
+  folder.file("x.whl", text_of(ZipBuilder{}
+                                   .stored("x/libx_cuda11.so", bytes_of_text(library({60})))
+                                   .stored("x/libx_cuda12.so", bytes_of_text(library({90})))
+                                   .bytes()));
+  for (const char* glob : {"*/libx_cuda*.so", "libx_cuda*.so", "x.whl(x/libx_cuda*.so)"}) {
+    const RunOutput run = run_archguard(
+        {"verify", "x.whl", "--device", "6.0", "--device", "9.0", "--any-of", glob}, folder.path());
+    CHECK(run.exit_code == 0);
+    CHECK(run.out.find("; covered by libx_cuda12.so\n") != std::string::npos);
+  }
+  CHECK(run_archguard({"verify", "x.whl", "--device", "6.0", "--any-of", "x.whl"}, folder.path()).exit_code ==
+        2);
+}
+
+TEST_CASE("a glob that matches no file with device code is an error that names one that does") {
+  const Folder files;
+  RunOutput run = files.verify({"lib", "--device", "8.0", "--any-of", "liby*.so", "--brief"});
+  CHECK(run.out.find("archguard: error: --any-of 'liby*.so': matches no file with device code\n"
+                     "  fix: write the end of a path, such as --any-of 'libx_cuda*.so'; * stops at /\n") !=
+        std::string::npos);
+  CHECK(run.exit_code == 2);
+  run = files.verify({"lib", "--device", "8.0", "--any-of", "libx_c[p]u.so", "--brief"});
+  CHECK(run.out.find("--any-of 'libx_c[p]u.so': matches no file with device code, and 1 without\n") !=
+        std::string::npos);
+  CHECK(run.exit_code == 2);
+  run = files.verify({"lib/libx_cpu.so", "--device", "8.0", "--any-of", "*.so"});
+  CHECK(run.out.find("fix: leave it out: no file holds device code\n") != std::string::npos);
+  CHECK(run.exit_code == 2);
+}
+
+TEST_CASE("a glob that the shell expanded is told") {
+  const Folder files;
+  const RunOutput run = files.verify({"lib/libx_cuda12.so", "--device", "8.0", "--device", "9.0", "--any-of",
+                                      "lib/libx_cuda11.so", "lib/libx_cuda11.so", "--brief"});
+  CHECK(run.out.find("archguard: warning: --any-of 'lib/libx_cuda11.so' is one file, which has no "
+                     "alternative\n"
+                     "  fix: write the glob in quotes, so that the shell leaves it as it is: --any-of "
+                     "'libx_cuda*.so'\n") != std::string::npos);
+  CHECK(run.exit_code == 1);
+}
+
+TEST_CASE("an alternative that was not read whole covers nothing, and others may") {
+  const Folder files;
+  std::string cut = library({60, 80});
+  cut.resize(cut.size() / 2);
+  files.folder.file("lib/libx_cuda11.so", cut);
+  RunOutput run = files.verify({"lib", "--device", "9.0", "--any-of", kGlob, "--brief"});
+  CHECK(run.exit_code == 0);
+  CHECK(run.out.find("archguard: warning: lib/libx_cuda11.so") == 0);
+  CHECK(run.out.find("lib/libx_cuda11.so: not read whole, so nothing counts as covered\n") !=
+        std::string::npos);
+  run = files.verify({"lib", "--device", "9.0", "--device", "6.0", "--any-of", kGlob, "--brief"});
+  CHECK(run.exit_code == 2);
+  CHECK(run.out.find("archguard: error: lib/libx_cuda11.so") == 0);
+  CHECK(
+      run.out.find("archguard: unknown: any of 'libx_cuda*.so': whether one of 2 files covers 6.0 (--device "
+                   "6.0) cannot be told\n") != std::string::npos);
+}
+
+TEST_CASE("what cannot be opened is no alternative") {
+  const Folder files;
+  const RunOutput run = files.verify({"lib/libx_cuda11.so", "lib/libx_cuda12.so", "lib/libx_cuda13.so",
+                                      "--device", "9.0", "--any-of", kGlob});
+  CHECK(run.exit_code == 2);
+  CHECK(run.out.find("archguard: error: lib/libx_cuda13.so") != std::string::npos);
+}
+
+TEST_CASE("an image that was expected may be in any one of the alternatives") {
+  const Folder files;
+  const auto verify = [&](const std::string& list) {
+    return files.verify({"lib", "--expect", list, "--any-of", kGlob});
+  };
+  CHECK(files.verify({"lib", "--expect", "60-real;90-real"}).exit_code == 1);
+  CHECK(verify("60-real;90-real").exit_code == 0);
+  const RunOutput run = verify("60-real;75-real");
+  CHECK(run.exit_code == 1);
+  CHECK(run.out.find("archguard: error: any of 'libx_cuda*.so': none of 2 files holds SASS of sm_75 in every "
+                     "container, which was asked for\n") != std::string::npos);
+}
+
+TEST_CASE("the JSON tells each file's own verdict, and the glob's") {
+  const Folder files;
+  const RunOutput run =
+      files.verify({"lib", "--device", "6.0", "--device", "8.0", "--any-of", kGlob, "--format", "json"});
+  CHECK(run.exit_code == 0);
+  const Json json = Json::parse(run.out);
+  CHECK(json["verdict"] == "covered");
+  CHECK(json["files"][0]["path"] == "lib/libx_cpu.so");
+  CHECK(json["files"][0]["any_of"] == Json::array());
+  CHECK(json["files"][1]["verdict"] == "covered");
+  CHECK(json["files"][2]["verdict"] == "not-covered");
+  CHECK(json["files"][2]["any_of"] == Json{kGlob});
+  CHECK(json["any_of"] == Json::parse(R"([{"glob":"libx_cuda*.so","verdict":"covered","files":[1,2],
+    "without_device_code":0,"results":[{"device":0,"verdict":"covered","covered_by":[1]},
+                                       {"device":1,"verdict":"covered","covered_by":[1,2]}]}])"));
+}
+
+TEST_CASE("a file for another CUDA release serves a device whose driver is too old for this one") {
+  const TemporaryFolder folder;
+  const auto with_runtime = [](const char* runtime) {
+    const Bytes cubin =
+        CubinBuilder{}.sm(80).kernel("gemm", sass::join({sass::store(), sass::exit()})).bytes();
+    const Bytes fatbin = FatbinBuilder{}.cubin(80, cubin).bytes();
+    const Bytes wrapper(24);  // what registers it
+    return text_of(ElfBuilder{}
+                       .shared()
+                       .section(".nv_fatbin", fatbin)
+                       .section(".nvFatBinSegment", wrapper)
+                       .needed(runtime)
+                       .bytes());
+  };
+  folder.file("libx_cuda12.so", with_runtime("libcudart.so.12"));
+  folder.file("libx_cuda13.so", with_runtime("libcudart.so.13"));
+  const auto verify = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"verify", "libx_cuda12.so", "libx_cuda13.so", "--device", "8.0@12.4"});
+    return run_archguard(more, folder.path());
+  };
+  CHECK(verify({}).exit_code == 1);
+  RunOutput run = verify({"--any-of", kGlob, "--brief"});
+  CHECK(run.exit_code == 0);
+  CHECK(run.out ==
+        "libx_cuda12.so: 1 of 1 covered, one of 'libx_cuda*.so'\n"
+        "libx_cuda13.so: 0 of 1 covered, one of 'libx_cuda*.so'\n"
+        "any of 'libx_cuda*.so', 2 files: 1 of 1 covered\n");
+  // A warning of one alternative says nothing where another has none.
+  CHECK(verify({"--any-of", kGlob, "--driver", "warn"}).out.find("warning") == std::string::npos);
+  CHECK(verify({"--driver", "warn"}).out.find("warning") != std::string::npos);
+}
+
+TEST_CASE("libraries that an alternative needs are none") {
+  const TemporaryFolder folder;
+  const auto with = [](int sm, const char* needed) {
+    const Bytes cubin =
+        CubinBuilder{}.sm(sm).kernel("gemm", sass::join({sass::store(), sass::exit()})).bytes();
+    return text_of(ElfBuilder{}
+                       .shared()
+                       .section(".nv_fatbin", FatbinBuilder{}.cubin(sm, cubin).bytes())
+                       .needed(needed)
+                       .rpath("$ORIGIN/deps")
+                       .bytes());
+  };
+  folder.file("a60.so", with(60, "libd60.so"));
+  folder.file("a90.so", with(90, "libd90.so"));
+  folder.file("deps/libd60.so", library({60, 90}));
+  folder.file("deps/libd90.so", library({90}));
+  const auto verify = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"verify", "a60.so", "a90.so", "--device", "6.0", "--device", "9.0", "--any-of",
+                               "*.so", "--needed"});
+    return run_archguard(more, folder.path());
+  };
+  CHECK(verify({}).exit_code == 1);
+  folder.file("deps/libd90.so", library({60, 90}));
+  CHECK(verify({}).exit_code == 0);
+}
+
+TEST_CASE("waivers, --require and --scope hold for each alternative") {
+  const Folder files;
+  const auto exit_code = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"lib", "--device", "6.0", "--device", "9.0", "--any-of", kGlob});
+    return files.verify(more).exit_code;
+  };
+  CHECK(exit_code({"--require", "sass"}) == 0);
+  CHECK(exit_code({"--require-ptx"}) == 1);
+  CHECK(exit_code({"--scope", "library"}) == 0);
+  // The image for 9.0 lacks a kernel that the one for 8.0 has.
+  const auto cubin = [](int sm, bool both) {
+    auto builder = CubinBuilder{}.sm(sm).kernel("gemm", sass::join({sass::store(), sass::exit()}));
+    if (both) builder.kernel("scale", sass::join({sass::store(), sass::exit()}));
+    return builder.bytes();
+  };
+  files.folder.file(
+      "lib/libx_cuda12.so",
+      text_of(ElfBuilder{}
+                  .shared()
+                  .section(".nv_fatbin",
+                           FatbinBuilder{}.cubin(80, cubin(80, true)).cubin(90, cubin(90, false)).bytes())
+                  .bytes()));
+  const RunOutput run =
+      files.verify({"lib", "--device", "6.0", "--device", "9.0", "--any-of", kGlob, "--brief"});
+  CHECK(run.exit_code == 1);
+  CHECK(run.out.find("  libx_cuda12.so: error 98: ") != std::string::npos);
+  files.folder.file("waivers.csv", "scale,9.0,not launched there\n");
+  CHECK(exit_code({"--waivers", "waivers.csv"}) == 0);
+}
