@@ -19,6 +19,19 @@ Result<Bytes> read_start(const ByteSource& source) {
   return read_bytes(source, 0, std::min<std::uint64_t>(kStartSize, source.size()));
 }
 
+// Comments may stand above the first directive for longer than what is read first.
+bool is_ptx(const ByteSource& source, ByteView start) {
+  PtxStart found = ptx_start(start.text());
+  std::uint64_t size = start.size;
+  while (found == PtxStart::open && size < std::min<std::uint64_t>(source.size(), kPtxHeadMost)) {
+    size = std::min<std::uint64_t>({size * 4, source.size(), kPtxHeadMost});
+    const auto more = read_bytes(source, 0, size);
+    if (!more) return false;  // the file shrank
+    found = ptx_start(ByteView(*more).text());
+  }
+  return found == PtxStart::yes;
+}
+
 // An `ar` archive whose first member says so; its files are in a compressed tar archive (deb(5)).
 bool is_debian_package(ByteView start) {
   return has_archive_magic(start) && starts_with(start.text().substr(8), "debian-binary");
@@ -49,7 +62,7 @@ void read_object(const ByteSource& source, ByteView start, const std::string& wh
     object.linked = false;
   } else if (is_pe(start) || is_coff_object(start, source.size())) {
     read_pe_object(source, where, object, errors);
-  } else if (is_ptx(start.text())) {
+  } else if (is_ptx(source, start)) {
     object.format = HostFormat::ptx;
   }
 }
@@ -64,11 +77,17 @@ std::string object_name(const std::string& path, const std::string& member) {
   return member.empty() ? path : path + "(" + member + ")";
 }
 
-bool is_host_file(ByteView start, std::uint64_t file_size) {
+bool may_be_host_file(ByteView start, std::uint64_t file_size) {
   const std::uint32_t magic = Cursor(start).u32(0);
   return has_elf_magic(start) || magic == kFatbinMagic || magic == kOldFatbinMagic ||
          magic == kOffloadMagic || is_pe(start) || is_coff_object(start, file_size) ||
-         has_archive_magic(start) || is_ptx(start.text());
+         has_archive_magic(start) || ptx_start(start.text()) != PtxStart::no;
+}
+
+bool is_host_file(const ByteSource& source) {
+  const auto start = read_start(source);
+  return start && may_be_host_file(*start, source.size()) &&
+         (ptx_start(ByteView(*start).text()) == PtxStart::no || is_ptx(source, *start));
 }
 
 bool is_git_lfs_pointer(ByteView start) {

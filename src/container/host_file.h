@@ -58,8 +58,10 @@ struct HostFile {
 // damaged object still appears, with what could be read of it, beside its error.
 HostFile read_host_file(const ByteSource& source, const std::string& path);
 
-// Is a file with these first bytes (4 KiB, or all of a smaller one) of a format that visit_host_file() reads?
-bool is_host_file(ByteView start, std::uint64_t file_size);
+// Is a file of a format that visit_host_file() reads? May one with these first bytes be (4 KiB, or all of a
+// smaller one)? Those of a text may all stand in a comment above PTX.
+bool is_host_file(const ByteSource& source);
+bool may_be_host_file(ByteView start, std::uint64_t file_size);
 
 // Is it what git keeps in the place of a file that git-lfs has to fetch?
 bool is_git_lfs_pointer(ByteView start);

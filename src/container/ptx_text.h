@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -8,15 +9,28 @@ namespace archguard {
 // PTX is ASCII text (PTX ISA, "Syntax"): comments are C++'s, a directive begins with a dot, and the first
 // directive of a module is `.version`, then `.target`.
 
-// The text after a byte order mark, blanks and comments; empty where nothing follows or a comment is not
-// closed.
+// The size of a preprocessor's line marker at the beginning of `text`, `# 1 "k.cu" 2` with its newline, which
+// compilers of PTX pass over wherever a line begins or ends; 0 where there is none.
+std::size_t size_of_line_marker(std::string_view text);
+
+// Does one stand outside of the comments above a module, `above` it? nvJitLink of CUDA 12.3 and newer then
+// takes the text for no PTX; older ones and ptxas take it.
+bool has_line_marker(std::string_view above);
+
+// The text after a byte order mark, blanks, comments and line markers; empty where nothing follows or a
+// comment is not closed.
 std::string_view skip_ptx_blanks(std::string_view text);
 
-// Is this the beginning of a PTX module?
-bool is_ptx(std::string_view text);
+// Is this the beginning of a PTX module? `open`: as far as it goes, all of it may stand above one.
+enum class PtxStart { yes, no, open };
+PtxStart ptx_start(std::string_view text);
 
-// What follows `.version` and the name after `.target` in the head of a module, "9.0" and "sm_90a"; empty
-// where absent.
+// In which the `.version` of a file must stand, and with it its `.target`: comments above them may hold a
+// licence.
+constexpr std::size_t kPtxHeadMost = std::size_t{1} << 20;
+
+// What follows `.version` in its line, which must be nothing but blanks and a number, and the name after
+// `.target` in the head of a module, "9.0" and "sm_90a"; empty where absent.
 struct PtxHead {
   std::string_view version;
   std::string_view target;
@@ -27,7 +41,8 @@ PtxHead read_ptx_head(std::string_view text);
 class PtxEnd {
  public:
   // True once the end is known: at a byte that no text holds, a NUL first of all, or at text between two
-  // statements that begins none, or at the `.version` of the next module.
+  // statements that begins none, or at the `.version` of the next module. A `;` behind the string of
+  // `.pragma` ends no statement where that stands in the head of a kernel.
   bool take(std::string_view text);
 
   // Of the module, from the first byte taken. The comments above the next module are that one's.
@@ -45,14 +60,16 @@ class PtxEnd {
   }
 
  private:
-  enum class State { code, slash, line_comment, block_comment, star, string };
+  enum class State { code, slash, marker, line_comment, block_comment, star, string };
   bool take(unsigned char c);
   bool take_code(unsigned char c);
   bool begins_next(unsigned char c);
 
   State state_ = State::code;
   bool in_statement_ = false, any_statement_ = false;
-  std::uint64_t depth_ = 0;  // of braces and parentheses
+  std::uint64_t begun_ = 0;                          // where the statement does
+  bool own_pragma_ = false, behind_string_ = false;  // it is `.pragma`; nothing but blanks since a string
+  std::uint64_t depth_ = 0;                          // of braces and parentheses
   std::uint64_t size_ = 0;
   std::uint64_t statements_ = 0;  // what the statements so far take, with the end of the line
   bool line_open_ = false;        // nothing but blanks since

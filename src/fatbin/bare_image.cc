@@ -12,8 +12,8 @@ namespace {
 
 // Bytes of a note that are read; ptxas and nvlink write under 1 KiB.
 constexpr std::uint64_t kNoteMost = std::uint64_t{64} * 1024;
-// Bytes of PTX in which `.version` and `.target` must stand.
-constexpr std::uint64_t kPtxHeadMost = std::uint64_t{64} * 1024;
+// Bytes of PTX that are read at first.
+constexpr std::uint64_t kPtxHeadFirst = std::uint64_t{64} * 1024;
 
 Container one_entry(Entry entry, std::uint64_t size) {
   entry.stored_size = entry.uncompressed_size = size;
@@ -51,8 +51,13 @@ Result<Container> read_bare_cubin(const ByteSource& source, const HostObject& ob
 }
 
 Result<Container> read_bare_ptx(const ByteSource& source) {
-  ARCHGUARD_TRY(bytes, read_bytes(source, 0, std::min(kPtxHeadMost, source.size())));
-  const PtxHead head = read_ptx_head(ByteView(bytes).text());
+  ARCHGUARD_TRY(bytes, read_bytes(source, 0, std::min(kPtxHeadFirst, source.size())));
+  PtxHead head = read_ptx_head(ByteView(bytes).text());
+  if (head.target.empty() && bytes.size() < source.size()) {  // comments stand above it
+    ARCHGUARD_TRY(more, read_bytes(source, 0, std::min<std::uint64_t>(kPtxHeadMost, source.size())));
+    bytes = std::move(more);
+    head = read_ptx_head(ByteView(bytes).text());
+  }
   const auto version = parse_version(head.version);
   if (!version)
     return Error{{}, "PTX begins without `.version X.Y`, found '" + std::string(head.version) + "'", {}};

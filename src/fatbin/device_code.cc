@@ -30,11 +30,11 @@ class ZipVisitor {
       inflated_ += member.size;
       const auto wanted = [&](ByteView start) {
         if (is_compressed(start)) compressed_.push_back(name);
-        return is_zip(start) || is_host_file(start, member.size);
+        return is_zip(start) || may_be_host_file(start, member.size);
       };
       auto bytes = open_zip_member(zip, member, wanted);
       if (!bytes) return add_error(name, std::move(bytes).error());
-      if (*bytes == nullptr) return;
+      if (*bytes == nullptr || (!holds_files(**bytes) && !is_host_file(**bytes))) return;
       if (depth < kDepthMost && holds_files(**bytes)) return read(**bytes, name, depth + 1);
       any_ = true;
       visit_(read_device_code(**bytes, path_, name), **bytes);

@@ -1,15 +1,17 @@
 #include <algorithm>
-#include <array>
 #include <cstdint>
-#include <cstring>
+#include <map>
+#include <optional>
 #include <set>
-#include <utility>
 
 #include "base/text.h"
 #include "compat/toolkit.h"
 #include "container/cubin.h"
 #include "container/ptx_text.h"
 #include "image/image.h"
+#include "image/ptx_ascii.h"
+#include "image/ptx_body.h"
+#include "image/ptx_directives.h"
 #include "image/ptx_lexer.h"
 #include "image/ptx_variables.h"
 #include "image/symbol_name.h"
@@ -17,83 +19,8 @@
 namespace archguard {
 namespace {
 
-// A kernel with more statements, or more text, is no hollow one.
-constexpr std::size_t kHollowMost = 256, kHollowTextMost = std::size_t{8} * 1024;
-
 // No limits of PTX: what keeps a hostile text from costing memory.
 constexpr std::size_t kKernelsMost = std::size_t{1} << 20, kVariablesMost = kKernelsMost;
-
-bool is_trap(std::string_view opcode) {
-  return opcode == "trap" || opcode == "brkpt";
-}
-
-bool has_part(std::string_view opcode, std::string_view part) {
-  return opcode.find(part) != std::string_view::npos;
-}
-
-// Writes that others can see (PTX ISA, "Data Movement", "Surface", "Parallel Synchronization").
-bool has_effect(std::string_view opcode) {
-  const std::string_view base = opcode.substr(0, opcode.find('.'));
-  if (base == "st" || base == "atom" || base == "red")
-    return !has_part(opcode, ".local") && !has_part(opcode, ".shared") && !has_part(opcode, ".param");
-  return base == "sust" || base == "sured" || base == "multimem" || starts_with(opcode, "cp.async.bulk") ||
-         starts_with(opcode, "cp.reduce");
-}
-
-// What the text between a kernel's braces comes to. Inner blocks only delimit names.
-KernelState state_of_body(std::string_view body) {
-  PtxLexer lexer(body);
-  bool straight = true, empty = true;
-  std::optional<bool> may_trap;  // further on; looked for where all else is said
-  std::size_t statements = 0;
-  std::string_view token = lexer.next();
-  while (!token.empty()) {
-    if (token == "{" || token == "}" || token == ";") {
-      token = lexer.next();
-      continue;
-    }
-    if (token == ".loc" || token == ".file") {  // end with their line
-      lexer.skip_line();
-      token = lexer.next();
-      continue;
-    }
-    if (token[0] == '.') {
-      token = lexer.end_of_statement(token);
-      continue;
-    }
-    bool always = true;
-    if (token == "@") {
-      always = false;
-      if (lexer.next() == "!") lexer.next();
-      token = lexer.next();
-    }
-    const std::string_view opcode = token;
-    token = lexer.next();
-    if (token == ":") {  // a label
-      token = lexer.next();
-      continue;
-    }
-    if (has_effect(opcode)) return KernelState::real;
-    const bool leaves = opcode == "exit" || starts_with(opcode, "ret");
-    if (straight) {
-      if (is_trap(opcode) && always) return KernelState::trap;
-      if (leaves && always && empty) return KernelState::empty;
-      if (leaves || !always || starts_with(opcode, "br")) straight = false;
-    }
-    empty = false;
-    ++statements;
-    token = lexer.end_of_statement(token);
-    // What is left to come out of a long body is real, unless its first run of statements ends in a trap.
-    if (statements <= kHollowMost && body.size() <= kHollowTextMost) continue;
-    if (straight && !may_trap) {
-      const std::string_view rest = body.substr(lexer.position());
-      may_trap = has_part(rest, "trap") || has_part(rest, "kpt");  // brkpt: `k` is rare
-    }
-    if (!straight || !*may_trap) return KernelState::real;
-  }
-  if (straight && empty) return KernelState::empty;  // the end of the body returns
-  return statements > kHollowMost ? KernelState::real : KernelState::unknown;
-}
 
 // What the driver brings along when it compiles PTX; ptxas knows the same names.
 bool is_drivers_own(std::string_view function) {
@@ -101,47 +28,22 @@ bool is_drivers_own(std::string_view function) {
          function == "__cuda_syscall";
 }
 
-// The first byte that is no ASCII, or npos.
-std::size_t find_non_ascii(std::string_view text) {
-  constexpr std::uint64_t kHighBits = 0x8080808080808080;
-  std::array<std::uint64_t, 4> run;
-  std::size_t at = 0;
-  for (; text.size() - at >= sizeof run; at += sizeof run) {
-    std::memcpy(run.data(), text.data() + at, sizeof run);
-    if (((run[0] | run[1] | run[2] | run[3]) & kHighBits) != 0) break;
-  }
-  while (at < text.size() && static_cast<unsigned char>(text[at]) < 0x80) ++at;
-  return at == text.size() ? std::string_view::npos : at;
-}
-
-// ptxas and nvJitLink refuse a byte order mark in each release, and from CUDA 12.8 on other bytes, in strings
-// always and in comments in some releases (13.0, not 13.5). nvcc writes the paths of `.file` with escapes; a
-// comment of inline assembly it copies.
-Status check_ascii(std::string_view text) {
-  const std::size_t at = find_non_ascii(text);
-  if (at == std::string_view::npos) return Done{};
-  if (starts_with(text, "\xef\xbb\xbf"))
-    return Error{{}, "PTX begins with a byte order mark, which the driver refuses", {}};
-  return Error{{},
-               "PTX must be ASCII, found the byte " + hex(static_cast<unsigned char>(text[at])) + " at " +
-                   hex(at) + ": drivers from CUDA 12.8 on may refuse it",
-               {}};
-}
-
 // Reads what stands outside of bodies: kernels, `.entry name(…) … { … }`, variables, and what a link has to
-// add. What stands between the name of a kernel and its body are parameters and limits (`.maxntid`); a
-// declaration ends in `;` and is no kernel. PTX that nvcc makes for linking (-rdc=true) declares the
-// functions and variables of other files `.extern`; the driver compiles a module alone and refuses such a
-// function, as it does one that is declared without `.extern` and has no body. `.extern .shared` is shared
-// memory whose size the launch gives. Text that is part of no statement is refused, as ptxas does.
+// add. PTX that nvcc makes for linking (-rdc=true) declares the functions and variables of other files
+// `.extern`; the driver compiles a module alone and refuses such a variable, a function that is used, and
+// one, or a kernel, that is declared without `.extern` and has no body. `.extern .shared` is shared memory
+// whose size the launch gives. What no compiler takes, or this reader does not know, is refused.
 class PtxReader {
  public:
-  explicit PtxReader(std::string_view text) : text_(text), lexer_(text) {}
+  PtxReader(std::string_view text, Version isa) : text_(text), isa_(isa), lexer_(text) {}
 
   Status read(ImageCode& code) {
     std::string_view before;
     for (std::string_view token = lexer_.next(); !token.empty(); before = token, token = lexer_.next()) {
-      if (!in_statement_) ARCHGUARD_CHECK(begin_statement(token));
+      if (!in_statement_) {
+        before = {};
+        ARCHGUARD_CHECK(begin_statement(token));
+      }
       if (token[0] == '.')
         ARCHGUARD_CHECK(read_directive(token, before, code));
       else if (token == "{" && !lexer_.skip_block())
@@ -152,8 +54,11 @@ class PtxReader {
     }
     if (lexer_.broken()) return Error{{}, "PTX ends inside a comment or string", {}};
     if (in_statement_) return Error{{}, "PTX ends inside a statement", {}};
+    if (debug_ && !sections_ && Version{2, 0} <= isa_)
+      return Error{{}, "PTX has `.target debug` and no debug information", {}};
     for (const std::string_view name : declared_)
       if (defined_.count(name) == 0) externs_.insert(name);
+    add_used_functions();
     code.relocatable = !externs_.empty();
     if (code.relocatable) code.unresolved = *externs_.begin();
     for (const std::string_view name : externs_) add_wanted(code.names, name);
@@ -161,69 +66,121 @@ class PtxReader {
   }
 
  private:
+  enum class Stage { version, target, size, body };  // what may come next: each once, `.target` several times
+
+  Error found(std::string_view token) const {
+    return Error{{},
+                 "PTX must hold statements alone, found '" + std::string(token.substr(0, 40)) + "' at " +
+                     hex(static_cast<std::size_t>(token.data() - text_.data())),
+                 {}};
+  }
+
   Status begin_statement(std::string_view token) {
-    const std::size_t at = lexer_.position() - token.size();
-    in_statement_ = token[0] == '.';
-    if (in_statement_) return Done{};
-    const bool line = token == "#" && is_digit(lexer_.next());  // `# 1 "k.cu"`, of a preprocessor
-    if (!line && token != "@")                                  // `@@DWARF`, of old compilers
-      return Error{
-          {},
-          "PTX must hold statements alone, found '" + std::string(token.substr(0, 40)) + "' at " + hex(at),
-          {}};
+    if (token[0] == '.') {
+      in_statement_ = true;
+      const bool head = token == ".version" || token == ".target" || token == ".address_size";
+      if (head) return begin_head(token);
+      stage_ = Stage::body;
+      return check_ptx_directive(token, PtxPlace::statement, isa_);
+    }
+    // `@@DWARF`, of old compilers
+    if (token != "@" || isa_ >= Version{2, 0} || lexer_.next() != "@" || lexer_.next() != "DWARF")
+      return found(token);
     lexer_.skip_line();
     return Done{};
   }
 
-  static bool is_digit(std::string_view token) {
-    return !token.empty() && token[0] >= '0' && token[0] <= '9';
+  Status begin_head(std::string_view token) {
+    if (token == ".version" && stage_ != Stage::version)
+      return Error{{}, "PTX must be one module, found another `.version` at " + hex(lexer_.position()), {}};
+    const bool in_place = token == ".target" ? stage_ == Stage::target || stage_ == Stage::size
+                                             : token == ".version" || stage_ == Stage::size;
+    if (!in_place)
+      return Error{{},
+                   "PTX must have `" + std::string(token) + "` in its head alone, found another at " +
+                       hex(lexer_.position()),
+                   {}};
+    stage_ = token == ".version" ? Stage::target : token == ".target" ? Stage::size : Stage::body;
+    return Done{};
   }
 
   Status read_directive(std::string_view token, std::string_view before, ImageCode& code) {
-    if (token == ".version") return add_version();
-    if (token == ".entry") return add_kernel(code.kernels);
+    if (!before.empty())
+      ARCHGUARD_CHECK(
+          check_ptx_directive(token, is_linking(before) ? PtxPlace::linked : PtxPlace::variable, isa_));
+    if (before == ".common" && token != ".global" && token != ".align" && token != ".attribute")
+      return Error{{}, "PTX has `.common` before what is no `.global` variable", {}};
+    if (token == ".version") return take_word();
+    if (token == ".entry") return add_kernel(before == ".extern", code.kernels);
     if (token == ".target") return add_target(code);
     if (token == ".extern") return add_extern();
     if (token == ".func") return add_function(is_visible(before), code);
     if (is_variable(token)) return add_variables(token, is_visible(before), code);
-    if (token == ".address_size") {
-      code.is32 = lexer_.next() == "32";
-      in_statement_ = false;
-    } else if (token == ".file") {
-      skip_file();
+    if (token == ".address_size") return add_address_size(code);
+    if (token == ".file") return skip_file();
+    if (token == ".section") {
+      sections_ = true;
+      lexer_.next();
     } else if (token == ".alias") {  // `.alias other, function;`
       defined_.insert(lexer_.next());
     }
     return Done{};
   }
 
-  Status add_version() {
-    if (std::exchange(versioned_, true))
-      return Error{{}, "PTX must be one module, found another `.version` at " + hex(lexer_.position()), {}};
+  Status take_word() {
     lexer_.next();
     in_statement_ = false;
     return Done{};
   }
 
+  Status add_address_size(ImageCode& code) {
+    in_statement_ = false;
+    const std::string_view size = lexer_.next();
+    code.is32 = size == "32";
+    if (size == "32" || size == "64") return Done{};
+    return Error{{}, "PTX must have an `.address_size` of 32 or 64, found '" + std::string(size) + "'", {}};
+  }
+
   // `.file 1 "k.cu", 1700000000, 42`: ends without a mark.
-  void skip_file() {
-    lexer_.next();
+  Status skip_file() {
+    const std::string_view number = lexer_.next();
+    if (number.empty()) return Done{};  // the text ends
+    if (!parse_number(number, UINT64_MAX)) return found(number);
     for (PtxLexer ahead = lexer_; ahead.next() == ","; ahead = lexer_) {
       lexer_ = ahead;
       lexer_.next();
     }
     in_statement_ = false;
+    return Done{};
+  }
+
+  // Moves behind the head of a kernel or function, its body included, and tells where the body stands;
+  // nothing where it is only declared.
+  Result<std::optional<std::string_view>> read_body(std::string_view kind, std::string_view name) {
+    const auto cut = [&] {
+      return Error{{}, "PTX ends inside the " + std::string(kind) + " '" + std::string(name) + "'", {}};
+    };
+    in_statement_ = false;
+    std::string_view token = next_outside();
+    for (; token != "{" && token != ";"; token = next_outside()) {
+      if (token.empty()) return cut();
+      if (token[0] != '.') continue;
+      ARCHGUARD_CHECK(check_ptx_directive(token, PtxPlace::function, isa_));
+      if (token == ".pragma")  // `.pragma "nounroll";`
+        while (!token.empty() && token != ";") token = lexer_.next();
+      if (token.empty()) return cut();
+    }
+    if (token == ";") return std::optional<std::string_view>();
+    const std::size_t begin = lexer_.position();
+    if (!lexer_.skip_block()) return cut();
+    return std::optional(text_.substr(begin, lexer_.position() - 1 - begin));
   }
 
   // Declared, `.func name (…);`, or with a body.
   Status add_function(bool visible, ImageCode& code) {
-    const std::string_view name = name_of_function();
-    std::string_view token = next_outside();
-    while (!token.empty() && token != "{" && token != ";") token = next_outside();
-    if (token.empty() || (token == "{" && !lexer_.skip_block()))
-      return Error{{}, "PTX ends inside the function '" + std::string(name) + "'", {}};
-    in_statement_ = false;
-    if (token == "{") {
+    ARCHGUARD_TRY(name, name_of_function());
+    ARCHGUARD_TRY(body, read_body("function", name));
+    if (body) {
       defined_.insert(name);
       if (visible) add_defined(code.names, name);
     } else if (!is_drivers_own(name)) {
@@ -246,11 +203,21 @@ class PtxReader {
         target_ = word;
         const auto arch = parse_arch(word.substr(3));
         code.archs.assign(arch ? 1 : 0, arch.value_or(Arch{}));
+      } else if (!is_target_option(word, code)) {
+        return Error{
+            {}, "PTX has a `.target` of '" + std::string(word.substr(0, 40)) + "', which is not known", {}};
       }
+      debug_ = debug_ || word == "debug";
       lexer_ = ahead;
       if (ahead.next() != ",") return Done{};
       lexer_ = ahead;
     }
+  }
+
+  bool is_target_option(std::string_view word, const ImageCode& code) const {
+    if (target_.empty()) return false;
+    if (word == "map_f64_to_f32") return !code.archs.empty() && code.archs[0].number < 13;
+    return word == "debug" || word == "texmode_unified" || word == "texmode_independent";
   }
 
   static bool is_variable(std::string_view space) { return space == ".global" || space == ".const"; }
@@ -259,34 +226,42 @@ class PtxReader {
     return linking == ".visible" || linking == ".weak" || linking == ".common";
   }
 
-  Status add_kernel(std::vector<Kernel>& kernels) {
-    const std::string name(lexer_.next());
-    std::string_view token = next_outside();
-    while (!token.empty() && token != "{" && token != ";") token = next_outside();
-    in_statement_ = false;
-    if (token == ";") return Done{};
+  static bool is_linking(std::string_view word) { return is_visible(word) || word == ".extern"; }
+
+  Status add_kernel(bool external, std::vector<Kernel>& kernels) {
+    const std::string_view name = lexer_.next();
+    ARCHGUARD_TRY(body, read_body("kernel", name));
+    if (!body) {
+      if (!external) declared_.insert(name);
+      return Done{};
+    }
     if (kernels.size() == kKernelsMost)
       return Error{{}, "PTX has more than " + std::to_string(kKernelsMost) + " kernels", {}};
-    const std::size_t begin = lexer_.position();
-    if (token.empty() || !lexer_.skip_block())
-      return Error{{}, "PTX ends inside the kernel '" + name + "'", {}};
-    kernels.push_back({name, state_of_body(text_.substr(begin, lexer_.position() - 1 - begin))});
+    defined_.insert(name);
+    kernels.push_back({std::string(name), state_of_ptx_body(*body)});
     return Done{};
   }
 
   Status add_extern() {
-    const std::string_view kind = lexer_.next();
+    PtxLexer ahead = lexer_;
+    const std::string_view kind = ahead.next();
     const bool function = kind == ".func";
     if (!function && !is_variable(kind)) return Done{};
-    const std::string_view name = function ? name_of_function() : name_of_variable();
+    lexer_ = ahead;
+    ARCHGUARD_CHECK(check_ptx_directive(kind, PtxPlace::linked, isa_));
+    ARCHGUARD_TRY(name, function ? name_of_function() : name_of_variable());
     if (name.empty()) return Error{{}, "PTX ends inside an `.extern` declaration", {}};
-    if (!function || !is_drivers_own(name)) externs_.insert(name);
+    if (function) {
+      ARCHGUARD_CHECK(read_body("function", name));
+      if (!is_drivers_own(name)) ++extern_functions_[name];
+    }
+    if (!function && name != kOpaque) externs_.insert(name);
     return Done{};
   }
 
   Status add_variables(std::string_view space, bool visible, ImageCode& code) {
     std::vector<DeviceVariable>& variables = code.variables;
-    PtxVariables declared(lexer_, space);
+    PtxVariables declared(lexer_, space, isa_);
     while (const auto variable = declared.next()) {
       externs_.erase(variable->name);
       if (visible) add_defined(code.names, variable->name);
@@ -296,7 +271,20 @@ class PtxReader {
       variables.push_back({std::string(variable->name), variable->space, variable->size});
     }
     in_statement_ = false;
-    return declared.broken() ? Status(Error{{}, "PTX ends inside a variable", {}}) : Done{};
+    if (declared.error()) return *declared.error();
+    return Done{};
+  }
+
+  // Of what is declared `.extern`, ptxas and nvJitLink ask only for the functions that something names.
+  void add_used_functions() {
+    if (extern_functions_.empty()) return;
+    PtxLexer lexer(text_);
+    auto unseen = extern_functions_;  // how often each stands in its declarations
+    for (auto token = lexer.next(); !token.empty(); token = lexer.next())
+      if (const auto found = unseen.find(token); found != unseen.end() && found->second-- == 0) {
+        externs_.insert(found->first);
+        unseen.erase(found);
+      }
   }
 
   void skip_parentheses() {
@@ -322,36 +310,52 @@ class PtxReader {
   }
 
   // `.func (.param .b32 result) name (…)`: the first word outside of parentheses that is no attribute.
-  std::string_view name_of_function() {
+  Result<std::string_view> name_of_function() {
     std::string_view token = next_outside();
-    while (!token.empty() && token[0] == '.') token = next_outside();
+    for (; !token.empty() && token[0] == '.'; token = next_outside())
+      ARCHGUARD_CHECK(check_ptx_directive(token, PtxPlace::function, isa_));
     return token;
   }
 
   // `.global .align 4 .b8 name[16] = …`, `.global .attribute(.managed) .u32 name;`: the last word before what
-  // is no word.
-  std::string_view name_of_variable() {
+  // is no word. Textures and their like, kOpaque, are no matter of linking.
+  Result<std::string_view> name_of_variable() {
     std::string_view name;
+    bool opaque = false;
     for (std::string_view token = next_outside(); !token.empty(); token = next_outside()) {
       if (token == ";") in_statement_ = false;
       if (token == ";" || token == "[" || token == "=" || token == ",") break;
+      if (token[0] == '.') ARCHGUARD_CHECK(check_ptx_directive(token, PtxPlace::variable, isa_));
+      opaque = opaque || token == ".texref" || token == ".samplerref" || token == ".surfref";
       name = token;
     }
-    return name;
+    return opaque ? kOpaque : name;
   }
 
+  static constexpr std::string_view kOpaque = ".opaque";
+
   std::string_view text_;
+  Version isa_;
   PtxLexer lexer_;
   std::string_view target_;
-  bool versioned_ = false, in_statement_ = false;
-  std::set<std::string_view> externs_;             // not defined so far
-  std::set<std::string_view> declared_, defined_;  // functions
+  Stage stage_ = Stage::version;
+  bool in_statement_ = false, debug_ = false, sections_ = false;
+  std::set<std::string_view> externs_;                        // not defined so far
+  std::set<std::string_view> declared_, defined_;             // functions and kernels
+  std::map<std::string_view, std::size_t> extern_functions_;  // how often each is declared
 };
 
-// A compiler refuses a module whose `.version` does not have its `.target` yet.
+// The table has all targets from here on.
+constexpr int kTargetsKnown = 20;
+
+// A compiler refuses a module whose `.version` does not have its `.target`.
 Status check_isa(const ImageCode& code) {
-  const auto first = code.archs.empty() ? std::nullopt : first_ptx_for(code.archs[0]);
-  if (!first || !code.ptx_isa || *first <= *code.ptx_isa) return Done{};
+  if (code.archs.empty() || !code.ptx_isa) return Done{};
+  const auto first = first_ptx_for(code.archs[0]);
+  if (!first && code.archs[0].number >= kTargetsKnown && *code.ptx_isa <= newest_known_toolkit().ptx_isa)
+    return Error{
+        {}, "PTX ISA " + to_string(*code.ptx_isa) + " has no target sm_" + to_string(code.archs[0]), {}};
+  if (!first || *first <= *code.ptx_isa) return Done{};
   return Error{{},
                "PTX ISA " + to_string(*code.ptx_isa) + " has no target sm_" + to_string(code.archs[0]) +
                    ", which came with ISA " + to_string(*first),
@@ -368,13 +372,21 @@ Result<ImageCode> read_ptx(ByteView bytes) {
     return Error{
         {}, "PTX must hold nothing behind a NUL, found one at " + hex(end) + " and text at " + hex(more), {}};
   text = text.substr(0, end);
-  ARCHGUARD_CHECK(check_ascii(text));
+  ARCHGUARD_CHECK(check_ptx_ascii(text));
   const std::string_view module = skip_ptx_blanks(text);
+  const std::string_view above = text.substr(0, text.size() - module.size());
+  const auto version = parse_version(read_ptx_head(module).version);
   if (!starts_with(module, ".version")) return Error{{}, "PTX begins without `.version`", {}};
+  if (!version) return Error{{}, "PTX must begin with `.version X.Y`, in one line and without a comment", {}};
+  if (has_line_marker(above))
+    return Error{
+        {},
+        "PTX begins with a line of a preprocessor, '# 1 \"…\"', which drivers from CUDA 12.3 on may refuse",
+        "remove that line, or preprocess with -P"};
   ImageCode code;
-  code.toolkit = find_toolkit_release(text.substr(0, text.size() - module.size()));
-  code.ptx_isa = parse_version(read_ptx_head(module).version);
-  ARCHGUARD_CHECK(PtxReader(text).read(code));
+  code.toolkit = find_toolkit_release(above);
+  code.ptx_isa = version;
+  ARCHGUARD_CHECK(PtxReader(text, *version).read(code));
   ARCHGUARD_CHECK(check_isa(code));
   const auto by_name = [](const auto& a, const auto& b) { return a.name < b.name; };
   std::sort(code.kernels.begin(), code.kernels.end(), by_name);

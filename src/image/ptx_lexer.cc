@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "container/ptx_text.h"
+
 namespace archguard {
 namespace {
 
@@ -74,6 +76,10 @@ void PtxLexer::skip_blanks() {
       if (end != std::string_view::npos) ++end;
     } else if (c == '"') {
       end = text_.find('"', at_ + 1);
+    } else if (c == '#') {
+      const std::size_t size = size_of_line_marker(text_.substr(at_));
+      if (size == 0) return;
+      end = at_ + size - 1;
     } else {
       return;
     }

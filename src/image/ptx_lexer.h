@@ -6,7 +6,7 @@
 namespace archguard {
 
 // Splits PTX into words (names, numbers, directives, opcodes with their suffixes) and single characters of
-// punctuation. Comments and strings are skipped. (PTX ISA, "Syntax".)
+// punctuation. Comments, strings and line markers are skipped. (PTX ISA, "Syntax".)
 class PtxLexer {
  public:
   explicit PtxLexer(std::string_view text) : text_(text) {}

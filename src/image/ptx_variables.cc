@@ -1,6 +1,9 @@
 #include "image/ptx_variables.h"
 
+#include <utility>
+
 #include "base/text.h"
+#include "image/ptx_directives.h"
 
 namespace archguard {
 namespace {
@@ -21,10 +24,14 @@ std::uint64_t times(std::uint64_t size, std::uint64_t count) {
 
 }  // namespace
 
-PtxVariables::PtxVariables(PtxLexer& lexer, std::string_view space) : lexer_(lexer), token_(lexer.next()) {
+PtxVariables::PtxVariables(PtxLexer& lexer, std::string_view space, Version isa)
+    : lexer_(lexer), token_(lexer.next()) {
   if (space == ".const") all_.space = VariableSpace::constant;
   std::uint64_t lanes = 1;
   for (; !token_.empty() && (token_[0] == '.' || token_ == "(" || token_ == "["); token_ = lexer_.next()) {
+    if (token_[0] == '.' && !error_)
+      if (Status known = check_ptx_directive(token_, PtxPlace::variable, isa); !known)
+        error_ = std::move(known).error();
     if (token_ == ".texref" || token_ == ".samplerref" || token_ == ".surfref") {
       token_ = lexer_.end_of_statement(token_);
       break;
@@ -54,8 +61,8 @@ std::optional<PtxVariable> PtxVariables::next() {
     token_ = lexer_.next();
   } else {
     token_ = end.empty() || end == ";" ? end : lexer_.end_of_statement(end);
-    broken_ = token_ != ";";
-    if (!broken_) return variable;
+    if (token_ == ";") return variable;
+    error_ = Error{{}, "PTX ends inside a variable", {}};
     token_ = ";";
     return std::nullopt;
   }

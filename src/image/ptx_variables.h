@@ -4,6 +4,8 @@
 #include <optional>
 #include <string_view>
 
+#include "base/result.h"
+#include "base/version.h"
 #include "image/image.h"
 #include "image/ptx_lexer.h"
 
@@ -21,12 +23,13 @@ struct PtxVariable {
 class PtxVariables {
  public:
   // `space`, `.global` or `.const`, was taken from the lexer.
-  PtxVariables(PtxLexer& lexer, std::string_view space);
+  PtxVariables(PtxLexer& lexer, std::string_view space, Version isa);
 
   // The next variable; nothing behind the last, where the lexer is behind the `;`, or where the text ends
   // first.
   std::optional<PtxVariable> next();
-  bool broken() const { return broken_; }
+  // An error where the text ends first, or where a word before the names is not known.
+  const std::optional<Error>& error() const { return error_; }
 
  private:
   std::string_view dimensions(std::uint64_t& size);
@@ -35,7 +38,7 @@ class PtxVariables {
   PtxLexer& lexer_;
   PtxVariable all_;         // what holds for each variable; the size is that of one element
   std::string_view token_;  // the next name; `;` behind the last
-  bool broken_ = false;
+  std::optional<Error> error_;
 };
 
 }  // namespace archguard

@@ -69,7 +69,8 @@ std::string ptx(const Part& part, Version isa, bool for_linking) {
   std::string text =
       ".version " + to_string(isa) + "\n.target sm_" + to_string(part.arch) + "\n.address_size 64\n";
   if (for_linking) text += ".extern .func helper\n(\n)\n;\n";
-  const std::string begin = "()\n{\n", store = " st.global.u32 [%rd1], 0;\n", end = " ret;\n}\n";
+  const std::string begin = "()\n{\n", store = " st.global.u32 [%rd1], 0;\n";
+  const std::string end = std::string(for_linking ? " call helper;\n" : "") + " ret;\n}\n";
   text += ".visible .entry gemm" + begin + store + end;
   if (!part.lacks) text += ".visible .entry scan" + begin + (part.hollow ? "" : store) + end;
   return text;

@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include "container/ptx_text.h"
 #include "reading.h"
 #include "support/builders/cubin_builder.h"
 #include "support/builders/fatbin_builder.h"
@@ -12,6 +13,24 @@ TEST_CASE("a file is what its bytes say") {
   CHECK(format_of(FatbinBuilder{}.cubin(80, filler(8)).bytes()) == HostFormat::fatbin);
   CHECK(format_of(CubinBuilder{}.bytes()) == HostFormat::cubin);
   CHECK(format_of(bytes_of_text("// made by hand\n.version 9.0\n.target sm_80\n")) == HostFormat::ptx);
+}
+
+TEST_CASE("PTX is PTX below a comment of any length that a licence has, and a preprocessor's line") {
+  const auto is_ptx = [](const std::string& text) {
+    const HostFile file = read(bytes_of_text(text), "t.ptx");
+    CHECK(file.recognized == !file.objects.empty());
+    return file.recognized && file.objects[0].format == HostFormat::ptx;
+  };
+  const std::string module = ".version 9.0\n.target sm_80\n";
+  CHECK(is_ptx("# 1 \"k.cu\"\n" + module));
+  for (const std::size_t length : {4080, 4090, 4095, 4096, 20'000, 1'000'000}) {
+    CHECK(is_ptx("/*" + std::string(length, 'x') + "*/" + module));
+    CHECK(is_ptx("//" + std::string(length, 'x') + "\n" + module));
+    CHECK(is_ptx(std::string(length, ' ') + module));
+    CHECK_FALSE(is_ptx("/*" + std::string(length, 'x') + "*/int main() {}"));
+    CHECK_FALSE(is_ptx("/*" + std::string(length, 'x')));
+  }
+  CHECK_FALSE(is_ptx("/*" + std::string(kPtxHeadMost, 'x') + "*/" + module));
 }
 
 TEST_CASE("a cubin for linking is not linked") {

@@ -107,7 +107,7 @@ TEST_CASE("an image that says another arch than its header is an error") {
   CHECK(contents_of(FatbinBuilder{}.ptx("80", "8.0", ptx("sm_80", "8.4")).bytes()) ==
         wrong + "its header says PTX ISA 8.0, the PTX itself 8.4\n");
   CHECK(contents_of(FatbinBuilder{}.ptx("80", "9.0", ptx("none")).bytes()) ==
-        wrong + "PTX names no known `.target`\n");
+        wrong + "PTX has a `.target` of 'none', which is not known\n");
   CHECK(contents_of(FatbinBuilder{}
                         .ptx("50", "4.3", text(".version 4.3\n.target sm_50\n.address_size 32\n"))
                         .bytes()) == wrong + "32-bit PTX, which drivers do not take for new devices\n");

@@ -44,7 +44,7 @@ std::string object_ptx(const std::string& arch, const std::string& kernel, const
                        const std::string& wants = "_Z6helperi") {
   return ".version " + isa + "\n.target sm_" + arch +
          "\n.address_size 64\n.extern .func (.param .b32 func_retval0) " + wants + " ();\n.visible .entry " +
-         kernel + "() { st.global.u32 [%rd1], %r1; ret; }\n";
+         kernel + "() { call (%r1), " + wants + "; st.global.u32 [%rd1], %r1; ret; }\n";
 }
 
 // SASS and PTX of compute capability 8.0.

@@ -33,7 +33,8 @@ TEST_CASE("kernels are .entry with a body, after .visible, .weak or nothing") {
 TEST_CASE("PTX for linking declares what another file defines") {
   const auto unresolved = [](const std::string& text) {
     const auto code = read_ptx(test::bytes_of_text(".version 9.0\n.target sm_80\n.address_size 64\n" + text +
-                                                   ".entry k() { ret; }\n"));
+                                                   ".entry k() { call stop; call f; call _Z3foof; ret; }\n"));
+    REQUIRE(code);
     return code->relocatable ? "for linking: " + code->unresolved : "whole";
   };
   CHECK(unresolved("") == "whole");
@@ -78,20 +79,136 @@ TEST_CASE("a function that is declared needs a body, or another file") {
     CHECK(unresolved(".func (.param .b32 r) " + own + "(.param .b64 a);\n" + kernel) == "whole");
 }
 
+TEST_CASE("a function of another file is missing where something names it, and a declared kernel always") {
+  const auto unresolved = [](const std::string& text) {
+    const auto code =
+        read_ptx(test::bytes_of_text(".version 9.0\n.target sm_80\n.entry k() { ret; }\n" + text));
+    REQUIRE(code);
+    CHECK(code->kernels.size() == 1);
+    return code->relocatable ? "for linking: " + code->unresolved : "whole";
+  };
+  CHECK(unresolved(".extern .func f;") == "whole");
+  CHECK(unresolved(".extern .func (.param .b32 r) f (.param .b64 a);\n.extern .func g();") == "whole");
+  CHECK(unresolved(".extern .func f;\n// f\n/* f */ .file 1 \"f\"") == "whole");
+  CHECK(unresolved(".extern .func f;\n.extern .func f;") == "whole");
+  CHECK(unresolved(".extern .func f;\n.func g() { call ff; ret; }") == "whole");
+  CHECK(unresolved(".extern .func f;\n.func g() { call f; ret; }") == "for linking: f");
+  CHECK(unresolved(".extern .func f;\n.global .u64 t[1] = { f };") == "for linking: f");
+  CHECK(unresolved(".func g() { call f; ret; }\n.extern .func f;\n.extern .func e;") == "for linking: f");
+  CHECK(unresolved(".func f();") == "for linking: f");
+  CHECK(unresolved(".extern .func f;\n.visible .func f() { ret; }") ==
+        "for linking: f");  // no compiler takes it
+  CHECK(unresolved(".entry e();") == "for linking: e");
+  CHECK(unresolved(".extern .entry e();") == "whole");
+  CHECK(unresolved(".extern .global .texref t;\n.extern .global .surfref s;") == "whole");
+}
+
+TEST_CASE("a directive that no compiler of that ISA takes there, or that is not known, is not understood") {
+  const auto read = [](const std::string& isa, const std::string& text) {
+    return kernels_of_ptx(".version " + isa + "\n.target sm_20\n.entry k() { ret; }\n" + text);
+  };
+  const auto unknown = [](const std::string& name) {
+    return "PTX has `" + name + "`, a directive that ArchGuard does not know";
+  };
+  const auto misplaced = [](const std::string& name) {
+    return "PTX has `" + name + "` in a place where no compiler takes it";
+  };
+  for (const std::string fine :
+       {".shared .b32 v;", ".common .global .b32 v;", ".visible .shared .align 4 .b8 v[4];",
+        ".attribute(.managed) .global .b32 v;", ".global .attribute(.managed) .f16x2 v;",
+        ".align 8 .global .b64 v;",
+        ".entry l() .maxntid 64, 1, 1 .minnctapersm 1 .pragma \"nounroll\"; { ret; }",
+        ".func f() .abi_preserve 8 .noreturn { ret; }",
+        ".weak .entry l() .explicitcluster .reqntid 32 { ret; }",
+        ".func .attribute(.unified(1, 2)) f() { ret; }", ".extern .shared .b8 v[];",
+        ".section .nv_x { .b8 1 }", ".global .b128 v;", ".nv_intermediate_source_section { }"})
+    CHECK(read("9.4", fine).find("PTX") == std::string::npos);
+  CHECK(read("9.0", ".foo 1;") == unknown(".foo"));
+  CHECK(read("9.0", ".foo") == unknown(".foo"));
+  CHECK(read("9.9", ".foo { }") == unknown(".foo"));
+  CHECK(read("9.0", ".visible .foo .b32 v;") == unknown(".foo"));
+  CHECK(read("9.0", ".global .foo .b32 v;") == unknown(".foo"));
+  CHECK(read("9.0", ".shared .foo .b32 v;") == unknown(".foo"));
+  CHECK(read("9.0", ".extern .global .foo .b32 v;") == unknown(".foo"));
+  CHECK(read("9.0", ".entry l() .foo 1 { ret; }") == unknown(".foo"));
+  CHECK(read("9.0", ".func .foo f() { ret; }") == unknown(".foo"));
+  CHECK(read("9.0", ".extern .func f() .foo;") == unknown(".foo"));
+  CHECK(read("9.0", ".extern .func f() .noreturn;") == "k empty");
+  CHECK(read("9.0", ".loc 1 1 1") == unknown(".loc"));
+  CHECK(read("9.0", ".param .b32 v;") == unknown(".param"));
+  CHECK(read("9.0", ".language 1;") == misplaced(".language"));
+  CHECK(read("9.0", ".b32 .global v;") == misplaced(".b32"));
+  CHECK(read("9.0", ".visible .weak .global .b32 v;") == misplaced(".weak"));
+  CHECK(read("9.0", ".common .func f() { ret; }") ==
+        "PTX has `.common` before what is no `.global` variable");
+  CHECK(read("9.0", ".visible .alias a, k;") == misplaced(".alias"));
+  CHECK(read("9.0", ".extern .visible .global .b32 v;") == misplaced(".visible"));
+  CHECK(read("6.2", ".alias a, k;") == "PTX ISA 6.2 has no `.alias`, which came with ISA 6.3");
+  CHECK(read("8.2", ".global .b128 v;") == "PTX ISA 8.2 has no `.b128`, which came with ISA 8.3");
+  CHECK(read("7.7", ".entry l() .explicitcluster { ret; }") ==
+        "PTX ISA 7.7 has no `.explicitcluster`, which came with ISA 7.8");
+  CHECK(read("9.0", ".local .b32 v;") == "PTX ISA 9.0 has no `.local`, which ISA 2.3 had last");
+  CHECK(read("2.3", ".reg .b32 v;") == "k empty");
+  CHECK(read("2.0", "@@DWARF .byte 1") == "PTX must hold statements alone, found '@' at 0x2f");
+  CHECK(kernels_of_ptx(
+            ".version 1.4\n.target sm_13\n.entry k() { ret; }\n@@DWARF .byte 1, 2\n@@DWARF .byte 3") ==
+        "k empty");
+  CHECK(kernels_of_ptx(".version 1.4\n.target sm_13\n@@foo .byte 1") ==
+        "PTX must hold statements alone, found '@' at 0x1b");
+}
+
+TEST_CASE("the head of a module") {
+  const std::string kernel = ".entry k() { ret; }\n", head = ".version 9.0\n.target sm_80\n";
+  const std::string version = "PTX must begin with `.version X.Y`, in one line and without a comment";
+  CHECK(kernels_of_ptx(".version\t9.0\n.target /* c */\nsm_80 // c\n.address_size /**/ 64\n" + kernel) ==
+        "k empty");
+  CHECK(kernels_of_ptx(".version /*8.0*/ 9.0\n.target sm_80\n" + kernel) == version);
+  CHECK(kernels_of_ptx(".version\n9.0\n.target sm_80\n" + kernel) == version);
+  CHECK(kernels_of_ptx(".version 9\n.target sm_80\n" + kernel) == version);
+  CHECK(kernels_of_ptx("# 1 \"k.cu\"\n" + head + kernel) ==
+        "PTX begins with a line of a preprocessor, '# 1 \"…\"', which drivers from CUDA 12.3 on may refuse");
+  CHECK(kernels_of_ptx("// # 1 \"k.cu\"\n" + head + "# 1 \"k.cu\"\n" + kernel) == "k empty");
+  CHECK(kernels_of_ptx(".version 9.0\n# 2 \"k.cu\"\n.target sm_80\n.entry k() {\n#line 3 \"}\"\n}") ==
+        "k empty");
+  const auto again = [](const std::string& name, const std::string& at) {
+    return "PTX must have `" + name + "` in its head alone, found another at " + at;
+  };
+  CHECK(kernels_of_ptx(head + ".target sm_80, texmode_unified\n" + kernel) == "k empty");
+  CHECK(kernels_of_ptx(head + kernel + ".target sm_80\n") == again(".target", "0x36"));
+  CHECK(kernels_of_ptx(head + kernel + ".address_size 64\n") == again(".address_size", "0x3c"));
+  CHECK(kernels_of_ptx(head + ".address_size 64\n.address_size 64\n") == again(".address_size", "0x39"));
+  CHECK(kernels_of_ptx(".version 9.0\n.pragma \"x\";\n.target sm_80\n" + kernel) == again(".target", "0x21"));
+  CHECK(kernels_of_ptx(head + ".address_size 48\n") ==
+        "PTX must have an `.address_size` of 32 or 64, found '48'");
+  const auto option = [](const std::string& name) {
+    return "PTX has a `.target` of '" + name + "', which is not known";
+  };
+  CHECK(kernels_of_ptx(".version 9.0\n.target sm_80, foo\n" + kernel) == option("foo"));
+  CHECK(kernels_of_ptx(".version 9.0\n.target debug, sm_80\n" + kernel) == option("debug"));
+  CHECK(kernels_of_ptx(".version 9.0\n.target sm_80,\n" + kernel) == option(".entry"));
+  CHECK(kernels_of_ptx(".version 2.0\n.target sm_20, map_f64_to_f32\n" + kernel) == option("map_f64_to_f32"));
+  CHECK(kernels_of_ptx(".version 1.4\n.target sm_12, map_f64_to_f32\n" + kernel) == "k empty");
+  CHECK(kernels_of_ptx(".version 9.0\n.target sm_80, debug\n" + kernel) ==
+        "PTX has `.target debug` and no debug information");
+  CHECK(kernels_of_ptx(".version 9.0\n.target sm_80, debug\n" + kernel +
+                       ".section .debug_info { .b8 1 }\n") == "k empty");
+  CHECK(kernels_of_ptx(".version 9.0\n.target sm_80a\n" + kernel) == "PTX ISA 9.0 has no target sm_80a");
+}
+
 TEST_CASE("text that is part of no statement is damage") {
   const auto read = [](const std::string& behind) {
-    return kernels_of_ptx(".version 9.0\n.target sm_80, debug\n.address_size 64\n.entry k() { ret; }\n" +
+    return kernels_of_ptx(".version 9.0\n.target sm_80       \n.address_size 64\n.entry k() { ret; }\n" +
                           behind);
   };
   const auto found = [](const std::string& what, const std::string& at) {
     return "PTX must hold statements alone, found '" + what + "' at " + at;
   };
   for (const std::string fine :
-       {"", " \r\n\t\f", "// the end", "/* the end */", "\n# 1 \"k.cu\" 2\n", ".file 1 \"k.cu\"",
-        ".file 1 \"k.cu\", 1700000000, 42\n.file 2 \"k.h\"\n", "@@DWARF .byte 1, 2\n@@DWARF .byte 3",
+       {"", " \r\n\t\f", "// the end", "/* the end */", "\n# 1 \"k.cu\" 2\n", "#line 3 \"k.cu\"",
+        ".file 1 \"k.cu\"", ".file 1 \"k.cu\", 1700000000, 42\n.file 2 \"k.h\"\n",
         ".section .debug_str\n{\ninfo:\n.b8 1\n}\n", ".pragma \"nounroll\";",
         ".extern .global .u32 t;\n.visible .global .u32 t;", ".extern .shared .b8 s[];",
-        ".global .samplerref s = { addr_mode_0 = wrap };", ".samplerref s = { addr_mode_0 = wrap };"})
+        ".global .samplerref s = { addr_mode_0 = wrap };"})
     CHECK(read(fine) == "k empty");
   CHECK(read("garbage here\n") == found("garbage", "0x47"));
   CHECK(read(std::string("// text \" \n")) == "k empty");
@@ -102,6 +219,7 @@ TEST_CASE("text that is part of no statement is damage") {
   CHECK(read("#line 3") == found("#", "0x47"));
   CHECK(read(std::string(100, 'x')) == found(std::string(40, 'x'), "0x47"));
   CHECK(read(".file 1 \"k.cu\" x") == found("x", "0x56"));
+  CHECK(read(".file \"k.cu\"\n.entry l() {}") == found(".entry", "0x54"));
   CHECK(read(".extern .global .u32 t; x") == found("x", "0x5f"));
   CHECK(read(".func f() { ret; } x") == found("x", "0x5a"));
   CHECK(read(".version 9.0\n.target sm_80\n") == "PTX must be one module, found another `.version` at 0x4f");
@@ -206,14 +324,14 @@ TEST_CASE("a module tells its target, its ISA and its pointers' size") {
     return (code->ptx_isa ? to_string(*code->ptx_isa) : "?") + " " +
            (code->archs.empty() ? "?" : to_string(code->archs[0])) + (code->is32 ? " 32" : "");
   };
-  CHECK(said(".version 9.0\n.target sm_90a, debug\n.address_size 64\n") == "9.0 90a");
-  CHECK(said(".version 9.0 .target texmode_independent, sm_100f .address_size 32\n") == "9.0 100f 32");
-  CHECK(said(".version 9.0\n.target sm_75\n.target sm_75, debug\n") == "9.0 75");
+  CHECK(said(".version 9.0\n.target sm_90a, texmode_unified\n.address_size 64\n") == "9.0 90a");
+  CHECK(said(".version 9.0 .target sm_100f, texmode_independent .address_size 32\n") == "9.0 100f 32");
+  CHECK(said(".version 9.0\n.target sm_75\n.target sm_75, texmode_unified\n") == "9.0 75");
   CHECK(said(".version 9.0\n.target sm_75\n.target sm_100\n") ==
         "PTX must have one target, found sm_75 and sm_100");
   CHECK(said(".version 9.0\n.target sm_75, // x\n sm_75a") ==
         "PTX must have one target, found sm_75 and sm_75a");
-  CHECK(said(".version x\n.target sm_new") == "? ?");
+  CHECK(said(".version 9.0\n.target sm_new") == "9.0 ?");
   CHECK(said(".version 9.0\n") == "9.0 ?");
 }
 
@@ -229,7 +347,8 @@ TEST_CASE("an ISA that does not have the target yet is an error: no compiler tak
   CHECK(said("4.2", "53") == "k empty");
   CHECK(said("3.0", "35") == "PTX ISA 3.0 has no target sm_35, which came with ISA 3.1");
   CHECK(said("1.0", "13") == "k empty");  // older than the table
-  CHECK(said("1.0", "200") == "k empty");
+  CHECK(said("9.0", "200") == "PTX ISA 9.0 has no target sm_200");
+  CHECK(said("99.0", "200") == "k empty");  // of an ISA beyond the table
 }
 
 TEST_CASE("PTX that ends too early, or is none, is an error") {

@@ -1,0 +1,112 @@
+#include "image/ptx_directives.h"
+
+#include <string>
+
+namespace archguard {
+namespace {
+
+constexpr int kStatement = int(PtxPlace::statement), kLinked = int(PtxPlace::linked),
+              kFunction = int(PtxPlace::function), kVariable = int(PtxPlace::variable);
+constexpr int kSpace = kStatement | kLinked | kVariable;
+
+struct Directive {
+  std::string_view name;
+  int places;
+  Version first;
+  Version last = {0, 0};  // 0.0: still there
+};
+
+// PTX ISA, "Directives" and "Release Notes". Places and releases as ptxas 11.7 to 13.5 have them: it names
+// the ISA that a directive requires. `.version`, `.target` and `.address_size` make the head of a module and
+// are none of these. The last four are in no documentation.
+constexpr Directive kDirectives[] = {
+    {".entry", kStatement | kLinked, {1, 0}},
+    {".func", kStatement | kLinked, {1, 0}},
+    {".visible", kStatement, {1, 0}},
+    {".extern", kStatement, {1, 0}},
+    {".weak", kStatement, {3, 1}},
+    {".common", kStatement, {5, 0}},
+    {".alias", kStatement, {6, 3}},
+    {".file", kStatement, {1, 0}},
+    {".section", kStatement, {2, 0}},
+    {".pragma", kStatement | kFunction, {2, 0}},
+
+    {".global", kSpace, {1, 0}},
+    {".const", kSpace, {1, 0}},
+    {".shared", kSpace, {1, 0}},
+    {".local", kSpace, {1, 0}, {2, 3}},
+    {".reg", kSpace, {1, 0}, {2, 3}},
+    {".tex", kSpace, {1, 0}, {1, 4}},
+    {".align", kSpace, {1, 0}},
+    {".attribute", kSpace | kFunction, {4, 0}},
+
+    {".v2", kVariable, {1, 0}},
+    {".v4", kVariable, {1, 0}},
+    {".b8", kVariable, {1, 0}},
+    {".b16", kVariable, {1, 0}},
+    {".b32", kVariable, {1, 0}},
+    {".b64", kVariable, {1, 0}},
+    {".b128", kVariable, {8, 3}},
+    {".u8", kVariable, {1, 0}},
+    {".u16", kVariable, {1, 0}},
+    {".u32", kVariable, {1, 0}},
+    {".u64", kVariable, {1, 0}},
+    {".s8", kVariable, {1, 0}},
+    {".s16", kVariable, {1, 0}},
+    {".s32", kVariable, {1, 0}},
+    {".s64", kVariable, {1, 0}},
+    {".f16", kVariable, {1, 0}},
+    {".f16x2", kVariable, {1, 0}},
+    {".f32", kVariable, {1, 0}},
+    {".f64", kVariable, {1, 0}},
+    {".pred", kVariable, {1, 0}, {2, 3}},
+    {".texref", kVariable, {1, 5}},
+    {".samplerref", kVariable, {1, 5}},
+    {".surfref", kVariable, {1, 5}},
+
+    {".maxnreg", kFunction, {1, 3}},
+    {".maxntid", kFunction, {1, 3}},
+    {".maxnctapersm", kFunction, {1, 3}, {2, 0}},
+    {".minnctapersm", kFunction, {2, 0}},
+    {".reqntid", kFunction, {2, 1}},
+    {".noreturn", kFunction, {6, 4}},
+    {".reqnctapercluster", kFunction, {7, 8}},
+    {".explicitcluster", kFunction, {7, 8}},
+    {".maxclusterrank", kFunction, {7, 8}},
+    {".blocksareclusters", kFunction, {9, 0}},
+    {".abi_preserve", kFunction, {9, 0}},
+    {".abi_preserve_control", kFunction, {9, 0}},
+    {".language", kFunction, {9, 2}},
+    {".local_maxnreg", kFunction, {8, 8}},
+    {".minperctamemory", kFunction, {9, 4}},
+    {".nv_intermediate_source_section", kStatement, {9, 4}},
+};
+
+}  // namespace
+
+Status check_ptx_directive(std::string_view directive, PtxPlace place, Version isa) {
+  const std::string name(directive.substr(0, 40));
+  bool elsewhere = false;
+  for (const Directive& each : kDirectives) {
+    if (each.name != directive) continue;
+    elsewhere = (each.places & int(place)) == 0;
+    if (elsewhere) break;
+    if (isa < each.first)
+      return Error{{},
+                   "PTX ISA " + to_string(isa) + " has no `" + name + "`, which came with ISA " +
+                       to_string(each.first),
+                   {}};
+    if (each.last != Version{0, 0} && each.last < isa)
+      return Error{{},
+                   "PTX ISA " + to_string(isa) + " has no `" + name + "`, which ISA " + to_string(each.last) +
+                       " had last",
+                   {}};
+    return Done{};
+  }
+  return Error{{},
+               elsewhere ? "PTX has `" + name + "` in a place where no compiler takes it"
+                         : "PTX has `" + name + "`, a directive that ArchGuard does not know",
+               {}};
+}
+
+}  // namespace archguard

@@ -1,0 +1,209 @@
+"""PTX that ptxas and nvJitLink of every release refuse is never covered, and what all of them take is never refused.
+
+Each text is given to the ptxas and nvJitLink of the releases in RELEASES, and to ArchGuard for a device with a driver of the
+newest. Where those compilers differ among themselves, ArchGuard may say what it likes but "covered".
+"""
+import ctypes
+import glob
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import common
+
+RELEASES = ["11.8", "12.4", "12.9", "13.0", "13.5"]
+KERNEL = ".entry k() { ret; }\n"
+HEAD = ".version 7.0\n.target sm_80\n.address_size 64\n"
+
+
+def module(version=".version 7.0", target=".target sm_80"):
+    return version + "\n" + target + "\n" + KERNEL
+
+
+HEADS = {
+    "plain": module(),
+    "tab": module(".version\t7.0"),
+    "comment before the version": module(".version /*8.0*/ 7.0"),
+    "line comment before the version": module(".version // 8.0\n7.0"),
+    "version in the next line": module(".version\n7.0"),
+    "comment behind the version": module(".version 7.0/**/"),
+    "line comment behind the version": module(".version 7.0 // 8.0"),
+    "no number": module(".version x"),
+    "one number": module(".version 7"),
+    "three numbers": module(".version 7.0.1"),
+    "version and semicolon": module(".version 7.0;"),
+    "a licence": module("/*" + "x" * 20000 + "*/\n.version 7.0"),
+    "a licence of many lines": module("// xxx\n" * 3000 + ".version 7.0"),
+    "blanks": module(" " * 20000 + ".version 7.0"),
+    "escape in a comment": module("// \x1b[1m\n.version 7.0"),
+    "a line marker": module("# 1 \"k.cu\"\n.version 7.0"),
+    "a line marker below a comment": module("/* */ #line 1 \"k.cu\"\n.version 7.0"),
+    "a define": module("#define X\n.version 7.0"),
+    "a pragma first": module(".pragma \"nounroll\";\n.version 7.0"),
+    "comment before the target": module(target=".target /* */ // \nsm_80"),
+    "debug without sections": module(target=".target sm_80, debug"),
+    "debug with a section": module(target=".target sm_80, debug") + ".section .debug_info { .b8 1 }\n",
+    "an unknown option": module(target=".target sm_80, foo"),
+    "texmode": module(target=".target sm_80, texmode_independent"),
+    "an option first": module(target=".target texmode_independent, sm_80"),
+    "map_f64_to_f32": module(target=".target sm_80, map_f64_to_f32"),
+    "target and semicolon": module(target=".target sm_80;"),
+    "a target too new": module(target=".target sm_90"),
+    "a target that is none": module(target=".target sm_81"),
+    "no target": ".version 7.0\n" + KERNEL,
+    "the target twice": module(target=".target sm_80\n.target sm_80"),
+    "the target late": module() + ".target sm_80\n",
+    "the target behind a pragma": module(".version 7.0\n.pragma \"nounroll\";"),
+    "a line marker in the head": module(".version 7.0\n# 1 \"k.cu\""),
+    "the address size twice": HEAD + ".address_size 64\n" + KERNEL,
+    "the address size late": module() + ".address_size 64\n",
+    "an address size that is none": module(target=".target sm_80\n.address_size 48"),
+    "two modules": module() + module().replace("k(", "l("),
+    "a byte order mark": "\ufeff" + module(),
+}
+BEHIND = {
+    "an unused function of another file": ".extern .func f;",
+    "with parameters": ".extern .func (.param .b32 r) f (.param .b64 a);",
+    "twice": ".extern .func f;\n.extern .func f;",
+    "named in a comment": ".extern .func f; // f\n.func g() { /* f */ ret; }",
+    "a used function of another file": ".extern .func f;\n.entry l() { call f; ret; }",
+    "its address": ".extern .func f();\n.entry l() { .reg .b64 %r; mov.u64 %r, f; ret; }",
+    "its address in a table": ".extern .func f();\n.global .u64 t[1] = { f };",
+    "defined as well": ".extern .func f();\n.visible .func f() { ret; }",
+    "declared, never defined": ".func f();",
+    "declared visible": ".visible .func f();",
+    "a kernel that is declared": ".entry e();",
+    "a kernel of another file": ".extern .entry e();",
+    "a variable of another file": ".extern .global .b32 v;",
+    "a variable of this file": ".extern .global .b32 v;\n.visible .global .b32 v;",
+    "a texture of another file": ".extern .global .texref t;",
+    "shared memory": ".extern .shared .b8 s[];",
+    "printf": ".extern .func (.param .b32 r) vprintf(.param .b64 a, .param .b64 b);",
+    "text": "garbage",
+    "a semicolon": ";",
+    "a brace": "}",
+    "a block": "{ }",
+    "an unknown directive": ".foo 1;",
+    "an unknown directive with a block": ".foo { }",
+    "an unknown directive behind .visible": ".visible .foo .b32 v;",
+    "an unknown type": ".global .foo .b32 v;",
+    "an unknown directive of a kernel": ".entry l() .foo 1 { ret; }",
+    "an unknown directive of a function": ".func f() .foo { ret; }",
+    "a directive of bodies": ".loc 1 1 1",
+    "a directive of functions": ".language 1;",
+    "a register": ".reg .b32 %r;",
+    "local memory": ".local .b32 v;",
+    "a parameter": ".param .b32 v;",
+    "a texture of old": ".tex .u32 t;",
+    "a texture without a space": ".texref t;",
+    "a texture": ".global .texref t;",
+    "shared": ".shared .b32 v;",
+    "common": ".common .global .b32 v;",
+    "a common function": ".common .func f() { ret; }",
+    "managed": ".global .attribute(.managed) .b32 v;",
+    "an attribute first": ".attribute(.managed) .global .b32 v;",
+    "the alignment first": ".align 8 .global .b32 v;",
+    "the type first": ".b32 .global v;",
+    "a type of a later ISA": ".global .b128 v;",
+    "two linkages": ".visible .weak .global .b32 v;",
+    "a linked alias": ".visible .alias a, k;",
+    "limits": ".entry l() .maxntid 64, 1, 1 .minnctapersm 1 { ret; }",
+    "a pragma of a kernel": ".entry l() .pragma \"nounroll\"; { ret; }",
+    "noreturn": ".func f() .noreturn { ret; }",
+    "a directive of a later ISA": ".entry l() .explicitcluster { ret; }",
+    "sections": ".section .debug_str\n{\n$s: .b8 1\n}\n.section .nv_x { .b8 1 }",
+    "files": ".file 1 \"k.cu\", 1, 2\n.file 2 \"k.h\"",
+    "a file without a number": ".file \"k.cu\"",
+    "DWARF of old": "@@DWARF .byte 1",
+    "a line marker": "# 1 \"k.cu\" 1 3",
+    "a line marker of #line": "#line 1 \"k.cu\"",
+    "a line marker and text": "# 1 \"k.cu\" x",
+    "a line marker without a file": "# 1",
+    "a line marker and a comment": "# 1 \"k.cu\" // c",
+    "cut in a word": ".vis",
+    "cut in a name": ".visible .e",
+    "cut in parentheses": ".func (",
+    "cut in a string": ".pragma \"",
+    "cut in a comment": "/* ",
+    "the same kernel": KERNEL,
+    "an escape": "\x1b",
+}
+
+
+class NvJitLink:
+    PTX = 2
+
+    def __init__(self, release):
+        found = glob.glob(os.path.join(common.options.cache, "nvjitlink-" + release, "**", "libnvJitLink.so.*"), recursive=True)
+        if not found:
+            raise unittest.SkipTest("no nvJitLink; run tests/support/fetch nvjitlink-" + release)
+        library, suffix = ctypes.CDLL(found[0]), "_" + release.replace(".", "_")
+        self.create, self.add, self.complete = [getattr(library, "__nvJitLink" + name + suffix)
+                                                for name in ("Create", "AddData", "Complete")]
+        self.add.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p]
+
+    def takes(self, text):
+        """In a process of its own: some texts end it."""
+        child = os.fork()
+        if child == 0:
+            null = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(null, 1)
+            os.dup2(null, 2)
+            handle, option = ctypes.c_void_p(), ctypes.c_char_p(b"-arch=sm_80")
+            taken = (self.create(ctypes.byref(handle), 1, (ctypes.c_char_p * 1)(option)) == 0 and
+                     self.add(handle, self.PTX, text + b"\0", len(text) + 1, b"text") == 0 and self.complete(handle) == 0)
+            os._exit(0 if taken else 1)
+        return os.waitpid(child, 0)[1] == 0
+
+
+class PtxTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.temporary = tempfile.TemporaryDirectory()
+        cls.path = os.path.join(cls.temporary.name, "text.ptx")
+        cls.assemblers, cls.linkers = [], []
+        for release in RELEASES:
+            found = glob.glob(os.path.join(common.options.cache, "ptxas-" + release, "nvidia", "*", "bin", "ptxas"))
+            if not found:
+                raise unittest.SkipTest("no ptxas; run tests/support/fetch ptxas-" + release)
+            cls.assemblers.append(found[0])
+            if release >= "12":
+                cls.linkers.append(NvJitLink(release))
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.temporary.cleanup()
+
+    def code(self, *command):
+        return subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=60).returncode
+
+    def compare(self, name, text):
+        text = text.encode()
+        with open(self.path, "wb") as file:
+            file.write(text)
+        said = [self.code(ptxas, "-arch=sm_80", self.path, "-o", self.path + ".cubin") == 0 for ptxas in self.assemblers]
+        said += [linker.takes(text) for linker in self.linkers]
+        exit_code = self.code(common.options.archguard, "verify", "--device", "8.0@" + RELEASES[-1], self.path)
+        with self.subTest(name, said=said):
+            self.assertIn(exit_code, (0, 1, 2))
+            if all(said):
+                self.assertEqual(exit_code, 0)
+            else:
+                self.assertNotEqual(exit_code, 0)
+        return all(said), not any(said)
+
+    def test_heads(self):
+        done = [self.compare(name, text) for name, text in HEADS.items()]
+        self.assertGreater(sum(taken for taken, _ in done), 10)
+        self.assertGreater(sum(refused for _, refused in done), 15)
+
+    def test_statements(self):
+        done = [self.compare(name, HEAD + KERNEL + text + "\n") for name, text in BEHIND.items()]
+        self.assertGreater(sum(taken for taken, _ in done), 20)
+        self.assertGreater(sum(refused for _, refused in done), 25)
+
+
+if __name__ == "__main__":
+    sys.exit(common.main())
