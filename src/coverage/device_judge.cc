@@ -136,6 +136,7 @@ struct DeviceJudge::State {
     failure.where = embedded.where;
     failure.kernel = embedded.kernel;
     failure.fix = embedded.fix;
+    failure.mend = embedded.mend;
     result_.failures.push_back(std::move(failure));
     if (result_.fix.empty()) result_.fix = embedded.fix;
   }

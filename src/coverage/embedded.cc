@@ -4,8 +4,7 @@
 #include <iterator>
 
 #include "base/text.h"
-#include "compat/rules.h"
-#include "compat/toolkit.h"
+#include "coverage/choices.h"
 
 namespace archguard {
 namespace {
@@ -20,54 +19,6 @@ int nearness(const Judgement& judgement) {
     return 3;
   if (judgement.verdict == Verdict::specific) return 0;
   return judgement.code == kNoKernelImage ? 1 : 2;
-}
-
-std::string fix_missing(ComputeCapability device, std::optional<Version> version, bool library) {
-  const std::string own = to_string(arch_of(device));
-  if (library) return "use a build of this library that embeds an image for sm_" + own;
-  const Toolkit* toolkit = version ? find_toolkit(*version) : nullptr;
-  const auto sass =
-      toolkit != nullptr ? newest_sass_for(toolkit->archs, device) : std::optional(arch_of(device));
-  const auto ptx =
-      toolkit != nullptr ? newest_ptx_for(toolkit->archs, device) : std::optional(arch_of(device));
-  std::vector<std::string> ways;
-  if (ptx)
-    ways.push_back("PTX of compute_" + to_string(*ptx) + " (nvcc -ptx -arch=compute_" + to_string(*ptx) +
-                   ")");
-  if (sass)
-    ways.push_back("a cubin of sm_" + to_string(*sass) + " (nvcc -cubin -arch=sm_" + to_string(*sass) + ")");
-  if (!ways.empty()) return "embed " + join(ways, " or ") + " as well";
-  const auto last = last_toolkit_for(device);
-  return last ? "build with CUDA " + to_string(*last) + ", the last toolkit that serves " +
-                    to_string(device) + ", or leave this device out of the fleet"
-              : "no known toolkit serves " + to_string(device) + "; leave this device out of the fleet";
-}
-
-std::string fix_of(const Judgement& judgement, const Device& device, const JudgePolicy& policy,
-                   std::optional<Version> toolkit, bool library) {
-  const ComputeCapability capability = *device.capability;
-  switch (judgement.code) {
-    case kJitDisabled:
-      return "unset " + policy.environment.disables_jit;
-    case kNoKernelImage:
-      if (!policy.environment.forces_jit.empty()) return "unset " + policy.environment.forces_jit;
-      return fix_missing(capability, toolkit, library);
-    case kUnsupportedPtxVersion:
-    case kInvalidKernelImage:
-      if (judgement.needs_driver)
-        return "update the driver to one that offers CUDA " + to_string(*judgement.needs_driver) +
-               " or newer" + (library ? "" : ", or embed a cubin of sm_" + to_string(arch_of(capability)));
-      return {};
-    case kInvalidPtx:
-      return "compile that PTX without -rdc=true, or embed the cubin that nvcc -dlink makes";
-    default:
-      return judgement.verdict == Verdict::unknown ? std::string()
-                                                   : fix_missing(capability, toolkit, library);
-  }
-}
-
-bool is_plain_ptx(const Image& image) {
-  return image.entry.kind == EntryKind::ptx && image.entry.arch.suffix == Suffix::none;
 }
 
 }  // namespace
@@ -86,13 +37,10 @@ void EmbeddedJudge::add(const std::string& place, const ContainerCode& code) {
   const Judgement judgement = judge(code, device_, policy);
   if (judgement.verdict == Verdict::nothing) return;
   if (++total_ == 1) first_ = place;
+  add_choice(all_, code);
   for (const Image& image : code.images) {
-    any_plain_ptx_ = any_plain_ptx_ || is_plain_ptx(image);
     const std::string name = image_name(image.entry);
     if (std::find(names_.begin(), names_.end(), name) == names_.end()) names_.push_back(name);
-    if (const auto toolkit = toolkit_of(image);
-        image.unknown.empty() && toolkit && (!toolkit_ || *toolkit_ < *toolkit))
-      toolkit_ = toolkit;
   }
   switch (judgement.verdict) {
     case Verdict::sass:
@@ -119,12 +67,14 @@ EmbeddedResult EmbeddedJudge::finish(bool library) const {
   result.fitting = sass_ + jit_;
   result.unknown = unknown_;
   if (sass_ == 0 && jit_ != 0) result.needs_driver = needs_driver_;
-  if (!result.lacking() && policy_.require_ptx && !any_plain_ptx_) {
+  if (!result.lacking() && policy_.require_ptx && !holds_plain_ptx_as_data(all_)) {
     result.fitting = 0;
     result.reason = "none of them is plain PTX, which is required";
     result.where = first_;
     result.found = names_text();
-    result.fix = fix_missing(*device_.capability, toolkit_, library);
+    Judgement judgement;
+    judgement.verdict = Verdict::uncovered;
+    say_fix(result, judgement, library);
     return result;
   }
   if (!result.lacking()) return result;
@@ -139,8 +89,14 @@ EmbeddedResult EmbeddedJudge::finish(bool library) const {
   result.where = failed_->place;
   result.kernel = failed_->kernel;
   result.found = names_text();
-  result.fix = fix_of(judgement, device_, policy_, toolkit_, library);
+  if (unknown_ != 0) judgement.verdict = Verdict::unknown;
+  say_fix(result, judgement, library);
   return result;
+}
+
+void EmbeddedJudge::say_fix(EmbeddedResult& result, const Judgement& judgement, bool library) const {
+  result.mend = find_fix({all_, device_, policy_, library}, judgement);
+  result.fix = text_of(result.mend, device_, {}, {});
 }
 
 std::string EmbeddedJudge::names_text() const {

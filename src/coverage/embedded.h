@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "coverage/fix.h"
 #include "coverage/judge.h"
 
 namespace archguard {
@@ -27,6 +28,7 @@ struct EmbeddedResult {
   std::string where;                    // that image
   std::string found;                    // all of them: "sm_90a, compute_90"
   std::string fix;                      // the line to type
+  Fix mend;                             // what `fix` says
   std::string kernel;                   // one of its kernels, mangled; may be empty
   std::optional<Version> needs_driver;  // the lowest CUDA that one of them needs, where no SASS fits
 
@@ -60,11 +62,13 @@ class EmbeddedJudge {
 
   const Device& device_;
   const JudgePolicy& policy_;
+  void say_fix(EmbeddedResult& result, const Judgement& judgement, bool library) const;
+
   std::string first_;  // image's place
   std::uint64_t total_ = 0, sass_ = 0, jit_ = 0, unknown_ = 0;
-  bool any_plain_ptx_ = false;
   std::optional<Failed> failed_;  // that comes closest to running
-  std::optional<Version> needs_driver_, toolkit_;
+  std::optional<Version> needs_driver_;
+  ContainerCode all_;               // the images, each kind once
   std::vector<std::string> names_;  // of images, each once
 };
 

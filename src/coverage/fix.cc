@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compat/rules.h"
+#include "coverage/choices.h"
 
 // A fix is searched, not looked up: each candidate is applied to what was judged, and judged again. So none
 // is offered that the file has already, that the toolkit cannot make, or that leads to another error.
@@ -65,8 +66,9 @@ std::vector<Arch> not_made(const ContainerCode& code, const Toolkit& toolkit) {
 
 // A cubin or PTX by itself, which no build can add another image to.
 bool is_bare(const Container& container) {
-  return container.size != 0 && container.entries.size() == 1 &&
-         container.entries[0].stored_size == container.size;
+  const bool alone = container.size != 0 && container.entries.size() == 1 &&
+                     container.entries[0].stored_size == container.size;
+  return alone || container.bare;
 }
 
 std::optional<Version> newest_of(const std::optional<Version>& a, const std::optional<Version>& b) {
@@ -143,13 +145,17 @@ class Search {
     repacked.lz4 = true;
     const bool lz4 = repackable() && offer(fix, repacked, new_driver);
     const bool by_jit = !sass && offer_any(fix, with_ptx(base, toolkit_archs()), new_driver);
+    const bool by_cubin = !sass && !by_jit && is_of_data() && offer_any(fix, with_cubin(base), new_driver);
     // Where PTX does, another toolkit is worth it for the sake of SASS.
-    if (!sass && !lz4 && !linked) offer_other_toolkit(fix, base, new_driver, by_jit);
+    if (!sass && !lz4 && !linked && !by_cubin) offer_other_toolkit(fix, base, new_driver, by_jit);
     if (!fix.ways.empty() || !is_for_linking(code_)) return;
     offer_any(fix, with_additions(linked_too(base), toolkit_archs()), new_driver);
     if (fix.ways.empty()) offer_any(fix, with_ptx(linked_too(base), toolkit_archs()), new_driver);
     if (fix.ways.empty()) offer_other_toolkit(fix, linked_too(base), new_driver, false);
   }
+
+  // Images that the program hands to the driver itself.
+  bool is_of_data() const { return code_.container.bare; }
 
   static Remedy linked_too(Remedy remedy) {
     remedy.link = true;
@@ -172,13 +178,11 @@ class Search {
     const auto ptx = ptx_for_the_newest(archs);
     // Who hands PTX to the driver does not hand it a cubin, unless that is what is asked for.
     const bool takes_sass = !bare_ || question_.policy.require_sass ||
-                            std::none_of(code_.images.begin(), code_.images.end(), [](const Image& image) {
+                            !std::all_of(code_.images.begin(), code_.images.end(), [](const Image& image) {
                               return image.entry.kind == EntryKind::ptx;
                             });
     const auto candidate = [&](std::vector<Addition> add) {
-      candidates.push_back(base);
-      candidates.back().add = std::move(add);
-      candidates.back().apart = bare_;
+      candidates.push_back(adding(base, std::move(add)));
     };
     if (question_.policy.require_ptx && ptx) {
       candidate({{*ptx, false, true}});
@@ -195,10 +199,21 @@ class Search {
   std::vector<Remedy> with_ptx(const Remedy& base, const std::vector<Arch>& archs) const {
     const auto ptx = newest_ptx_for(archs, capability());
     if (!ptx) return {};
-    Remedy candidate = base;
-    candidate.add = {{*ptx, false, true}};
-    candidate.apart = bare_;
-    return {candidate};
+    return {adding(base, {{*ptx, false, true}})};
+  }
+
+  // Beside PTX that is data: where PTX does not help, a cubin may, which the same functions load.
+  std::vector<Remedy> with_cubin(const Remedy& base) const {
+    const auto sass = newest_sass_for(toolkit_archs(), capability());
+    if (!sass) return {};
+    return {adding(base, {{*sass, true, false}})};
+  }
+
+  Remedy adding(Remedy remedy, std::vector<Addition> add) const {
+    remedy.add = std::move(add);
+    remedy.apart = bare_;
+    remedy.embedded = is_of_data();
+    return remedy;
   }
 
   // Required for GPUs to come: PTX of the newest arch that the container has SASS of.
@@ -392,6 +407,19 @@ class Search {
     for (const std::string& variable : remedy.unset)
       for (std::string* set : {&policy.environment.forces_jit, &policy.environment.disables_jit})
         if (*set == variable) set->clear();
+    if (!is_of_data()) return needs_of(code, device, policy, build);
+    if (policy.require_ptx && !holds_plain_ptx_as_data(code)) return std::nullopt;
+    policy.require_ptx = false;
+    std::optional<Version> least;
+    for (const ContainerCode& choice : choices_of(code)) {
+      const auto needs = needs_of(choice, device, policy, build);
+      if (needs && (!least || *needs < *least)) least = needs;
+    }
+    return least;
+  }
+
+  std::optional<Version> needs_of(const ContainerCode& code, const Device& device, const JudgePolicy& policy,
+                                  const Build& build) const {
     const Judgement judgement = judge(code, device, policy);
     if (judgement.verdict != Verdict::sass && judgement.verdict != Verdict::jit) return std::nullopt;
     if (!holds_all(code, *judgement.image)) return std::nullopt;
@@ -423,9 +451,10 @@ class Search {
 
   // An image as an added one is compiled: for linking or not, and packed as those that are there.
   Image like() const {
+    const Image* like = nullptr;
     for (const Image& image : code_.images)
-      if (image.code) return image;
-    return {};
+      if (image.code && (like == nullptr || (is_of_data() && like->code->relocatable))) like = &image;
+    return like == nullptr ? Image{} : *like;
   }
 
   // With all kernels of the container.
@@ -495,6 +524,14 @@ Fix find_fix(const FixQuestion& question, const Judgement& judgement) {
   fix = {};
   JudgePolicy policy = question.policy;
   policy.require_driver = false;
+  if (question.code.container.bare) {
+    policy.require_ptx = false;
+    for (const ContainerCode& choice : choices_of(question.code)) {
+      const Verdict verdict = judge(choice, question.device, policy).verdict;
+      fix.name_driver |= verdict == Verdict::sass || verdict == Verdict::jit;
+    }
+    return fix;
+  }
   fix.name_driver = judge(question.code, question.device, policy).verdict != Verdict::unknown;
   return fix;
 }

@@ -25,6 +25,7 @@ struct Remedy {
   std::vector<Arch> drop;                // archs of the file that these toolkits do not make
   std::vector<Addition> add;             // images beside those that are there
   bool apart = false;                    // each is a file of its own: there is no fat binary to hold them
+  bool embedded = false;                 // with `apart`: among the data of the file that holds the others
   bool lz4 = false;                      // compress with LZ4, not with zstd
   bool link = false;                     // link the code for the device, or compile it as a whole
   bool other_library = false;            // another build of the library, for the major version of `toolkits`
@@ -41,8 +42,8 @@ struct Fix {
 };
 
 struct FixQuestion {
-  const ContainerCode& code;
-  const Device& device;  // has a capability
+  const ContainerCode& code;  // or, where it is bare, all images that the file holds as data: see choices.h
+  const Device& device;       // has a capability
   const JudgePolicy& policy;
   // Somebody else built the file: another build of it can be had, other images cannot be added.
   bool of_others = false;

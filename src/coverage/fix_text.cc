@@ -20,13 +20,21 @@ std::string nvcc_flags(const Addition& add) {
   return (add.sass ? flag + "sm_" + number + " " : "") + flag + "compute_" + number;
 }
 
-// "compute_75 (nvcc -ptx -arch=compute_75)"
-std::string apart(const Addition& add) {
+// "compute_75 (nvcc -ptx -arch=compute_75)"; "PTX of compute_75 (…)"
+std::string apart(const Addition& add, const std::string& a_cubin, const std::string& some_ptx) {
   const std::string number = to_string(add.arch), sass = "sm_" + number, ptx = "compute_" + number;
   std::vector<std::string> texts;
-  if (add.sass) texts.push_back(sass + " (nvcc -cubin -arch=" + sass + ")");
-  if (add.ptx) texts.push_back(ptx + " (nvcc -ptx -arch=" + ptx + ")");
+  if (add.sass) texts.push_back(a_cubin + sass + " (nvcc -cubin -arch=" + sass + ")");
+  if (add.ptx) texts.push_back(some_ptx + ptx + " (nvcc -ptx -arch=" + ptx + ")");
   return join(texts, " and ");
+}
+
+std::string as_file(const Addition& add) {
+  return apart(add, "", "");
+}
+
+std::string as_data(const Addition& add) {
+  return apart(add, "a cubin of ", "PTX of ");
 }
 
 template <class Spelling>
@@ -150,7 +158,8 @@ class Speaker {
 
   // The list in full once; it is the same list further on.
   std::string add(const Remedy& way) {
-    if (way.apart) return "compile it for " + listed(spelled(way.add, apart)) + " as well";
+    if (way.embedded) return "embed " + listed(spelled(way.add, as_data)) + " as well";
+    if (way.apart) return "compile it for " + listed(spelled(way.add, as_file)) + " as well";
     const bool again = list_named_;
     list_named_ = true;
     if (!way.toolkits && is_held(way.add, held_))

@@ -63,13 +63,22 @@ Fix find_runtime_fix(const DeviceResult& result, const Device& device, const Ver
   const auto is_driver_alone = [&](const Remedy& way) {
     return way.driver && !names_toolkit(way) && way.add.empty() && way.unset.empty() && !way.lz4 && !way.link;
   };
+  const auto is_older = [&](const Fix& a, const Fix& b) {
+    const auto way_of = [&](const Fix& of) {
+      return std::find_if(of.ways.begin(), of.ways.end(), names_toolkit);
+    };
+    const auto of_a = way_of(a), of_b = way_of(b);
+    return of_a != a.ways.end() && of_b != b.ways.end() && of_a->toolkits->last < of_b->toolkits->last;
+  };
   bool driver_mends = true, toolkit_mends = true;
   for (const KindOfContainer& kind : kinds) {
     if (!kind.runs) continue;
     Fix own = find_fix({kind.code, device, policy.judge, false, runtime}, failed);
     driver_mends &= std::any_of(own.ways.begin(), own.ways.end(), is_driver_alone);
     toolkit_mends &= std::any_of(own.ways.begin(), own.ways.end(), names_toolkit);
-    if (steps(fix) < steps(own) || fix.ways.empty()) fix = std::move(own);  // where it takes more
+    // Where it takes more, or an older toolkit.
+    if (steps(fix) < steps(own) || fix.ways.empty() || (steps(fix) == steps(own) && is_older(own, fix)))
+      fix = std::move(own);
   }
   const auto fails_others = [&](const Remedy& way) {
     return (!driver_mends && is_driver_alone(way)) || (!toolkit_mends && names_toolkit(way));

@@ -9,6 +9,9 @@ using namespace archguard::test;
 
 namespace {
 
+const std::string kNeeds80 = "it needs SASS of sm_80, or PTX of compute_80 or older; ";
+const std::string kACubin = "embed a cubin of sm_80 (nvcc -cubin -arch=sm_80) as well";
+
 ContainerCode bare(Image image) {
   ContainerCode code = container({std::move(image)});
   code.container.bare = true;
@@ -50,32 +53,44 @@ TEST_CASE("one of the images that fits is enough: the program chooses") {
 }
 
 TEST_CASE("where none fits, all are named, and what comes closest is the cause") {
+  const std::string some_ptx = "embed PTX of compute_80 (nvcc -ptx -arch=compute_80) as well";
   CHECK(judged({bare(ptx("90", "9.0")), bare(sass("90a")), bare(sass("90a"))}) ==
-        "209: compute_90, sm_90a: it needs SASS of sm_80, or PTX of compute_80 or older; embed PTX of "
-        "compute_80 "
-        "(nvcc -ptx -arch=compute_80) or a cubin of sm_80 (nvcc -cubin -arch=sm_80) as well");
+        "209: compute_90, sm_90a: " + kNeeds80 + kACubin);
+  CHECK(judged({bare(ptx("90", "9.0"))}) == "209: compute_90: " + kNeeds80 + some_ptx);
   CHECK(judged({bare(sass("90a"))}) ==
-        "209: sm_90a: images with an a or f suffix, none for this device; embed PTX of compute_80 (nvcc -ptx "
-        "-arch=compute_80) or a cubin of sm_80 (nvcc -cubin -arch=sm_80) as well");
-  CHECK(judged({bare(sass("90")), bare(ptx("80", "9.0"))}, {"8.0", "12.4"}) ==
-        "222: sm_90, compute_80: its PTX has ISA 9.0; the driver offers CUDA 12.4 and takes PTX up to ISA 8.4; "
-        "update the driver to one that offers CUDA 13.0 or newer, or embed a cubin of sm_80");
+        "209: sm_90a: images with an a or f suffix, none for this device; " + kACubin);
   CHECK(judged({bare(sass("90"))}, {"8.0", {}, {}, true}) ==
-        "209: sm_90: it needs SASS of sm_80, or PTX of compute_80 or older; use a build of this library that "
-        "embeds "
-        "an image for sm_80");
+        "209: sm_90: " + kNeeds80 + "use a build of this library that holds sm_80");
+  JudgePolicy policy;
+  policy.environment.disables_jit = "CUDA_DISABLE_PTX_JIT";
+  CHECK(judged({bare(ptx("75", "8.0"))}, {"8.0", {}, policy}) ==
+        "223: compute_75: only its PTX fits, and CUDA_DISABLE_PTX_JIT keeps the driver from compiling PTX; "
+        "unset CUDA_DISABLE_PTX_JIT");
+}
+
+TEST_CASE("the fix is nothing that the file has already, and leads to no other error") {
+  // What CUDA 13.0 makes asks for a driver of CUDA 13.0, a cubin as well.
+  CHECK(
+      judged({bare(sass("90")), bare(ptx("80", "9.0"))}, {"8.0", "12.4"}) ==
+      "222: sm_90, compute_80: its PTX has ISA 9.0; the driver offers CUDA 12.4 and takes PTX up to ISA 8.4; "
+      "update the driver to branch 580 (CUDA 13.0) or newer, or build with CUDA 12.9 and embed a cubin of "
+      "sm_80 "
+      "(nvcc -cubin -arch=sm_80) as well");
+  // A cubin is no PTX.
   JudgePolicy policy;
   policy.require_ptx = true;
   CHECK(judged({bare(sass("80"))}, {"8.0", {}, policy}) ==
         "0: sm_80: none of them is plain PTX, which is required; embed PTX of compute_80 (nvcc -ptx "
-        "-arch=compute_80) or a cubin of sm_80 (nvcc -cubin -arch=sm_80) as well");
+        "-arch=compute_80) as well");
   CHECK(judged({bare(sass("80")), bare(ptx("75", "8.0"))}, {"8.0", {}, policy}) == "2 of 2");
+  // PTX that nobody compiles.
   policy = {};
   policy.environment.disables_jit = "CUDA_DISABLE_PTX_JIT";
-  CHECK(judged({bare(ptx("75", "8.0"))}, {"8.0", {}, policy}) ==
-        "223: compute_75: only its PTX fits, and CUDA_DISABLE_PTX_JIT keeps the driver from compiling PTX; "
-        "unset "
-        "CUDA_DISABLE_PTX_JIT");
+  CHECK(judged({bare(ptx("90", "9.0"))}, {"8.0", {}, policy}) == "209: compute_90: " + kNeeds80 + kACubin);
+  // What no toolkit makes.
+  CHECK(judged({bare(sass("90"))}, {"1.3", {}, {}, true})
+            .find("; no known toolkit helps 1.3: leave this device "
+                  "out of the fleet") != std::string::npos);
 }
 
 TEST_CASE("an image that nobody understands neither fits nor is ruled out") {

@@ -1,0 +1,66 @@
+#include "coverage/choices.h"
+
+#include <algorithm>
+
+#include "coverage/judge.h"
+
+namespace archguard {
+namespace {
+
+constexpr std::size_t kMostKinds = 1000;
+
+const std::vector<Kernel>& all_kernels() {
+  static const std::vector<Kernel> kernels = {{"others", KernelState::real, 0},
+                                              {"some", KernelState::real, 0}};
+  return kernels;
+}
+
+bool is_same_kind(const Image& a, const Image& b) {
+  return a.entry.kind == b.entry.kind && a.entry.kind_code == b.entry.kind_code &&
+         a.entry.arch == b.entry.arch && a.entry.or_archs == b.entry.or_archs &&
+         a.entry.ptx_isa == b.entry.ptx_isa && a.unknown == b.unknown && toolkit_of(a) == toolkit_of(b) &&
+         a.code.has_value() == b.code.has_value() && (!a.code || a.code->relocatable == b.code->relocatable);
+}
+
+}  // namespace
+
+std::vector<ContainerCode> choices_of(const ContainerCode& code) {
+  std::vector<ContainerCode> choices;
+  for (const Image& image : code.images) {
+    choices.emplace_back();
+    choices.back().container = code.container;
+    choices.back().linked = code.linked;
+    choices.back().images = {image};
+    choices.back().kernels = code.kernels;
+  }
+  return choices;
+}
+
+bool is_plain_ptx(const Image& image) {
+  return image.entry.kind == EntryKind::ptx && image.entry.arch.suffix == Suffix::none;
+}
+
+bool holds_plain_ptx_as_data(const ContainerCode& code) {
+  return std::any_of(code.images.begin(), code.images.end(), is_plain_ptx);
+}
+
+void add_choice(ContainerCode& all, const ContainerCode& code) {
+  if (all.images.empty()) {
+    all.container = code.container;
+    all.container.entries.clear();
+    all.linked = code.linked;
+    all.kernels = {{"others", true}, {"some", true}};
+  }
+  for (const Image& image : code.images) {
+    const auto same = [&](const Image& each) { return is_same_kind(each, image); };
+    if (all.images.size() >= kMostKinds || std::any_of(all.images.begin(), all.images.end(), same)) continue;
+    Image light = image;
+    if (light.code) {
+      light.code->kernels = all_kernels();
+      light.code->variables.clear();
+    }
+    all.images.push_back(std::move(light));
+  }
+}
+
+}  // namespace archguard
