@@ -11,7 +11,8 @@
 namespace archguard {
 namespace {
 
-// Since no star, `?` or bracket stands for a `/`, the end with as many of them is the only one that can match.
+// Since no star, `?` or bracket stands for a `/`, the end with as many of them is the only one that can
+// match.
 bool matches_end(const std::string& glob, const std::string& path) {
   auto folders = std::count(glob.begin(), glob.end(), '/');
   std::size_t at = path.size();
@@ -20,10 +21,36 @@ bool matches_end(const std::string& glob, const std::string& path) {
 }
 
 // Something runs there, and nothing that it asks for fails.
-bool covers(const FileResult& file, std::size_t device_class) {
+bool runs(const FileResult& file, std::size_t device_class) {
   const DeviceResult& result = file.devices[device_class];
   const bool any_runs = result.containers.sass + result.containers.jit + result.embedded.fitting != 0;
   return file.errors.empty() && file.has_code && any_runs && result.coverage == Coverage::covered;
+}
+
+// What a library that the file needs says of the device; covered where it has no device code.
+Coverage library_coverage(const Verification& verification, const FileResult& library,
+                          std::size_t device_class) {
+  if (!library.errors.empty()) return Coverage::unknown;
+  if (outcome_of(verification, library) == Outcome::no_device_code) return Coverage::covered;
+  return library.devices[device_class].coverage;
+}
+
+// The file with all that it needs.
+Coverage coverage_of(const Verification& verification, const FileResult& file, std::size_t device_class) {
+  const Coverage own = file.devices[device_class].coverage;
+  if (!runs(file, device_class))
+    return file.errors.empty() && own == Coverage::not_covered ? own : Coverage::unknown;
+  bool unknown = false;
+  for (const std::size_t library : file.libraries) {
+    const Coverage each = library_coverage(verification, verification.files[library], device_class);
+    if (each == Coverage::not_covered) return each;
+    unknown |= each == Coverage::unknown;
+  }
+  return unknown ? Coverage::unknown : Coverage::covered;
+}
+
+bool covers(const Verification& verification, const FileResult& file, std::size_t device_class) {
+  return coverage_of(verification, file, device_class) == Coverage::covered;
 }
 
 // What there is to remark on where the file covers a device: the less, the better.
@@ -37,10 +64,9 @@ AnyOfDevice judge(const Verification& verification, const AnyOf& group, std::siz
   bool unknown = false;
   for (const std::size_t index : group.files) {
     const FileResult& file = verification.files[index];
-    if (covers(file, device_class))
-      answer.covered_by.push_back(index);
-    else
-      unknown |= !file.errors.empty() || file.devices[device_class].coverage != Coverage::not_covered;
+    const Coverage coverage = coverage_of(verification, file, device_class);
+    if (coverage == Coverage::covered) answer.covered_by.push_back(index);
+    unknown |= coverage == Coverage::unknown;
   }
   const auto remarks = [&](std::size_t index) {
     return remarks_on(verification.files[index].devices[device_class]);
@@ -89,6 +115,48 @@ std::vector<const AnyOf*> groups_of(const Verification& verification, const File
   return groups;
 }
 
+// Of a library that alternatives alone need: those.
+std::vector<const FileResult*> users_of(const Verification& verification, const FileResult& library) {
+  const auto index = static_cast<std::size_t>(&library - verification.files.data());
+  std::vector<const FileResult*> users;
+  for (const FileResult& file : verification.files)
+    if (std::find(file.libraries.begin(), file.libraries.end(), index) != file.libraries.end())
+      users.push_back(&file);
+  return users;
+}
+
+void resolve_libraries(Verification& verification) {
+  std::map<std::string, std::size_t> index_of;
+  for (std::size_t i = 0; i < verification.files.size(); ++i)
+    if (verification.files[i].member.empty()) index_of.try_emplace(verification.files[i].path, i);
+  for (FileResult& file : verification.files)
+    for (const std::string& path : file.needs)
+      if (const auto found = index_of.find(path); found != index_of.end())
+        file.libraries.push_back(found->second);
+}
+
+// Alternatives, and what they alone need. What another file needs is loaded with it, whoever else may do
+// without.
+void mark_alternatives(Verification& verification) {
+  for (FileResult& file : verification.files) {
+    const auto groups = groups_of(verification, file);
+    file.alternative = !groups.empty() && std::all_of(groups.begin(), groups.end(), [](const AnyOf* group) {
+      return group->files.size() > 1;
+    });
+  }
+  std::vector<bool> of_others(verification.files.size()), of_alternatives(verification.files.size());
+  for (const FileResult& file : verification.files)
+    for (const std::size_t library : file.libraries)
+      (file.alternative ? of_alternatives : of_others)[library] = true;
+  for (std::size_t i = 0; i < verification.files.size(); ++i) {
+    FileResult& file = verification.files[i];
+    if (of_others[i])
+      file.alternative = false;
+    else if (!file.needed_by.empty() && of_alternatives[i])
+      file.alternative = true;
+  }
+}
+
 }  // namespace
 
 bool any_of_matches(const std::string& glob, const FileResult& file) {
@@ -97,6 +165,8 @@ bool any_of_matches(const std::string& glob, const FileResult& file) {
 }
 
 void find_alternatives(Verification& verification, const std::vector<std::string>& globs) {
+  if (globs.empty()) return;
+  resolve_libraries(verification);
   for (const std::string& glob : globs) {
     AnyOf group;
     group.glob = glob;
@@ -115,18 +185,22 @@ void find_alternatives(Verification& verification, const std::vector<std::string
     judge_expected(verification, group);
     verification.any_of.push_back(std::move(group));
   }
-}
-
-bool is_alternative(const Verification& verification, const FileResult& file) {
-  const auto groups = groups_of(verification, file);
-  return !groups.empty() && std::all_of(groups.begin(), groups.end(),
-                                        [](const AnyOf* group) { return group->files.size() > 1; });
+  mark_alternatives(verification);
 }
 
 std::optional<std::size_t> covered_elsewhere(const Verification& verification, const FileResult& file,
                                              std::size_t device_class) {
-  if (!is_alternative(verification, file) || covers(file, device_class)) return std::nullopt;
+  if (!file.alternative || covers(verification, file, device_class)) return std::nullopt;
   const auto groups = groups_of(verification, file);
+  if (groups.empty()) {  // a library: where all that need it are not the ones
+    const auto users = users_of(verification, file);
+    std::optional<std::size_t> elsewhere;
+    for (const FileResult* user : users) {
+      elsewhere = covered_elsewhere(verification, *user, device_class);
+      if (!elsewhere) return std::nullopt;
+    }
+    return elsewhere;
+  }
   const bool all_cover = std::all_of(groups.begin(), groups.end(), [&](const AnyOf* group) {
     return group->devices[device_class].coverage == Coverage::covered;
   });
@@ -135,8 +209,14 @@ std::optional<std::size_t> covered_elsewhere(const Verification& verification, c
 }
 
 bool is_to_be_told(const Verification& verification, const FileResult& file, std::size_t device_class) {
-  if (!is_alternative(verification, file)) return true;
+  if (!file.alternative) return true;
   const auto groups = groups_of(verification, file);
+  if (groups.empty()) {
+    const auto users = users_of(verification, file);
+    return std::any_of(users.begin(), users.end(), [&](const FileResult* user) {
+      return is_to_be_told(verification, *user, device_class);
+    });
+  }
   return std::any_of(groups.begin(), groups.end(), [&](const AnyOf* group) {
     const auto& covered_by = group->devices[device_class].covered_by;
     return !covered_by.empty() && &verification.files[covered_by.front()] == &file;
@@ -144,11 +224,20 @@ bool is_to_be_told(const Verification& verification, const FileResult& file, std
 }
 
 bool errors_matter(const Verification& verification, const FileResult& file) {
-  if (!is_alternative(verification, file)) return true;
-  const auto groups = groups_of(verification, file);
-  return std::any_of(groups.begin(), groups.end(), [&](const AnyOf* group) {
-    return outcome_of(verification, *group) == Outcome::unknown;
+  if (!file.alternative) return true;
+  const auto groups = globs_of(verification, file);
+  return std::any_of(groups.begin(), groups.end(), [&](std::size_t group) {
+    return outcome_of(verification, verification.any_of[group]) == Outcome::unknown;
   });
+}
+
+std::vector<std::size_t> globs_of(const Verification& verification, const FileResult& file) {
+  std::vector<std::size_t> globs = file.any_of;
+  if (file.alternative && globs.empty())
+    for (const FileResult* user : users_of(verification, file))
+      for (const std::size_t group : user->any_of)
+        if (std::find(globs.begin(), globs.end(), group) == globs.end()) globs.push_back(group);
+  return globs;
 }
 
 std::string suggest_any_of(const Verification& verification) {

@@ -33,11 +33,9 @@ struct AnyOf {
 // `p.whl(pkg/x.so)`.
 bool any_of_matches(const std::string& glob, const FileResult& file);
 
-// Fills `any_of` of the verification, which has its files, and theirs.
+// Fills `any_of` of the verification, which has its files, and theirs. A file counts with the libraries that
+// it needs; one that only alternatives need is asked for with them.
 void find_alternatives(Verification& verification, const std::vector<std::string>& globs);
-
-// Is the file one of several alternatives, so that its own failures are none by themselves?
-bool is_alternative(const Verification& verification, const FileResult& file);
 
 // The file that a device of this class runs instead of this alternative, which does not cover it; nothing
 // where a glob of this file has none.
@@ -50,6 +48,9 @@ bool is_to_be_told(const Verification& verification, const FileResult& file, std
 
 // What was not read of this file may matter. Not where other alternatives cover every device.
 bool errors_matter(const Verification& verification, const FileResult& file);
+
+// The globs of which the file is an alternative; of a library that only alternatives need, theirs.
+std::vector<std::size_t> globs_of(const Verification& verification, const FileResult& file);
 
 // A glob for which some of these files are alternatives, as the user would type it; empty where no file holds
 // device code.

@@ -61,7 +61,7 @@ Outcome outcome_of(const Verification& verification) {
   bool not_covered = expects_in_vain(verification), covered = false;
   std::vector<Outcome> outcomes;
   for (const FileResult& file : verification.files)
-    if (!is_alternative(verification, file)) outcomes.push_back(outcome_of(verification, file));
+    if (!file.alternative) outcomes.push_back(outcome_of(verification, file));
   for (const AnyOf& group : verification.any_of) outcomes.push_back(outcome_of(verification, group));
   for (const Outcome outcome : outcomes) {
     if (outcome == Outcome::unknown) return Outcome::unknown;

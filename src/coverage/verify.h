@@ -150,7 +150,11 @@ struct FileResult {
   std::vector<Error> warnings;            // see ContainerCode
   std::vector<std::string> runtime_code;  // see DeviceObject
   std::uint64_t optix = 0;                // bare PTX for OptiX, which is not judged
+  std::vector<std::string> needs = {};    // paths of the libraries that it needs, where they were looked for
   std::vector<std::size_t> any_of = {};   // of which it is one: indices into the globs
+  // Of alternatives, or needed by such alone: its failures are none by themselves. See any_of.h.
+  bool alternative = false;
+  std::vector<std::size_t> libraries = {};  // `needs` as indices of files
 };
 
 struct VerifyRequest {

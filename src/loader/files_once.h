@@ -1,6 +1,6 @@
 #pragma once
 
-#include <set>
+#include <map>
 #include <string>
 #include <sys/stat.h>
 #include <utility>
@@ -13,11 +13,19 @@ class FilesOnce {
   // True where the file is new; one that is not there is always new.
   bool add(const std::string& path) {
     struct stat status {};
-    return ::stat(path.c_str(), &status) != 0 || known_.insert({status.st_dev, status.st_ino}).second;
+    return ::stat(path.c_str(), &status) != 0 ||
+           known_.try_emplace({status.st_dev, status.st_ino}, path).second;
+  }
+  // The path by which the file came to be known; else this one.
+  std::string known_as(const std::string& path) const {
+    struct stat status {};
+    if (::stat(path.c_str(), &status) != 0) return path;
+    const auto known = known_.find({status.st_dev, status.st_ino});
+    return known == known_.end() ? path : known->second;
   }
 
  private:
-  std::set<std::pair<dev_t, ino_t>> known_;
+  std::map<std::pair<dev_t, ino_t>, std::string> known_;
 };
 
 }  // namespace archguard

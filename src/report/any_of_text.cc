@@ -47,9 +47,20 @@ struct Refusal {
   std::size_t failures = 0;
 };
 
-Refusal refusal_of(const FileResult& file, const DeviceResult& result) {
+Refusal refusal_of(const Verification& verification, const FileResult& file, std::size_t device) {
+  const DeviceResult& result = file.devices[device];
   Refusal refusal;
   refusal.failures = result.failures.size();
+  if (result.coverage == Coverage::covered && file.errors.empty()) {
+    for (const std::size_t index : file.libraries) {
+      const FileResult& library = verification.files[index];
+      if (library.errors.empty() && library.devices[device].coverage == Coverage::covered) continue;
+      if (outcome_of(verification, library) == Outcome::no_device_code) continue;
+      Refusal of_library = refusal_of(verification, library, device);
+      of_library.text = "needs " + name_of(library) + ": " + of_library.text;
+      return of_library;
+    }
+  }
   if (result.failures.empty()) {
     refusal.text = "not read whole";
     refusal.failures = SIZE_MAX;
@@ -119,7 +130,7 @@ class GroupWriter {
     std::vector<Refusal> refusals;
     for (std::size_t i = 0; i < group_.files.size(); ++i) {
       const FileResult& file = all_.files[group_.files[i]];
-      refusals.push_back(refusal_of(file, file.devices[device]));
+      refusals.push_back(refusal_of(all_, file, device));
       refusals.back().name = names_[i];
     }
     const int code = refusals.front().code;
@@ -181,7 +192,8 @@ class GroupWriter {
     std::vector<Coverage> classes;
     for (const AnyOfDevice& device : group_.devices) classes.push_back(device.coverage);
     auto [text, excluded] = covered_text(all_, classes);
-    if (text.empty()) text = group_.absent.empty() ? "they hold what was asked for" : "they lack what was asked for";
+    if (text.empty())
+      text = group_.absent.empty() ? "they hold what was asked for" : "they lack what was asked for";
     line(fmt::format("any of {}, {}: {}{}", glob_, count(),
                      outcome_of(all_, group_) == Outcome::covered ? style_.good(text) : style_.error(text),
                      excluded));
@@ -203,8 +215,9 @@ std::string any_of_text(const Verification& verification, const AnyOf& group, co
 
 std::string globs_text(const Verification& verification, const FileResult& file) {
   std::vector<std::string> globs;
-  for (const std::size_t group : file.any_of) globs.push_back("'" + verification.any_of[group].glob + "'");
-  return "one of " + join(globs, " and of ");
+  for (const std::size_t group : globs_of(verification, file))
+    globs.push_back("'" + verification.any_of[group].glob + "'");
+  return (file.any_of.empty() ? "for one of " : "one of ") + join(globs, " and of ");
 }
 
 std::string name_beside(const Verification& verification, std::size_t other, const FileResult& file) {

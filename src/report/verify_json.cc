@@ -167,7 +167,8 @@ Json to_json(const Verification& verification, const FileResult& file) {
   if (verification.expects) json["expect"] = to_json(file.expect);
   if (!verification.any_of.empty()) {
     json["any_of"] = Json::array();
-    for (const std::size_t group : file.any_of) json["any_of"].push_back(verification.any_of[group].glob);
+    for (const std::size_t group : globs_of(verification, file))
+      json["any_of"].push_back(verification.any_of[group].glob);
   }
   return json;
 }

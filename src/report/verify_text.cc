@@ -123,7 +123,7 @@ class Writer {
       unknown += outcome == Outcome::unknown ? 1 : 0;
     };
     for (const FileResult& file : all_.files)
-      if (!file.named && file.needed_by.empty() && !is_alternative(all_, file)) count(outcome_of(all_, file));
+      if (!file.named && file.needed_by.empty() && !file.alternative) count(outcome_of(all_, file));
     const std::size_t files = covered + not_covered + unknown;
     for (const AnyOf& group : all_.any_of) {
       if (group.files.size() < 2) continue;
@@ -166,7 +166,7 @@ class Writer {
       line(fmt::format("archguard: {} more errors in {}; --format json has them all",
                        file.errors.size() - kErrorsShown, name_of(file)));
     for (const Error& warning : file.warnings) warn(warning.text(), {});
-    const bool alone = !is_alternative(all_, file);
+    const bool alone = !file.alternative;
     for (std::size_t i = 0; i < file.devices.size() && alone; ++i) write_failures(file, i);
     if (alone) write_expectation(file);
     for (std::size_t i = 0; i < file.devices.size(); ++i)
@@ -431,7 +431,7 @@ class Writer {
     std::vector<Coverage> classes;
     for (const DeviceResult& result : file.devices) classes.push_back(result.coverage);
     const auto [text, excluded] = covered_text(all_, classes);
-    if (is_alternative(all_, file) && !text.empty())
+    if (file.alternative && !text.empty())
       line(fmt::format("{}: {}{}, {}", name, text, excluded, globs_text(all_, file)));
     else if (!text.empty())
       line(fmt::format("{}: {}{}", name,

@@ -17,6 +17,8 @@ struct InputFile {
   std::optional<Error> error;  // a folder that could not be walked whole
   std::string needed_by = {};  // the file that needs this library, with --needed; else empty
   bool by_linker = false;      // it was found with --rpath-link alone
+  std::vector<std::string> needs =
+      {};  // with --needed: the paths of all libraries that it needs, in turn, too
 };
 
 // The files that the paths name; folders are walked in sorted order, links in them are not followed, pipes

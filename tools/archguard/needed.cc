@@ -42,7 +42,7 @@ NeededReport add_needed(std::vector<InputFile>& files, const NeededOptions& wher
   std::vector<InputFile> more;
   if (which == NeededFiles::beside)
     for (const InputFile& file : files) known.add(file.path);
-  for (const InputFile& file : files) {
+  for (InputFile& file : files) {
     if (which == NeededFiles::alone && file.error) report.errors.push_back(*file.error);
     if (file.error) continue;
     if (const auto source = FileSource::open(file.path)) {
@@ -53,9 +53,11 @@ NeededReport add_needed(std::vector<InputFile>& files, const NeededOptions& wher
         report.errors.push_back(needs_unpacking(file.path));
     }
     const NeededLibraries needed = needed_libraries(file.path, folders);
-    for (const NeededLibrary& library : needed.found)
+    for (const NeededLibrary& library : needed.found) {
       if (known.add(library.path))
         more.push_back({library.path, false, std::nullopt, library.needed_by, library.by_linker});
+      file.needs.push_back(known.known_as(library.path));
+    }
     for (const MissingLibrary& library : needed.missing) report.errors.push_back(not_found(library));
     report.errors.insert(report.errors.end(), needed.errors.begin(), needed.errors.end());
     for (const std::string& name : needed.passed_over)

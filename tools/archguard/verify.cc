@@ -190,6 +190,7 @@ Result<int> run_verify(const VerifyOptions& options) {
     result.named = input.named;
     result.needed_by = input.needed_by;
     result.by_linker = input.by_linker;
+    result.needs = input.needs;
     if (is_linked_member(code)) zips.insert(input.path);
     verification.files.push_back(std::move(result));
   };

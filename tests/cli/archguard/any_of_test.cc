@@ -13,11 +13,15 @@ using Json = nlohmann::json;
 
 namespace {
 
-std::string library(const std::vector<int>& archs) {
+Bytes code_of(const std::vector<int>& archs) {
   FatbinBuilder fatbin;
   for (const int sm : archs)
     fatbin.cubin(sm, CubinBuilder{}.sm(sm).kernel("gemm", sass::join({sass::store(), sass::exit()})).bytes());
-  return text_of(ElfBuilder{}.shared().section(".nv_fatbin", fatbin.bytes()).bytes());
+  return fatbin.bytes();
+}
+
+std::string library(const std::vector<int>& archs) {
+  return text_of(ElfBuilder{}.shared().section(".nv_fatbin", code_of(archs)).bytes());
 }
 
 std::string without_code() {
@@ -250,7 +254,7 @@ TEST_CASE("a file for another CUDA release serves a device whose driver is too o
   CHECK(verify({"--driver", "warn"}).out.find("warning") != std::string::npos);
 }
 
-TEST_CASE("libraries that an alternative needs are none") {
+TEST_CASE("an alternative counts with the libraries that it needs") {
   const TemporaryFolder folder;
   const auto with = [](int sm, const char* needed) {
     const Bytes cubin =
@@ -271,9 +275,28 @@ TEST_CASE("libraries that an alternative needs are none") {
                                "*.so", "--needed"});
     return run_archguard(more, folder.path());
   };
-  CHECK(verify({}).exit_code == 1);
-  folder.file("deps/libd90.so", library({60, 90}));
-  CHECK(verify({}).exit_code == 0);
+  // Each library is asked for the device of its alternative.
+  RunOutput run = verify({"--brief"});
+  CHECK(run.exit_code == 0);
+  CHECK(run.out.find("libd90.so, needed by a90.so: 1 of 2 covered, for one of '*.so'\n") !=
+        std::string::npos);
+  CHECK(run.out.find("error") == std::string::npos);
+  folder.file("deps/libd90.so", library({60}));
+  run = verify({"--brief"});
+  CHECK(run.exit_code == 1);
+  CHECK(run.out.find("none of 2 files covers 9.0 (--device 9.0)\n") != std::string::npos);
+  CHECK(run.out.find("/deps/libd90.so: error 209: sm_60 cubin, no PTX\n") != std::string::npos);
+  // What a file of no glob needs is no alternative.
+  folder.file("deps/libd90.so", library({90}));
+  folder.file("tool", text_of(ElfBuilder{}
+                                  .executable()
+                                  .section(".nv_fatbin", code_of({60, 90}))
+                                  .needed("a60.so")
+                                  .rpath("$ORIGIN")
+                                  .bytes()));
+  run = verify({"tool", "--brief"});
+  CHECK(run.exit_code == 1);
+  CHECK(run.out.find("a60.so: 1 of 2 covered\n") != std::string::npos);
 }
 
 TEST_CASE("waivers, --require and --scope hold for each alternative") {
