@@ -109,6 +109,9 @@ Seeds caches() {
 Seeds pes() {
   return {PeBuilder{}.section(".nv_fatb", small_fatbin()).no_bytes(".bss", 64).bytes(),
           PeBuilder{}.imports({"KERNEL32.dll", "cudart64_13.dll"}, {"nvcuda.dll"}).bytes(),
+          PeBuilder{}
+              .imports({{"KERNEL32.dll", {"Sleep", "", "ExitProcess"}}}, {{"nvcuda.dll", {"cuInit"}}}, false)
+              .bytes(),
           PeBuilder{}.object().section(".nv_fatbin", small_fatbin()).section("__nv_relfatbin", {}).bytes(),
           PeBuilder{}.big_object().section(".nv_fatbin_of_a_long_name", small_fatbin()).bytes()};
 }
