@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <string_view>
 
 #include "base/text.h"
 #include "container/elf.h"
@@ -72,15 +73,21 @@ class ElfObjectReader {
     return Done{};
   }
 
-  // Data may stand in a section of machine code where a linker was told to put it there; then no section for
-  // constants is left.
+  // Data may stand in the sections of machine code that every linker makes where it was told to put it there;
+  // then no section for constants is left. In another, somebody may have put some (`.section .mine,"ax"`).
   void mark_machine_code() {
     const auto is_constants = [](const Section& section) {
       return starts_with(section.name, ".rodata") || starts_with(section.name, ".lrodata");
     };
     auto& all = object_.sections;
     if (std::none_of(all.begin(), all.end(), is_constants)) return;
-    for (Section& section : all) section.data = section.data && !section.executable;
+    for (Section& section : all)
+      section.data = section.data && !(section.executable && is_usual_code(section.name));
+  }
+
+  static bool is_usual_code(std::string_view name) {
+    return name == ".text" || starts_with(name, ".text.") || name == ".init" || name == ".fini" ||
+           name == ".plt" || starts_with(name, ".plt.");
   }
 
   Result<ElfSection> section_at(std::uint64_t index) {
@@ -100,14 +107,15 @@ class ElfObjectReader {
     out.index = index;
     out.has_bytes = section.type != kElfNoBits && (fits || !is_cuda_memory(section));
     out.executable = (section.flags & kElfCode) != 0;
-    out.data = !is_elf_table(section.type);
+    const bool loaded = (section.flags & kElfLoaded) != 0;
+    out.data = !is_elf_table(section.type) || (loaded && section.type == kElfStrings);
     if (!out.has_bytes && out.executable) debug_only_ = true;
     if (section.name < names.size) {
       const std::uint64_t at = names.offset + section.name;  // text_at refuses what lies outside; a sum that
       auto name = names_.text_at(at, kNameMost);             // wraps is another place, no danger
       if (name) out.name = std::move(*name);
     }
-    if ((section.flags & kElfLoaded) == 0 && starts_with(out.name, ".debug_")) out.data = false;
+    if (!loaded && starts_with(out.name, ".debug_")) out.data = false;
     if (out.has_bytes && !fits)
       return Error{{},
                    "section '" + out.name + "' needs " + count_of(section.size, "byte") + " at " +

@@ -125,7 +125,8 @@ struct DeviceJudge::State {
   // The program chooses among the images that it holds as data, so that none of them is asked for alone.
   void add_embedded() {
     EmbeddedResult& embedded = result_.embedded;
-    const bool is_error = policy_.embedded == EmbeddedPolicy::error || result_.containers.total == 0;
+    const bool all = result_.containers.total == 0;
+    const bool is_error = all || (policy_.embedded == EmbeddedPolicy::error && !embedded.ltoir);
     embedded.is_error = embedded.lacking() && is_error && !embedded.comes_later;
     if (!embedded.is_error) return;
     Failure failure;

@@ -39,6 +39,7 @@ void EmbeddedJudge::add(const std::string& place, const ContainerCode& code) {
   if (++total_ == 1) first_ = place;
   add_choice(all_, code);
   for (const Image& image : code.images) {
+    any_but_ltoir_ = any_but_ltoir_ || image.entry.kind != EntryKind::ltoir;
     const std::string name = image_name(image.entry);
     if (std::find(names_.begin(), names_.end(), name) == names_.end()) names_.push_back(name);
   }
@@ -66,6 +67,7 @@ EmbeddedResult EmbeddedJudge::finish(bool library) const {
   result.total = total_;
   result.fitting = sass_ + jit_;
   result.unknown = unknown_;
+  result.ltoir = total_ != 0 && !any_but_ltoir_;
   if (sass_ == 0 && jit_ != 0) result.needs_driver = needs_driver_;
   if (!result.lacking() && policy_.require_ptx && !holds_plain_ptx_as_data(all_)) {
     result.fitting = 0;

@@ -32,6 +32,7 @@ struct EmbeddedResult {
   std::string kernel;                   // one of its kernels, mangled; may be empty
   std::optional<Version> needs_driver;  // the lowest CUDA that one of them needs, where no SASS fits
 
+  bool ltoir = false;  // none of them is anything but LTO-IR, which the program links for the device it finds
   bool is_error = false;     // by the policy; else a warning
   bool comes_later = false;  // a newer driver mends it, and the CUDA runtime fails before: neither of both
 
@@ -66,6 +67,7 @@ class EmbeddedJudge {
 
   std::string first_;  // image's place
   std::uint64_t total_ = 0, sass_ = 0, jit_ = 0, unknown_ = 0;
+  bool any_but_ltoir_ = false;
   std::optional<Failed> failed_;  // that comes closest to running
   std::optional<Version> needs_driver_;
   ContainerCode all_;               // the images, each kind once

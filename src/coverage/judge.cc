@@ -340,7 +340,7 @@ std::string describe_images(const ContainerCode& code) {
         text = image_name(image.entry) + " cubin";
         break;
       case EntryKind::ltoir:
-        text = "LTO-IR lto_" + arch;
+        text = image.entry.optix ? image_name(image.entry) : "LTO-IR lto_" + arch;
         break;
       case EntryKind::reloc_ptx:
         text = "relocatable PTX compute_" + arch;

@@ -175,7 +175,7 @@ std::string image_name(const Entry& entry) {
     case EntryKind::reloc_ptx:
       return "compute_" + arch + " (relocatable)";
     case EntryKind::ltoir:
-      return "lto_" + arch;
+      return (entry.optix ? "OptiX-IR of " : "lto_") + arch;
     case EntryKind::other:
       break;
   }

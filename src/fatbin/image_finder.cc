@@ -8,6 +8,7 @@
 #include "container/ptx_text.h"
 #include "fatbin/bare_image.h"
 #include "fatbin/format.h"
+#include "fatbin/nvvm_image.h"
 
 namespace archguard::fatbin {
 namespace {
@@ -18,6 +19,7 @@ constexpr std::size_t kHead = 512, kHeadMost = std::size_t{4} * 1024, kCommentsM
 constexpr std::size_t kStep = 1024;                                     // of a module that is read first
 constexpr std::uint64_t kModuleMost = std::uint64_t{64} * 1024 * 1024;  // each part of a file may end in one
 constexpr std::uint64_t kEntryHeaderSeen = 256;                         // the largest seen has 144 bytes
+constexpr std::size_t kNvvmHead = 1024;                                 // far larger than any seen: 60 bytes
 constexpr std::string_view kOptix = "_optix_";
 
 Error at_offset(std::uint64_t offset, std::string what) {
@@ -51,6 +53,13 @@ constexpr std::string_view kBlanks = " \t\r\f\v";  // within a line
 bool is_blank_line(std::string_view line) {
   const auto first = line.find_first_not_of(kBlanks);
   return first == std::string_view::npos || starts_with(line.substr(first), "//");
+}
+
+// Is what follows this in its line a part of a comment, or of a text with escapes?
+bool is_comment(std::string_view line) {
+  line = trim(line);
+  const bool begins = starts_with(line, "//") || starts_with(line, "/*") || starts_with(line, "*");
+  return begins || ends_with(line, "//") || ends_with(line, "/*") || ends_with(line, "\\");
 }
 
 // `.version X.Y`, `.target sm_N`: both with what they say, and not a template of it.
@@ -104,6 +113,13 @@ Result<std::optional<Container>> ImageFinder::cubin_at(std::uint64_t at, std::ui
   return std::optional(place(std::move(*container), at));
 }
 
+std::optional<Container> ImageFinder::nvvm_at(std::uint64_t at, std::uint64_t end) {
+  const auto bytes = in_.at(at, static_cast<std::size_t>(std::min<std::uint64_t>(end - at, kNvvmHead)));
+  auto container = bytes ? read_nvvm_head(*bytes) : std::nullopt;
+  if (container) return place(std::move(*container), at);
+  return std::nullopt;
+}
+
 bool ImageFinder::is_head(std::uint64_t at, std::uint64_t end) {
   for (const std::size_t most : {kHead, kHeadMost}) {
     const auto head = text_.at(at, static_cast<std::size_t>(std::min<std::uint64_t>(most, end - at)));
@@ -117,7 +133,9 @@ bool ImageFinder::is_head(std::uint64_t at, std::uint64_t end) {
 ImageFinder::Ptx ImageFinder::ptx_at(std::uint64_t begin, std::uint64_t at, std::uint64_t end) {
   const Ptx none{std::nullopt, at + 1};
   std::uint64_t start = at;
-  if (!is_head(at, end) || !begins_line(begin, at, start)) return none;
+  if (!is_head(at, end)) return none;
+  const Before before = stands_before(begin, at, start);
+  if (before == Before::comment) return none;
 
   PtxEnd module;
   bool optix = false, ended = false;
@@ -138,17 +156,18 @@ ImageFinder::Ptx ImageFinder::ptx_at(std::uint64_t begin, std::uint64_t at, std:
   const bool whole = module.whole() && (ended || stop == end);
   const std::uint64_t behind = std::max(start + module.size(), at + 1);
   // The beginning of a text that a program completes when it runs.
-  if (!whole && (module.terminated() || (!module.begun() && module.size() < kHeadMost)))
+  if (!whole &&
+      (before == Before::quote || module.terminated() || (!module.begun() && module.size() < kHeadMost)))
     return {std::nullopt, behind};
   auto container = read_bare_ptx(PartSource(source_, start, behind - start));
   if (!container) return none;
   if (!whole) container->entries[0].unknown = "its end is not found";
   // The program may hand it over, and drivers differ in whether they take it.
+  if (before == Before::marker) container->entries[0].unknown = "a line marker stands before it";
   constexpr std::string_view kMark = "\xef\xbb\xbf";
   if (start - begin >= kMark.size()) {
-    const auto before = text_.at(start - kMark.size(), kMark.size());
-    if (before && before->text() == kMark)
-      container->entries[0].unknown = "a byte order mark stands before it";
+    const auto mark = text_.at(start - kMark.size(), kMark.size());
+    if (mark && mark->text() == kMark) container->entries[0].unknown = "a byte order mark stands before it";
   }
   container->entries[0].optix = optix;
   return {place(std::move(*container), start), behind};
@@ -176,12 +195,13 @@ bool ImageFinder::is_payload(std::uint64_t at, std::uint64_t size) {
   return false;
 }
 
-// Nothing but blanks may stand before it in its line, or a text that ends right before it. `start` becomes
-// the beginning of the blank lines and comments above it: nvcc's tell the toolkit.
-bool ImageFinder::begins_line(std::uint64_t begin, std::uint64_t at, std::uint64_t& start) {
+// What stands before it in its line, or right above that. Texts of Rust have no end and stand one behind the
+// other; but behind a blank, a quote or a bracket only a whole module is none that a message speaks of.
+// `start` becomes the beginning of the blank lines and comments above it: nvcc's tell the toolkit.
+ImageFinder::Before ImageFinder::stands_before(std::uint64_t begin, std::uint64_t at, std::uint64_t& start) {
   const std::uint64_t from = at - std::min<std::uint64_t>(at - begin, kCommentsMost);
   const auto bytes = text_.at(from, static_cast<std::size_t>(at - from));
-  if (!bytes) return false;
+  if (!bytes) return Before::comment;  // the file shrank: whoever reads images says so
   std::string_view above = bytes->text();
   std::size_t text = above.size();
   while (text != 0 && is_text(static_cast<std::uint8_t>(above[text - 1]))) --text;
@@ -189,22 +209,25 @@ bool ImageFinder::begins_line(std::uint64_t begin, std::uint64_t at, std::uint64
   above.remove_prefix(text);
 
   const std::size_t own = above.rfind('\n') + 1;  // 0 where there is none
-  if (above.find_first_not_of(kBlanks, own) != std::string_view::npos) {
-    // Texts of Rust stand one behind the other; in a message or a comment it is quoted, or a word.
-    constexpr std::string_view kBeforeQuoted = " \t\r\f\v\"'`([<{/*\\";
-    return kBeforeQuoted.find(above.back()) == std::string_view::npos;
+  const std::string_view own_line = above.substr(own);
+  if (own_line.find_first_not_of(kBlanks) != std::string_view::npos) {
+    constexpr std::string_view kBeforeQuoted = " \t\r\f\v\"'`([<{";
+    if (is_comment(own_line)) return Before::comment;
+    return kBeforeQuoted.find(above.back()) == std::string_view::npos ? Before::text : Before::quote;
   }
-  if (own == 0 && cut) return false;
+  if (own == 0 && cut) return Before::comment;
   start = at - (above.size() - own);
   above = above.substr(0, own);
   while (!above.empty()) {  // ends with the newline of the line above
     const std::string_view body = above.substr(0, above.size() - 1);
     const std::size_t line = body.rfind('\n') + 1;
-    if ((line == 0 && cut) || !is_blank_line(body.substr(line))) break;
+    if (line == 0 && cut) break;
+    if (size_of_line_marker(above.substr(line)) != 0) return Before::marker;
+    if (!is_blank_line(body.substr(line))) break;
     start -= above.size() - line;
     above = above.substr(0, line);
   }
-  return true;
+  return Before::nothing;
 }
 
 }  // namespace archguard::fatbin

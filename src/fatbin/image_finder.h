@@ -19,6 +19,9 @@ class ImageFinder {
   // must stand before `end`, else it is an error.
   Result<std::optional<Container>> cubin_at(std::uint64_t at, std::uint64_t end);
 
+  // The LTO-IR or OptiX-IR whose head stands at `at` (nvvm_image.h).
+  std::optional<Container> nvvm_at(std::uint64_t at, std::uint64_t end);
+
   // The PTX whose `.version` stands at `at`, with the comments above it, but not before `begin`. Nothing
   // where it is no module: a template of one (`.version %s`), a word of a message, a part of a text. One
   // whose end cannot be found is unknown.
@@ -32,7 +35,8 @@ class ImageFinder {
   Container place(Container container, std::uint64_t at);
   bool is_payload(std::uint64_t at, std::uint64_t size);
   bool is_head(std::uint64_t at, std::uint64_t end);
-  bool begins_line(std::uint64_t begin, std::uint64_t at, std::uint64_t& start);
+  enum class Before { nothing, text, quote, marker, comment };
+  Before stands_before(std::uint64_t begin, std::uint64_t at, std::uint64_t& start);
 
   const ByteSource& source_;
   Window in_;

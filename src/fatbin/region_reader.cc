@@ -189,12 +189,13 @@ void RegionReader::search_in(const Region& region, std::uint64_t begin, std::uin
       place.section_offset = section->offset;
     }
     if (is_image) {
-      const auto next = take_image(place, at, end, found.kind == SignatureKind::ptx);
+      const auto next = take_image(place, at, end, found.kind);
       at = next.value_or(at + 1);
       continue;
     }
     if (!reader_.is_container(at, end)) {
-      if (at % 8 == 0 && reader_.is_damaged(at, end)) add_damaged(place, at, end);
+      const bool code = section != nullptr && section->executable;
+      if (!code && at % 8 == 0 && reader_.is_damaged(at, end)) add_damaged(place, at, end);
       ++at;
       continue;
     }
@@ -226,8 +227,12 @@ std::optional<std::uint64_t> RegionReader::take_container(const Region& region, 
 // Reads the image that may begin at `at` and says where to go on; nothing where there is none, or it is
 // damaged.
 std::optional<std::uint64_t> RegionReader::take_image(const Region& region, std::uint64_t at,
-                                                      std::uint64_t end, bool ptx) {
-  if (ptx) {
+                                                      std::uint64_t end, SignatureKind kind) {
+  if (kind == SignatureKind::nvvm) {
+    auto image = images_.nvvm_at(at, end);
+    return image ? std::optional(add(region, std::move(*image))) : std::nullopt;
+  }
+  if (kind == SignatureKind::ptx) {
     // The comments above it are none of the module before it.
     const std::uint64_t begin =
         found_.containers.empty()

@@ -9,6 +9,7 @@
 #include "fatbin/container_reader.h"
 #include "fatbin/fatbin.h"
 #include "fatbin/image_finder.h"
+#include "fatbin/signature.h"
 
 namespace archguard::fatbin {
 
@@ -66,7 +67,7 @@ class RegionReader {
   void add_offloaded(std::optional<Container>& container);
   void search_in(const Region& region, std::uint64_t begin, std::uint64_t stop, bool images);
   std::optional<std::uint64_t> take_image(const Region& region, std::uint64_t at, std::uint64_t end,
-                                          bool ptx);
+                                          SignatureKind kind);
   std::uint64_t add(const Region& region, Container container);
   std::optional<std::uint64_t> take_container(const Region& region, std::uint64_t at, std::uint64_t end);
   void add_damaged(const Region& region, std::uint64_t at, std::uint64_t end);

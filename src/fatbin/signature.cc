@@ -22,6 +22,7 @@ namespace {
 
 constexpr std::uint8_t kFatbin[] = {kMagic & 0xff, kMagic >> 8 & 0xff, kMagic >> 16 & 0xff, kMagic >> 24};
 constexpr std::uint8_t kElf[] = {0x7f, 'E', 'L', 'F'};
+constexpr std::uint8_t kNvvm[] = {0xed, 'C', 'N', 0x7f};
 constexpr std::uint8_t kPtx[] = {'.', 'v', 'e', 'r', 's', 'i', 'o', 'n'};
 constexpr std::size_t kBlock = 512, kPart = 32;  // a block that may hold one is looked at in parts
 
@@ -36,7 +37,8 @@ ARCHGUARD_INLINE bool may_hold(const std::uint8_t* bytes) {
     const std::uint8_t fatbin = (first ^ kFatbin[0]) | (second ^ kFatbin[1]);
     const std::uint8_t elf = (first ^ kElf[0]) | (second ^ kElf[1]);
     const std::uint8_t ptx = (first ^ kPtx[0]) | (second ^ kPtx[1]);
-    least = std::min(std::min(least, fatbin), std::min(elf, ptx));
+    const std::uint8_t nvvm = (first ^ kNvvm[0]) | (second ^ kNvvm[1]);
+    least = std::min(std::min(least, nvvm), std::min(std::min(fatbin, elf), ptx));
   }
   return least == 0;
 }
@@ -64,6 +66,7 @@ ARCHGUARD_INLINE Signature find_first(ByteView bytes) {
       const std::uint8_t* here = bytes.data + at;
       if (begins_with(here, kFatbin)) return {at, SignatureKind::fatbin};
       if (begins_with(here, kElf)) return {at, SignatureKind::elf};
+      if (begins_with(here, kNvvm)) return {at, SignatureKind::nvvm};
       if (begins_with(here, kPtx)) return {at, SignatureKind::ptx};
     }
   }

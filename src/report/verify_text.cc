@@ -67,7 +67,8 @@ class Writer {
         line("archguard: note: " + name_of(file) + ": " + runtime_code_text(file.runtime_code));
       if (file.optix != 0 && !options_.brief)
         line(fmt::format("archguard: note: {}: holds {} for OptiX, which compiles it: not judged",
-                         name_of(file), count_of(file.optix, "piece of PTX", "pieces of PTX")));
+                         name_of(file),
+                         count_of(file.optix, "piece of PTX or OptiX-IR", "pieces of PTX or OptiX-IR")));
       if (file.named || outcome_of(all_, file) != Outcome::no_device_code)
         write_file(file);
       else

@@ -95,6 +95,22 @@ class EmbeddedTest(unittest.TestCase):
             self.assertEqual(self.verdict(shared, "--device", "9.0")[0], 0 if number != "80" else 1)
             self.holds(self.make("o_%s.o" % name, "g++", "-c", array, "-o", "o_%s.o" % name), label, number, data)
 
+    def test_ltoir_and_optix_ir(self):
+        """What OptiX or nvJitLink makes code of, when the program runs, is no code for any device yet."""
+        for name, arch, flags, label in (("k.ltoir", "sm_80", ["-dlto", "-ltoir"], "80"), ("k_90a.ltoir", "sm_90a", ["-dlto", "-ltoir"], "90a"),
+                                         ("k.optixir", "sm_80", ["-optix-ir"], "80")):
+            self.make(name, common.nvcc(), *flags, "-arch=" + arch, "k.cu", "-o", name)
+            with open(os.path.join(self.folder, name), "rb") as file:
+                array = self.array(name + ".cc", file.read())
+            path = self.make("lib%s.so" % name, "g++", "-shared", "-fPIC", array, "-o", "lib%s.so" % name)
+            optix = name == "k.optixir"
+            self.assertEqual([(each["images"][0]["kind"], each["images"][0]["arch"], each["images"][0].get("optix", False))
+                              for each in common.inspect(path)], [("ltoir", label, optix)])
+            self.assertEqual(self.verdict(path, "--device", "8.0")[0], 3 if optix else 2)
+            beside = self.program("beside_" + name, array)  # an executable with a kernel of its own
+            for policy in ("warn", "error"):
+                self.assertEqual(self.verdict(beside, "--device", "8.0", "--embedded", policy)[0], 0)
+
     def test_ptx_for_newer_devices_is_told_beside_a_kernel_that_fits(self):
         name, data = self.image("ptx", "compute_90")
         path = self.program("told", self.array("told.cc", data + b"\0"))

@@ -99,6 +99,25 @@ TEST_CASE("an image that nobody understands neither fits nor is ruled out") {
         "unknown: kind 0x55 of 80, sm_90: image of unknown kind 0x55; ");
 }
 
+TEST_CASE("LTO-IR is linked when the program runs: unknown, and known as such") {
+  const auto ltoir = [] {
+    Image image = sass("90");
+    image.entry.kind = EntryKind::ltoir;
+    image.entry.unknown = image.unknown = "LTO-IR, which the program links when it runs";
+    image.code.reset();
+    return bare(std::move(image));
+  };
+  CHECK(judged({ltoir()}) == "unknown: lto_90: LTO-IR, which the program links when it runs; ");
+  CHECK(judged({ltoir(), bare(sass("80"))}) == "1 of 2");
+  const Device each = device("8.0");
+  const JudgePolicy policy;
+  EmbeddedJudge judge(each, policy);
+  judge.add("here", ltoir());
+  CHECK(judge.finish(false).ltoir);
+  judge.add("here", bare(sass("90")));
+  CHECK_FALSE(judge.finish(false).ltoir);
+}
+
 TEST_CASE("relocatable cubins, PTX for OptiX and images without kernels ask for nothing") {
   Image optix = ptx("90", "9.0");
   optix.entry.optix = true;

@@ -104,7 +104,9 @@ TEST_CASE("PTX is found with the comments above it, and ends where the module do
 
 TEST_CASE("templates, pieces and words of PTX are no images") {
   CHECK(found_in("\t.version %s\n\0\t.target  %s\n\0"sv) == "");
-  CHECK(found_in("Missing .version 9.0\n.target sm_90\n.entry k() { exit; }") == "");
+  CHECK(found_in("Missing .version 9.0\n.target sm_90\n") == "");
+  CHECK(found_in("Missing .version 9.0\n.target sm_90\n.entry k() { ") == "");
+  CHECK(found_in("Missing '.version 9.0\n.target sm_90\n.entry' in it\n") == "");
   CHECK(found_in(".version 9.0\n.target sm_%d\n.entry k() { exit; }") == "");
   CHECK(found_in(".version 9.0\n.address_size 64\n.entry k() { exit; }") == "");
   CHECK(found_in(".version 9.0\n.target sm_90\n.address_size 64\n") == "");
@@ -126,8 +128,14 @@ TEST_CASE("PTX that is text among text is found, and one whose end is not found 
                              hex(kPtx.size()) + "; ");
   CHECK(found_in("\0\xef\xbb\xbf"s + own + '\0') ==
         "ptx 90 at 0x4 of " + size + " (a byte order mark stands before it); ");
-  for (const char* before : {"Missing ", "\"", "'", "`", "// ", "//", "/*", "x(", "R\"("})
-    CHECK(found_in("a\n" + std::string(before) + own) == "");
+  for (const std::string before : {"// ", "//", "/*", "/* ", "x // ", " * ", "\\"})
+    CHECK(found_in("a\n" + before + own) == "");
+  for (const std::string before : {"called on ", "\"", "'", "`", "x(", "R\"(", "https://x "})
+    CHECK(found_in("a\n" + before + own) == "ptx 90 at " + hex(2 + before.size()) + " of " + size + "; ");
+  CHECK(found_in("a\n# 1 \"k.cu\"\n" + own) ==
+        "ptx 90 at 0xd of " + size + " (a line marker stands before it); ");
+  CHECK(found_in(own.substr(0, own.size() - 1) + "\n# 7 \"k.cu\"\n.entry l() { exit; }#[") ==
+        "ptx 90 at 0x0 of " + hex(own.size() + 11 + 20) + "; ");
   const std::string gap =
       ".version 9.0\n// " + std::string(3000, 'x') + "\n.target sm_90\n// \x1b[1m\n.entry k() { exit; }";
   CHECK(found_in(gap) == "ptx 90 at 0x0 of " + hex(gap.size()) + "; ");
@@ -192,6 +200,35 @@ TEST_CASE("PTX that OptiX compiles is told apart") {
     long_ptx += "_optix_}";
     CHECK(found_in(long_ptx) == "ptx 80 at 0x0 of " + hex(long_ptx.size()) + " optix; ");
   }
+}
+
+TEST_CASE("LTO-IR and OptiX-IR are found by their head, which does not tell where they end") {
+  const auto ir = [](std::uint16_t level, std::uint16_t arch, bool specific = false) {
+    const std::uint32_t end = specific ? 44 : 40;
+    ByteWriter writer;
+    writer.u32(0x7f4e43ed).u32(0x62024101).u32(0x00070203).u16(24).u16(level).u32(end).u32(end + 4);
+    writer.u32(1 | std::uint32_t(arch) << 16).u32(0x20002);
+    if (specific) writer.u32(0x10020);
+    return writer.u32(99).u32(0).u32(0).text("enciphered").bytes();
+  };
+  const auto found_at_4 = [](const Bytes& bytes) {
+    return found(library(ByteWriter{}.u32(0).append(bytes).bytes()));
+  };
+  CHECK(found_at_4(ir(1, 800)) == "ltoir 80 at 0x4 of 0x2c (LTO-IR, which the program links when it runs); ");
+  CHECK(found_at_4(ir(1, 900, true)) ==
+        "ltoir 90a at 0x4 of 0x30 (LTO-IR, which the program links when it runs); ");
+  CHECK(found_at_4(ir(2, 1200)) == "ltoir 120 at 0x4 of 0x2c optix; ");
+  CHECK(found_at_4(ir(3, 800)) == "");
+  CHECK(found_at_4(ir(1, 0)) == "");
+  Bytes cut = ir(1, 800);
+  cut.resize(43);
+  CHECK(found_at_4(cut) == "");
+  Bytes damaged = ir(1, 800);
+  damaged[32] = 98;  // no end of the options
+  CHECK(found_at_4(damaged) == "");
+  damaged = ir(1, 800);
+  damaged[12] = 25;
+  CHECK(found_at_4(damaged) == "");
 }
 
 TEST_CASE("a cubin that was cut or damaged is an error; what only begins like one is chance") {

@@ -170,12 +170,23 @@ TEST_CASE("what an ELF file says is no data is not searched, unless it may hold 
   const std::string only = "t.so(.rodata+0x40): sass 90;\n";
   CHECK(outline(read(file(".text", kBits, kCode), "t.so")) == only);
   CHECK(outline(read(file(".symtab", kSymbols, kNotLoaded), "t.so")) == only);
-  CHECK(outline(read(file(".dynstr", kNames, kLoaded), "t.so")) == only);
+  for (const std::string usual : {".text.hot", ".init", ".fini", ".plt", ".plt.sec"})
+    CHECK(outline(read(file(usual, kBits, kCode), "t.so")) == only);
+  CHECK(outline(read(file(".mine", kBits, kCode), "t.so")) == "t.so(.mine+0x0): sass 80;\n" + only);
+  CHECK(outline(read(file(".strtab", kNames, kNotLoaded), "t.so")) == only);
+  CHECK(outline(read(file(".gnu.x", kNames, kLoaded), "t.so")) == "t.so(.gnu.x+0x0): sass 80;\n" + only);
   CHECK(outline(read(file(".debug_info", kBits, kNotLoaded), "t.so")) == only);
   CHECK(outline(read(file(".debug_info", kBits, kLoaded), "t.so")) ==
         "t.so(.debug_info+0x0): sass 80;\n" + only);
   CHECK(outline(read(file(".comment", kBits, kNotLoaded), "t.so")) ==
         "t.so(.comment+0x0): sass 80;\n" + only);
+  // What looks like damage in machine code is a constant of it.
+  Bytes damaged = small(80);
+  damaged[4] = 7;
+  const auto code = ElfBuilder{}.section(".mine", damaged, kBits, kCode).section(".rodata", constants);
+  CHECK(errors_of(read(code.bytes(), "t.so")) == "");
+  const auto data = ElfBuilder{}.section(".mine", damaged).section(".rodata", constants);
+  CHECK(errors_of(read(data.bytes(), "t.so")) == "t.so(.mine+0x0): container version must be 1, found 7\n");
   // A linker that was told to merge constants into the machine code leaves no section for them.
   const auto merged =
       ElfBuilder{}.section(".text", small(80), kBits, kCode).section(".data", constants).bytes();
