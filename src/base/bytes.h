@@ -79,6 +79,9 @@ class ByteSource {
   // Copies exactly `count` bytes at `offset` to `out`, or fails and says what was asked and what is there.
   // May be called from several threads at once.
   virtual Status read(std::uint64_t offset, void* out, std::size_t count) const = 0;
+  // Has a read of what lies inside failed? Then another reading may tell something else. Known to a
+  // WatchedSource alone.
+  virtual bool failed() const { return false; }
 };
 
 // Exactly `count` bytes at `offset`. Refuses before it allocates where they lie outside the source.

@@ -50,13 +50,14 @@ std::string real_path(const std::string& path) {
   return text;
 }
 
-Status write_file(const std::string& path, const std::string& text) {
+Status write_file(const std::string& path, const std::string& text, unsigned mode) {
   struct stat about {};
   const bool exists = stat(path.c_str(), &about) == 0;
   if (is_written_in_place(path, exists ? &about : nullptr)) return write_in_place(path, text);
   const std::string place = exists ? real_path(path) : path;  // a link stays
   const std::string beside = place + "." + std::to_string(getpid()) + ".part";
-  const int descriptor = open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  const int descriptor =
+      open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, static_cast<mode_t>(mode));
   if (descriptor < 0) {
     Error error = not_written(path, errno);
     error.fix = "name a file in a folder that exists and is yours";

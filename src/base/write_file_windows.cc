@@ -22,7 +22,7 @@ std::string real_path(const std::string& path) {
   return path;
 }
 
-Status write_file(const std::string& path, const std::string& text) {
+Status write_file(const std::string& path, const std::string& text, unsigned) {
   const std::wstring name = widen(path);
   const std::wstring beside = name + L"." + std::to_wstring(GetCurrentProcessId()) + L".part";
   HANDLE file = CreateFileW(beside.c_str(), GENERIC_WRITE, FILE_SHARE_READ, nullptr, CREATE_ALWAYS,

@@ -30,6 +30,7 @@ class Waivers {
   // `path` names the file in errors: "waivers.csv:3: …".
   static Result<Waivers> parse(std::string_view text, const std::string& path);
 
+  bool empty() const { return entries_.empty(); }
   // A kernel that was read, by its mangled name, whether a device lacks it or not.
   void note(const std::string& kernel);
   // Is this kernel waived on such a device? Remembers which waivers were of use.

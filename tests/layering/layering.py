@@ -8,7 +8,7 @@ import re
 import sys
 import tempfile
 
-LIBRARIES = ["base", "compat", "device", "select", "container", "loader", "fatbin", "image", "coverage", "report"]
+LIBRARIES = ["base", "compat", "device", "select", "container", "loader", "fatbin", "image", "coverage", "kept", "report"]
 
 # What each folder may include beside itself.
 MAY_INCLUDE = {
@@ -21,6 +21,7 @@ MAY_INCLUDE = {
     "src/fatbin": ["base", "compat", "container"],
     "src/image": ["base", "compat", "container"],
     "src/coverage": ["base", "compat", "device", "fatbin", "image"],
+    "src/kept": ["base", "compat", "device", "coverage"],
     "src/report": ["base", "compat", "device", "select", "container", "fatbin", "image", "coverage"],
     "tools/arch_probe": ["base", "compat", "device", "select"],
     "tools/archguard": LIBRARIES,
