@@ -41,6 +41,7 @@ struct VerifyOptions {
   bool needed_only = false;
   std::string needed_list;
   NeededOptions where;
+  std::vector<std::string> cache;
   std::string scope = "container";
   std::string require = "any";
   bool require_ptx = false;

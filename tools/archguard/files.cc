@@ -12,6 +12,7 @@
 #include "base/parallel.h"
 #include "base/text.h"
 #include "base/text_file.h"
+#include "base/watched_source.h"
 #include "compat/arch.h"
 #include "container/host_file.h"
 
@@ -61,7 +62,7 @@ class Walk {
 
 // A file that was opened, and what it holds where that is known already.
 struct Opened {
-  std::unique_ptr<FileSource> source;
+  std::unique_ptr<WatchedSource> source;
   std::optional<DeviceCode> code;  // nothing for a zip file, whose members are read in their turn
 };
 
@@ -80,7 +81,7 @@ Opened open_file(const InputFile& input) {
     return failed(std::move(error));
   }
   Opened opened;
-  opened.source = std::make_unique<FileSource>(std::move(*source));
+  opened.source = std::make_unique<WatchedSource>(std::move(*source));
   if (!holds_files(*opened.source)) opened.code = read_device_code(*opened.source, input.path);
   return opened;
 }

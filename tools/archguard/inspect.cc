@@ -31,7 +31,7 @@ bool holds_nothing(const DeviceCode& code) {
 }  // namespace
 
 Result<int> run_inspect(const InspectOptions& options) {
-  ARCHGUARD_CHECK(check_needed(options.needed, options.where, {}));
+  ARCHGUARD_CHECK(check_needed(options.needed, options.where, {}, {}));
   ARCHGUARD_TRY(files, list_files(options.paths, {}));
   NeededReport needed =
       options.needed ? add_needed(files, options.where, NeededFiles::beside) : NeededReport{};

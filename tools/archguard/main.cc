@@ -86,6 +86,8 @@ CLI::App* add_verify(CLI::App& app, VerifyOptions& options) {
   add_one(*command, "--needed-list", options.needed_list, "FILE",
           "write the paths of these libraries to this file");
   add_needed_options(*command, options.where);
+  add_each(*command, "--cache", options.cache, "FOLDER",
+           "keep the verdicts on these libraries there, and take them again while the files are the same");
   add_choice(*command, "--scope", options.scope, {"container", "library"},
              "library: some image fits; for libraries that choose among images [container]");
   add_choice(*command, "--require", options.require, {"sass", "any"}, "sass: PTX is no answer [any]");

@@ -68,14 +68,16 @@ NeededReport add_needed(std::vector<InputFile>& files, const NeededOptions& wher
   return report;
 }
 
-Status check_needed(bool asked, const NeededOptions& where, const std::string& list) {
+Status check_needed(bool asked, const NeededOptions& where, const std::string& list,
+                    const std::vector<std::string>& cache) {
   std::error_code error;
   if (asked && !where.sysroot.empty() && !std::filesystem::is_directory(where.sysroot, error))
     return Error{where.sysroot, "is no folder", "name the root of the other system: --sysroot DIR"};
   if (asked) return Done{};
   for (const auto& [option, given] : {std::pair<const char*, bool>{"--sysroot", !where.sysroot.empty()},
                                       {"--rpath-link", !where.rpath_link.empty()},
-                                      {"--needed-list", !list.empty()}})
+                                      {"--needed-list", !list.empty()},
+                                      {"--cache", !cache.empty()}})
     if (given) return Error{{}, std::string(option) + " says nothing without --needed", "add --needed"};
   return Done{};
 }

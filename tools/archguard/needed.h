@@ -24,7 +24,8 @@ enum class NeededFiles { beside, alone };
 NeededReport add_needed(std::vector<InputFile>& files, const NeededOptions& where, NeededFiles which);
 
 // Refuses options that --needed gives a meaning to, given without it, and a sysroot that is none.
-Status check_needed(bool asked, const NeededOptions& where, const std::string& list);
+Status check_needed(bool asked, const NeededOptions& where, const std::string& list,
+                    const std::vector<std::string>& cache);
 
 // Whose libraries cannot be found: linked members of a zip file, whose folders are not there yet.
 bool is_linked_member(const DeviceCode& code);

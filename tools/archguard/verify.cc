@@ -13,6 +13,7 @@
 #include "excluded.h"
 #include "files.h"
 #include "image/demangle.h"
+#include "judge_files.h"
 #include "needed.h"
 #include "report/verify_json.h"
 #include "report/verify_text.h"
@@ -127,7 +128,8 @@ int exit_code(Outcome outcome) {
 Result<int> run_verify(const VerifyOptions& options) {
   if (options.paths.empty() && options.files_from.empty())
     return Error{{}, "PATH is required", "archguard verify --help"};
-  ARCHGUARD_CHECK(check_needed(options.needed || options.needed_only, options.where, options.needed_list));
+  ARCHGUARD_CHECK(
+      check_needed(options.needed || options.needed_only, options.where, options.needed_list, options.cache));
   Verification verification;
   VerifyRequest request;
   ARCHGUARD_TRY(devices, collect_devices(options));
@@ -183,19 +185,14 @@ Result<int> run_verify(const VerifyOptions& options) {
   of_library.policy.target.clear();
   of_library.policy.hollow = HollowPolicy::off;
   std::set<std::string> zips;  // whose members are linked, and need libraries
-  const auto visit = [&](const InputFile& input, const DeviceCode& code, const ByteSource& source) {
-    const bool is_needed = !input.needed_by.empty();
-    FileResult result = verify_file(code, source, input.path, is_needed ? of_library : request, waivers);
-    result.opened = source.size() != 0 || !code.member.empty();
-    result.named = input.named;
-    result.needed_by = input.needed_by;
-    result.by_linker = input.by_linker;
-    result.needs = input.needs;
-    if (is_linked_member(code)) zips.insert(input.path);
-    verification.files.push_back(std::move(result));
+  const KeptVerdicts kept(options.cache);
+  const auto take = [&](JudgedFile judged) {
+    if (judged.is_linked_member) zips.insert(judged.result.path);
+    verification.files.push_back(std::move(judged.result));
   };
-  visit_files(
-      files, visit, [&](std::size_t done) { show_progress(done, files.size()); }, verification.passed_over);
+  judge_files(
+      files, {request, of_library, waivers, kept}, take,
+      [&](std::size_t done) { show_progress(done, files.size()); }, verification.passed_over);
   find_alternatives(verification, options.any_of);
   if (verification.needed) complete(*verification.needed, verification.files, zips);
   verification.unused_waivers = waivers.unused();

@@ -1,0 +1,124 @@
+#include "judge_files.h"
+
+#include <optional>
+#include <utility>
+
+#include "needed.h"
+
+namespace archguard {
+namespace {
+
+class Judging {
+ public:
+  Judging(const std::vector<InputFile>& files, const FileQuestions& questions, PassedOver& passed_over)
+      : files_(files), questions_(questions), passed_over_(passed_over), judged_(files.size()) {
+    if (questions.kept.keeps() && questions.waivers.empty())
+      question_ = question_of(questions.of_library, ARCHGUARD_VERSION);
+  }
+
+  // What another process judges is left to it, and looked for when the rest is done.
+  std::vector<std::vector<JudgedFile>> judge(const std::function<void(std::size_t)>& progress) {
+    std::vector<Turn> now;
+    std::vector<std::size_t> later;
+    for (std::size_t i = 0; i < files_.size(); ++i) {
+      if (!may_keep(i)) {
+        now.push_back({i, {}, std::nullopt});
+      } else if (!find(i)) {
+        auto turn = questions_.kept.try_turn(files_[i].path, question_);
+        if (!turn)
+          later.push_back(i);
+        else if (!find(i))  // it may have come to its end just now
+          now.push_back(begin(i, std::move(*turn)));
+      }
+    }
+    const std::size_t found = files_.size() - now.size() - later.size();
+    read(now, [&](std::size_t done) { progress(found + done); });
+    for (std::size_t i = 0; i < later.size(); ++i) {
+      KeptTurn turn = questions_.kept.wait_turn(files_[later[i]].path, question_);
+      if (!find(later[i])) {
+        std::vector<Turn> one;
+        one.push_back(begin(later[i], std::move(turn)));
+        read(one, [](std::size_t) {});
+      }
+      progress(files_.size() - later.size() + i + 1);
+    }
+    return std::move(judged_);
+  }
+
+ private:
+  // A file to be judged by this process.
+  struct Turn {
+    std::size_t file;
+    KeptTurn turn;
+    std::optional<FileIdentity> before;
+  };
+
+  Turn begin(std::size_t i, KeptTurn turn) const { return {i, std::move(turn), identity_of(files_[i].path)}; }
+
+  bool may_keep(std::size_t i) const {
+    return !question_.empty() && !files_[i].needed_by.empty() && !files_[i].error;
+  }
+
+  bool find(std::size_t i) {
+    auto result = questions_.kept.find(files_[i].path, question_);
+    if (!result) return false;
+    add(i, {std::move(*result), false});
+    return true;
+  }
+
+  void add(std::size_t i, JudgedFile judged) {
+    judged.result.named = files_[i].named;
+    judged.result.needed_by = files_[i].needed_by;
+    judged.result.by_linker = files_[i].by_linker;
+    judged.result.needs = files_[i].needs;
+    judged_[i].push_back(std::move(judged));
+  }
+
+  void read(std::vector<Turn>& turns, const std::function<void(std::size_t)>& progress) {
+    std::vector<InputFile> inputs;
+    for (const Turn& each : turns) inputs.push_back(files_[each.file]);
+    bool failed = false;
+    std::size_t passed_over = passed_over_.size();
+    const auto visit = [&](const InputFile& input, const DeviceCode& code, const ByteSource& source) {
+      const std::size_t i = turns[static_cast<std::size_t>(&input - inputs.data())].file;
+      const bool is_needed = !input.needed_by.empty();
+      FileResult result = verify_file(code, source, input.path,
+                                      is_needed ? questions_.of_library : questions_.own, questions_.waivers);
+      result.opened = source.size() != 0 || !code.member.empty();
+      failed |= source.failed();
+      add(i, {std::move(result), is_linked_member(code)});
+    };
+    const auto next = [&](std::size_t done) {
+      // Its last file is whole now. One with several results, or that was left out, is not kept.
+      if (done != 0) end(turns[done - 1], !failed && passed_over == passed_over_.size());
+      failed = false;
+      passed_over = passed_over_.size();
+      progress(done);
+    };
+    visit_files(inputs, visit, next, passed_over_);
+  }
+
+  void end(Turn& turn, bool whole) {
+    const std::vector<JudgedFile>& judged = judged_[turn.file];
+    if (whole && turn.before && judged.size() == 1 && !judged.front().is_linked_member)
+      questions_.kept.keep(files_[turn.file].path, *turn.before, question_, judged.front().result);
+    turn.turn = KeptTurn();
+  }
+
+  const std::vector<InputFile>& files_;
+  const FileQuestions& questions_;
+  PassedOver& passed_over_;
+  std::string question_;  // empty: nothing is kept
+  std::vector<std::vector<JudgedFile>> judged_;
+};
+
+}  // namespace
+
+void judge_files(const std::vector<InputFile>& files, const FileQuestions& questions,
+                 const std::function<void(JudgedFile)>& take,
+                 const std::function<void(std::size_t)>& progress, PassedOver& passed_over) {
+  for (std::vector<JudgedFile>& file : Judging(files, questions, passed_over).judge(progress))
+    for (JudgedFile& judged : file) take(std::move(judged));
+}
+
+}  // namespace archguard

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "coverage/verify.h"
+#include "files.h"
+#include "kept/kept.h"
+
+namespace archguard {
+
+// What is asked of files.
+struct FileQuestions {
+  const VerifyRequest& own;
+  const VerifyRequest& of_library;  // of those that --needed found
+  Waivers& waivers;
+  const KeptVerdicts& kept;  // verdicts on those that --needed found; nothing is kept with waivers
+};
+
+// One of a file's results: of a zip file there is one a member.
+struct JudgedFile {
+  FileResult result;
+  bool is_linked_member = false;  // see needed.h
+};
+
+// Judges the files, as visit_files() reads them, and hands their results over in their order.
+void judge_files(const std::vector<InputFile>& files, const FileQuestions& questions,
+                 const std::function<void(JudgedFile)>& take,
+                 const std::function<void(std::size_t)>& progress, PassedOver& passed_over);
+
+}  // namespace archguard
