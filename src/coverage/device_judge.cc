@@ -1,6 +1,7 @@
 #include "coverage/device_judge.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 
 #include "base/text.h"
@@ -38,14 +39,16 @@ struct DeviceJudge::State {
     if (role != nullptr)
       for (const auto& part : role->parts) link_judge_.add_part(part.first, role->name, object, code);
     if (role == nullptr || !role->linked)
-      add(object, code, judge(code, device_, policy_.judge));
+      add(object, code, judge(code, device_, policy_.judge), std::nullopt);
     else if (const auto judgement = link_judge_.add_linked(*role->linked, object, code))
-      add(object, code, *judgement);
+      add(object, code, *judgement, role->linked);
     if (role != nullptr && role->linked && linked_.size() < kCausesMost)
       linked_.try_emplace(where(object, code.container), without_names(code));
   }
 
-  void add(const DeviceObject& object, const ContainerCode& code, const Judgement& judgement) {
+  // `link`: the device link that made the container, or nothing.
+  void add(const DeviceObject& object, const ContainerCode& code, const Judgement& judgement,
+           const std::optional<std::size_t>& link) {
     if (judgement.verdict == Verdict::nothing) return;
     ++result_.containers.total;
     keep_kind(code, judgement);
@@ -72,13 +75,14 @@ struct DeviceJudge::State {
       return;
     }
     ++(judgement.verdict == Verdict::sass ? result_.containers.sass : result_.containers.jit);
-    const bool any_there = add_kernels(object, code, *judgement.image);
+    const bool any_there = add_kernels(object, code, *judgement.image, link);
     if (!variables_only && any_there) ++with_kernels_.fitting;
     if (census_ != nullptr) add_to(got_, census_->of_image(*judgement.image, judgement.verdict));
   }
 
   DeviceResult finish(const std::vector<ExpectedImage>& held, bool whole, bool loads_code,
                       RuntimeUse& runtime) {
+    add_lacking(link_judge_.lacking());
     for (const LinkJudge::Outcome& outcome : link_judge_.finish()) add_link(outcome);
     if (untold_links_) doubt_missing_images(result_);
     auto& counts = result_.containers;
@@ -106,7 +110,8 @@ struct DeviceJudge::State {
     result_.embedded = embedded_.finish(policy_.scope == Scope::library);
     raise(result_.needs_driver, result_.embedded.needs_driver);
     judge_runtime(result_, devices_, policy_, kinds, runtime);
-    for (auto* names : {&result_.kernels.missing, &result_.kernels.hollow, &result_.variables.missing}) {
+    for (auto* names : {&result_.kernels.missing, &result_.kernels.hollow, &result_.variables.missing,
+                        &result_.variables.unnamed}) {
       std::sort(names->begin(), names->end());
       names->erase(std::unique(names->begin(), names->end()), names->end());
     }
@@ -142,6 +147,21 @@ struct DeviceJudge::State {
     if (result_.fix.empty()) result_.fix = embedded.fix;
   }
 
+  // Of images that device links made, now that it is known what host code names of them.
+  void add_lacking(std::vector<LinkJudge::Gap> gaps) {
+    for (LinkJudge::Gap& gap : gaps) {
+      add_unnamed(gap.image, gap.unnamed);
+      add_gaps(std::move(gap.names), gap.subject, gap.image);
+    }
+  }
+
+  void add_unnamed(const std::string& image, const std::vector<std::string>& names) {
+    auto& all = result_.variables.unnamed;
+    std::remove_copy_if(names.begin(), names.end(), std::back_inserter(all),
+                        [&](const std::string& name) { return waivers_.waive(name, *device_.capability); });
+    if (!names.empty()) result_.variables.unnamed_in = image;
+  }
+
   // What a device link made, now that its objects are known.
   void add_link(const LinkJudge::Outcome& outcome) {
     if (!outcome.counted) add_linked_at_load(outcome);
@@ -150,6 +170,7 @@ struct DeviceJudge::State {
                      FailureCause::image, mend_link(outcome, {})},
                     outcome.kernel, outcome.variable, outcome.subject);
     for (const DeviceLinks::LeftOut& left_out : outcome.left_out) {
+      add_unnamed("sm_" + to_string(*outcome.taken), left_out.unnamed);
       result_.kernels.total += left_out.names.missing.size();
       result_.variables.total += left_out.names.variables.size();
       const std::string reason = "the device linker left it out of sm_" + to_string(*outcome.taken) +
@@ -214,6 +235,7 @@ struct DeviceJudge::State {
     result_.kernels.covered = got_.fit;
     result_.kernels.missing.clear();
     result_.variables.missing.clear();
+    result_.variables.unnamed.clear();
     if (got_.working == 0 && census_->tells()) {
       if (got_.fit != 0) fail_idle();
       forgive_missing_images(result_.failures);
@@ -350,12 +372,17 @@ struct DeviceJudge::State {
   }
 
   // Returns whether the image that is taken holds any of the kernels.
-  bool add_kernels(const DeviceObject& object, const ContainerCode& code, std::size_t taken) {
+  bool add_kernels(const DeviceObject& object, const ContainerCode& code, std::size_t taken,
+                   const std::optional<std::size_t>& link) {
     KernelGaps gaps = compare_kernels(code, taken);
     const bool any_there = code.kernels.empty() || gaps.missing.size() < code.kernels.size();
     result_.kernels.covered += code.kernels.size() - gaps.missing.size();
-    if (!gaps.missing.empty() || !gaps.hollow.empty() || !gaps.variables.empty())
-      add_gaps(std::move(gaps), subject_of(object, code), image_name(code.images[taken].entry));
+    if (gaps.missing.empty() && gaps.hollow.empty() && gaps.variables.empty()) return any_there;
+    std::string image = image_name(code.images[taken].entry);
+    if (link)
+      link_judge_.add_gaps(*link, subject_of(object, code), std::move(image), std::move(gaps));
+    else
+      add_gaps(std::move(gaps), subject_of(object, code), image);
     return any_there;
   }
 

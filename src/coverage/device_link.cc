@@ -1,7 +1,10 @@
 #include "coverage/device_link.h"
 
 #include <algorithm>
+#include <iterator>
+#include <set>
 
+#include "base/text.h"
 #include "compat/rules.h"
 
 namespace archguard {
@@ -31,6 +34,50 @@ bool lacks(const Container& part, Arch linked) {
   });
 }
 
+// Names that the device linker was given for one of the archs that it linked for. Where none of its images
+// has one, it was left out on purpose: nvlink does so with kernels that host code does not name. (`nvlink
+// --help`:
+// --use-host-info, and seen.)
+std::set<std::string_view> offered_names(const ContainerCode& code, const std::vector<Arch>& archs) {
+  std::set<std::string_view> names;
+  for (const Image& image : code.images) {
+    const auto serves = [&](Arch arch) {
+      return sass_fits(image.entry.arch, capability_of(arch)) == Fit::yes;
+    };
+    if (image.entry.kind != EntryKind::sass || !image.code ||
+        std::none_of(archs.begin(), archs.end(), serves))
+      continue;
+    for (const Kernel& kernel : image.code->kernels) names.insert(kernel.name);
+    for (const DeviceVariable& variable : image.code->variables) names.insert(variable.name);
+  }
+  return names;
+}
+
+// nvcc of 11.8 and newer lists what host code names (seen), clang, whose ids begin so, does not.
+constexpr Version kFirstReferences{11, 8};
+constexpr const char* kClangId = "__nv_";
+
+// The names that all objects of the link list, as far as their ids tell; where they stand in several files,
+// others may come to them.
+const HostReferences* references_of(const DeviceCode& code, const DeviceLink& link) {
+  if (link.linked.empty() || !link.absent.empty()) return nullptr;
+  const DeviceObject& object = code.objects[link.linked.front().object];
+  std::set<std::size_t> told;
+  for (const Registration& each : object.registrations)
+    if (each.container && !each.module_id.empty() && !starts_with(each.module_id, kClangId))
+      told.insert(*each.container);
+  const bool all = std::all_of(link.parts.begin(), link.parts.end(), [&](const ContainerRef& part) {
+    return part.object == link.linked.front().object && told.count(part.container) != 0;
+  });
+  return all && object.linked && object.references.told ? &object.references : nullptr;
+}
+
+bool lists_references(const Image& image) {
+  if (image.entry.kind == EntryKind::ltoir) return true;  // from 11.2 on
+  const auto toolkit = toolkit_of(image);
+  return toolkit && !(*toolkit < kFirstReferences);
+}
+
 }  // namespace
 
 LinkJudge::Subject subject_of(const DeviceObject& object, const ContainerCode& code) {
@@ -50,6 +97,7 @@ DeviceLinks::DeviceLinks(const DeviceCode& code) : code_(code), links_(code.link
           link.archs.push_back(entry.arch);
     }
     const auto& parts = code.links[i].parts;
+    link.references = references_of(code, code.links[i]);
     link.is_runtime.resize(parts.size());
     for (std::size_t part = 0; part < parts.size(); ++part) {
       roles_[{parts[part].object, parts[part].container}].parts.emplace_back(i, part);
@@ -91,6 +139,13 @@ void DeviceLinks::note_part(std::size_t index, std::size_t part, const DeviceObj
     link.is_runtime[part] = true;
     return;
   }
+  for (const Image& image : code.images) {
+    if (image.code) link.defined.insert(image.code->names.defined.begin(), image.code->names.defined.end());
+    link.names_whole = link.names_whole && (!image.code || image.code->names.whole);
+  }
+  if (!std::all_of(code.images.begin(), code.images.end(), lists_references)) link.references = nullptr;
+  link.holds_ltoir |= std::any_of(code.images.begin(), code.images.end(),
+                                  [](const Image& image) { return image.entry.kind == EntryKind::ltoir; });
   link.wants_runtime |= std::any_of(code.images.begin(), code.images.end(), [](const Image& image) {
     return image.code && image.code->names.wants_runtime;
   });
@@ -106,14 +161,25 @@ void DeviceLinks::note_part(std::size_t index, std::size_t part, const DeviceObj
                   {{code.container.offset, code.container.section, object.member},
                    where(object, code.container),
                    describe_images(code),
+                   {},
                    {}}};
-  for (const KernelName& kernel : code.kernels) lack.left_out.names.missing.push_back(kernel.name);
-  lack.left_out.names.variables = code.variables;
+  const auto offered = offered_names(code, link.archs);
+  const auto is_offered = [&](const std::string& name) { return offered.count(name) != 0; };
+  for (const KernelName& kernel : code.kernels)
+    if (!is_offered(kernel.name)) lack.left_out.names.missing.push_back(kernel.name);
+  std::remove_copy_if(code.variables.begin(), code.variables.end(),
+                      std::back_inserter(lack.left_out.names.variables), is_offered);
   link.lacks.push_back(std::move(lack));
 }
 
 void DeviceLinks::note_linked(std::size_t index, const ContainerCode& code) {
   Link& link = links_[index];
+  // Kernels that the lists do not name are left out, but where the linker was told not to, or was given
+  // objects without lists. Then other code may name variables, too.
+  if (link.references != nullptr &&
+      std::any_of(code.kernels.begin(), code.kernels.end(),
+                  [&](const KernelName& kernel) { return !link.references->may_name(kernel.name); }))
+    link.references = nullptr;
   if (!link.any_lacks) return;
   for (const KernelName& kernel : code.kernels) link.linked_names.push_back(kernel.name);
   link.linked_names.insert(link.linked_names.end(), code.variables.begin(), code.variables.end());
@@ -125,17 +191,35 @@ std::vector<DeviceLinks::LeftOut> DeviceLinks::left_out(std::size_t index, Arch 
   std::vector<LeftOut> all;
   for (const Link::Lack& lack : link.lacks) {
     if (!lacks(container(code_.links[index].parts[lack.part]), linked)) continue;
-    LeftOut left_out{lack.left_out.place, lack.left_out.where, lack.left_out.found, {}};
+    LeftOut left_out{lack.left_out.place, lack.left_out.where, lack.left_out.found, {}, {}};
     const auto copy = [&](const std::vector<std::string>& from, std::vector<std::string>& to) {
       for (const std::string& name : from)
         if (!std::binary_search(link.linked_names.begin(), link.linked_names.end(), name)) to.push_back(name);
     };
     copy(lack.left_out.names.missing, left_out.names.missing);
     copy(lack.left_out.names.variables, left_out.names.variables);
-    if (!left_out.names.missing.empty() || !left_out.names.variables.empty())
+    left_out.unnamed = take_unnamed(index, left_out.names);
+    if (!left_out.names.missing.empty() || !left_out.names.variables.empty() || !left_out.unnamed.empty())
       all.push_back(std::move(left_out));
   }
   return all;
+}
+
+bool DeviceLinks::defines(std::size_t link, const std::string& name) const {
+  return links_[link].names_whole && links_[link].defined.count(name) != 0;
+}
+
+std::vector<std::string> DeviceLinks::take_unnamed(std::size_t index, KernelGaps& gaps) const {
+  const Link& link = links_[index];
+  // Another file may name a library's variable, and only a link of LTO-IR leaves out those that nothing
+  // names.
+  if (link.references == nullptr || !(link.references->program || link.holds_ltoir)) return {};
+  auto& names = gaps.variables;
+  const auto unnamed = std::stable_partition(
+      names.begin(), names.end(), [&](const std::string& name) { return link.references->may_name(name); });
+  std::vector<std::string> taken(std::make_move_iterator(unnamed), std::make_move_iterator(names.end()));
+  names.erase(unnamed, names.end());
+  return taken;
 }
 
 std::optional<std::string> DeviceLinks::without_plain_ptx(std::size_t index) const {
@@ -166,10 +250,16 @@ void LinkJudge::add_part(std::size_t link, const std::string& name, const Device
   if (judgement.verdict != Verdict::uncovered || judgement.image) ++answer.fitting;
   if (judgement.verdict == Verdict::sass || judgement.verdict == Verdict::jit) {
     if (runtime) return;
+    const LinkNames& names = code.images[*judgement.image].code->names;
+    answer.defined.insert(names.defined.begin(), names.defined.end());
+    for (const std::string& wanted : names.wanted) answer.wanted.try_emplace(wanted, name);
     KernelGaps gaps = compare_kernels(code, *judgement.image);
     if (gaps.missing.empty() && gaps.hollow.empty() && gaps.variables.empty()) return;
-    answer.gaps.push_back(
-        {subject_of(object, code), image_name(code.images[*judgement.image].entry), std::move(gaps)});
+    answer.gaps.push_back({subject_of(object, code),
+                           image_name(code.images[*judgement.image].entry),
+                           std::move(gaps),
+                           link,
+                           {}});
     return;
   }
   // What cannot be told is no reason where another object is known to fail.
@@ -214,6 +304,15 @@ std::optional<Arch> LinkJudge::sass_taken(const ContainerCode& code, const Judge
   return taken;
 }
 
+void LinkJudge::add_gaps(std::size_t link, Subject subject, std::string image, KernelGaps gaps) {
+  gaps_.push_back({std::move(subject), std::move(image), std::move(gaps), link, {}});
+}
+
+std::vector<LinkJudge::Gap> LinkJudge::lacking() {
+  for (Gap& gap : gaps_) gap.unnamed = links_.take_unnamed(gap.link, gap.names);
+  return std::move(gaps_);
+}
+
 std::vector<LinkJudge::Outcome> LinkJudge::finish() {
   std::vector<bool> told(links_.size());  // what an object lacks, once for all that was made of it
   for (Outcome& outcome : linked_) {
@@ -248,6 +347,17 @@ void LinkJudge::decide(Outcome& outcome) const {
   judgement = require(std::move(again), policy_);
 }
 
+// What an image that is taken wants of the others, where only images define it that are not: a function
+// behind
+// `#if __CUDA_ARCH__`. What no object defines is the driver's own.
+std::optional<std::string> LinkJudge::unresolved(std::size_t link) const {
+  const Answer& objects = objects_[link];
+  for (const auto& [name, object] : objects.wanted)
+    if (objects.defined.count(name) == 0 && links_.defines(link, name))
+      return object + " uses '" + name + "', which no image that fits this device defines";
+  return std::nullopt;
+}
+
 Judgement LinkJudge::relink(std::size_t link) const {
   Judgement judgement;
   judgement.verdict = Verdict::jit;
@@ -274,6 +384,8 @@ Judgement LinkJudge::relink(std::size_t link) const {
     fail(answer->bad->verdict, answer->bad->code,
          again + answer->name + " holds " + answer->found + more + "; " + answer->bad->reason);
   }
+  if (const auto wanted = unresolved(link); wanted && judgement.verdict == Verdict::jit)
+    fail(Verdict::uncovered, kNoKernelImage, again + *wanted);
   if (judgement.verdict == Verdict::uncovered && objects.fitting == 0 && objects.bad)
     judgement.reason = objects.bad->reason;
   judgement.numbered = judgement.verdict == Verdict::jit || objects.fitting == 0;

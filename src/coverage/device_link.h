@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -45,7 +46,14 @@ class DeviceLinks {
   const std::string& kernel(std::size_t link) const { return links_[link].kernel; }
   const std::string& variable(std::size_t link) const { return links_[link].variable; }
   bool wants_runtime(std::size_t link) const { return links_[link].wants_runtime; }
+  // Does an image of one of its objects define this, whether it is taken or not? False where not all names
+  // are known.
+  bool defines(std::size_t link, const std::string& name) const;
   const std::vector<std::string>& absent_ids(std::size_t link) const { return code_.links[link].absent; }
+
+  // Takes the variables away that no host code of the link's objects is known to name, once all is read: nvcc
+  // lists what the code that it compiles names, so it is in doubt whether a program misses them.
+  std::vector<std::string> take_unnamed(std::size_t link, KernelGaps& gaps) const;
 
   // Kernels and variables that the link for this arch left out, with a warning at most: of objects that hold
   // no image for it.
@@ -53,6 +61,7 @@ class DeviceLinks {
     ContainerPlace place;
     std::string where, found;
     KernelGaps names;
+    std::vector<std::string> unnamed;  // variables
   };
   std::vector<LeftOut> left_out(std::size_t link, Arch linked) const;
 
@@ -66,6 +75,10 @@ class DeviceLinks {
  private:
   struct Link {
     bool wants_runtime = false;
+    const HostReferences* references = nullptr;  // of the objects; nothing where they do not tell
+    std::set<std::string> defined;               // by any image of an object
+    bool names_whole = true;
+    bool holds_ltoir = false;  // so that the linker left unnamed variables out, too
     std::uint64_t kernels = 0, variables = 0;
     std::string kernel, variable;           // one of them
     std::vector<bool> is_runtime;           // by part
@@ -105,6 +118,8 @@ class LinkJudge {
     Subject subject;
     std::string image;
     KernelGaps names;
+    std::size_t link = 0;
+    std::vector<std::string> unnamed;  // variables
   };
   // A container that a device link made, and what comes of it.
   struct Outcome {
@@ -126,8 +141,11 @@ class LinkJudge {
   // What a link made. Returns its verdict where that does not depend on its objects.
   std::optional<Judgement> add_linked(std::size_t link, const DeviceObject& object,
                                       const ContainerCode& code);
+  // Of an image that the link made, which is taken: what it lacks shows when all of the file was read.
+  void add_gaps(std::size_t link, Subject subject, std::string image, KernelGaps gaps);
   // Once all of the file was read.
   std::vector<Outcome> finish();
+  std::vector<Gap> lacking();
 
  private:
   // Of the objects of a link, or of the device runtime that it may do without.
@@ -138,9 +156,12 @@ class LinkJudge {
     std::size_t fitting = 0;
     std::optional<Version> needs_driver;
     std::vector<Gap> gaps;
+    std::set<std::string> defined;              // by the images that are taken
+    std::map<std::string, std::string> wanted;  // by them, and the object
   };
   std::optional<Arch> sass_taken(const ContainerCode& code, const Judgement& judgement) const;
   Judgement relink(std::size_t link) const;
+  std::optional<std::string> unresolved(std::size_t link) const;
   void decide(Outcome& outcome) const;
 
   const DeviceLinks& links_;
@@ -148,6 +169,7 @@ class LinkJudge {
   const JudgePolicy& policy_;
   std::vector<Answer> objects_, runtimes_;  // by link
   std::vector<Outcome> linked_;
+  std::vector<Gap> gaps_;  // of images that links made
 };
 
 LinkJudge::Subject subject_of(const DeviceObject& object, const ContainerCode& code);

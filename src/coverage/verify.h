@@ -80,6 +80,10 @@ struct KernelCounts {
 struct VariableCounts {
   std::uint64_t total = 0;           // that host code can name, of the containers that are asked for
   std::vector<std::string> missing;  // mangled; waived ones are left out
+  // Likewise, of separately compiled code: missing in the image that the device takes, and no host code that
+  // nvcc compiled names them.
+  std::vector<std::string> unnamed;
+  std::string unnamed_in = {};  // that image
 };
 
 // Containers whose end hangs on the order in which an image is chosen: see other_order.h.

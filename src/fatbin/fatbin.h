@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/bytes.h"
@@ -70,6 +71,16 @@ struct DeviceLinkIds {
   bool all = false;  // the ids do not tell: any relocatable container of the object
 };
 
+// What a linked file's host code names of its device code made with -rdc=true: nothing else can be missed by
+// it.
+struct HostReferences {
+  bool told = false;     // by every object that nvcc made; those of another compiler do not tell
+  bool program = false;  // else other files may name what this one holds
+  std::vector<std::string> beginnings;  // of the names of kernels and variables, sorted
+
+  bool may_name(std::string_view name) const;  // mangled
+};
+
 // The device code of one host object.
 struct DeviceObject {
   std::string path;
@@ -89,6 +100,7 @@ struct DeviceObject {
   std::vector<std::string> runtime_code;
   std::vector<Registration> registrations;  // in the order of the file; empty: the runtime gets nothing
   std::vector<DeviceLinkIds> link_ids;
+  HostReferences references;  // of a linked file with a device link
 };
 
 struct ContainerRef {

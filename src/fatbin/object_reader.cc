@@ -10,6 +10,7 @@
 #include "fatbin/bare_image.h"
 #include "fatbin/dynamic_symbols.h"
 #include "fatbin/format.h"
+#include "fatbin/host_references.h"
 #include "fatbin/offload_reader.h"
 #include "fatbin/region_reader.h"
 #include "fatbin/registrations.h"
@@ -90,6 +91,7 @@ class ObjectReader {
     if (stopped_) return;
     check_registrations();
     if (errors_ != 0) return;
+    if (host_.linked && !out_.link_ids.empty()) out_.references = read_host_references(source_, host_);
     if (host_.linked)
       check_device_link();
     else

@@ -155,7 +155,7 @@ class CubinReader {
       const Symbol symbol = parse_symbol(symbols, at, header_.is64);
       if (symbol.is_function() && symbol.section < header_.section_count) named_[symbol.section] = true;
       if (code.relocatable && symbol.is_global() && !symbol.is_kernel())
-        add_name(start_of_name(names, symbol), symbol, code.names);
+        add_link_name(names, symbol, code.names);
       const Holds holds = symbol.is_object() ? holds_of(symbol.section) : Holds::nothing;
       if (holds != Holds::nothing && symbol.section < header_.section_count) named_[symbol.section] = true;
       if (!symbol.is_kernel() && holds == Holds::nothing) continue;
@@ -210,19 +210,25 @@ class CubinReader {
     return Done{};
   }
 
-  // So much as tells whose it is, since names of symbols that are no kernels may overlap; cut at its NUL.
+  // Names of symbols that are no kernels may overlap: of those past the size of the cubin only so much is
+  // read as tells whose they are.
+  void add_link_name(const Cursor& names, const Symbol& symbol, LinkNames& link) {
+    std::string_view name = start_of_name(names, symbol);
+    if (link_names_size_ <= in_.size()) name = names.c_string(symbol.name);
+    link_names_size_ += name.size();
+    link.whole = link.whole && link_names_size_ <= in_.size();
+    if (symbol.section == 0)
+      add_wanted(link, name);
+    else
+      add_defined(link, name);
+  }
+
+  // Cut at its NUL.
   static std::string_view start_of_name(const Cursor& names, const Symbol& symbol) {
     constexpr std::uint64_t kEnough = 32;
     const std::uint64_t remain = names.size() - std::min<std::uint64_t>(names.size(), symbol.name);
     const std::string_view text = names.part(symbol.name, std::min(remain, kEnough)).text();
     return text.substr(0, text.find('\0'));
-  }
-
-  static void add_name(std::string_view name, const Symbol& symbol, LinkNames& names) {
-    if (symbol.section == 0)
-      add_wanted(names, name);
-    else
-      add_defined(names, name);
   }
 
   // Does a function stand for all the code of a cubin that is loaded as it is? Device functions that nothing
@@ -272,6 +278,7 @@ class CubinReader {
   std::vector<bool> named_;                       // by section: a function is in it
   std::vector<Holds> holds_;                      // by section
   std::uint64_t names_size_ = 0, code_size_ = 0;  // of all symbols' names and kernels' code
+  std::uint64_t link_names_size_ = 0;
 };
 
 }  // namespace

@@ -39,6 +39,8 @@ struct LinkNames {
   bool defines = false;        // functions or variables that another image can use
   bool is_runtime = false;     // it is the device runtime itself
   bool wants_runtime = false;  // it uses functions of the device runtime
+  std::vector<std::string> defined, wanted;
+  bool whole = true;  // false: those two lack some
 };
 
 struct ImageCode {

@@ -5,6 +5,7 @@ namespace archguard {
 
 void add_defined(LinkNames& names, std::string_view name) {
   names.defines = true;
+  names.defined.emplace_back(name);
   // In libcudadevrt of every release from CUDA 5.0 on: device code that launches a kernel calls it.
   names.is_runtime |= name == "cudaGetParameterBuffer";
 }
@@ -12,6 +13,7 @@ void add_defined(LinkNames& names, std::string_view name) {
 // Every function of libcudadevrt 13.0 begins so: cudaLaunchDeviceV2, __cudaCDP2Malloc. What the driver and
 // ptxas bring along has an underscore there: __cuda_syscall_…, __cuda_sm70_….
 void add_wanted(LinkNames& names, std::string_view name) {
+  names.wanted.emplace_back(name);
   const bool internal = starts_with(name, "__cuda") && !starts_with(name, "__cuda_");
   names.wants_runtime |= starts_with(name, "cuda") || internal;
 }

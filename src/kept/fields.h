@@ -67,7 +67,7 @@ ARCHGUARD_FIELDS(Failure, code, unknown, reason, places, found, where, kernel, v
                  mend)
 ARCHGUARD_FIELDS(ContainerCounts, total, specific, sass, jit, uncovered, unknown, linked_at_load)
 ARCHGUARD_FIELDS(KernelCounts, total, covered, missing, hollow)
-ARCHGUARD_FIELDS(VariableCounts, total, missing)
+ARCHGUARD_FIELDS(VariableCounts, total, missing, unnamed, unnamed_in)
 ARCHGUARD_FIELDS(Partly, kernels, best, best_device, clear, compiles_at_run_time)
 ARCHGUARD_FIELDS(EmbeddedResult, total, fitting, unknown, code, reason, where, found, fix, mend, kernel,
                  needs_driver, ltoir, is_error, comes_later)

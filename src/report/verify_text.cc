@@ -269,6 +269,14 @@ class Writer {
                        devices_of(index), name_list(result.kernels.hollow)),
            file.library ? "--hollow off, if the library chooses other kernels for this device"
                         : result.hollow_fix);
+    if (!result.variables.unnamed.empty())
+      warn(fmt::format(
+               "{}: {} in the {} image that {} takes, and no host code that nvcc compiled names {}: {}",
+               name_of(file),
+               count_of(result.variables.unnamed.size(), "variable is missing", "variables are missing"),
+               result.variables.unnamed_in, devices_of(index),
+               result.variables.unnamed.size() == 1 ? "it" : "them", name_list(result.variables.unnamed)),
+           {});
     const bool said = !result.failures.empty() && result.failures.front().code == kInsufficientDriver;
     if (result.toolkit_ahead && !said) write_old_driver(file, index);
     write_embedded(file, index);

@@ -95,6 +95,20 @@ def relocatable(path):
     return own, runtime
 
 
+def verify_devices(path, devices, driver, *arguments):
+    """What is said of each device: its object of the JSON document."""
+    command = [common.options.archguard, "verify", path, "--format", "json", *arguments]
+    for device in devices:
+        command += ["--device", device + ("@" + driver if driver else "")]
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=100)
+    if done.returncode not in (0, 1):
+        raise AssertionError(done.stdout + done.stderr)
+    (file,) = json.loads(done.stdout)["files"]
+    if file["errors"] or len(file["results"]) != len(devices):
+        raise AssertionError(done.stdout)
+    return dict(zip(devices, file["results"]))
+
+
 class SeparateTest(unittest.TestCase):
     maxDiff = 4000
 
@@ -125,17 +139,7 @@ class SeparateTest(unittest.TestCase):
         return [self.compile("caller.cu", name + "_a.o", *caller), self.compile("helper.cu", name + "_b.o", *helper)]
 
     def verify(self, path, driver, *arguments):
-        """By device: the verdict, and whether it rests on linking again."""
-        command = [common.options.archguard, "verify", path, "--format", "json", *arguments]
-        for device in DEVICES:
-            command += ["--device", device + ("@" + driver if driver else "")]
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=100)
-        self.assertIn(done.returncode, (0, 1), done.stdout + done.stderr)
-        document = json.loads(done.stdout)
-        (file,) = document["files"]
-        self.assertEqual(file["errors"], [])
-        self.assertEqual(len(file["results"]), len(DEVICES))
-        return {device: result for device, result in zip(DEVICES, file["results"])}
+        return verify_devices(path, DEVICES, driver, *arguments)
 
     def compare(self, path, release="13.0"):
         """Every device for which no linked SASS fits: covered where nvJitLink links the objects, and nowhere else."""
@@ -282,6 +286,25 @@ class SeparateTest(unittest.TestCase):
                               stderr=subprocess.STDOUT, text=True)
         self.assertEqual(done.returncode, 2, done.stdout)
         self.assertIn("was not device-linked: the file registers no device link", done.stdout)
+
+    def test_what_no_host_code_names(self):
+        """nvlink leaves such kernels out, and such variables make a warning; but not where an object does not tell."""
+        kernel = "__device__ int v; __global__ void k(int* p) { *p = v; }\n"
+        for name, text in {"unnamed.cu": kernel, "empty.cc": "void nothing() {}\n",
+                           "named.cu": kernel + "void f(int* p) { k<<<1, 1>>>(p); cudaMemcpyToSymbol(v, p, 4); }\n"}.items():
+            with open(os.path.join(self.folder, name), "w") as file:
+                file.write(text)
+        both = ["-gencode", "arch=compute_80,code=sm_80", "-gencode", "arch=compute_90,code=sm_90"]
+        program = self.pair("names", both, both)
+        for name, more, expected in (("unnamed", [], ("covered", [], ["v"], [])),
+                                     ("named", [], ("not-covered", ["v"], [], [13, 98])),
+                                     ("unnamed", ["empty.cc"], ("not-covered", ["v"], [], [13, 98]))):
+            other = self.compile(name + ".cu", name + ".o", "-gencode", "arch=compute_90,code=sm_90")
+            result = self.verify(self.nvcc(name + "".join(more), *both, *program, other, *more), "13.0")["8.0"]
+            found = (result["verdict"], result["variables"]["missing"], result["variables"]["unnamed"],
+                     sorted(error["code"] for error in result["errors"]))
+            with self.subTest(name, more=more):
+                self.assertEqual(found, expected)
 
     def test_static_device_library(self):
         """CMake's CUDA_RESOLVE_DEVICE_SYMBOLS: the archive holds the device link beside its objects."""

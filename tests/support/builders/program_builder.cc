@@ -67,6 +67,19 @@ ProgramBuilder& ProgramBuilder::objects_in(std::string section) {
   return *this;
 }
 
+ProgramBuilder& ProgramBuilder::host_names(const std::vector<std::string>& kernels,
+                                           const std::vector<std::string>& variables) {
+  names_ = true;
+  for (const std::string& name : kernels) named_kernels_.text(name).u8(0);
+  for (const std::string& name : variables) named_variables_.text(name).u8(0);
+  return *this;
+}
+
+ProgramBuilder& ProgramBuilder::program() {
+  program_ = true;
+  return *this;
+}
+
 std::size_t ProgramBuilder::offset_of(std::size_t nth) const {
   const Layout layout(parts_);
   return kFirstSectionAt + layout.within[nth] + (parts_[nth].relocatable ? layout.linked.size() : 0);
@@ -89,6 +102,13 @@ Bytes ProgramBuilder::bytes() const {
   elf.section(".nvFatBinSegment", segment.bytes()).at(kSegmentAt);
   if (has_ids_) elf.section("__nv_module_id", ids_.bytes()).at(0x40000000);
   if (relocations.size() != 0) elf.section(".rela.dyn", relocations.bytes(), 4);
+  if (program_) elf.section(".interp", ByteWriter{}.text("/lib64/ld-linux-x86-64.so.2").u8(0).bytes());
+  if (names_) {
+    elf.section(".nvHRKE", ByteWriter{}.u8(0).append(named_kernels_.bytes()).bytes());
+    elf.section(".nvHRDE", ByteWriter{}.u8(0).append(named_variables_.bytes()).bytes());
+    for (const char* none : {".nvHRKI", ".nvHRDI", ".nvHRCE", ".nvHRCI"})
+      elf.section(none, ByteWriter{}.u8(0).bytes());
+  }
   if (!has_sections_) elf.without_section_table();
   return elf.bytes();
 }

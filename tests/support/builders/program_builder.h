@@ -22,6 +22,10 @@ class ProgramBuilder {
   ProgramBuilder& machine(unsigned machine);
   ProgramBuilder& without_ids();
   ProgramBuilder& without_section_table();
+  // What host code names, of external linkage: kernels and variables.
+  ProgramBuilder& host_names(const std::vector<std::string>& kernels,
+                             const std::vector<std::string>& variables);
+  ProgramBuilder& program();                        // not a library
   ProgramBuilder& objects_in(std::string section);  // in place of __nv_relfatbin
 
   // Where the container of the nth object, whole program or link is in the file.
@@ -39,7 +43,8 @@ class ProgramBuilder {
   ByteWriter ids_;
   Pointers pointers_ = Pointers::in_place;
   unsigned machine_ = 62;
-  bool has_ids_ = true, has_sections_ = true;
+  bool has_ids_ = true, has_sections_ = true, names_ = false, program_ = false;
+  ByteWriter named_kernels_, named_variables_;
   std::string objects_in_ = "__nv_relfatbin";
 };
 

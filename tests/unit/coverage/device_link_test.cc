@@ -215,6 +215,29 @@ TEST_CASE("an object without kernels is needed by the link all the same") {
                 device("9.0")) == "covered linked 1");
 }
 
+TEST_CASE("what only an image defines that is not taken is not there when the driver links again") {
+  const auto helper = [](bool in_ptx) {
+    return FatbinBuilder{}
+        .cubin(80, CubinBuilder{}
+                       .relocatable()
+                       .toolkit_info("13.0", "-arch sm_80")
+                       .function("_Z6helperi", kCode)
+                       .bytes())
+        .ptx("80", "9.0",
+             std::string(".version 9.0\n.target sm_80\n.visible .func ") + (in_ptx ? "_Z6helperi" : "other") +
+                 "() { ret; }\n")
+        .bytes();
+  };
+  CHECK(verdict(program(object("ka"), helper(true)), device("9.0")) == "covered linked 1");
+  const std::string text = verdict(program(object("ka"), helper(false)), device("9.0"));
+  CHECK_MESSAGE(text.find("not covered; ?: ka: " + kAgain +
+                          "object t(__nv_relfatbin+0x0), '_a', uses "
+                          "'_Z6helperi', which no image that fits this device defines") == 0,
+                text);
+  CHECK_MESSAGE(verdict(program(object("ka"), object("kb")), device("9.0")) == "covered linked 1",
+                "what no object defines is the driver's own");
+}
+
 TEST_CASE("LTO-IR is not linked by the driver; PTX beside it is") {
   const auto lto = [](const char* kernel, bool ptx) {
     FatbinBuilder builder = FatbinBuilder{}.ltoir("80", filler(64));
@@ -328,4 +351,46 @@ TEST_CASE("two links that cannot be told apart need the objects of both") {
   };
   CHECK(verdict(side_by_side(object("kb")), device("9.0")) == "covered linked 2");
   CHECK(verdict(side_by_side(object_without_ptx("kb")), device("9.0")).find("not covered; ?: ka: ") == 0);
+}
+
+TEST_CASE(
+    "a kernel that no arch of the link has, though its object was there for one, was left out on purpose") {
+  const Bytes made = FatbinBuilder{}.cubin(80, cubin(80, "ka")).cubin(90, cubin(90, "ka")).bytes();
+  const Bytes a = FatbinBuilder{}.cubin(80, object_cubin(80, "ka")).cubin(90, object_cubin(90, "ka")).bytes();
+  const Bytes of_90 = FatbinBuilder{}.cubin(90, object_cubin(90, "kb")).bytes();
+  CHECK(verdict(program(a, of_90, made), device("8.0")) == "covered sass 1");
+  const Bytes of_86 = FatbinBuilder{}.cubin(86, object_cubin(86, "kb")).bytes();
+  CHECK(verdict(program(a, of_86, made), device("8.0"))
+            .find("98: kb: the device linker left it out of sm_80") != std::string::npos);
+}
+
+TEST_CASE("a variable that no host code names may be missing, with a warning") {
+  const auto with_variable = [](int sm, bool relocatable) {
+    CubinBuilder builder;
+    if (relocatable) builder.relocatable();
+    return builder.sm(sm)
+        .toolkit_info("13.0", "-arch sm_" + std::to_string(sm))
+        .kernel("ka", kCode)
+        .variable("dv", ".nv.global", 4)
+        .bytes();
+  };
+  const auto result = [&](const char* id, const std::vector<std::string>& named, bool is_program,
+                          bool lto = false) {
+    const Bytes made = FatbinBuilder{}.cubin(80, cubin(80, "ka")).cubin(90, with_variable(90, false)).bytes();
+    FatbinBuilder object =
+        FatbinBuilder{}.cubin(80, object_cubin(80, "ka")).cubin(90, with_variable(90, true));
+    if (lto) object.ltoir("80", filler(64));
+    ProgramBuilder builder =
+        ProgramBuilder{}.link({id}, made).object(id, object.bytes()).host_names({"ka"}, named);
+    if (is_program) builder.program();
+    const DeviceResult on_80 = result_of(builder.bytes(), device("8.0")).devices.at(0);
+    const std::string verdict = on_80.coverage == Coverage::covered ? "covered" : "not covered";
+    return verdict + (on_80.variables.missing.empty() ? "" : ", missing " + on_80.variables.missing[0]) +
+           (on_80.variables.unnamed.empty() ? "" : ", unnamed " + on_80.variables.unnamed[0]);
+  };
+  CHECK(result("_a", {}, true) == "covered, unnamed dv");
+  CHECK(result("_a", {"dv"}, true) == "not covered, missing dv");
+  CHECK_MESSAGE(result("__nv_a", {}, true) == "not covered, missing dv", "clang lists nothing");
+  CHECK_MESSAGE(result("_a", {}, false) == "not covered, missing dv", "another file may name a library's");
+  CHECK(result("_a", {}, false, true) == "covered, unnamed dv");
 }

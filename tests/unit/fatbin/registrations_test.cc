@@ -178,6 +178,31 @@ TEST_CASE("an object that no device link of a linked file has was not device-lin
                 "without ids it cannot be told");
 }
 
+TEST_CASE("what host code names is read where every section of it is there") {
+  const auto names = [](ProgramBuilder builder) {
+    const auto code = read(builder.object("_a", one()).link({"_a"}, one()).bytes(), "t");
+    const HostReferences& references = code.objects[0].references;
+    std::string text = references.program ? "program:" : references.told ? "library:" : "untold";
+    for (const std::string& each : references.beginnings) text += " " + each;
+    return text;
+  };
+  CHECK(names(ProgramBuilder{}) == "untold");
+  CHECK(names(ProgramBuilder{}.host_names({}, {})) == "library:");
+  CHECK(names(ProgramBuilder{}.program().host_names({"_Z1k*", "_Z1kPi"}, {"v", "_ZN1a*1b"})) ==
+        "program: _Z1k _ZN1a v");
+  CHECK(names(ProgramBuilder{}.host_names({"*"}, {"v"})) == "library: ");
+  HostReferences references;
+  CHECK(references.may_name("x"));
+  references.told = true;
+  CHECK_FALSE(references.may_name("x"));
+  references.beginnings = {"_Z1k", "v"};
+  CHECK(references.may_name("_Z1kPi"));
+  CHECK(references.may_name("v"));
+  CHECK(references.may_name("v2"));  // the `*` of the list was there, for all that is known
+  CHECK_FALSE(references.may_name("_Z1"));
+  CHECK_FALSE(references.may_name("u"));
+}
+
 TEST_CASE("in an archive a device link finds its objects in other members") {
   const auto a = ProgramBuilder{}.object("_a", one()).bytes(),
              b = ProgramBuilder{}.object("_b", one()).bytes();

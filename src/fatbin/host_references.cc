@@ -1,0 +1,75 @@
+#include "fatbin/host_references.h"
+
+#include <algorithm>
+
+#include "container/elf.h"
+
+// Six sections of an object, each a list of names that end in NUL, or a single NUL: kernels (K), variables
+// (D) and constants (C), with external (E) and internal (I) linkage. The host linker puts those of all
+// objects one behind the other, with NULs between them where they are aligned. A `*` in a name stands for any
+// text.
+
+namespace archguard {
+namespace fatbin {
+namespace {
+
+constexpr std::string_view kSections[] = {".nvHRKE", ".nvHRKI", ".nvHRDE", ".nvHRDI", ".nvHRCE", ".nvHRCI"};
+constexpr std::uint64_t kSizeMost = std::uint64_t{16} << 20;  // in all; a large library has some 100 kB
+
+void add_names(std::string_view text, std::vector<std::string>& beginnings) {
+  while (!text.empty()) {
+    const std::string_view name = text.substr(0, text.find('\0'));
+    if (!name.empty()) beginnings.emplace_back(name.substr(0, name.find('*')));
+    text.remove_prefix(std::min(text.size(), name.size() + 1));
+  }
+}
+
+bool is_program(const ByteSource& source, const HostObject& host) {
+  const auto start = read_bytes(source, 0, std::min<std::uint64_t>(kElfHeaderMost, source.size()));
+  const auto header = start ? parse_elf_header(*start) : Result<ElfHeader>(Error{});
+  return (header && header->type == kElfExecutable) ||
+         std::any_of(host.sections.begin(), host.sections.end(),
+                     [](const Section& section) { return section.name == ".interp"; });
+}
+
+}  // namespace
+
+HostReferences read_host_references(const ByteSource& source, const HostObject& host) {
+  HostReferences references;
+  std::uint64_t size = 0;
+  for (const std::string_view name : kSections) {
+    bool found = false;
+    for (const Section& section : host.sections) {
+      if (section.name != name || !section.has_bytes) continue;
+      size += std::min(section.size, kSizeMost + 1);
+      if (size > kSizeMost) return {};
+      const auto bytes = read_bytes(source, section.offset, section.size);
+      if (!bytes) return {};  // the file shrank: whoever reads images says so
+      add_names(ByteView(*bytes).text(), references.beginnings);
+      found = true;
+    }
+    if (!found) return {};
+  }
+  references.told = true;
+  references.program = is_program(source, host);
+  // One that begins with another adds nothing to it, so that the only one that a name may begin with stands
+  // right before the name.
+  auto& all = references.beginnings;
+  std::sort(all.begin(), all.end());
+  const auto adds_nothing = [](const std::string& kept, const std::string& next) {
+    return next.compare(0, kept.size(), kept) == 0;
+  };
+  all.erase(std::unique(all.begin(), all.end(), adds_nothing), all.end());
+  return references;
+}
+
+}  // namespace fatbin
+
+bool HostReferences::may_name(std::string_view name) const {
+  if (!told) return true;
+  const auto after = std::upper_bound(beginnings.begin(), beginnings.end(), name,
+                                      [](std::string_view a, const std::string& b) { return a < b; });
+  return after != beginnings.begin() && name.substr(0, (after - 1)->size()) == *(after - 1);
+}
+
+}  // namespace archguard

@@ -1,0 +1,125 @@
+"""Programs of three objects, made at random: what ArchGuard says of linking them again when they are loaded, against
+nvJitLink, which is given the same objects. The seed is fixed, so that a failure comes again.
+"""
+import os
+import random
+import shutil
+import tempfile
+import unittest
+import zlib
+
+import common
+from separate import NvJitLink, verify_devices
+
+CASES = 48
+DEVICES = ["8.0", "8.6", "8.9", "9.0", "10.0", "10.3", "12.0", "12.1"]
+SASS = ["80", "86", "90", "100", "120"]
+PTX = ["75", "80", "90", "100"]
+HEAD = ".version 8.8\n.target sm_%s\n.address_size 64\n"
+FUNCTION = "func (.param .b32 result) %s (.param .b32 value)"
+CALL = """{ .param .b32 in; .param .b32 out; .reg .b32 %%v; mov.b32 %%v, 1; st.param.b32 [in], %%v;
+call.uni (out), %s, (in); }
+"""
+
+
+class Object:
+    """A kernel of its own, functions that the others may call, and calls of theirs; for each arch it may leave one out, as
+    `#if __CUDA_ARCH__` does."""
+
+    def __init__(self, dice, name):
+        self.name, self.dice = name, dice
+        self.functions = ["f_" + name] if name != "a" else []
+        self.calls = [each for each in ("f_b", "f_c") if each != "f_" + name and dice.random() < 0.6]
+        self.images = [("elf", arch) for arch in SASS if dice.random() < 0.4]
+        self.images += [("ptx", arch) for arch in PTX if dice.random() < 0.45]
+        if not self.images:
+            self.images = [("ptx", "80")]
+        self.left_out = {image for image in self.images if dice.random() < 0.1}
+
+    def text(self, image):
+        text = HEAD % image[1]
+        text += "".join(".extern ." + FUNCTION % each + ";\n" for each in self.calls)
+        for each in self.functions if image not in self.left_out else []:
+            text += ".visible ." + FUNCTION % each + "\n{ .reg .b32 %v; ld.param.b32 %v, [value]; st.param.b32 [result], %v; ret; }\n"
+        text += ".visible .entry k_%s() {\n" % self.name
+        return text + "".join(CALL % each for each in self.calls) + "ret; }\n"
+
+
+class RelinkTest(unittest.TestCase):
+    def setUp(self):
+        tools = [os.path.join(os.path.dirname(common.nvcc()), name) for name in ("ptxas", "fatbinary")]
+        for tool in tools:
+            if not os.path.exists(tool):
+                self.skipTest("no " + os.path.basename(tool) + " beside nvcc")
+        self.ptxas, self.fatbinary = tools
+        self.oracle = NvJitLink("13.0")
+        self.folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+
+    def write(self, name, text):
+        path = os.path.join(self.folder, name)
+        with open(path, "w") as file:
+            file.write(text)
+        return path
+
+    def image(self, text, kind, arch, flags=("-c",)):
+        name = "%s_%s_%08x" % (kind, arch, zlib.crc32(text.encode()))
+        path = os.path.join(self.folder, name)
+        if not os.path.exists(path):
+            source = self.write(name + ".ptx", text)
+            if kind == "ptx":
+                return source
+            common.run([self.ptxas, *flags, "-arch=sm_" + arch, source, "-o", path])
+        return path
+
+    def pack(self, name, images):
+        path = os.path.join(self.folder, name + ".fatbin")
+        common.run([self.fatbinary, "-64", "--create=" + path, "--compress=false"] +
+                   ["--image3=kind=%s,sm=%s,file=%s" % (kind, arch, file) for kind, arch, file in images])
+        with open(path, "rb") as file:
+            return file.read()
+
+    def program(self, name, linked, objects):
+        """As nvcc and the host linker leave it: docs/reference/fatbin.md#registrations."""
+        for part, data in [("linked", linked)] + objects:
+            with open(os.path.join(self.folder, part + ".bin"), "wb") as file:
+                file.write(data)
+        lines = ['.section .nv_fatbin,"a"', ".balign 8", "linked:", '.incbin "linked.bin"', '.section __nv_relfatbin,"a"']
+        for part, _ in objects:
+            lines += [".balign 8", part + ":", '.incbin "%s.bin"' % part]
+        lines += ['.section .nvFatBinSegment,"aw"', ".balign 8"]
+        for part, version in [(part, 1) for part, _ in objects] + [("linked", 2)]:
+            lines += [".long 0x466243b1, %d" % version, ".quad %s, 0" % part]
+        lines += ['.section __nv_module_id,"a"'] + ['.balign 16\n.string "_%s"' % part for part, _ in objects]
+        lines += [".balign 16"] + ['.string "def _%s"' % part for part, _ in objects]
+        self.write("program.s", "\n".join(lines) + "\n")
+        path = os.path.join(self.folder, name)
+        common.run(["gcc", "-shared", "-nostdlib", "-o", path, "program.s"], cwd=self.folder)
+        return path
+
+    def test_programs_at_random(self):
+        dice = random.Random(20261122)
+        # What is linked serves 7.5 alone, so that all devices here ask for linking again.
+        stub = self.image(HEAD % "75" + ".visible .entry k_a() { ret; }\n", "elf", "75", ())
+        linked = self.pack("linked", [("elf", "75", stub)])
+        answers = {True: 0, False: 0}
+        for case in range(CASES):
+            objects = [Object(dice, name) for name in "abc"]
+            packed = [(each.name, self.pack(each.name, [(kind, arch, self.image(each.text((kind, arch)), kind, arch))
+                                                        for kind, arch in each.images])) for each in objects]
+            path = self.program("program_%d" % case, linked, packed)
+            asked = sorted(dice.sample(DEVICES, 5), key=float)
+            for device, result in verify_devices(path, asked, "13.0").items():
+                links = self.oracle.links(device, [data for _, data in packed], [])
+                answers[links] += 1
+                what = "case %d on %s: %s" % (case, device, [(each.name, each.images, each.calls, sorted(each.left_out))
+                                                             for each in objects])
+                with self.subTest(what):
+                    missing = links and any(error["code"] == 98 for error in result["errors"])
+                    self.assertEqual(result["verdict"] == "covered" or missing, links, result["errors"])
+        print("  %d programs: %d times linked again, %d times not" % (CASES, answers[True], answers[False]), flush=True)
+        self.assertGreater(min(answers.values()), CASES // 2)
+
+
+if __name__ == "__main__":
+    common.main()
