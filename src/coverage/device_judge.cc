@@ -29,12 +29,10 @@ struct DeviceJudge::State {
         policy_(policy),
         waivers_(waivers),
         census_(census),
-        embedded_(devices.device, policy.judge),
         link_judge_(links, devices.device, policy.judge),
         failures_(devices.device, policy.target, result_.failures) {}
 
   void add(const DeviceObject& object, const ContainerCode& code, const LinkRole* role) {
-    if (code.container.bare) return embedded_.add(where(object, code.container), code);
     untold_links_ |= is_untold_part(object, code);
     if (role != nullptr)
       for (const auto& part : role->parts) link_judge_.add_part(part.first, role->name, object, code);
@@ -81,7 +79,7 @@ struct DeviceJudge::State {
   }
 
   DeviceResult finish(const std::vector<ExpectedImage>& held, bool whole, bool loads_code,
-                      RuntimeUse& runtime) {
+                      const BareImages& bare, RuntimeUse& runtime) {
     add_lacking(link_judge_.lacking());
     for (const LinkJudge::Outcome& outcome : link_judge_.finish()) add_link(outcome);
     if (untold_links_) doubt_missing_images(result_);
@@ -107,7 +105,7 @@ struct DeviceJudge::State {
                                   specific_});
     std::vector<KindOfContainer> kinds;
     for (auto& [name, kind] : kinds_) kinds.push_back(std::move(kind));
-    result_.embedded = embedded_.finish(policy_.scope == Scope::library);
+    result_.embedded = judge_embedded(bare, device_, policy_.judge, policy_.scope == Scope::library);
     raise(result_.needs_driver, result_.embedded.needs_driver);
     judge_runtime(result_, devices_, policy_, kinds, runtime);
     for (auto* names : {&result_.kernels.missing, &result_.kernels.hollow, &result_.variables.missing,
@@ -132,7 +130,7 @@ struct DeviceJudge::State {
     EmbeddedResult& embedded = result_.embedded;
     const bool all = result_.containers.total == 0;
     const bool is_error = all || (policy_.embedded == EmbeddedPolicy::error && !embedded.ltoir);
-    embedded.is_error = embedded.lacking() && is_error && !embedded.comes_later;
+    embedded.is_error = embedded.lacking() && is_error && !embedded.comes_later && !embedded.in_doubt;
     if (!embedded.is_error) return;
     Failure failure;
     failure.code = embedded.code;
@@ -428,7 +426,6 @@ struct DeviceJudge::State {
   Waivers& waivers_;
   LibraryCensus* census_;
   KernelSum got_;  // with scope library
-  EmbeddedJudge embedded_;
   LinkJudge link_judge_;
   bool untold_links_ = false;
   DeviceResult result_;
@@ -454,8 +451,8 @@ void DeviceJudge::add(const DeviceObject& object, const ContainerCode& code, con
 }
 
 DeviceResult DeviceJudge::finish(const std::vector<ExpectedImage>& held, bool whole, bool loads_code,
-                                 RuntimeUse& runtime) {
-  return state_->finish(held, whole, loads_code, runtime);
+                                 const BareImages& bare, RuntimeUse& runtime) {
+  return state_->finish(held, whole, loads_code, bare, runtime);
 }
 
 }  // namespace archguard

@@ -25,8 +25,9 @@ class DeviceJudge {
 
   // `held`: the images of the whole file, for fixes. `whole`: all of the file was read and understood; else
   // nothing is covered. `loads_code`: the file compiles code, or loads some that it is handed, when it runs.
+  // `bare`: what the file holds as data.
   DeviceResult finish(const std::vector<ExpectedImage>& held, bool whole, bool loads_code,
-                      RuntimeUse& runtime);
+                      const BareImages& bare, RuntimeUse& runtime);
 
  private:
   struct State;

@@ -1,7 +1,7 @@
 #include "coverage/embedded.h"
 
 #include <algorithm>
-#include <iterator>
+#include <set>
 
 #include "base/text.h"
 #include "coverage/choices.h"
@@ -10,6 +10,7 @@ namespace archguard {
 namespace {
 
 constexpr std::size_t kNamesShown = 8;
+constexpr int kUncertain = 10;  // beyond any nearness()
 
 // How near a failure is to running: what a newer driver or another environment mends comes first.
 int nearness(const Judgement& judgement) {
@@ -21,91 +22,189 @@ int nearness(const Judgement& judgement) {
   return judgement.code == kNoKernelImage ? 1 : 2;
 }
 
+bool runs(const Judgement& judgement) {
+  return judgement.verdict == Verdict::sass || judgement.verdict == Verdict::jit;
+}
+
+class EmbeddedJudge {
+ public:
+  EmbeddedJudge(const BareImages& images, const Device& device, const JudgePolicy& policy, bool library)
+      : images_(images), device_(device), policy_(policy), library_(library) {
+    JudgePolicy alone = policy;
+    alone.require_ptx = false;  // asked of all of them together
+    for (const ContainerCode& kind : images.kinds()) judgements_.push_back(judge(kind, device, alone));
+  }
+
+  EmbeddedResult judge_all() {
+    const auto& items = images_.items();
+    std::vector<std::size_t> all(items.size());
+    bool any_sass = false, any_but_ltoir = false;
+    std::optional<Version> needs_driver;
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      all[i] = i;
+      const Judgement& judgement = of(i);
+      ++result_.total;
+      result_.fitting += runs(judgement) ? 1 : 0;
+      result_.unknown += judgement.verdict == Verdict::unknown ? 1 : 0;
+      any_sass |= judgement.verdict == Verdict::sass;
+      any_but_ltoir |= entry(i).kind != EntryKind::ltoir;
+      const auto& needs = judgement.needs_driver;
+      if (runs(judgement) && needs && (!needs_driver || *needs < *needs_driver)) needs_driver = needs;
+    }
+    result_.ltoir = !items.empty() && !any_but_ltoir;
+    if (items.empty()) return std::move(result_);
+    if (result_.fitting == 0) {
+      result_.may_run = result_.unknown != 0;
+      fail(all);
+      return std::move(result_);
+    }
+    if (!any_sass) result_.needs_driver = needs_driver;
+    if (policy_.require_ptx &&
+        std::none_of(images_.kinds().begin(), images_.kinds().end(),
+                     [](const ContainerCode& kind) { return holds_plain_ptx_as_data(kind); })) {
+      result_.fitting = 0;
+      result_.reason = "none of them is plain PTX, which is required";
+      result_.where = items.front().place;
+      result_.found = names_of(all);
+      Judgement judgement;
+      judgement.verdict = Verdict::uncovered;
+      say_fix(all, judgement);
+      return std::move(result_);
+    }
+    if (!library_) compare_kernels();
+    return std::move(result_);
+  }
+
+ private:
+  const Judgement& of(std::size_t item) const { return judgements_[images_.items()[item].kind]; }
+  const Entry& entry(std::size_t item) const {
+    return images_.kinds()[images_.items()[item].kind].images.front().entry;
+  }
+
+  // None of these runs: says why.
+  void fail(const std::vector<std::size_t>& items) {
+    const std::size_t nearest = nearest_of(items);
+    Judgement judgement = of(nearest);
+    if (judgement.verdict == Verdict::specific) {
+      judgement.code = kNoKernelImage;
+      judgement.reason = "images with an a or f suffix, none for this device";
+    }
+    result_.needs_driver = judgement.needs_driver;
+    result_.code = judgement.code;
+    result_.reason = judgement.reason;
+    result_.where = images_.items()[nearest].place;
+    result_.kernel = images_.items()[nearest].kernel;
+    result_.found = names_of(items);
+    if (result_.may_run) judgement.verdict = Verdict::unknown;
+    say_fix(items, judgement);
+  }
+
+  std::size_t nearest_of(const std::vector<std::size_t>& items) const {
+    return *std::max_element(items.begin(), items.end(),
+                             [&](std::size_t a, std::size_t b) { return nearness(of(a)) < nearness(of(b)); });
+  }
+
+  // Some images run: do they hold the kernels of those that do not?
+  void compare_kernels() {
+    std::set<std::size_t> seen;  // modules
+    std::vector<const std::pair<const std::string, BareImages::Kernel>*> lacking;
+    for (const auto& each : images_.kernels()) {
+      const auto& items = each.second.items;
+      if (std::any_of(items.begin(), items.end(), [&](std::size_t item) { return runs(of(item)); }))
+        seen.insert(each.second.module);
+      else if (!each.second.specific)
+        lacking.push_back(&each);
+    }
+    if (lacking.empty()) return;
+    for (const auto* each : lacking) result_.without.push_back(each->first);
+    // What is certain comes first, then what a newer driver does not mend.
+    const BareImages::Kernel* worst = nullptr;
+    int least = 0;
+    for (const auto* each : lacking) {
+      if (!seen.insert(each->second.module).second) continue;
+      const int near = nearness(of(nearest_of(images_.items_of(each->second.module)))) +
+                       (each->second.perhaps_specific ? kUncertain : 0);
+      if (worst != nullptr && least <= near) continue;
+      least = near;
+      worst = &each->second;
+      result_.kernel = each->first;
+    }
+    if (worst == nullptr) return doubt(*lacking.front());
+    const auto& items = images_.items_of(worst->module);
+    const std::string kernel = result_.kernel;
+    const auto needs_driver = result_.needs_driver;
+    // An image whose kernels are not known may hold these.
+    result_.in_doubt = worst->perhaps_specific || any_without_names();
+    result_.may_run = of(nearest_of(items)).verdict == Verdict::unknown;
+    fail(items);
+    result_.needs_driver = needs_driver;
+    result_.kernel = kernel;
+    result_.where = images_.items()[worst->items.front()].place;
+    result_.reason += "; what runs there holds other kernels";
+  }
+
+  void doubt(const std::pair<const std::string, BareImages::Kernel>& kernel) {
+    result_.in_doubt = true;
+    result_.kernel = kernel.first;
+    result_.where = images_.items()[kernel.second.items.front()].place;
+    result_.found = names_of(kernel.second.items);
+    result_.reason =
+        "images that run there hold other kernels of the same module; the program may launch this one on "
+        "other devices alone";
+  }
+
+  bool any_without_names() const {
+    const auto& items = images_.items();
+    for (std::size_t i = 0; i < items.size(); ++i)
+      if (items[i].kernel.empty() && of(i).verdict == Verdict::unknown) return true;
+    return false;
+  }
+
+  void say_fix(const std::vector<std::size_t>& items, const Judgement& judgement) {
+    ContainerCode all;
+    for (const std::size_t kind : kinds_of(items)) add_choice(all, images_.kinds()[kind]);
+    result_.mend = find_fix({all, device_, policy_, library_}, judgement);
+    result_.fix = text_of(result_.mend, device_, {}, {});
+  }
+
+  // In order of appearance.
+  std::vector<std::size_t> kinds_of(const std::vector<std::size_t>& items) const {
+    std::vector<std::size_t> kinds;
+    std::vector<bool> seen(images_.kinds().size());
+    for (const std::size_t item : items) {
+      const std::size_t kind = images_.items()[item].kind;
+      if (!seen[kind]) kinds.push_back(kind);
+      seen[kind] = true;
+    }
+    return kinds;
+  }
+
+  std::string names_of(const std::vector<std::size_t>& items) const {
+    std::vector<std::string> names;
+    std::set<std::string> seen;
+    for (const std::size_t kind : kinds_of(items)) {
+      const std::string name = image_name(images_.kinds()[kind].images.front().entry);
+      if (seen.insert(name).second) names.push_back(name);
+    }
+    const std::size_t shown = std::min(names.size(), kNamesShown);
+    const std::size_t more = names.size() - shown;
+    names.resize(shown);
+    return join(names, ", ") + (more == 0 ? "" : " and " + std::to_string(more) + " more");
+  }
+
+  const BareImages& images_;
+  const Device& device_;
+  const JudgePolicy& policy_;
+  const bool library_;
+  std::vector<Judgement> judgements_;  // by kind
+  EmbeddedResult result_;
+};
+
 }  // namespace
 
-bool asks_as_embedded(const ContainerCode& code) {
-  if (code.container.relocatable) return false;
-  return std::any_of(code.images.begin(), code.images.end(), [](const Image& image) {
-    return !image.entry.optix && (!image.unknown.empty() || (image.code && !image.code->kernels.empty()));
-  });
-}
-
-void EmbeddedJudge::add(const std::string& place, const ContainerCode& code) {
-  if (!asks_as_embedded(code)) return;
-  JudgePolicy policy = policy_;
-  policy.require_ptx = false;  // asked of all of them together
-  const Judgement judgement = judge(code, device_, policy);
-  if (judgement.verdict == Verdict::nothing) return;
-  if (++total_ == 1) first_ = place;
-  add_choice(all_, code);
-  for (const Image& image : code.images) {
-    any_but_ltoir_ = any_but_ltoir_ || image.entry.kind != EntryKind::ltoir;
-    const std::string name = image_name(image.entry);
-    if (std::find(names_.begin(), names_.end(), name) == names_.end()) names_.push_back(name);
-  }
-  switch (judgement.verdict) {
-    case Verdict::sass:
-      ++sass_;
-      return;
-    case Verdict::jit:
-      ++jit_;
-      if (judgement.needs_driver && (!needs_driver_ || *judgement.needs_driver < *needs_driver_))
-        needs_driver_ = judgement.needs_driver;
-      return;
-    case Verdict::unknown:
-      ++unknown_;
-      break;
-    default:
-      break;
-  }
-  if (!failed_ || nearness(failed_->judgement) < nearness(judgement))
-    failed_ = Failed{judgement, place, code.kernels.empty() ? std::string() : code.kernels.front().name};
-}
-
-EmbeddedResult EmbeddedJudge::finish(bool library) const {
-  EmbeddedResult result;
-  result.total = total_;
-  result.fitting = sass_ + jit_;
-  result.unknown = unknown_;
-  result.ltoir = total_ != 0 && !any_but_ltoir_;
-  if (sass_ == 0 && jit_ != 0) result.needs_driver = needs_driver_;
-  if (!result.lacking() && policy_.require_ptx && !holds_plain_ptx_as_data(all_)) {
-    result.fitting = 0;
-    result.reason = "none of them is plain PTX, which is required";
-    result.where = first_;
-    result.found = names_text();
-    Judgement judgement;
-    judgement.verdict = Verdict::uncovered;
-    say_fix(result, judgement, library);
-    return result;
-  }
-  if (!result.lacking()) return result;
-  Judgement judgement = failed_->judgement;
-  if (judgement.verdict == Verdict::specific) {
-    judgement.code = kNoKernelImage;
-    judgement.reason = "images with an a or f suffix, none for this device";
-  }
-  result.needs_driver = judgement.needs_driver;
-  result.code = judgement.code;
-  result.reason = judgement.reason;
-  result.where = failed_->place;
-  result.kernel = failed_->kernel;
-  result.found = names_text();
-  if (unknown_ != 0) judgement.verdict = Verdict::unknown;
-  say_fix(result, judgement, library);
-  return result;
-}
-
-void EmbeddedJudge::say_fix(EmbeddedResult& result, const Judgement& judgement, bool library) const {
-  result.mend = find_fix({all_, device_, policy_, library}, judgement);
-  result.fix = text_of(result.mend, device_, {}, {});
-}
-
-std::string EmbeddedJudge::names_text() const {
-  const std::size_t shown = std::min(names_.size(), kNamesShown);
-  const auto end = names_.begin() + static_cast<std::ptrdiff_t>(shown);
-  const std::string text = join(std::vector<std::string>(names_.begin(), end), ", ");
-  return shown == names_.size() ? text : text + " and " + std::to_string(names_.size() - shown) + " more";
+EmbeddedResult judge_embedded(const BareImages& images, const Device& device, const JudgePolicy& policy,
+                              bool library) {
+  return EmbeddedJudge(images, device, policy, library).judge_all();
 }
 
 }  // namespace archguard

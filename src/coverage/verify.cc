@@ -68,14 +68,14 @@ bool may_hold_code(const ContainerCode& code) {
 }
 
 // An image that the file holds as data.
-void add_bare(const DeviceObject& object, const ContainerCode& code, EmbeddedPolicy policy,
-              std::vector<DeviceJudge>& judges, FileResult& result) {
+void add_bare(const DeviceObject& object, const ContainerCode& code, EmbeddedPolicy policy, BareImages& bare,
+              FileResult& result) {
   if (code.images.front().entry.optix) ++result.optix;
   if (policy == EmbeddedPolicy::off) return;
   result.has_code |= asks_as_embedded(code);
   result.errors.insert(result.errors.end(), code.errors.begin(), code.errors.end());
   add_warnings(code, result.warnings);
-  for (DeviceJudge& each : judges) each.add(object, code, nullptr);
+  bare.add(where(object, code.container), code);
 }
 
 }  // namespace
@@ -118,6 +118,7 @@ FileResult verify_file(const DeviceCode& code, const ByteSource& file, const std
   std::vector<ExpectedImage> held;
   RuntimeUse runtime(code, file);
   ContainerCodes codes(code, file);
+  BareImages bare;
   for (std::size_t index = 0; index < code.objects.size(); ++index) {
     const DeviceObject& object = code.objects[index];
     if (!object.linked) result.objects = true;
@@ -128,7 +129,7 @@ FileResult verify_file(const DeviceCode& code, const ByteSource& file, const std
       if (role != nullptr) links.note(*role, object, contents);
       result.has_containers = true;
       if (contents.container.bare) {
-        add_bare(object, contents, request.policy.embedded, judges, result);
+        add_bare(object, contents, request.policy.embedded, bare, result);
         continue;
       }
       result.has_code |= may_hold_code(contents);
@@ -150,8 +151,10 @@ FileResult verify_file(const DeviceCode& code, const ByteSource& file, const std
   }
   for (std::size_t i = 0; i < links.size(); ++i) result.has_code |= links.asks(i);
   expected_of_links.finish(result.expect, links, request.expected);
+  bare.finish();
   for (DeviceJudge& each : judges)
-    result.devices.push_back(each.finish(held, result.errors.empty(), !result.runtime_code.empty(), runtime));
+    result.devices.push_back(
+        each.finish(held, result.errors.empty(), !result.runtime_code.empty(), bare, runtime));
   return result;
 }
 

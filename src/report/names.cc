@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "compat/rules.h"
+#include "image/demangle.h"
 
 namespace archguard {
 
@@ -109,6 +110,18 @@ std::string_view seen_as(int code) {
     default:
       return {};
   }
+}
+
+std::string name_list(const std::vector<std::string>& names) {
+  constexpr std::size_t kShown = 5;
+  std::vector<std::string> shown;
+  for (const auto& name : names) {
+    if (shown.size() == kShown) break;
+    shown.push_back("'" + demangle(name) + "'");
+  }
+  std::string text = join(shown, ", ");
+  if (names.size() > shown.size()) text += fmt::format(" and {} more", names.size() - shown.size());
+  return text;
 }
 
 std::string human_size(std::uint64_t bytes) {

@@ -21,6 +21,9 @@ std::string_view name_of(Outcome outcome);          // the same and no-device-co
 // What a program prints at run time, as users paste it (cudaGetErrorString); empty of other numbers.
 std::string_view seen_as(int code);
 
+// "'a(int)', 'b(int)' and 3 more" for mangled names.
+std::string name_list(const std::vector<std::string>& names);
+
 // "541.6 MB": powers of 1000, as disks and packages are measured.
 std::string human_size(std::uint64_t bytes);
 

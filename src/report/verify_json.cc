@@ -80,6 +80,7 @@ Json to_json(const EmbeddedResult& embedded) {
           {"verdict", !embedded.lacking()    ? "covered"
                       : embedded.undecided() ? "unknown"
                                              : "not-covered"},
+          {"without", embedded.without},
           {"cause", text_or_null(embedded.reason)}};
 }
 

@@ -13,24 +13,14 @@
 #include "report/any_of_text.h"
 #include "report/device_text.h"
 #include "report/driver_notes.h"
+#include "report/embedded_text.h"
 #include "report/left_out.h"
 #include "report/names.h"
 
 namespace archguard {
 namespace {
 
-constexpr std::size_t kNamesShown = 5, kErrorsShown = 20;
-
-std::string name_list(const std::vector<std::string>& names) {
-  std::vector<std::string> shown;
-  for (const auto& name : names) {
-    if (shown.size() == kNamesShown) break;
-    shown.push_back("'" + demangle(name) + "'");
-  }
-  std::string text = join(shown, ", ");
-  if (names.size() > shown.size()) text += fmt::format(" and {} more", names.size() - shown.size());
-  return text;
-}
+constexpr std::size_t kErrorsShown = 20;
 
 // What cudaMemcpyToSymbol returns where no image fits: users report 13, and 500 of newer runtimes.
 constexpr const char* kOrInvalidSymbol = "; invalid device symbol; named symbol not found";
@@ -216,6 +206,9 @@ class Writer {
         detail("missing", name_list(result.kernels.missing));
       if (failure.code == kInvalidSymbol && result.variables.missing.size() > 1)
         detail("missing", name_list(result.variables.missing));
+      if (result.embedded.is_error && failure.where == result.embedded.where &&
+          result.embedded.without.size() > 1)
+        detail("missing", name_list(result.embedded.without));
       if (failure.places.size() > 1)
         detail("also", count_of(failure.places.size() - 1, "more container") + " of this file");
       if (failure.code == kNoKernelImage)
@@ -294,17 +287,10 @@ class Writer {
   void write_embedded(const FileResult& file, std::size_t index) {
     const EmbeddedResult& embedded = file.devices[index].embedded;
     if (!embedded.lacking() || embedded.is_error || embedded.comes_later) return;
-    const bool one = embedded.total == 1;
-    const std::string images = fmt::format("{} that it holds as data ({})",
-                                           one ? "image" : count_of(embedded.total, "image"), embedded.found);
-    const std::string device = devices_of(index);
-    const std::string text = embedded.undecided() ? fmt::format("whether {}the {} runs on {} cannot be told",
-                                                                one ? "" : "one of ", images, device)
-                             : one                ? fmt::format("the {} does not run on {}", images, device)
-                                                  : fmt::format("none of the {} runs on {}", images, device);
-    warn(name_of(file) + ": " + text, {});
+    warn(name_of(file) + ": " + embedded_text(embedded, devices_of(index)), {});
     detail("cause", embedded.reason);
-    detail("fix", embedded.fix + (embedded.fix.empty() ? "" : "; ") + "--embedded error makes this an error");
+    if (embedded.without.size() > 1) detail("missing", name_list(embedded.without));
+    detail("fix", fix_of_embedded(embedded));
   }
 
   // Once for all files of that toolkit: a program and its libraries fail together.

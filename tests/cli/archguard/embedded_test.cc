@@ -11,8 +11,8 @@ using namespace archguard::test;
 
 namespace {
 
-Bytes cubin(int sm) {
-  return CubinBuilder{}.sm(sm).kernel("gemm", sass::join({sass::store(), sass::exit()})).bytes();
+Bytes cubin(int sm, const std::string& kernel = "gemm") {
+  return CubinBuilder{}.sm(sm).kernel(kernel, sass::join({sass::store(), sass::exit()})).bytes();
 }
 
 // A program with a kernel for 80 of its own, which covers that device.
@@ -75,6 +75,67 @@ TEST_CASE("images that are all the device code of a file must serve every device
   CHECK(run.out.find("found: sm_80, sm_75 among the data of the file\n") != std::string::npos);
   run = run_archguard({"verify", "p", "--device", "9.0", "--embedded", "off"}, folder.path());
   CHECK(run.exit_code == 3);
+}
+
+TEST_CASE("each module must serve the device: a kernel that no image which runs there holds") {
+  const TemporaryFolder folder;
+  const auto modules = [](ElfBuilder elf) {
+    return text_of(elf.section(".data", cubin(80, "alpha")).section(".rodata", cubin(75, "beta")).bytes());
+  };
+  folder.file("alone", modules(ElfBuilder{}));
+  folder.file("beside", modules(program()));
+  const auto verify = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), "verify");
+    return run_archguard(more, folder.path());
+  };
+  RunOutput run = verify({"alone", "--device", "8.0"});
+  CHECK(
+      run.out ==
+      "archguard: error 209: alone(.rodata+0x0): kernel 'beta' cannot run on 8.0 (--device 8.0)\n"
+      "  seen as: no kernel image is available for execution on the device\n"
+      "  found: sm_75 among the data of the file\n"
+      "  cause: it needs SASS of sm_80, or PTX of compute_80 or older; what runs there holds other kernels\n"
+      "  toolkits: CUDA 11.0 and newer make SASS for 8.0\n"
+      "  fix: embed a cubin of sm_80 (nvcc -cubin -arch=sm_80) as well\n"
+      "  error 209  8.0 (--device 8.0)  embedded images: 1 of 2\n"
+      "alone: 0 of 1 covered\n");
+  CHECK(run.exit_code == 1);
+  CHECK(verify({"alone", "--device", "8.0", "--scope", "library"}).exit_code == 0);
+  run = verify({"beside", "--device", "8.0"});
+  CHECK(
+      run.out ==
+      "archguard: warning: beside: of the images that it holds as data, none with kernel 'beta' (sm_75) runs "
+      "on 8.0 (--device 8.0)\n"
+      "  cause: it needs SASS of sm_80, or PTX of compute_80 or older; what runs there holds other kernels\n"
+      "  fix: embed a cubin of sm_80 (nvcc -cubin -arch=sm_80) as well; --embedded error makes this an "
+      "error\n"
+      "  covered    8.0 (--device 8.0)  1 container: 1 SASS; embedded images: 1 of 2\n"
+      "beside: 1 of 1 covered\n");
+  CHECK(run.exit_code == 0);
+  CHECK(verify({"beside", "--device", "8.0", "--embedded", "error"}).exit_code == 1);
+  const auto json = nlohmann::json::parse(verify({"beside", "--device", "8.0", "--format", "json"}).out);
+  CHECK(json["files"][0]["results"][0]["embedded"]["verdict"] == "not-covered");
+  CHECK(json["files"][0]["results"][0]["embedded"]["without"] == nlohmann::json::array({"beta"}));
+}
+
+TEST_CASE("a kernel that the images for other devices have alone is warned of, and no error") {
+  const TemporaryFolder folder;
+  const auto code = sass::join({sass::store(), sass::exit()});
+  const Bytes both = CubinBuilder{}.sm(75).kernel("gemm", code).kernel("more", code).bytes();
+  folder.file("p", text_of(ElfBuilder{}.section(".data", cubin(80)).section(".rodata", both).bytes()));
+  const RunOutput run =
+      run_archguard({"verify", "p", "--device", "8.0", "--embedded", "error"}, folder.path());
+  CHECK(run.out ==
+        "archguard: warning: p: of the images that it holds as data, none with kernel 'more' (sm_75) runs on "
+        "8.0 "
+        "(--device 8.0)\n"
+        "  cause: images that run there hold other kernels of the same module; the program may launch this "
+        "one on "
+        "other devices alone\n"
+        "  fix: none, if the program launches it on other devices alone\n"
+        "  covered    8.0 (--device 8.0)  embedded images: 1 of 2\n"
+        "p: 1 of 1 covered\n");
+  CHECK(run.exit_code == 0);
 }
 
 TEST_CASE("inspect lists them as what they are") {

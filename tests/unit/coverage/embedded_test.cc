@@ -23,6 +23,13 @@ ContainerCode relocatable(ContainerCode code) {
   return code;
 }
 
+BareImages held(const std::vector<ContainerCode>& images) {
+  BareImages held;
+  for (const ContainerCode& code : images) held.add("here", code);
+  held.finish();
+  return held;
+}
+
 struct Asked {
   std::string device = "8.0", driver = {};
   JudgePolicy policy = {};
@@ -32,9 +39,7 @@ struct Asked {
 // "2 of 3", or what is said where none fits.
 std::string judged(const std::vector<ContainerCode>& images, const Asked& asked = {}) {
   const Device each = device(asked.device, asked.driver);
-  EmbeddedJudge judge(each, asked.policy);
-  for (const ContainerCode& code : images) judge.add("here", code);
-  const EmbeddedResult result = judge.finish(asked.library);
+  const EmbeddedResult result = judge_embedded(held(images), each, asked.policy, asked.library);
   if (!result.lacking())
     return std::to_string(result.fitting) + " of " + std::to_string(result.total) +
            (result.needs_driver ? ", needs " + to_string(*result.needs_driver) : "");
@@ -110,12 +115,8 @@ TEST_CASE("LTO-IR is linked when the program runs: unknown, and known as such") 
   CHECK(judged({ltoir()}) == "unknown: lto_90: LTO-IR, which the program links when it runs; ");
   CHECK(judged({ltoir(), bare(sass("80"))}) == "1 of 2");
   const Device each = device("8.0");
-  const JudgePolicy policy;
-  EmbeddedJudge judge(each, policy);
-  judge.add("here", ltoir());
-  CHECK(judge.finish(false).ltoir);
-  judge.add("here", bare(sass("90")));
-  CHECK_FALSE(judge.finish(false).ltoir);
+  CHECK(judge_embedded(held({ltoir()}), each, {}, false).ltoir);
+  CHECK_FALSE(judge_embedded(held({ltoir(), bare(sass("90"))}), each, {}, false).ltoir);
 }
 
 TEST_CASE("relocatable cubins, PTX for OptiX and images without kernels ask for nothing") {
@@ -125,4 +126,56 @@ TEST_CASE("relocatable cubins, PTX for OptiX and images without kernels ask for 
   CHECK(judged({relocatable(bare(sass("90"))), bare(optix), bare(sass("90", {}))}) == "0 of 0");
   CHECK_FALSE(asks_as_embedded(relocatable(bare(sass("90")))));
   CHECK(asks_as_embedded(bare(sass("90"))));
+}
+
+TEST_CASE("images that share no kernel are distinct modules: each must run") {
+  const Kernels alpha{{"alpha", KernelState::real}}, beta{{"beta", KernelState::real}};
+  const std::string other = "; what runs there holds other kernels; ";
+  // No image with beta runs there, whatever alpha's do.
+  CHECK(judged({bare(sass("80", alpha)), bare(sass("90", beta))}) ==
+        "209: sm_90: it needs SASS of sm_80, or PTX of compute_80 or older" + other + kACubin);
+  CHECK(judged({bare(sass("80", alpha)), bare(sass("90", beta)), bare(ptx("75", "8.0", beta))}) == "2 of 3");
+  // What a newer driver mends comes last: the other module fails there, too.
+  const Kernels gamma{{"gamma", KernelState::real}};
+  CHECK(judged({bare(sass("80", alpha)), bare(ptx("80", "9.0", beta)), bare(sass("90", gamma))},
+               {"8.0", "12.4"})
+            .substr(0, 10) == "209: sm_90");
+  // Others built it: it knows what it needs where.
+  CHECK(judged({bare(sass("80", alpha)), bare(sass("90", beta))}, {"8.0", {}, {}, true}) == "1 of 2");
+  // An image that nobody understands may hold the kernel.
+  const EmbeddedResult open =
+      judge_embedded(held({bare(sass("80", alpha)), bare(sass("90", beta)), bare(unknown_kind("80"))}),
+                     device("8.0"), {}, false);
+  CHECK(open.undecided());
+  CHECK(open.in_doubt);
+}
+
+TEST_CASE("kernels for some devices only are asked of no other") {
+  const auto named = [](const std::string& name) { return Kernels{{name, KernelState::real}}; };
+  CHECK(judged({bare(sass("80")), bare(sass("90a", named("wgmma")))}) == "1 of 2");
+  CHECK(judged({bare(sass("80")), bare(sass("90", named("fmha_sm90_kernel")))}) == "1 of 2");
+  // A cubin that does not tell whether it is one with a suffix.
+  Image untold = sass("90", named("beta"));
+  untold.entry.or_archs = {*parse_arch("90a")};
+  const EmbeddedResult result =
+      judge_embedded(held({bare(sass("80")), bare(untold)}), device("8.0"), {}, false);
+  CHECK(result.lacking());
+  CHECK(result.in_doubt);
+  for (const char* name : {"k_sm_90", "kernel_sm70_noloop", "_ZN7cutlass4Sm90E", "hopper_gemm", "x_Volta_y"})
+    CHECK(names_an_architecture(name));
+  for (const char* name : {"asm80", "sm_8", "texturing", "prism90", "smooth", "_Z6adamPf", ""})
+    CHECK_FALSE(names_an_architecture(name));
+}
+
+TEST_CASE("a kernel that alternatives of its module lack is a matter of doubt, never an error") {
+  const Kernels both{{"common", KernelState::real}, {"more", KernelState::real}};
+  const Kernels one{{"common", KernelState::real}};
+  const EmbeddedResult result =
+      judge_embedded(held({bare(sass("80", one)), bare(sass("90", both))}), device("8.0"), {}, false);
+  CHECK(result.lacking());
+  CHECK(result.in_doubt);
+  CHECK(result.without == std::vector<std::string>{"more"});
+  CHECK(result.found == "sm_90");
+  CHECK_FALSE(judge_embedded(held({bare(sass("80", one)), bare(sass("90", both))}), device("9.0"), {}, false)
+                  .lacking());
 }

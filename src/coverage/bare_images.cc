@@ -1,0 +1,117 @@
+#include "coverage/bare_images.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "coverage/choices.h"
+#include "coverage/judge.h"
+
+namespace archguard {
+namespace {
+
+// NVIDIA's names of generations, as its libraries put them in front of kernels. Not "ada", which begins
+// words.
+constexpr std::array<std::string_view, 9> kGenerations = {"fermi",  "kepler", "maxwell", "pascal",   "volta",
+                                                          "turing", "ampere", "hopper",  "blackwell"};
+
+char lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+bool is_letter(char c) {
+  return lower(c) >= 'a' && lower(c) <= 'z';
+}
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+// "sm80", "sm_80", "compute_80": two digits at least.
+bool has_number(std::string_view text, std::string_view prefix) {
+  if (text.substr(0, prefix.size()) != prefix) return false;
+  text.remove_prefix(prefix.size());
+  if (!text.empty() && text[0] == '_') text.remove_prefix(1);
+  return text.size() >= 2 && is_digit(text[0]) && is_digit(text[1]);
+}
+
+// All that a verdict depends on, but for names.
+std::string kind_text(const Image& image) {
+  const auto toolkit = toolkit_of(image);
+  std::string text = image_name(image.entry) + "|" + std::to_string(static_cast<int>(image.entry.kind)) +
+                     "|" + std::to_string(image.entry.kind_code);
+  for (const Arch arch : image.entry.or_archs) text += "|" + to_string(arch);
+  text += "|" + (image.entry.ptx_isa ? to_string(*image.entry.ptx_isa) : std::string());
+  text += "|" + (toolkit ? to_string(*toolkit) : std::string());
+  text += !image.code ? "|none" : image.code->relocatable ? "|relocatable" : "|";
+  return text + "|" + image.unknown;
+}
+
+}  // namespace
+
+bool asks_as_embedded(const ContainerCode& code) {
+  if (code.container.relocatable) return false;
+  return std::any_of(code.images.begin(), code.images.end(), [](const Image& image) {
+    return !image.entry.optix && (!image.unknown.empty() || (image.code && !image.code->kernels.empty()));
+  });
+}
+
+bool names_an_architecture(const std::string& kernel) {
+  std::string text = kernel;
+  std::transform(text.begin(), text.end(), text.begin(), lower);
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (at != 0 && is_letter(text[at - 1])) continue;
+    const std::string_view rest = std::string_view(text).substr(at);
+    if (has_number(rest, "sm") || has_number(rest, "compute")) return true;
+    const auto begins = [&](std::string_view name) { return rest.substr(0, name.size()) == name; };
+    if (std::any_of(kGenerations.begin(), kGenerations.end(), begins)) return true;
+  }
+  return false;
+}
+
+void BareImages::add(const std::string& place, const ContainerCode& code) {
+  const bool any_unknown = std::any_of(code.images.begin(), code.images.end(),
+                                       [](const Image& image) { return !image.unknown.empty(); });
+  if (!asks_as_embedded(code) || (!any_unknown && !asks_for_image(code))) return;
+  for (const Image& image : code.images) {
+    const std::size_t item = items_.size();
+    const bool named = image.code && !image.code->kernels.empty();
+    items_.push_back({kind_of(image, code), place, named ? image.code->kernels.front().name : std::string()});
+    above_.push_back(item);
+    if (!named) continue;
+    for (const auto& each : image.code->kernels) {
+      Kernel& kernel = kernels_[each.name];
+      if (!kernel.items.empty()) above_[root_of(item)] = root_of(kernel.items.front());
+      kernel.items.push_back(item);
+    }
+  }
+}
+
+void BareImages::finish() {
+  for (std::size_t item = 0; item < items_.size(); ++item) modules_[root_of(item)].push_back(item);
+  for (auto& [name, kernel] : kernels_) {
+    kernel.module = root_of(kernel.items.front());
+    kernel.specific = kernel.perhaps_specific = true;
+    for (const std::size_t item : kernel.items) {
+      const Entry& entry = kinds_[items_[item].kind].images.front().entry;
+      kernel.specific &= entry.arch.suffix != Suffix::none && entry.or_archs.empty();
+      kernel.perhaps_specific &= entry.arch.suffix != Suffix::none || !entry.or_archs.empty();
+    }
+    kernel.specific |= names_an_architecture(name);
+  }
+}
+
+std::size_t BareImages::root_of(std::size_t item) {
+  while (above_[item] != item) item = above_[item] = above_[above_[item]];
+  return item;
+}
+
+std::size_t BareImages::kind_of(const Image& image, const ContainerCode& code) {
+  const auto [known, is_new] = kind_by_text_.try_emplace(kind_text(image), kinds_.size());
+  if (!is_new) return known->second;
+  ContainerCode one = code;
+  one.images = {image};
+  kinds_.emplace_back();
+  add_choice(kinds_.back(), one);
+  return known->second;
+}
+
+}  // namespace archguard

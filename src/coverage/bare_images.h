@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "coverage/container_code.h"
+
+namespace archguard {
+
+// Does this bare image (Container::bare) ask for something? A relocatable cubin, which no driver loads by
+// itself, and PTX for OptiX do not.
+bool asks_as_embedded(const ContainerCode& code);
+
+// The images that one file holds as data, without regard to devices. Filled while its containers are read;
+// what is kept of an image is its kind, its place and the names of its kernels.
+//
+// Images that share a kernel are taken for one module, of which the program loads the one that fits. Images
+// that share none, directly or by way of others, are distinct modules: each is loaded for kernels of its own.
+class BareImages {
+ public:
+  struct Item {
+    std::size_t kind = 0;  // index into kinds()
+    std::string place;     // for messages
+    std::string kernel;    // one of its kernels, mangled; empty where none is known
+  };
+  struct Kernel {
+    std::vector<std::size_t> items;  // that hold it
+    std::size_t module = 0;
+    // It is for some devices only: images with an a or f suffix alone hold it, or its name says so.
+    bool specific = false;
+    bool perhaps_specific = false;  // that cannot be told: a cubin that does not tell its suffix
+  };
+
+  // `place` names it in messages. What asks for nothing is passed over.
+  void add(const std::string& place, const ContainerCode& code);
+  // Once all is read.
+  void finish();
+
+  const std::vector<Item>& items() const { return items_; }
+  // Containers of one image, each kind of image once: with the same two kernels, as without_names() says.
+  const std::vector<ContainerCode>& kinds() const { return kinds_; }
+  // By mangled name.
+  const std::map<std::string, Kernel>& kernels() const { return kernels_; }
+  // The items of a module, in order.
+  const std::vector<std::size_t>& items_of(std::size_t module) const { return modules_.at(module); }
+
+ private:
+  std::size_t root_of(std::size_t item);
+  std::size_t kind_of(const Image& image, const ContainerCode& code);
+
+  std::vector<Item> items_;
+  std::vector<ContainerCode> kinds_;
+  std::map<std::string, std::size_t> kind_by_text_;
+  std::map<std::string, Kernel> kernels_;
+  std::vector<std::size_t> above_;  // by item: another of its module, nearer to the root
+  std::map<std::size_t, std::vector<std::size_t>> modules_;
+};
+
+// Does a kernel's name say which devices it is for? "fmha_sm86_kernel", "ampere_sgemm", as libraries name
+// what they launch on such devices alone.
+bool names_an_architecture(const std::string& kernel);
+
+}  // namespace archguard
