@@ -27,6 +27,7 @@ const std::map<std::string, void (*)(ByteView)> kTargets{{"archive", fuzz::archi
                                                          {"excluded", fuzz::excluded},
                                                          {"fleet", fuzz::fleet},
                                                          {"host_file", fuzz::host_file},
+                                                         {"kept", fuzz::kept},
                                                          {"loader_cache", fuzz::loader_cache},
                                                          {"lz4", fuzz::lz4},
                                                          {"pe", fuzz::pe},

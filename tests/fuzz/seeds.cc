@@ -1,5 +1,6 @@
 #include "seeds.h"
 
+#include "kept/file_result_record.h"
 #include "support/builders/archive_builder.h"
 #include "support/builders/cubin_builder.h"
 #include "support/builders/elf_builder.h"
@@ -171,11 +172,30 @@ Seeds texts(const std::vector<const char*>& all) {
   return seeds;
 }
 
+Seeds kept_results() {
+  FileResult result;
+  result.path = "libx.so";
+  result.warnings.push_back({"libx.so", "what", {}});
+  result.devices.resize(2);
+  DeviceResult& device = result.devices.front();
+  device.kernels.missing = {"gemm"};
+  device.needs_driver = Version{12, 0};
+  device.partly.emplace();
+  device.other_order.emplace();
+  Failure failure;
+  failure.places.resize(1);
+  failure.mend.ways.resize(1);
+  failure.mend.ways[0].holds.resize(1);
+  device.failures.push_back(failure);
+  return {bytes_of_text(encode(result)), bytes_of_text(encode({}))};
+}
+
 }  // namespace
 
 std::vector<Bytes> seeds_of(const std::string& target) {
   if (target == "dynamic") return dynamics();
   if (target == "loader_cache") return caches();
+  if (target == "kept") return kept_results();
   if (target == "elf") return elves();
   if (target == "pe") return pes();
   if (target == "archive") return archives();

@@ -13,6 +13,7 @@ void archive(ByteView bytes);
 void host_file(ByteView bytes);
 void container(ByteView bytes);
 void entry(ByteView bytes);
+void kept(ByteView bytes);
 void loader_cache(ByteView bytes);
 void lz4(ByteView bytes);
 void zstd(ByteView bytes);
