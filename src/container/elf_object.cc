@@ -40,6 +40,7 @@ class ElfObjectReader {
       return Error{{}, "ELF file of type " + hex(header_.type) + " is no object, program or library", {}};
     Status sections = read_sections();
     Status segments = debug_only_ ? Status(Done{}) : check_segments();
+    if (object_.linked && !debug_only_ && sections && segments) object_.end = std::max(end_, end_of_tables());
     return sections ? std::move(segments) : std::move(sections);
   }
 
@@ -122,8 +123,14 @@ class ElfObjectReader {
                        hex(section.offset) + ", " +
                        std::to_string(section.offset < size ? size - section.offset : 0) + " remain",
                    {}};
+    if (out.has_bytes) end_ = std::max(end_, out.offset + out.size);
     object_.sections.push_back(std::move(out));
     return Done{};
+  }
+
+  std::uint64_t end_of_tables() const {
+    return std::max(header_.sections_offset + header_.section_count * header_.section_size,
+                    header_.segments_offset + header_.segment_count * header_.segment_size);
   }
 
   bool is_cuda_memory(const ElfSection& section) const {
@@ -153,6 +160,7 @@ class ElfObjectReader {
                      "segment " + std::to_string(i) + " needs " + count_of(count, "byte") + " at " +
                          hex(offset) + ", " + std::to_string(offset < size ? size - offset : 0) + " remain",
                      {}};
+      end_ = std::max(end_, offset + count);
     }
     return Done{};
   }
@@ -163,6 +171,7 @@ class ElfObjectReader {
   Window names_;
   ElfHeader header_;
   bool debug_only_ = false;  // machine code without bytes
+  std::uint64_t end_ = 0;    // of the sections and segments
 };
 
 }  // namespace

@@ -37,13 +37,6 @@ bool is_debian_package(ByteView start) {
   return has_archive_magic(start) && starts_with(start.text().substr(8), "debian-binary");
 }
 
-// LLVM's bitcode, bare or in its wrapper ("LLVM Bitcode File Format"): what clang leaves of an object under
-// -flto. Device code may be in it, as bytes of no alignment.
-bool is_bitcode(ByteView start) {
-  const std::uint32_t magic = Cursor(start).u32(0);
-  return magic == 0xdec04342 || magic == 0x0b17c0de;
-}
-
 Error bitcode_error(const std::string& where) {
   return {where, "is LLVM bitcode, whose device code cannot be judged",
           "compile it without -flto, or verify what it is linked into"};
@@ -57,6 +50,8 @@ void read_object(const ByteSource& source, ByteView start, const std::string& wh
     read_elf_object(source, where, object, errors);
   } else if (magic == kFatbinMagic || magic == kOldFatbinMagic) {
     object.format = HostFormat::fatbin;
+  } else if (magic == kNvvmMagic) {
+    object.format = HostFormat::nvvm;
   } else if (magic == kOffloadMagic) {
     object.format = HostFormat::offload;
     object.linked = false;
@@ -80,7 +75,7 @@ std::string object_name(const std::string& path, const std::string& member) {
 bool may_be_host_file(ByteView start, std::uint64_t file_size) {
   const std::uint32_t magic = Cursor(start).u32(0);
   return has_elf_magic(start) || magic == kFatbinMagic || magic == kOldFatbinMagic ||
-         magic == kOffloadMagic || is_pe(start) || is_coff_object(start, file_size) ||
+         magic == kOffloadMagic || magic == kNvvmMagic || is_pe(start) || is_coff_object(start, file_size) ||
          has_archive_magic(start) || ptx_start(start.text()) != PtxStart::no;
 }
 
@@ -92,6 +87,15 @@ bool is_host_file(const ByteSource& source) {
 
 bool is_git_lfs_pointer(ByteView start) {
   return starts_with(start.text(), "version https://git-lfs.github.com/spec/");
+}
+
+bool is_git_annex_pointer(ByteView start) {
+  return starts_with(start.text(), "/annex/objects/");
+}
+
+bool is_bitcode(ByteView start) {
+  const std::uint32_t magic = Cursor(start).u32(0);
+  return magic == 0xdec04342 || magic == 0x0b17c0de;
 }
 
 HostFile visit_host_file(const ByteSource& source, const std::string& path, const std::string& outer,
@@ -164,6 +168,10 @@ HostFile visit_host_file(const ByteSource& source, const std::string& path, cons
     }
     if (is_git_lfs_pointer(*start)) {
       file.errors.push_back({name, "is a pointer of git-lfs, not the file itself", "git lfs pull"});
+      return file;
+    }
+    if (is_git_annex_pointer(*start)) {
+      file.errors.push_back({name, "is a pointer of git-annex, not the file itself", "git annex get"});
       return file;
     }
     file.errors.push_back(

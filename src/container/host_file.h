@@ -14,9 +14,10 @@ namespace archguard {
 // the one thing that must be known here of what src/fatbin reads, to tell such a file from others.
 constexpr std::uint32_t kFatbinMagic = 0xBA55ED50, kOldFatbinMagic = 0x1EE55A01;
 constexpr std::uint32_t kOffloadMagic = 0xAD10FF10;  // of what clang's offload driver packs
+constexpr std::uint32_t kNvvmMagic = 0x7f4e43ed;     // of LTO-IR and OptiX-IR
 
 // What a file or an archive member is, by its bytes and never by its name.
-enum class HostFormat { elf, pe, cubin, fatbin, offload, ptx, other };
+enum class HostFormat { elf, pe, cubin, fatbin, offload, ptx, nvvm, other };
 
 struct Section {
   std::string name;          // cut after 255 bytes
@@ -42,7 +43,8 @@ struct HostObject {
   HostFormat format = HostFormat::other;
   bool linked = true;  // executable or shared library; false for .o: its device code may still be linked
   std::vector<Section>
-      sections;  // those with a size, in the file's order; empty where it has no section table
+      sections;           // those with a size, in the file's order; empty where it has no section table
+  std::uint64_t end = 0;  // of all that the headers of a program speak of; 0: not known
 };
 
 // What could be read, and what could not: an error loses its own object, not its neighbours.
@@ -63,8 +65,13 @@ HostFile read_host_file(const ByteSource& source, const std::string& path);
 bool is_host_file(const ByteSource& source);
 bool may_be_host_file(ByteView start, std::uint64_t file_size);
 
-// Is it what git keeps in the place of a file that git-lfs has to fetch?
+// Is it what git keeps in the place of a file that git-lfs, or git-annex, has to fetch?
 bool is_git_lfs_pointer(ByteView start);
+bool is_git_annex_pointer(ByteView start);
+
+// LLVM's bitcode, bare or in its wrapper ("LLVM Bitcode File Format"): what clang leaves of an object under
+// -flto. Device code may be in it, as bytes of no alignment.
+bool is_bitcode(ByteView start);
 
 // The same, object by object: `visit` sees each one and `objects` of the result stays empty, so that an
 // archive of many members does not need their sections in memory at once.

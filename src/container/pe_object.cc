@@ -57,6 +57,8 @@ class PeReader {
       if (!status && !first_error) first_error = std::move(status).error();
     }
     if (first_error) return std::move(*first_error);
+    if (object_.linked)
+      object_.end = std::max({end_, sections_at_ + sections_ * kSectionSize, end_of_strings()});
     return Done{};
   }
 
@@ -112,8 +114,15 @@ class PeReader {
                        hex(section.offset) + ", " +
                        std::to_string(section.offset < size ? size - section.offset : 0) + " remain",
                    {}};
+    if (section.has_bytes) end_ = std::max(end_, section.offset + section.size);
     object_.sections.push_back(std::move(section));
     return Done{};
+  }
+
+  // The table begins with its own size. 0 without one, which MSVC's images lack.
+  std::uint64_t end_of_strings() {
+    const auto size = strings_at_ != 0 ? in_.at(strings_at_, 4) : Result<ByteView>(Error{});
+    return size ? strings_at_ + Cursor(*size).u32(0) : 0;
   }
 
   std::string name_of(std::string_view field) {
@@ -134,6 +143,7 @@ class PeReader {
   std::uint64_t sections_at_ = 0;
   std::uint64_t strings_at_ = 0;  // 0: no string table
   std::uint64_t image_base_ = 0;  // of a 64-bit image
+  std::uint64_t end_ = 0;         // of the sections
 };
 
 }  // namespace

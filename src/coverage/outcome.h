@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "coverage/any_of.h"
+#include "coverage/passed_over.h"
 #include "coverage/verify.h"
 
 namespace archguard {
@@ -36,10 +37,9 @@ struct Verification {
   std::vector<FileResult> files;
   std::vector<AnyOf> any_of;  // in the order of the command line
   std::vector<UnusedWaiver> unused_waivers;
-  std::vector<std::string> passed_over;  // archives and compressed files of a folder or zip file, which were
-                                         // not read: without them, no file is known to hold no device code
-  std::optional<NeededOutcome> needed;   // nothing where nobody asked
-  bool expects = false;                  // images were expected (--expect)
+  PassedOver passed_over;               // without it, no file is known to hold no device code
+  std::optional<NeededOutcome> needed;  // nothing where nobody asked
+  bool expects = false;                 // images were expected (--expect)
 };
 
 // A device whose capability is not known cannot be judged; one that the environment hides, or

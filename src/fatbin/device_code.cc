@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "container/host_file.h"
+#include "container/packed.h"
 #include "container/zip.h"
 #include "fatbin/fatbin.h"
 #include "fatbin/object_reader.h"
@@ -29,8 +30,9 @@ class ZipVisitor {
         return add_error(name, {{}, "is not read: the zip file inflates to too much", {}});
       inflated_ += member.size;
       const auto wanted = [&](ByteView start) {
-        if (is_compressed(start)) compressed_.push_back(name);
-        return is_zip(start) || may_be_host_file(start, member.size);
+        const bool may_be_read = is_zip(start) || may_be_host_file(start, member.size);
+        if (!may_be_read && is_packed(start)) packed_.push_back(name);
+        return may_be_read;
       };
       auto bytes = open_zip_member(zip, member, wanted);
       if (!bytes) return add_error(name, std::move(bytes).error());
@@ -48,10 +50,10 @@ class ZipVisitor {
     any_ |= beside;
     // Beside binaries such a file is mostly data; alone it may hold all of them.
     if (any_) {
-      for (const std::string& name : compressed_) rest_.passed_over.push_back(object_name(path_, name));
-    } else if (rest_.errors.empty() && !compressed_.empty()) {
+      for (const std::string& name : packed_) rest_.passed_over.push_back(object_name(path_, name));
+    } else if (rest_.errors.empty() && !packed_.empty()) {
       is_package_ = true;
-      add_error(compressed_.front(), {{}, "is compressed, and is not read", "unpack it and name the folder"});
+      add_error(packed_.front(), {{}, "is packed itself, and is not read", "unpack it and name the folder"});
     }
     if (any_ && rest_.errors.empty() && rest_.passed_over.empty()) return;
     rest_.recognized = !rest_.errors.empty() && !is_package_;
@@ -67,16 +69,6 @@ class ZipVisitor {
   // conda's package format 2: a zip file with two compressed tar archives, `pkg-*` and `info-*`.
   static bool holds_conda_files(const std::string& member) {
     return starts_with(member, "pkg-") && ends_with(member, ".tar.zst");
-  }
-
-  // gzip, xz, zstd, bzip2
-  static bool is_compressed(ByteView start) {
-    constexpr std::string_view kMagics[] = {"\x1f\x8b",
-                                            "\xfd"
-                                            "7zXZ",
-                                            "\x28\xb5\x2f\xfd", "BZh"};
-    return std::any_of(std::begin(kMagics), std::end(kMagics),
-                       [&](std::string_view magic) { return starts_with(start.text(), magic); });
   }
 
   void add_conda_package(const std::string& outer) {
@@ -96,7 +88,7 @@ class ZipVisitor {
   const Visit& visit_;
   DeviceCode rest_;  // of no member: what could not be read
   bool any_ = false;
-  std::vector<std::string> compressed_;  // members that are
+  std::vector<std::string> packed_;  // members that are
   bool is_package_ = false;  // whose files nobody reads: as of a tar archive, in a folder it is passed over
 };
 
@@ -115,12 +107,27 @@ DeviceCode read_device_code(const ByteSource& source, const std::string& path, c
     object.linked = host.linked;
     const PartSource part = bytes_of(object, source);
     fatbin::read_object(part, host, object, code);
+    const bool is_program = host.linked && host.member == member &&
+                            (host.format == HostFormat::elf || host.format == HostFormat::pe);
+    if (is_program) code.packed_at = packed_in_program(part, host);
     code.objects.push_back(std::move(object));
   });
   for (Error& error : file.errors) code.errors.push_back(std::move(error));
   fatbin::find_device_links(code);
   code.archive = file.archive;
   code.recognized = file.recognized;
+  return code;
+}
+
+DeviceCode search_device_code(const ByteSource& source, const std::string& path) {
+  DeviceCode code;
+  DeviceObject object;
+  object.path = path;
+  object.file_size = source.size();
+  HostObject host;
+  host.size = source.size();
+  fatbin::read_object(source, host, object, code);
+  code.objects.push_back(std::move(object));
   return code;
 }
 

@@ -121,8 +121,9 @@ struct DeviceCode {
   std::vector<DeviceObject> objects;  // one for each host object, also where it holds no container
   std::vector<DeviceLink> links;      // of separate compilation (-rdc=true)
   std::vector<Error> errors;  // what could not be read or is not understood; then the file was not read whole
-  std::vector<std::string> warnings;     // "-": e.g. sections without bytes
-  std::vector<std::string> passed_over;  // members of a zip file that are compressed, and were not read
+  std::vector<std::string> warnings;       // "-": e.g. sections without bytes
+  std::vector<std::string> passed_over;    // members of a zip file that are packed themselves, and not read
+  std::optional<std::uint64_t> packed_at;  // where packed bytes stand in a program, which were not read
   bool archive = false;
   bool recognized = true;  // false: a file of no known format, which a walk over a folder passes over
 };
@@ -140,6 +141,9 @@ std::string image_name(const Entry& entry);
 // it.
 DeviceCode read_device_code(const ByteSource& source, const std::string& path,
                             const std::string& member = {});
+
+// The same for a file of no known format, which is data of a program: what images stand in it.
+DeviceCode search_device_code(const ByteSource& source, const std::string& path);
 
 // Is it a zip file, whose members are files of their own?
 bool holds_files(const ByteSource& source);

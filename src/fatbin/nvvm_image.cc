@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "container/host_file.h"
 #include "fatbin/format.h"
 
 namespace archguard::fatbin {
@@ -10,7 +11,6 @@ namespace {
 // Read from files that nvcc 11.8, 13.0 and 13.5 wrote: magic; versions of the container, of NVVM IR, of its
 // debug information and of LLVM, two bytes each; u16 size of these fields, 24; u16 level; u32 end of the
 // options, u32 end of the head. Then options, u16 tag and u16 value each, up to tag 99.
-constexpr std::uint32_t kMagicOfNvvm = 0x7f4e43ed;
 constexpr std::uint64_t kFieldsSizeAt = 12, kLevelAt = 14, kOptionsEndAt = 16, kHeadEndAt = 20,
                         kFieldsSize = 24;
 constexpr std::uint16_t kLevelLto = 1, kLevelOptix = 2;
@@ -22,7 +22,7 @@ std::optional<Container> read_nvvm_head(ByteView bytes) {
   const Cursor in(bytes);
   const std::uint16_t level = in.u16(kLevelAt);
   const std::uint64_t options_end = in.u32(kOptionsEndAt), end = in.u32(kHeadEndAt);
-  if (in.u32(0) != kMagicOfNvvm || in.u16(kFieldsSizeAt) != kFieldsSize ||
+  if (in.u32(0) != kNvvmMagic || in.u16(kFieldsSizeAt) != kFieldsSize ||
       (level != kLevelLto && level != kLevelOptix) || options_end < kFieldsSize || end < options_end ||
       end > bytes.size)
     return std::nullopt;

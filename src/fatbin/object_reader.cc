@@ -11,6 +11,7 @@
 #include "fatbin/dynamic_symbols.h"
 #include "fatbin/format.h"
 #include "fatbin/host_references.h"
+#include "fatbin/nvvm_image.h"
 #include "fatbin/offload_reader.h"
 #include "fatbin/region_reader.h"
 #include "fatbin/registrations.h"
@@ -136,8 +137,9 @@ class ObjectReader {
   std::vector<Region> named_regions() {
     if (host_.format == HostFormat::fatbin) return {{0, size_, {}, 0, false}};
     if (host_.format == HostFormat::offload) return {{0, size_, {}, 0, true, true}};
-    out_.registers = host_.sections.empty();
-    out_.has_sections = !host_.sections.empty();
+    const bool is_program = host_.format == HostFormat::elf || host_.format == HostFormat::pe;
+    out_.registers = host_.sections.empty() && is_program;
+    out_.has_sections = !host_.sections.empty() || !is_program;
     std::vector<Region> regions;
     for (const Section& section : host_.sections) {
       if (section.has_bytes) sections_.push_back(&section);
@@ -314,8 +316,10 @@ class ObjectReader {
           container.section, container.section_offset,
           Error{hex(container.offset), "an image of a fat binary whose beginning was overwritten", kRebuild});
     entries_ += container.entries.size() + 1;
-    container.in_data = host_.linked && (host_.format == HostFormat::elf || host_.format == HostFormat::pe) &&
-                        !container.bare && !container.relocatable && !is_linked_section(container.section);
+    const bool may_be_data = host_.format == HostFormat::elf || host_.format == HostFormat::pe ||
+                             host_.format == HostFormat::other;
+    container.in_data = host_.linked && may_be_data && !container.bare && !container.relocatable &&
+                        !is_linked_section(container.section);
     out_.containers.push_back(std::move(container));
     if (entries_ <= kEntriesMost) return;
     const Container& last = out_.containers.back();
@@ -355,6 +359,18 @@ void add_bare(Result<Container> container, DeviceObject& out, DeviceCode& code) 
     code.errors.push_back({object_name(out.path, out.member), container.error().what, container.error().fix});
 }
 
+// LTO-IR or OptiX-IR, alone in its file.
+Result<Container> read_bare_nvvm(const ByteSource& source) {
+  constexpr std::uint64_t kHeadMost = 1024;
+  ARCHGUARD_TRY(start, read_bytes(source, 0, std::min(kHeadMost, source.size())));
+  auto container = read_nvvm_head(start);
+  if (!container) return Error{{}, "is LTO-IR or OptiX-IR whose head is not understood", {}};
+  container->bare = true;
+  container->size = source.size();
+  container->entries[0].stored_size = container->entries[0].uncompressed_size = source.size();
+  return std::move(*container);
+}
+
 }  // namespace
 
 void read_object(const ByteSource& source, const HostObject& host, DeviceObject& out, DeviceCode& code) {
@@ -363,6 +379,8 @@ void read_object(const ByteSource& source, const HostObject& host, DeviceObject&
       return add_bare(read_bare_cubin(source, host), out, code);
     case HostFormat::ptx:
       return add_bare(read_bare_ptx(source), out, code);
+    case HostFormat::nvvm:
+      return add_bare(read_bare_nvvm(source), out, code);
     default:
       out.runtime_code = runtime_code_of(source, host);
       return ObjectReader(source, host, out, code).read();

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "coverage/container_code.h"
+#include "coverage/passed_over.h"
 #include "fatbin/fatbin.h"
 #include "report/style.h"
 
@@ -28,8 +29,7 @@ class InspectWriter {
                          const ContainerCode* code) = 0;
   virtual void end_object(const DeviceObject& object) = 0;
   virtual void end_file(const std::vector<Error>& errors, const std::vector<std::string>& warnings) = 0;
-  // `passed_over`: archives and compressed files that were not read.
-  virtual void finish(const std::vector<std::string>& passed_over) = 0;
+  virtual void finish(const PassedOver& passed_over) = 0;
 };
 
 enum class InspectBy { arch, kernel, container };

@@ -90,7 +90,7 @@ class JsonWriter final : public InspectWriter {
     warnings_.insert(warnings_.end(), warnings.begin(), warnings.end());
   }
 
-  void finish(const std::vector<std::string>& passed_over) override {
+  void finish(const PassedOver& passed_over) override {
     put("],\"errors\":[");
     const char* comma = "";
     for (const Error& error : errors_) {
@@ -101,7 +101,7 @@ class JsonWriter final : public InspectWriter {
     put("],\"warnings\":[");
     put_texts(warnings_);
     put("],\"passed_over\":[");
-    put_texts(passed_over);
+    put_texts(paths_of(passed_over));
     put("]}}\n");
     sink_({buffer_.data(), buffer_.size()});
     buffer_.clear();

@@ -86,7 +86,7 @@ class TextWriter final : public InspectWriter {
     flush();
   }
 
-  void finish(const std::vector<std::string>& passed_over) override {
+  void finish(const PassedOver& passed_over) override {
     flush();
     if (!passed_over.empty()) sink_(passed_over_text(passed_over));
   }

@@ -141,13 +141,40 @@ std::string runtime_code_text(const std::vector<std::string>& functions) {
          "): what it builds there is not judged";
 }
 
-std::string passed_over_text(const std::vector<std::string>& names) {
+std::string passed_over_text(const PassedOver& passed_over) {
+  struct Kind {
+    UnreadKind kind;
+    std::string_view one, several, rest, fix;
+  };
+  constexpr Kind kKinds[] = {
+      {UnreadKind::packed, "archive or compressed file", "archives or compressed files",
+       "what they hold is not judged", "unpack them and name the folder"},
+      {UnreadKind::folder_link, "link to another folder", "links to other folders",
+       "what they lead to is not judged", "name them as well"},
+      {UnreadKind::broken_link, "link to nothing", "links to nothing", "what they led to is not judged",
+       "put what they lead to in its place"},
+      {UnreadKind::pointer, "pointer of git-lfs or git-annex", "pointers of git-lfs or git-annex",
+       "the files themselves are not there", "git lfs pull, or git annex get"},
+      {UnreadKind::bitcode, "file of LLVM bitcode", "files of LLVM bitcode",
+       "their device code is not judged", "compile them without -flto, or verify what they are linked into"},
+      {UnreadKind::ltoir, "file of LTO-IR", "files of LTO-IR",
+       "what a program links of them when it runs is not judged", "verify what nvcc -dlto links of them"},
+  };
   constexpr std::size_t kShown = 3;
-  const auto end = names.begin() + static_cast<std::ptrdiff_t>(std::min(kShown, names.size()));
-  return "passed over unread: " +
-         count_of(names.size(), "archive or compressed file", "archives or compressed files") + " (" +
-         join(std::vector<std::string>(names.begin(), end), ", ") + (names.size() > kShown ? ", …" : "") +
-         "); what they hold is not judged\n  fix: unpack them and name the folder\n";
+  std::string text;
+  for (const Kind& kind : kKinds) {
+    std::vector<std::string> names;
+    for (const Unread& each : passed_over)
+      if (each.kind == kind.kind) names.push_back(each.path);
+    if (names.empty()) continue;
+    const auto end = names.begin() + static_cast<std::ptrdiff_t>(std::min(kShown, names.size()));
+    text +=
+        "passed over unread: " + count_of(names.size(), std::string(kind.one), std::string(kind.several)) +
+        " (" + join(std::vector<std::string>(names.begin(), end), ", ") +
+        (names.size() > kShown ? ", …" : "") + "); " + std::string(kind.rest) +
+        "\n  fix: " + std::string(kind.fix) + "\n";
+  }
+  return text;
 }
 
 std::string_view file_name(std::string_view path) {

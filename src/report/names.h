@@ -31,7 +31,7 @@ std::string human_size(std::uint64_t bytes);
 std::string runtime_code_text(const std::vector<std::string>& functions);
 
 // "passed over unread: 4 archives or compressed files (…)": of a folder; not empty.
-std::string passed_over_text(const std::vector<std::string>& names);
+std::string passed_over_text(const PassedOver& passed_over);
 
 // The last part of a path.
 std::string_view file_name(std::string_view path);

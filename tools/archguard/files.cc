@@ -1,13 +1,8 @@
 #include "files.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
 #include <iterator>
 #include <memory>
-#include <sys/stat.h>
-#include <system_error>
 
 #include "base/parallel.h"
 #include "base/text.h"
@@ -15,50 +10,33 @@
 #include "base/watched_source.h"
 #include "compat/arch.h"
 #include "container/host_file.h"
+#include "container/packed.h"
+#include "walk.h"
 
 namespace archguard {
-namespace fs = std::filesystem;
 namespace {
 
 constexpr std::size_t kFilesAhead = 64;  // that are open at once
+constexpr std::uint64_t kStart = 4096;   // of a file, that tells what it is
 
-// A folder that holds itself, by a mount, ends where it comes again.
-struct Place {
-  dev_t device = 0;
-  ino_t file = 0;
-};
+Result<Bytes> read_start(const ByteSource& bytes) {
+  return read_bytes(bytes, 0, std::min<std::uint64_t>(kStart, bytes.size()));
+}
 
-class Walk {
- public:
-  explicit Walk(std::vector<InputFile>& files) : files_(files) {}
-
-  void folder(const std::string& path) {
-    struct stat status {};
-    if (::stat(path.c_str(), &status) != 0) return fail(path, std::strerror(errno));
-    for (const Place& outer : above_)
-      if (outer.device == status.st_dev && outer.file == status.st_ino) return;
-    above_.push_back({status.st_dev, status.st_ino});
-    std::error_code error;
-    auto entry = fs::directory_iterator(path, error);
-    while (!error && entry != fs::directory_iterator()) {
-      const auto kind = entry->symlink_status(error).type();
-      if (kind == fs::file_type::regular) files_.push_back({entry->path().string(), false, std::nullopt});
-      if (kind == fs::file_type::directory) folder(entry->path().string());
-      if (error) fail(entry->path().string(), error.message());
-      entry.increment(error);
-    }
-    if (error) fail(path, error.message());
-    above_.pop_back();
-  }
-
- private:
-  void fail(const std::string& path, const std::string& why) {
-    files_.push_back({path, false, Error{path, "cannot be walked: " + why, {}}});
-  }
-
-  std::vector<InputFile>& files_;
-  std::vector<Place> above_;
-};
+// Is a file of no known format searched for images? They stand in clear in what programs write down for
+// themselves: kernels that Numba and CuPy keep, pickles, plans of TensorRT. A text only speaks of images, and
+// what is packed hides them. A folder may hold far more data than that: of a large file the name must tell.
+bool is_searched(const InputFile& input, const ByteSource& bytes) {
+  constexpr std::uint64_t kMost = std::uint64_t{4} << 20;
+  constexpr std::string_view kNames[] = {".engine", ".plan", ".trt", ".pkl", ".pickle", ".nbc", ".nbi"};
+  const auto is_named = [&](std::string_view name) { return ends_with(input.path, name); };
+  if (bytes.size() > kMost && !input.named && !is_named_like_image(input.path) &&
+      std::none_of(std::begin(kNames), std::end(kNames), is_named))
+    return false;
+  const auto start = read_start(bytes);
+  return start && std::find(start->begin(), start->end(), 0) != start->end() && !is_bitcode(*start) &&
+         !is_packed(bytes);
+}
 
 // A file that was opened, and what it holds where that is known already.
 struct Opened {
@@ -82,7 +60,11 @@ Opened open_file(const InputFile& input) {
   }
   Opened opened;
   opened.source = std::make_unique<WatchedSource>(std::move(*source));
-  if (!holds_files(*opened.source)) opened.code = read_device_code(*opened.source, input.path);
+  if (holds_files(*opened.source)) return opened;
+  opened.code = read_device_code(*opened.source, input.path);
+  if (opened.code->recognized || !is_searched(input, *opened.source)) return opened;
+  DeviceCode found = search_device_code(*opened.source, input.path);
+  if (!found.objects.front().containers.empty() || !found.errors.empty()) opened.code = std::move(found);
   return opened;
 }
 
@@ -90,61 +72,34 @@ Opened open_file(const InputFile& input) {
 // or a download that came to nothing. It may have held anything. Or the name of an image: it may be one that
 // this reader does not know.
 bool is_lost_binary(const std::string& path, const ByteSource& bytes) {
-  constexpr std::string_view kImages[] = {".fatbin", ".cubin", ".ptx"};  // nothing else has such a name
-  constexpr std::string_view kBinaries[] = {".dll", ".exe", ".pyd", ".whl"};
-  constexpr std::string_view kObjects[] = {".a", ".lib", ".o", ".obj"};  // some are empty on purpose
-  const auto ends = [&](std::string_view suffix) { return ends_with(path, suffix); };
-  if (std::any_of(std::begin(kImages), std::end(kImages), ends)) return true;
-  const auto so = path.rfind(".so");
-  const bool promises =
-      std::any_of(std::begin(kBinaries), std::end(kBinaries), ends) ||
-      (so != std::string::npos && path.find_first_not_of("0123456789.", so + 3) == std::string::npos);
-  if (!promises && std::none_of(std::begin(kObjects), std::end(kObjects), ends)) return false;
-  const auto start = read_bytes(bytes, 0, std::min<std::uint64_t>(64, bytes.size()));
+  if (is_named_like_image(path)) return true;
+  const bool promises = is_named_like_program(path);
+  if (!promises && !is_named_like_object(path)) return false;  // some objects are empty on purpose
+  const auto start = read_start(bytes);
   if (!start) return false;
-  if (is_git_lfs_pointer(*start)) return true;
+  if (is_git_lfs_pointer(*start) || is_git_annex_pointer(*start)) return true;
   const auto magic = start->begin() + std::min<std::ptrdiff_t>(4, static_cast<std::ptrdiff_t>(start->size()));
   return promises &&
          (start->size() < 4 || std::all_of(start->begin(), magic, [](auto byte) { return byte == 0; }));
 }
 
-// A package, a tar archive, or a file compressed by gzip, xz, zstd, bzip2 or 7z: it may hold binaries.
-bool is_packed(const ByteSource& bytes) {
-  using namespace std::string_view_literals;
-  constexpr std::string_view kBeginnings[] = {"\x1f\x8b"sv,
-                                              "\xfd"
-                                              "7zXZ"sv,
-                                              "\x28\xb5\x2f\xfd"sv,
-                                              "BZh"sv,
-                                              "7z\xbc\xaf\x27\x1c"sv,
-                                              "\xed\xab\xee\xdb"sv,
-                                              "!<arch>\ndebian-binary"sv};
-  constexpr std::size_t kTarMagicAt = 257;
-  const auto start = read_bytes(bytes, 0, std::min<std::uint64_t>(kTarMagicAt + 5, bytes.size()));
-  if (!start) return false;
-  const std::string_view text = ByteView(*start).text();
-  return std::any_of(std::begin(kBeginnings), std::end(kBeginnings),
-                     [&](std::string_view beginning) { return starts_with(text, beginning); }) ||
-         (text.size() > kTarMagicAt && text.substr(kTarMagicAt) == "ustar");
+// What is to be said of a file in a folder that is no binary. Bitcode of another name is a library for
+// compilers.
+std::optional<UnreadKind> unread_kind(const std::string& path, const ByteSource& bytes) {
+  const auto start = read_start(bytes);
+  if (!start) return std::nullopt;
+  if (is_git_lfs_pointer(*start) || is_git_annex_pointer(*start)) return UnreadKind::pointer;
+  if (is_bitcode(*start) && is_named_like_object(path)) return UnreadKind::bitcode;
+  return is_packed(bytes) ? std::optional(UnreadKind::packed) : std::nullopt;
 }
 
 }  // namespace
 
-Result<std::vector<InputFile>> list_files(const std::vector<std::string>& paths, const std::string& list) {
-  std::vector<InputFile> files;
-  for (const std::string& path : paths) {
-    if (path.empty()) return no_name();
-    std::error_code error;
-    if (!fs::is_directory(path, error)) {
-      files.push_back({path, true, std::nullopt});
-      continue;
-    }
-    std::vector<InputFile> found;
-    Walk(found).folder(path);
-    std::stable_sort(found.begin(), found.end(),
-                     [](const auto& a, const auto& b) { return a.path < b.path; });
-    files.insert(files.end(), std::make_move_iterator(found.begin()), std::make_move_iterator(found.end()));
-  }
+Result<std::vector<InputFile>> list_files(const std::vector<std::string>& paths, const std::string& list,
+                                          PassedOver& passed_over) {
+  if (std::any_of(paths.begin(), paths.end(), [](const std::string& path) { return path.empty(); }))
+    return no_name();
+  std::vector<InputFile> files = walk(paths, passed_over);
   if (list.empty()) return files;
   ARCHGUARD_TRY(text, read_text_file(list));
   for (const std::string_view lines : split(text, '\0'))
@@ -174,14 +129,21 @@ void visit_files(const std::vector<InputFile>& files, const VisitCode& visit,
     const Opened file = opened ? opened->next() : open_file(input);
     const auto one = [&](const DeviceCode& code, const ByteSource& bytes) {
       if (!code.passed_over.empty()) {  // comes last, without objects
-        passed_over.insert(passed_over.end(), code.passed_over.begin(), code.passed_over.end());
+        for (const std::string& member : code.passed_over)
+          passed_over.push_back({member, UnreadKind::packed});
         if (code.errors.empty()) return;
       }
+      if (code.packed_at)
+        passed_over.push_back(
+            {place_name(object_name(input.path, code.member), "", *code.packed_at), UnreadKind::packed});
       const bool is_other = !code.recognized && !input.named && input.needed_by.empty();
       if (!is_other || (file.code && is_lost_binary(input.path, bytes)))  // a zip file is not
         return visit(input, code, bytes);
       // Of a zip file the errors tell: a package, or with nothing but compressed files in it.
-      if (file.code ? is_packed(bytes) : !code.errors.empty()) passed_over.push_back(input.path);
+      const auto kind = file.code             ? unread_kind(input.path, bytes)
+                        : code.errors.empty() ? std::nullopt
+                                              : std::optional(UnreadKind::packed);
+      if (kind) passed_over.push_back({input.path, *kind});
     };
     if (!file.source) {
       one(*file.code, MemorySource({}));

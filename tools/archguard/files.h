@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "coverage/passed_over.h"
 #include "fatbin/fatbin.h"
 
 namespace archguard {
@@ -21,19 +22,15 @@ struct InputFile {
       {};  // with --needed: the paths of all libraries that it needs, in turn, too
 };
 
-// The files that the paths name; folders are walked in sorted order, links in them are not followed, pipes
-// and devices passed over. `list` is a file of further paths, one a line or each ended by NUL, which count as
-// found in a folder; empty: none.
-Result<std::vector<InputFile>> list_files(const std::vector<std::string>& paths, const std::string& list);
+// The files that the paths name, in folders those that walk() finds there. `list` is a file of further paths,
+// one a line or each ended by NUL, which count as found in a folder; empty: none.
+Result<std::vector<InputFile>> list_files(const std::vector<std::string>& paths, const std::string& list,
+                                          PassedOver& passed_over);
 
 // "no binary in build, list.txt": what to say where none of the files that these name was visited.
 std::string no_binary_text(const std::vector<std::string>& paths, const std::string& list);
 
 using VisitCode = std::function<void(const InputFile&, const DeviceCode&, const ByteSource&)>;
-
-// Files of a folder or a zip file that hold others and are no binaries themselves: archives and compressed
-// files. None of them is read.
-using PassedOver = std::vector<std::string>;
 
 // Reads the files, several at a time, and hands them over one by one in their order, a zip file member by
 // member. One that cannot be opened is handed over as its error, with an empty source. What was found in a

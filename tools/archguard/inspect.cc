@@ -32,7 +32,8 @@ bool holds_nothing(const DeviceCode& code) {
 
 Result<int> run_inspect(const InspectOptions& options) {
   ARCHGUARD_CHECK(check_needed(options.needed, options.where, {}, {}));
-  ARCHGUARD_TRY(files, list_files(options.paths, {}));
+  PassedOver unread;
+  ARCHGUARD_TRY(files, list_files(options.paths, {}, unread));
   NeededReport needed =
       options.needed ? add_needed(files, options.where, NeededFiles::beside) : NeededReport{};
   const InspectBy by = by_of(options.by);
@@ -79,7 +80,6 @@ Result<int> run_inspect(const InspectOptions& options) {
     for (const Error& warning : warned) warnings.push_back(warning.text());
     writer->end_file(errors, warnings);
   };
-  PassedOver unread;
   visit_files(
       files, visit, [&](std::size_t done) { show_progress(done, files.size()); }, unread);
   if (!any_visited && !unread.empty()) all_read = false;

@@ -3,10 +3,22 @@
 #include <optional>
 #include <utility>
 
+#include "container/host_file.h"
 #include "needed.h"
 
 namespace archguard {
 namespace {
+
+// A file of LTO-IR, as nvcc -ltoir makes it. What becomes of it when the program runs, no file tells; one
+// that is asked for by name is unknown, and among others it is named.
+bool is_ltoir_alone(const DeviceCode& code) {
+  if (!code.errors.empty() || code.objects.size() != 1) return false;
+  const DeviceObject& object = code.objects.front();
+  if (object.containers.size() != 1 || !object.containers.front().bare) return false;
+  const Container& container = object.containers.front();
+  return container.offset == 0 && container.size == object.file_size &&
+         container.entries.front().kind == EntryKind::ltoir && !container.entries.front().optix;
+}
 
 class Judging {
  public:
@@ -81,6 +93,10 @@ class Judging {
     std::size_t passed_over = passed_over_.size();
     const auto visit = [&](const InputFile& input, const DeviceCode& code, const ByteSource& source) {
       const std::size_t i = turns[static_cast<std::size_t>(&input - inputs.data())].file;
+      if (is_ltoir_alone(code) && (!input.named || !code.member.empty())) {
+        passed_over_.push_back({object_name(input.path, code.member), UnreadKind::ltoir});
+        return;
+      }
       const bool is_needed = !input.needed_by.empty();
       FileResult result = verify_file(code, source, input.path,
                                       is_needed ? questions_.of_library : questions_.own, questions_.waivers);

@@ -153,7 +153,7 @@ Result<int> run_verify(const VerifyOptions& options) {
   if (!any_device && expected.empty())
     return Error{{}, "no device to judge", "give --fleet FILE, --device CC, --this-machine or --expect LIST"};
   ARCHGUARD_TRY(waivers, read_waivers(options.waivers));
-  ARCHGUARD_TRY(files, list_files(options.paths, options.files_from));
+  ARCHGUARD_TRY(files, list_files(options.paths, options.files_from, verification.passed_over));
   if (options.format == "text" || !options.waivers.empty()) prepare_demangle();
 
   if (options.needed || options.needed_only) {

@@ -111,7 +111,7 @@ TEST_CASE("a zip file within a wheel is read; one without code says so, and in a
 }
 
 TEST_CASE(
-    "a folder: in order, links not followed, loops and pipes passed over, what cannot be read is an error") {
+    "a folder: in order, each file once, loops and pipes passed over, what cannot be read is an error") {
   const TemporaryFolder folder;
   for (const char* name : {"b", "a", "c"}) folder.file(std::string(name) + ".ptx", kPtx90);
   REQUIRE(::mkdir((folder.path() + "/sub").c_str(), 0755) == 0);
@@ -209,7 +209,10 @@ TEST_CASE("a file that git-lfs did not fetch is unknown where its name promises 
     CHECK(run.out == "./a.ptx: 1 of 1 covered\narchguard: error: " + path +
                          ": is a pointer of git-lfs, not the file itself\n  fix: git lfs pull\n" + path +
                          ": not read whole, so nothing counts as covered\n" + path +
-                         ": 0 of 1 covered\n2 files: 1 covered, 1 unknown\n");
+                         ": 0 of 1 covered\n"
+                         "passed over unread: 1 pointer of git-lfs or git-annex (./notes.txt); the files "
+                         "themselves are not there\n  fix: git lfs pull, or git annex get\n"
+                         "2 files: 1 covered, 1 unknown\n");
     CHECK(run.exit_code == 2);
   }
 }
@@ -230,7 +233,7 @@ TEST_CASE("a zip file with nothing but compressed files is no file without devic
   for (const Bytes& magic : magics) {
     folder.file("c.zip", text_of(ZipBuilder{}.stored("README", {}).deflated("in.tar.x", magic).bytes()));
     const std::string error =
-        "archguard: error: c.zip(in.tar.x): is compressed, and is not read\n"
+        "archguard: error: c.zip(in.tar.x): is packed itself, and is not read\n"
         "  fix: unpack it and name the folder\n";
     const RunOutput verified =
         run_archguard({"verify", "c.zip", "--device", "9.0@13.0", "--brief"}, folder.path());
@@ -319,7 +322,9 @@ TEST_CASE("LLVM bitcode cannot be judged, by name or in an archive; in a folder 
   };
   CHECK(verify("x.o").out == error("x.o", "x.o"));
   CHECK(verify("x.o").exit_code == 2);
-  CHECK(verify(".").out == "./a.ptx: 1 of 1 covered\n");
+  CHECK(verify(".").out ==
+        "./a.ptx: 1 of 1 covered\npassed over unread: 1 file of LLVM bitcode (./x.o); their device code is not "
+        "judged\n  fix: compile them without -flto, or verify what they are linked into\n");
   CHECK(verify(".").exit_code == 0);
   folder.file("l.a", text_of(ArchiveBuilder{}.member("x.o", bitcode).member("y.o", library()).bytes()));
   CHECK(verify("l.a").out == error("l.a(x.o)", "l.a"));

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace archguard {
+
+// What stands in a folder, a zip file or behind a program, was not read, and may hold device code.
+enum class UnreadKind {
+  packed,       // an archive, a compressed file, an image of a disk
+  folder_link,  // leads to a folder that is no part of what was walked
+  broken_link,  // leads to nothing, and is named like a binary
+  pointer,      // what git-lfs or git-annex keeps in the place of a file
+  bitcode,      // an object of LLVM's bitcode
+  ltoir,        // LTO-IR alone, which a program links when it runs
+};
+
+struct Unread {
+  std::string path;  // as messages name it
+  UnreadKind kind = UnreadKind::packed;
+};
+
+using PassedOver = std::vector<Unread>;
+
+inline std::vector<std::string> paths_of(const PassedOver& passed_over) {
+  std::vector<std::string> paths;
+  for (const Unread& each : passed_over) paths.push_back(each.path);
+  return paths;
+}
+
+}  // namespace archguard

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "coverage/passed_over.h"
+#include "files.h"
+
+namespace archguard {
+
+// The files that the paths name, in their order; folders are walked, each in sorted order. Of links in a
+// folder those to files are followed, and each file is taken once, by its own name where that was walked; so
+// no more files are read than there are names. A link to a folder that was not walked is not followed, since
+// there is no telling how much that leads to, and a broken one cannot be: `passed_over` has them, a broken
+// one only where it is named like a binary. Pipes and devices are left out.
+std::vector<InputFile> walk(const std::vector<std::string>& paths, PassedOver& passed_over);
+
+// Is it named like a binary: a library, a program, an object or an image?
+bool is_named_like_image(const std::string& path);    // .fatbin, .cubin, .ptx: nothing else has such a name
+bool is_named_like_program(const std::string& path);  // .so, .so.1, .dll, .exe, .pyd, .whl
+bool is_named_like_object(const std::string& path);   // .a, .lib, .o, .obj
+
+}  // namespace archguard
