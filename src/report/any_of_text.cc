@@ -213,6 +213,21 @@ std::string any_of_text(const Verification& verification, const AnyOf& group, co
   return GroupWriter(verification, group, style).write();
 }
 
+std::string pickable_text(const std::vector<Pickable>& images) {
+  constexpr std::size_t kShown = 3;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(kShown, images.size()); ++i)
+    text += fmt::format(
+        "archguard: hint: the {} images '{}' cover every device together; where the program picks the one "
+        "for its "
+        "device, "
+        "add --any-of '{}'\n",
+        images[i].files, images[i].glob, images[i].glob);
+  if (images.size() > kShown)
+    text += fmt::format("archguard: hint: so do {} more groups of images\n", images.size() - kShown);
+  return text;
+}
+
 std::string globs_text(const Verification& verification, const FileResult& file) {
   std::vector<std::string> globs;
   for (const std::size_t group : globs_of(verification, file))

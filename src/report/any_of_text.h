@@ -2,8 +2,10 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "coverage/outcome.h"
+#include "coverage/pickable.h"
 #include "report/style.h"
 
 namespace archguard {
@@ -11,6 +13,9 @@ namespace archguard {
 // What is to be said of files of which a device needs one: an error for each device that none of them
 // covers, then one line.
 std::string any_of_text(const Verification& verification, const AnyOf& group, const Style& style);
+
+// A hint for each: they may be alternatives. Several are one line.
+std::string pickable_text(const std::vector<Pickable>& images);
 
 // "one of 'libx_cuda*.so'": of an alternative.
 std::string globs_text(const Verification& verification, const FileResult& file);

@@ -9,6 +9,7 @@
 #include "compat/toolkit.h"
 #include "container/host_file.h"
 #include "coverage/fix.h"
+#include "coverage/pickable.h"
 #include "image/demangle.h"
 #include "report/any_of_text.h"
 #include "report/device_text.h"
@@ -69,6 +70,7 @@ class Writer {
     if (!all_.passed_over.empty()) out_ += passed_over_text(all_.passed_over);
     for (const AnyOf& group : all_.any_of) out_ += any_of_text(all_, group, options_.style);
     write_total();
+    out_ += pickable_text(pickable_images(all_));
     if (libraries != 0 && !options_.brief)
       line(count_of(libraries, "needed library", "needed libraries") + " without device code");
     if (all_.needed)

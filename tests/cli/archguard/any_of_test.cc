@@ -328,3 +328,30 @@ TEST_CASE("waivers, --require and --scope hold for each alternative") {
   files.folder.file("waivers.csv", "scale,9.0,not launched there\n");
   CHECK(exit_code({"--waivers", "waivers.csv"}) == 0);
 }
+
+TEST_CASE("a hint names the glob of images in one folder that cover all devices together") {
+  const TemporaryFolder folder;
+  const auto image = [](int sm) {
+    return text_of(CubinBuilder{}.sm(sm).kernel("gemm", sass::join({sass::store(), sass::exit()})).bytes());
+  };
+  folder.file("gemm_sm80.cubin", image(80));
+  folder.file("gemm_sm90a.cubin", image(90));
+  const std::vector<std::string> command = {"verify", ".", "--device", "8.0", "--device", "9.0", "--brief"};
+  const auto run = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> all = command;
+    all.insert(all.end(), more.begin(), more.end());
+    return run_archguard(all, folder.path());
+  };
+  const RunOutput apart = run({});
+  CHECK(apart.exit_code == 1);
+  CHECK(apart.out.find(
+            "2 files: 2 not covered\n"
+            "archguard: hint: the 2 images './gemm_sm*.cubin' cover every device together; where the program "
+            "picks the one for its device, add --any-of './gemm_sm*.cubin'\n") != std::string::npos);
+  const RunOutput together = run({"--any-of", "./gemm_sm*.cubin"});
+  CHECK(together.exit_code == 0);
+  CHECK(together.out.find("hint") == std::string::npos);
+  CHECK(run({"--device", "12.0"}).out.find("hint") == std::string::npos);  // that none covers
+  folder.file("gemm_sm80.cubin", text_of(code_of({80, 90})));
+  CHECK(run({}).out.find("hint") == std::string::npos);  // one is enough by itself
+}
