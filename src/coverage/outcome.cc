@@ -54,7 +54,18 @@ bool expects_in_vain(const Verification& verification) {
     held += file.expect.containers;
     specific += file.expect.specific;
   }
-  return held == 0 && specific != 0;
+  return held == 0 && (specific != 0 || expects_of_data_alone(verification));
+}
+
+bool expects_of_data_alone(const Verification& verification) {
+  if (!verification.expects) return false;
+  bool any_code = false;
+  for (const FileResult& file : verification.files) {
+    if (file.expect.containers + file.expect.specific != 0) return false;
+    // A library that another file needs is asked for nothing.
+    any_code |= file.has_code && file.needed_by.empty();
+  }
+  return any_code;
 }
 
 Outcome outcome_of(const Verification& verification) {

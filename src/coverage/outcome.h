@@ -55,9 +55,11 @@ Outcome outcome_of(const Verification& verification, const FileResult& file);
 // Of files of which a device needs one. A glob that none with device code matches is a mistake: unknown.
 Outcome outcome_of(const Verification& verification, const AnyOf& group);
 
-// Every container of every file is exempt from what is expected, so that nothing holds any of it: not
-// covered.
+// Images were expected, there is device code, and no fat binary that they could be in: not covered. Either
+// every container of every file is exempt (ExpectVerdict::specific), or the code is no container at all.
 bool expects_in_vain(const Verification& verification);
+// The latter: the files hold images as data alone, which nothing is expected of.
+bool expects_of_data_alone(const Verification& verification);
 
 // The strongest over all files wins: unknown, not covered, no device code, covered. A file without device
 // code does not spoil the others: no device code is the answer only where no file holds any.

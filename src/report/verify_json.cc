@@ -214,6 +214,7 @@ std::string verify_json(const Verification& verification) {
     for (const Error& error : verification.needed->errors) errors.push_back(to_json(error));
     json["needed"] = {{"passed_over", verification.needed->passed_over}, {"errors", std::move(errors)}};
   }
+  if (verification.expects) json["expects_in_vain"] = expects_in_vain(verification);
   json["passed_over"] = paths_of(verification.passed_over);
   json["unused_waivers"] = Json::array();
   for (const UnusedWaiver& unused : verification.unused_waivers)

@@ -78,7 +78,12 @@ class Writer {
         line(options_.style.error("archguard: error: ") + error.text());
         detail("fix", error.fix);
       }
-    if (expects_in_vain(all_)) {
+    if (expects_of_data_alone(all_)) {
+      line(options_.style.error("archguard: error: ") +
+           "no fat binary is there to hold what was asked for; images held as data are not asked");
+      detail("fix",
+             "leave --expect out, or verify the .ptx, .cubin or .fatbin files that the images are made of");
+    } else if (expects_in_vain(all_)) {
       line(options_.style.error("archguard: error: ") +
            "every container holds a or f images only, and none of what was asked for");
       detail("fix", "remove -arch and -gencode flags that override CUDA_ARCHITECTURES");

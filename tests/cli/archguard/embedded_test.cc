@@ -138,6 +138,33 @@ TEST_CASE("a kernel that the images for other devices have alone is warned of, a
   CHECK(run.exit_code == 0);
 }
 
+TEST_CASE("images that were asked for cannot be in a file that holds images as data alone") {
+  const TemporaryFolder folder;
+  folder.file("p", text_of(ElfBuilder{}.section(".data", cubin(80)).bytes()));
+  folder.file("q", text_of(program().bytes()));
+  folder.file("none", text_of(ElfBuilder{}.section(".data", Bytes(64)).bytes()));
+  const auto verify = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), "verify");
+    return run_archguard(more, folder.path());
+  };
+  RunOutput run = verify({"p", "--device", "8.0", "--expect", "75-real;120-virtual"});
+  CHECK(
+      run.out ==
+      "  covered    8.0 (--device 8.0)  embedded images: 1 of 1\n"
+      "p: 1 of 1 covered\n"
+      "archguard: error: no fat binary is there to hold what was asked for; images held as data are not "
+      "asked\n"
+      "  fix: leave --expect out, or verify the .ptx, .cubin or .fatbin files that the images are made of\n");
+  CHECK(run.exit_code == 1);
+  const auto json =
+      nlohmann::json::parse(verify({"p", "--device", "8.0", "--expect", "80-real", "--format", "json"}).out);
+  CHECK(json["verdict"] == "not-covered");
+  CHECK(json["expects_in_vain"] == true);
+  CHECK(verify({"p", "q", "--device", "8.0", "--expect", "80-real"}).exit_code == 0);
+  CHECK(verify({"none", "--device", "8.0", "--expect", "80-real"}).exit_code == 3);
+  CHECK(verify({"p", "--device", "8.0", "--expect", "80-real", "--embedded", "off"}).exit_code == 3);
+}
+
 TEST_CASE("inspect lists them as what they are") {
   const TemporaryFolder folder;
   const std::string optix =
