@@ -61,12 +61,14 @@ std::vector<KernelName> union_of_kernels(const std::vector<Image>& images) {
   return kernels;
 }
 
-// `images` have their variables sorted by name.
-std::vector<std::string> union_of_variables(const std::vector<Image>& images) {
+// `images` have their variables sorted by name. Textures and surfaces are registered as variables are, but an
+// image may leave out those that its code does not use: they count where nothing else does.
+std::vector<std::string> union_of_variables(const std::vector<Image>& images, bool references) {
   std::vector<const DeviceVariable*> all;
   for (const Image& image : images)
     if (image.code)
-      for (const DeviceVariable& variable : image.code->variables) all.push_back(&variable);
+      for (const DeviceVariable& variable : image.code->variables)
+        if ((variable.space == VariableSpace::reference) == references) all.push_back(&variable);
   std::sort(all.begin(), all.end(),
             [](const DeviceVariable* a, const DeviceVariable* b) { return a->name < b->name; });
   std::vector<std::string> variables;
@@ -201,7 +203,8 @@ ContainerCode ContainerCodes::next() {
     code.images.push_back(std::move(image));
   }
   code.kernels = union_of_kernels(code.images);
-  code.variables = union_of_variables(code.images);
+  code.variables = union_of_variables(code.images, false);
+  if (!asks_for_image(code)) code.variables = union_of_variables(code.images, true);
   return code;
 }
 

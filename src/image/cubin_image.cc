@@ -10,8 +10,9 @@
 namespace archguard {
 namespace {
 
-// In the low half of st_info: STT_OBJECT, STT_FUNC, and what relocatable cubins call an object.
-constexpr unsigned kObject = 1, kFunction = 2, kCudaObject = 13;
+// In the low half of st_info: STT_OBJECT, STT_FUNC, texture and surface references, and what relocatable
+// cubins call an object.
+constexpr unsigned kObject = 1, kFunction = 2, kTexture = 10, kSurface = 12, kCudaObject = 13;
 constexpr unsigned kKernelMark = 0x10, kManagedMark = 0x4;  // in st_other: STO_CUDA_ENTRY, STO_CUDA_MANAGED
 
 struct Symbol {
@@ -26,6 +27,7 @@ struct Symbol {
   bool is_function() const { return type() == kFunction && section != 0; }
   bool is_global() const { return info >> 4 != 0; }  // STB_GLOBAL, STB_WEAK
   bool is_kernel() const { return is_function() && (other & kKernelMark) != 0; }
+  bool is_reference() const { return type() == kTexture || type() == kSurface; }  // in no section
   bool is_object() const { return (type() == kObject || type() == kCudaObject) && section != 0; }
 };
 
@@ -158,7 +160,7 @@ class CubinReader {
         add_link_name(names, symbol, code.names);
       const Holds holds = symbol.is_object() ? holds_of(symbol.section) : Holds::nothing;
       if (holds != Holds::nothing && symbol.section < header_.section_count) named_[symbol.section] = true;
-      if (!symbol.is_kernel() && holds == Holds::nothing) continue;
+      if (!symbol.is_kernel() && holds == Holds::nothing && !symbol.is_reference()) continue;
       const std::string_view name = names.c_string(symbol.name);
       const char* what = symbol.is_kernel() ? "kernel" : "variable";
       if (name.empty())
@@ -166,6 +168,10 @@ class CubinReader {
       names_size_ += name.size();
       if (names_size_ > in_.size())  // in a sound file each name has its own bytes
         return Error{{}, what + std::string(" names of the cubin overlap"), {}};
+      if (symbol.is_reference()) {
+        if (host_can_name(name)) code.variables.push_back({std::string(name), VariableSpace::reference, 0});
+        continue;
+      }
       if (holds != Holds::nothing) {
         add_variable(name, symbol, holds, code.variables);
         continue;

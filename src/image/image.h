@@ -22,8 +22,9 @@ struct Kernel {
   std::uint64_t code_size = 0;  // bytes of machine code (the symbol's size); 0 for PTX
 };
 
-// What its declaration says: __device__, __constant__ or __managed__.
-enum class VariableSpace { device, constant, managed };
+// What its declaration says: __device__, __constant__ or __managed__; or a texture or surface reference
+// (texture<>, surface<>, until CUDA 11), which has no bytes.
+enum class VariableSpace { device, constant, managed, reference };
 
 // A variable at module scope that host code can name: cudaMemcpyToSymbol, cuModuleGetGlobal. What a compiler
 // makes for itself is none (symbol_name.h).

@@ -264,7 +264,8 @@ class PtxReader {
     PtxVariables declared(lexer_, space, isa_);
     while (const auto variable = declared.next()) {
       externs_.erase(variable->name);
-      if (visible) add_defined(code.names, variable->name);
+      const bool reference = variable->space == VariableSpace::reference;  // no matter of linking
+      if (visible && !reference) add_defined(code.names, variable->name);
       if (!host_can_name(variable->name)) continue;
       if (variables.size() == kVariablesMost)
         return Error{{}, "PTX has more than " + std::to_string(kVariablesMost) + " variables", {}};

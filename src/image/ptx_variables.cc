@@ -32,11 +32,13 @@ PtxVariables::PtxVariables(PtxLexer& lexer, std::string_view space, Version isa)
     if (token_[0] == '.' && !error_)
       if (Status known = check_ptx_directive(token_, PtxPlace::variable, isa); !known)
         error_ = std::move(known).error();
-    if (token_ == ".texref" || token_ == ".samplerref" || token_ == ".surfref") {
+    if (token_ == ".samplerref") {
       token_ = lexer_.end_of_statement(token_);
       break;
     }
-    if (token_ == ".align") {
+    if (token_ == ".texref" || token_ == ".surfref") {
+      all_.space = VariableSpace::reference;
+    } else if (token_ == ".align") {
       lexer_.next();
     } else if (token_ == "(" || token_ == "[") {  // of `.attribute(.managed)`; `.const[2]` of old PTX
       const std::string_view close = token_ == "(" ? ")" : "]";

@@ -19,7 +19,7 @@ struct PtxVariable {
 
 // What one statement at module scope declares (PTX ISA, "Variables"):
 //   .global .attribute(.managed) .align 4 .v2 .f32 name[4][8] = {…}, other = generic(name) + 16;
-// Textures, samplers and surfaces are no variables: `.global .texref name;` declares nothing here.
+// `.global .texref name;` declares a reference; samplers, which host code cannot name, are nothing here.
 class PtxVariables {
  public:
   // `space`, `.global` or `.const`, was taken from the lexer.

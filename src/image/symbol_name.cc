@@ -12,16 +12,16 @@ namespace {
 
 constexpr std::string_view kFileMark = "__nv_static_";
 
-// How names begin that compilers make.
-constexpr std::array<std::string_view, 10> kCompilersOwn = {
-    "$",                   // nvcc, NVRTC: $str, $str$1, texts
-    "__unnamed_",          // nvcc: __func__, what a reference refers to
-    "__cudart_",           // tables of sin, cos and the like
-    "_ZZ",                 // static in a function
-    "_ZTV",       "_ZTT",  // vtables
-    "_ZTI",       "_ZTS",  // type information
-    "_ZGV",       "_ZGR",  // guards, what a reference refers to
+// How mangled names begin of what compilers make.
+constexpr std::array<std::string_view, 6> kMangledOwn = {
+    "_ZTV", "_ZTT",  // vtables
+    "_ZTI", "_ZTS",  // type information
+    "_ZGV", "_ZGR",  // guards, what a reference refers to
 };
+// Tables of sin, cos and the like: all that the mathematical functions of CUDA 11.8 and 13.0 bring.
+constexpr std::array<std::string_view, 3> kTables = {"__cudart_i2opi_f", "__cudart_i2opi_d",
+                                                     "__cudart_sin_cos_coeffs"};
+// nvcc, NVRTC: $str, $str$1, texts; __unnamed_1, __func__ and what a reference refers to.
 // clang: _$_str, __func___$__Z1kPf, __const_$__Z1kPf_$_table, where LLVM's name has a dot.
 constexpr std::string_view kDot = "_$_";
 
@@ -31,9 +31,27 @@ bool is_numbered(std::string_view name) {
   return last != std::string_view::npos && last + 1 < name.size() && name[last] == '$';
 }
 
+bool is_numbered_as(std::string_view name, std::string_view prefix) {
+  return starts_with(name, prefix) && parse_number(name.substr(prefix.size()), UINT32_MAX).has_value();
+}
+
+// "_ZTV" and a mangled type or name behind it: a length, N…E, St…, or one letter of a type that is built in.
+// C code can call a variable _ZTVtable.
+bool is_mangled_own(std::string_view name) {
+  const auto begins = [&](std::string_view own) { return starts_with(name, own); };
+  if (std::none_of(kMangledOwn.begin(), kMangledOwn.end(), begins) || name.size() == 4) return false;
+  const char next = name[4];
+  return (next >= '0' && next <= '9') || (next >= 'A' && next <= 'Z') || name.size() == 5;
+}
+
+// Static in a function: _ZZ, the function, E, the name.
+bool is_local(std::string_view name) {
+  return starts_with(name, "_ZZ") && name.find('E') != std::string_view::npos;
+}
+
 // nvcc of CUDA 8: __T21, the text of __PRETTY_FUNCTION__.
 bool is_old_text(std::string_view name) {
-  return starts_with(name, "__T") && parse_number(name.substr(3), UINT32_MAX).has_value();
+  return is_numbered_as(name, "__T");
 }
 
 }  // namespace
@@ -51,9 +69,10 @@ std::string_view without_file_mark(std::string_view variable) {
 
 bool host_can_name(std::string_view variable) {
   const std::string_view name = without_file_mark(variable);
-  const auto begins = [&](std::string_view own) { return starts_with(name, own); };
-  return std::none_of(kCompilersOwn.begin(), kCompilersOwn.end(), begins) &&
-         name.find(kDot) == std::string_view::npos && !is_numbered(name) && !is_old_text(name);
+  const bool is_text = starts_with(name, "$") || is_numbered_as(name, "__unnamed_") || is_old_text(name);
+  const bool is_table = std::find(kTables.begin(), kTables.end(), name) != kTables.end();
+  return !is_text && !is_table && !is_local(name) && !is_mangled_own(name) &&
+         name.find(kDot) == std::string_view::npos && !is_numbered(name);
 }
 
 }  // namespace archguard

@@ -59,6 +59,8 @@ std::string_view name_of(VariableSpace space) {
       return "constant";
     case VariableSpace::managed:
       return "managed";
+    case VariableSpace::reference:
+      return "reference";
   }
   return "device";
 }

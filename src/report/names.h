@@ -14,7 +14,7 @@ namespace archguard {
 std::string_view name_of(EntryKind kind);           // sass ptx ltoir reloc-ptx other
 std::string_view name_of(Compression compression);  // none lz4 zstd
 std::string_view name_of(KernelState state);        // real empty trap unknown
-std::string_view name_of(VariableSpace space);      // device constant managed
+std::string_view name_of(VariableSpace space);      // device constant managed reference
 std::string_view name_of(Coverage coverage);        // covered not-covered unknown
 std::string_view name_of(Outcome outcome);          // the same and no-device-code
 

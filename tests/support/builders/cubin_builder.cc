@@ -124,6 +124,11 @@ CubinBuilder& CubinBuilder::function(std::string_view name, Bytes code) {
   return *this;
 }
 
+CubinBuilder& CubinBuilder::reference(std::string_view name, unsigned type) {
+  symbols_.push_back({std::string(name), {}, 0x10 | type, 0, false});
+  return *this;
+}
+
 CubinBuilder& CubinBuilder::undefined_kernel(std::string_view name) {
   symbols_.push_back({std::string(name), {}, kGlobalFunction, kEntry, false});
   return *this;

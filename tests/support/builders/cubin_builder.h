@@ -41,8 +41,9 @@ class CubinBuilder {
   CubinBuilder& toolkit_info(std::string_view release, std::string_view command);  // .note.nv.tkinfo
   CubinBuilder& kernel(std::string_view name, Bytes code);
   CubinBuilder& local_kernel(std::string_view name, Bytes code);
-  CubinBuilder& function(std::string_view name, Bytes code);  // a __device__ function: no kernel
-  CubinBuilder& undefined_kernel(std::string_view name);      // shndx 0
+  CubinBuilder& function(std::string_view name, Bytes code);      // a __device__ function: no kernel
+  CubinBuilder& reference(std::string_view name, unsigned type);  // texture: 10, surface: 12; in no section
+  CubinBuilder& undefined_kernel(std::string_view name);          // shndx 0
   // In a section such as ".nv.global"; `other` is 4 where it is __managed__.
   CubinBuilder& variable(std::string_view name, std::string_view section, std::size_t size,
                          unsigned other = 0);

@@ -134,3 +134,19 @@ TEST_CASE("variables for every device do not make up for kernels that are for ot
                           FatbinBuilder{}.cubin(80, variable(80).bytes()).bytes());
   CHECK(verify_bytes(bytes, {device("8.0")}).devices[0].coverage == Coverage::not_covered);
 }
+
+TEST_CASE("textures ask for an image where there is nothing else, and are not compared beside it") {
+  const auto texture = [](CubinBuilder cubin) { return cubin.reference("t", 10).bytes(); };
+  const FileResult alone = verify_bytes(FatbinBuilder{}.cubin(80, texture(CubinBuilder{}.sm(80))).bytes(),
+                                        {device("8.0"), device("9.0")});
+  CHECK(alone.has_code);
+  CHECK(alone.devices[0].coverage == Coverage::covered);
+  CHECK(alone.devices[1].coverage == Coverage::not_covered);
+  const FileResult beside =
+      verify_bytes(FatbinBuilder{}.cubin(80, texture(kernel(80))).cubin(86, kernel(86).bytes()).bytes(),
+                   {device("8.0"), device("8.6")});
+  for (const DeviceResult& each : beside.devices) {
+    CHECK(each.coverage == Coverage::covered);
+    CHECK(each.variables.total == 0);
+  }
+}

@@ -14,7 +14,7 @@ namespace {
 
 // "dv device 16, mv managed 4", or the error.
 std::string variables_of(const Result<ImageCode>& code) {
-  static const char* const spaces[] = {"device", "constant", "managed"};
+  static const char* const spaces[] = {"device", "constant", "managed", "reference"};
   if (!code) return code.error().text();
   std::string text;
   for (const DeviceVariable& variable : code->variables)
@@ -106,9 +106,16 @@ TEST_CASE("variables of PTX, with their sizes") {
         "expression device 0, old constant 1, open device 0");
 }
 
+TEST_CASE("textures and surfaces of the old kind are references without bytes") {
+  CHECK(variables_of_ptx(".global .texref t;\n.visible .global .surfref s;\n.extern .global .texref e;") ==
+        "s reference 0, t reference 0");
+  CHECK(variables_of(read_cubin(CubinBuilder{}.reference("t", 10).reference("s", 12).bytes())) ==
+        "s reference 0, t reference 0");
+}
+
 TEST_CASE("what only looks like a variable of PTX is none") {
   CHECK(
-      variables_of_ptx(".global .texref t; .global .surfref s; .global .samplerref r;\n"
+      variables_of_ptx(".global .samplerref r;\n"
                        ".extern .global .u32 elsewhere; .extern .shared .b8 dynamic[];\n"
                        ".func f(.param .u64 .ptr .global .align 4 p);\n"
                        ".visible .entry k(.param .u64 .ptr .const .align 4 p) { .global .u32 inner; ret; }\n"
@@ -141,7 +148,7 @@ TEST_CASE("what a compiler makes for itself is nothing that host code can name")
     CHECK_MESSAGE(!host_can_name(own), own);
   for (const char* users :
        {"dv", "_Z2tvIiE", "_ZN4user3oneE", "_ZL3sdv", "__nv_static_19__e5804319_4_v_cu_cv_sdv", "str", "_Zoo",
-        "x$y", "__T", "__Tx1", "x$", "296",
+        "x$y", "__T", "__Tx1", "x$", "296", "__unnamed_gain", "_ZTVtable", "_ZTV", "_ZZoom", "__cudart_flag",
         "_ZN28_INTERNAL_e5804319_4_v_cu_cv30_GLOBAL__N__e5804319_4_v_cu_cv7anon_dvE", "unnamed_1"})
     CHECK_MESSAGE(host_can_name(users), users);
 }
