@@ -40,6 +40,9 @@ the commands:
   what it means that none of the images which a file holds as data runs on a device: ``error``, ``warn`` or ``off``
 ``ARCHGUARD_EXECUTABLE``
   the ``archguard`` to run
+``ARCHGUARD_VERDICTS``
+  a folder where verdicts on libraries are kept for all build trees of a user, beside that of the build tree; nobody else may
+  write to it
 
 Options of a tree that ArchGuard is built in, by itself or as a part of another project:
 

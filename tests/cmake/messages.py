@@ -53,7 +53,7 @@ def messages():
     for path in sorted([*(root / "cmake").rglob("*.cmake"), *(root / "cmake").rglob("*.cmake.in")]):
         shown = set()  # variables that messages of this file show
         for call in calls(path):
-            if call.name in ("message", "complain"):
+            if call.name == "message":
                 shown.update(name for text, _ in call.arguments for name in re.findall(r"\$\{(\w+)\}", text))
         for call in calls(path):
             where = "%s:%d" % (path.relative_to(root), call.line)
@@ -61,8 +61,6 @@ def messages():
             if call.name == "message":
                 level = words[0] if words[0] in LEVELS else "NOTICE"
                 yield Message(where, level, "".join(words[words[0] in LEVELS:]))
-            elif call.name == "complain":
-                yield Message(where, "FATAL_ERROR", "archguard_verify: target '${target}' " + words[1])
             elif call.name == "set" and words[0].endswith("_NOT_FOUND_MESSAGE"):
                 yield Message(where, "PART", words[1])
             elif call.name in ("set", "string") and words[call.name == "string"] in shown:
@@ -115,7 +113,7 @@ page = (root / "docs/guide/troubleshooting.md").read_text(encoding="utf-8")
 for heading in re.findall(r"(?m)^## (.*(?:archguard|ArchGuard|of this compilation).*)$", page):
     pieces = re.split(r" *(?:…|'foo'|\b13\.0\b) *", re.sub(r"^archguard_\w+: ", "", heading))
     wanted = re.compile(".*".join(re.escape(piece) for piece in pieces), re.DOTALL)
-    texts = printed if heading.startswith("archguard: ") else [text for text, _ in compared]
+    texts = [text for text, _ in compared] + (printed if heading.startswith("archguard: ") else [])
     if not any(wanted.search(text) for text in texts):
         missing.append("troubleshooting.md: no test compares '%s'" % heading)
 

@@ -81,7 +81,7 @@ shutil.copytree(root / "examples/presets", project)
 lists = project / "CMakeLists.txt"
 lists.write_text(lists.read_text().replace("find_package(", "set(CMAKE_CUDA_ARCHITECTURES 75-real 80-real)\nfind_package("))
 status, output = run(commands["gitlab-ci.yml"], project, variables)
-for text in ("error 209: build/fleet/scale", "archguard_verify: target 'scale' does not cover every device"):
+for text in ("error 209: build/fleet/scale", "archguard: error: target 'scale' does not cover every device"):
     if not status or text not in output:
         fail("exit %d, without '%s':\n%s" % (status, text, output))
 print("2 files, %d commands each; a project that covers its fleet passes, one that does not fails" % len(commands["gitlab-ci.yml"]))

@@ -13,11 +13,12 @@ BLOCK = re.compile(r"^#\[(=*)\[\.rst:\n(.*?)^#\]\1\]", re.DOTALL | re.MULTILINE)
 
 # Names of the code that no user writes: its own properties, cache entries and results.
 INTERNAL = set("""
-    ARCHGUARD_CHECKS_OF_ ARCHGUARD_COMPILER_CHECKED ARCHGUARD_COMPILE_CHECK ARCHGUARD_COMPILE_CHECKS
+    ARCHGUARD_CHECKS ARCHGUARD_CHECK_ ARCHGUARD_COMPILER_CHECKED ARCHGUARD_COMPILE_CHECK ARCHGUARD_COMPILE_CHECKS
     ARCHGUARD_DEFAULT_LIST_POLICY ARCHGUARD_FIRST ARCHGUARD_IN_USE ARCHGUARD_VERSION_IN_USE ARCHGUARD_FOUND_ARCHGUARD ARCHGUARD_FOUND_HEADER ARCHGUARD_FOUND_NVCC ARCHGUARD_FOUND_PROBE ARCHGUARD_FOUND_PROGRAM
     ARCHGUARD_GIVEN ARCHGUARD_MISSING ARCHGUARD_NO_ARCHGUARD ARCHGUARD_PROBE_COMPILES ARCHGUARD_PROBE_SECONDS
-    ARCHGUARD_PROBE_STATE ARCHGUARD_SEEN ARCHGUARD_SELECTED_BY ARCHGUARD_SELECTED_DEVICES ARCHGUARD_SELECTED_FLEET
-    ARCHGUARD_SELECTED_ ARCHGUARD_SELECTED_JSON ARCHGUARD_SELECT_CALLS ARCHGUARD_SET_IN_THIS_RUN ARCHGUARD_SOURCE_DIR ARCHGUARD_TOP_LEVEL
+    ARCHGUARD_PROBE_STATE ARCHGUARD_SEEN ARCHGUARD_SELECTION ARCHGUARD_SELECTIONS ARCHGUARD_SELECTION_
+    ARCHGUARD_SELECT_CALLS ARCHGUARD_SET_IN_THIS_RUN ARCHGUARD_SOURCE_DIR ARCHGUARD_TOP_LEVEL
+    ARCHGUARD_VERIFIES_WITHOUT_DEVICES ARCHGUARD_WATCHED ARCHGUARD_WATCHER
     """.split())
 
 failures = []
@@ -58,7 +59,7 @@ for path in commands:
     for lists in re.findall(r"cmake_parse_arguments\(PARSE_ARGV 0 arg ([^)]*)\)", code):
         parsed.update(word for text in re.findall(r'"([^"]*)"', lists) for word in text.split(";") if word)
     check(name, set(re.findall(r"(?:\[|\(|\| )([A-Z][A-Z_]+)\b", usage)), parsed)
-    for keyword, values in re.findall(r"_archguard_check_choice\(\$\{command\} (\w+) ([^)]*)\)", code):
+    for keyword, values in re.findall(r"_archguard_check_choice\(\$\{command\} arg (\w+) ([^)]*)\)", code):
         if not re.search(r"\[%s %s\]" % (keyword, re.escape("|".join(values.split()))), usage):
             failures.append("%s: the usage does not say [%s %s]" % (name, keyword, "|".join(values.split())))
 

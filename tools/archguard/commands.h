@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "coverage/outcome.h"
 
 namespace archguard {
 
@@ -61,5 +62,9 @@ struct VerifyOptions {
 // The exit code, or the error that kept the command from answering (exit 2).
 Result<int> run_inspect(const InspectOptions& options);
 Result<int> run_verify(const VerifyOptions& options);
+
+// What verify finds, and its report for people.
+Result<Verification> verification_of(const VerifyOptions& options);
+std::string verification_text(const Verification& verification, const VerifyOptions& options);
 
 }  // namespace archguard

@@ -3,6 +3,7 @@
 #include <new>
 
 #include "base/text.h"
+#include "check_target.h"
 #include "cmakedir.h"
 #include "commands.h"
 #include "terminal.h"
@@ -116,6 +117,34 @@ CLI::App* add_verify(CLI::App& app, VerifyOptions& options) {
   return command;
 }
 
+// What the CMake package runs: neither in --help nor for anybody else.
+CLI::App* add_hidden(CLI::App& app, const char* name, std::string& argument) {
+  CLI::App* command = app.add_subcommand(name)->group("");
+  command->add_option("PARAMETERS", argument)->required();
+  return command;
+}
+
+CLI::App* add_check_target(CLI::App& app, CheckTargetOptions& options) {
+  CLI::App* command = add_hidden(app, "check-target", options.parameters);
+  command->add_option("--built", options.built)->required();
+  command->add_option("--stamp", options.stamp);
+  command->add_option("--state", options.state);
+  command->add_option("--report", options.report);
+  command->add_flag("--post-build", options.post_build);
+  command->add_flag("--strict", options.strict);
+  return command;
+}
+
+CLI::App* add_check_files(CLI::App& app, CheckFilesOptions& options) {
+  CLI::App* command = add_hidden(app, "check-files", options.parameters);
+  command->add_option("--files", options.files)->required();
+  command->add_option("--component", options.component);
+  command->add_option("--stamp", options.stamp);
+  command->add_option("--state", options.state);
+  command->add_option("--report", options.report);
+  return command;
+}
+
 // "unknown option --flet; did you mean --fleet?"
 Error describe_usage(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App* command = &app;
@@ -153,6 +182,12 @@ int main(int argc, char** argv) {
   VerifyOptions verify_options;
   const CLI::App* inspect = add_inspect(app, inspect_options);
   const CLI::App* verify = add_verify(app, verify_options);
+  CheckTargetOptions target_options;
+  CheckFilesOptions files_options;
+  CheckChangesOptions changes_options;
+  const CLI::App* check_target = add_check_target(app, target_options);
+  const CLI::App* check_files = add_check_files(app, files_options);
+  const CLI::App* check_changes = add_hidden(app, "check-changes", changes_options.list);
 
   try {
     app.parse(argc, argv);
@@ -168,6 +203,9 @@ int main(int argc, char** argv) {
   try {
     if (inspect->parsed()) return finish(run_inspect(inspect_options));
     if (verify->parsed()) return finish(run_verify(verify_options));
+    if (check_target->parsed()) return finish(run_check_target(target_options));
+    if (check_files->parsed()) return finish(run_check_files(files_options));
+    if (check_changes->parsed()) return finish(run_check_changes(changes_options));
   } catch (const std::bad_alloc&) {
     print_error({{}, "not enough memory for an image of these files", {}});
     return kExitUnreadable;

@@ -49,6 +49,11 @@ Status finish_printing() {
   return Done{};
 }
 
+void print_messages(std::string_view lines) {
+  clear_progress();
+  std::fwrite(lines.data(), 1, lines.size(), stderr);
+}
+
 void print_error(const Error& error) {
   clear_progress();
   std::string text = "archguard: error: " + error.text() + "\n";

@@ -12,6 +12,9 @@ void print(std::string_view text);
 // file. It is overwritten by the next and gone before anything else is printed.
 void show_progress(std::size_t done, std::size_t files);
 
+// Whole lines, to standard error.
+void print_messages(std::string_view lines);
+
 // Were all prints written? Fails on a full disk or a closed descriptor.
 Status finish_printing();
 

@@ -125,7 +125,7 @@ int exit_code(Outcome outcome) {
 
 }  // namespace
 
-Result<int> run_verify(const VerifyOptions& options) {
+Result<Verification> verification_of(const VerifyOptions& options) {
   if (options.paths.empty() && options.files_from.empty())
     return Error{{}, "PATH is required", "archguard verify --help"};
   ARCHGUARD_CHECK(
@@ -197,16 +197,22 @@ Result<int> run_verify(const VerifyOptions& options) {
   if (verification.needed) complete(*verification.needed, verification.files, zips);
   verification.unused_waivers = waivers.unused();
 
-  const bool to_file = !options.output.empty();
+  return verification;
+}
+
+std::string verification_text(const Verification& verification, const VerifyOptions& options) {
+  const Style style = options.output.empty() ? Style{colour_for_stdout()} : Style{};
+  return verify_text(verification, {style, options.brief, options.target,
+                                    options.scope == "container" && options.target.empty()});
+}
+
+Result<int> run_verify(const VerifyOptions& options) {
+  ARCHGUARD_TRY(verification, verification_of(options));
   std::string report =
-      options.format == "json"
-          ? verify_json(verification)
-          : verify_text(verification,
-                        {to_file ? Style{} : Style{colour_for_stdout()}, options.brief, options.target,
-                         options.scope == "container" && options.target.empty()});
+      options.format == "json" ? verify_json(verification) : verification_text(verification, options);
   if (verification.files.empty() && !options.needed_only && options.format == "text")
     report += no_binary_text(options.paths, options.files_from) + "\n";
-  if (to_file) {
+  if (!options.output.empty()) {
     ARCHGUARD_CHECK(write_file(options.output, report));
   } else {
     print(report);

@@ -18,7 +18,7 @@ Checks on every build that what was built covers every device, and stops the bui
     [ANY_OF <glob>...]               of the targets' files that match a glob, a device needs one
     [WAIVERS <file>]                 CSV kernel,compute_cap,reason: kernels that may be absent
     [WARN_ONLY]                      report, and let the build go on
-    [POST_BUILD]                     check in the target's own build step as well
+    [POST_BUILD]                     a failed check fails the target's own link step
     [TEST])                          add a CTest test per target, label archguard
 
 Two questions are asked of each target. Does the linked file cover every device? Without ``FLEET`` these are the devices
@@ -32,7 +32,7 @@ and other imported ones, those of other targets, and what these need in turn) ar
 where ``LD_LIBRARY_PATH`` is set later, are taken from its folders. One that has far fewer kernels for a device than for others
 was not made for it, and is an error in the clear cases; ``PARTLY warn`` lets the build go on, ``PARTLY off`` does not ask. One that is not found makes the answer unknown, which is an
 error; ``NEEDED warn`` lets the build go on, ``NEEDED off`` does not look. What a program opens by itself is not seen. This
-is for ELF files alone. Static libraries are part of the linked file: for one with device code of others, such as
+is for ELF files alone. A verdict on a library is kept in the build tree, as long as library, devices and settings are the same. Static libraries are part of the linked file: for one with device code of others, such as
 ``CUDA::cublas_static``, use ``SCOPE library``.
 
 A device whose driver is stated and too old for the program's CUDA runtime is not covered, whatever the images are: from
@@ -50,17 +50,23 @@ together, under the target ``archguard_verify_any_of``; the other questions are 
 ``CUDA_ARCHITECTURES`` asks for, and its libraries for every device. ``POST_BUILD`` asks only these.
 
 The check runs again when the target, a needed library, a fleet, the waivers or the settings change, in the default build
-and under the target ``archguard_verify``. A named target without device code, in itself and its libraries, is an error, one
-found by ``ALL`` a note.
+and under the target ``archguard_verify``. Not only dates are compared: a library that a package manager replaced by an older one
+is checked again, for which one short step, ``archguard_changes``, is a part of every build. A named target without device code, in itself and
+its libraries, is an error; of those found by ``ALL`` a note tells where they have CUDA sources.
+
+A target in ``TARGETS`` that belongs to the calling folder is also checked in its link step, so that ``cmake --build <folder> --target
+app`` and an IDE tell as well. The step says nothing where all is well. Where the check fails it says why and ends well, so that the file stays
+and is not linked anew each time; the default build then fails by the check itself. With ``POST_BUILD``, and where the
+environment has ``CI`` set, the step fails: make removes the file then, and ninja links it again. CMake has no such step for
+an object library or a target of another folder: these are checked by the default build and by ``archguard_verify`` alone.
 
 For packagers, from the cache or the environment: ``ARCHGUARD_VERIFY=error|warn|off``, ``ARCHGUARD_DRIVER=error|warn``,
-``ARCHGUARD_PARTLY=error|warn|off``, ``ARCHGUARD_EMBEDDED=error|warn|off``, ``ARCHGUARD_FLEET``, ``ARCHGUARD_EXECUTABLE`` (the archguard to run).
+``ARCHGUARD_PARTLY=error|warn|off``, ``ARCHGUARD_EMBEDDED=error|warn|off``, ``ARCHGUARD_FLEET``, ``ARCHGUARD_EXECUTABLE`` (the archguard to run), ``ARCHGUARD_VERDICTS`` (a folder of kept verdicts).
 #]=======================================================================]
 include_guard(GLOBAL)
 
 include("${CMAKE_CURRENT_LIST_DIR}/detail/arguments.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/detail/nvcc.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/detail/programs.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/check.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/detail/verify_target.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/detail/verify_tree.cmake")
 
@@ -69,24 +75,24 @@ function(archguard_verify)
   list(APPEND CMAKE_MESSAGE_CONTEXT "${command}")
   cmake_parse_arguments(PARSE_ARGV 0 arg "ALL;REQUIRE_PTX;WARN_ONLY;POST_BUILD;TEST" ""
     "TARGETS;FLEET;ANY_OF;SCOPE;REQUIRE;HOLLOW;EMBEDDED;DRIVER;PARTLY;NEEDED;WAIVERS")
-  _archguard_check_arguments(${command} OPTIONS ALL REQUIRE_PTX WARN_ONLY POST_BUILD TEST
+  _archguard_check_arguments(${command} arg OPTIONS ALL REQUIRE_PTX WARN_ONLY POST_BUILD TEST
     ONE SCOPE REQUIRE HOLLOW EMBEDDED DRIVER PARTLY NEEDED WAIVERS MANY TARGETS FLEET ANY_OF)
-  _archguard_check_choice(${command} SCOPE container library)
-  _archguard_check_choice(${command} REQUIRE sass any)
-  _archguard_check_choice(${command} HOLLOW error warn off)
-  _archguard_check_choice(${command} EMBEDDED error warn off)
-  _archguard_check_choice(${command} DRIVER error warn)
-  _archguard_check_choice(${command} PARTLY error warn off)
-  _archguard_check_choice(${command} NEEDED error warn off)
+  _archguard_check_choice(${command} arg SCOPE container library)
+  _archguard_check_choice(${command} arg REQUIRE sass any)
+  _archguard_check_choice(${command} arg HOLLOW error warn off)
+  _archguard_check_choice(${command} arg EMBEDDED error warn off)
+  _archguard_check_choice(${command} arg DRIVER error warn)
+  _archguard_check_choice(${command} arg PARTLY error warn off)
+  _archguard_check_choice(${command} arg NEEDED error warn off)
   if(arg_ALL AND DEFINED arg_TARGETS)
     message(FATAL_ERROR "${command}: TARGETS and ALL exclude each other; give one of them")
   endif()
 
-  set(default "error")
+  set(severity "error")
   if(arg_WARN_ONLY)
-    set(default "warn")
+    set(severity "warn")
   endif()
-  _archguard_severity(severity ${command} ${default})
+  _archguard_policy(severity ${command} "${severity}" ARCHGUARD_VERIFY error warn off)
   foreach(target IN LISTS arg_TARGETS)
     _archguard_check_target(${command} "${target}")
   endforeach()
@@ -95,19 +101,22 @@ function(archguard_verify)
     return()
   endif()
 
-  _archguard_verify_settings(settings)
-  if(DEFINED arg_TARGETS)
-    set(targets "")
-    foreach(target IN LISTS arg_TARGETS)
-      get_target_property(aliased "${target}" ALIASED_TARGET)
-      if(aliased)
-        set(target "${aliased}")
-      endif()
-      list(APPEND targets "${target}")
-    endforeach()
-    _archguard_verify_targets("${targets}" NAMED "${settings}")
-  else()
+  _archguard_given(given arg OPTIONS REQUIRE_PTX POST_BUILD TEST
+    VALUES FLEET ANY_OF SCOPE REQUIRE HOLLOW EMBEDDED DRIVER PARTLY NEEDED WAIVERS)
+  _archguard_new_check(number ${command} ${severity} EMBEDDED_DEFAULT error ${given})
+  _archguard_tell_of_no_devices(${number})
+  if(NOT DEFINED arg_TARGETS)
     # Targets come into being until the folder ends; its subfolders are done by then.
-    cmake_language(EVAL CODE "cmake_language(DEFER CALL _archguard_verify_tree [==[${settings}]==])")
+    cmake_language(EVAL CODE "cmake_language(DEFER CALL _archguard_verify_tree ${number})")
+    return()
   endif()
+  set(targets "")
+  foreach(target IN LISTS arg_TARGETS)
+    get_target_property(aliased "${target}" ALIASED_TARGET)
+    if(aliased)
+      set(target "${aliased}")
+    endif()
+    list(APPEND targets "${target}")
+  endforeach()
+  _archguard_verify_targets("${targets}" NAMED ${number})
 endfunction()

@@ -2,7 +2,7 @@
 # own default, and a build for it may pass every check through PTX.
 include_guard(GLOBAL)
 
-include("${CMAKE_CURRENT_LIST_DIR}/own_lists.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/sources.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/verify_tree.cmake")
 
 # Keeps what the target would build for now, empty where it has no list.

@@ -160,9 +160,10 @@ endfunction()
 
 # Spells a value of CUDA_ARCHITECTURES out: `all` and `all-major` as nvcc does, `native` through what CMake found in this
 # machine when it looked. For clang, and for an nvcc that does not know the words (before 11.5), CMake spells `all` out
-# by lists of its own. <out_unknown> gets the words that could not be resolved. Of the caller's scope: nvcc, clang, and
-# _archguard_known_words().
-function(_archguard_spell_out out out_unknown)
+# by lists of its own, which it has once CUDA is enabled. <out_unknown> gets the words that could not be resolved.
+#
+#   _archguard_spell_out(<out> <out_unknown> <nvcc> <clang> [<word>...])
+function(_archguard_spell_out out out_unknown nvcc clang)
   set(list "")
   set(unknown "")
   foreach(word IN LISTS ARGN)
@@ -170,14 +171,19 @@ function(_archguard_spell_out out out_unknown)
     if(word MATCHES "^[0-9]+[af]?(-real|-virtual)?$")
       set(made "${word}")
     elseif(word MATCHES "^all(-major)?$")
-      if(clang STREQUAL "")
+      if(clang STREQUAL "" AND NOT nvcc STREQUAL "")
         _archguard_nvcc_makes(made "${nvcc}" "-arch=${word}")
       endif()
       if(made STREQUAL "")
-        set(made "${cmake_${word}}")
+        string(TOUPPER "CMAKE_CUDA_ARCHITECTURES_${word}" variable)
+        string(REPLACE "-" "_" variable "${variable}")
+        _archguard_value_of(made ${variable})
       endif()
-    elseif(word STREQUAL "native" AND cmake_native MATCHES "^[0-9]+[af]?-real(;[0-9]+[af]?-real)*$")
-      set(made "${cmake_native}")
+    elseif(word STREQUAL "native")
+      _archguard_value_of(native CMAKE_CUDA_ARCHITECTURES_NATIVE)
+      if(native MATCHES "^[0-9]+[af]?-real(;[0-9]+[af]?-real)*$")
+        set(made "${native}")
+      endif()
     endif()
     list(APPEND list ${made})
     if(made STREQUAL "" AND NOT word STREQUAL "")
@@ -187,16 +193,6 @@ function(_archguard_spell_out out out_unknown)
   list(REMOVE_DUPLICATES list)
   set(${out} "${list}" PARENT_SCOPE)
   set(${out_unknown} "${unknown}" PARENT_SCOPE)
-endfunction()
-
-# What CMake itself holds the words for, once CUDA is enabled: sets cmake_native, cmake_all and cmake_all-major.
-function(_archguard_known_words)
-  _archguard_value_of(native CMAKE_CUDA_ARCHITECTURES_NATIVE)
-  _archguard_value_of(all CMAKE_CUDA_ARCHITECTURES_ALL)
-  _archguard_value_of(all_major CMAKE_CUDA_ARCHITECTURES_ALL_MAJOR)
-  set(cmake_native "${native}" PARENT_SCOPE)
-  set(cmake_all "${all}" PARENT_SCOPE)
-  set(cmake_all-major "${all_major}" PARENT_SCOPE)
 endfunction()
 
 # Deferred to the end of the folder that selected: had CUDA been enabled with another compiler or toolkit than those that

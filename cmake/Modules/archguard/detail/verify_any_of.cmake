@@ -1,11 +1,13 @@
 # ANY_OF: the files of several targets, judged together.
 include_guard(GLOBAL)
 
-# Adds the stamp rule that asks which devices the targets' files cover, some of them as alternatives.
-function(_archguard_verify_any_of targets settings)
-  cmake_language(EVAL CODE "${settings}")
-  _archguard_name_check(check "any_of")
+include("${CMAKE_CURRENT_LIST_DIR}/check.cmake")
 
+# Adds the rule that asks which devices the targets' files cover, some of them as alternatives.
+function(_archguard_verify_any_of targets number)
+  _archguard_check_name(name "any_of")
+  _archguard_check_files(base parameters "${name}")
+  _archguard_write_files_check("${parameters}" "what ANY_OF judges together" ${number})
   set(files "")
   foreach(target IN LISTS targets)
     get_target_property(type "${target}" TYPE)
@@ -15,12 +17,7 @@ function(_archguard_verify_any_of targets settings)
       list(APPEND files "$<TARGET_FILE:${target}>")
     endif()
   endforeach()
-  _archguard_check_folder(folder)
-  set(parameters "${folder}/${check}.cmake")
-  set(stamp "${folder}/${check}.stamp")
-  file(GENERATE OUTPUT "${parameters}"
-    CONTENT "${settings}set(files [=[${files}]=])\nset(list [=[${folder}/${check}.txt]=])\n")
-  _archguard_add_check("${check}" "ArchGuard: verifying alternatives" "${stamp}" TARGETS ${targets}
-    COMMAND "${CMAKE_COMMAND}" "-DPARAMETERS=${parameters}" DEPENDS ${files}
-    SCRIPT "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/run_verify_any_of.cmake")
+  file(GENERATE OUTPUT "${base}.built" CONTENT "$<JOIN:${files},\n>\n")
+  _archguard_add_check("${name}" "alternatives" ${number} TARGETS ${targets} DEPENDS ${files}
+    COMMAND check-files "${parameters}" --files "${base}.built")
 endfunction()

@@ -1,6 +1,8 @@
 # ALL: every target of a folder and of those below that the default build makes.
 include_guard(GLOBAL)
 
+include("${CMAKE_CURRENT_LIST_DIR}/verify_target.cmake")
+
 function(_archguard_targets_below out folder)
   set(found "")
   get_property(own GLOBAL PROPERTY ARCHGUARD_SOURCE_DIR)  # ArchGuard itself, where it is part of the tree
@@ -23,7 +25,8 @@ function(_archguard_targets_below out folder)
   set(${out} "${found}" PARENT_SCOPE)
 endfunction()
 
-function(_archguard_verify_tree settings)
+# Deferred to the end of the folder that called archguard_verify.
+function(_archguard_verify_tree number)
   _archguard_targets_below(targets "${CMAKE_CURRENT_SOURCE_DIR}")
-  _archguard_verify_targets("${targets}" FOUND "${settings}")
+  _archguard_verify_targets("${targets}" FOUND ${number})
 endfunction()

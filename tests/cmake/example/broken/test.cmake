@@ -15,7 +15,7 @@ seen as: no kernel image is available for execution on the device found: sm_80 c
 cause: it needs SASS of sm_90, or PTX of compute_90 or older \
 toolkits: CUDA 11.8 and newer make SASS for 9.0 \
 fix: add 90-real to CUDA_ARCHITECTURES of target 'scale' <build>/scale: 2 of 3 covered")
-  errs("archguard_verify: target 'scale' does not cover every device")
+  says("archguard: error: target 'scale' does not cover every device")
 endforeach()
 
 file(READ "${SOURCE}/CMakeLists.txt" text)

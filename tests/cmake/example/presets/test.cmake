@@ -31,7 +31,7 @@ says("1/1 Test #1: archguard.verify.scale")
 preset(baseline)
 tells("CMAKE_CUDA_ARCHITECTURES=75-real;80-real;90-real;90-virtual" "a baseline without devices, for <nvcc>")
 build_preset(baseline)
-says("ArchGuard: target 'scale' holds what its CUDA_ARCHITECTURES asks for")
+says("archguard: target 'scale' holds what its CUDA_ARCHITECTURES asks for")
 
 machine("driver 580.95.05\ncuda 13000\ndevice cc=8.6 uuid=GPU-1 pci=0000:3B:00.0 name=NVIDIA GeForce RTX 3090\n")
 preset(this-machine)
@@ -44,7 +44,7 @@ warns("archguard_select_architectures: the user's list misses devices: \
 error 209 on NVIDIA T4 (7.5, fleet.csv:2): nothing in the list runs on 7.5 \
 fix: -DCMAKE_CUDA_ARCHITECTURES=\"80-real;90;75-real\"")
 build_preset(own-list FAILS)
-says("archguard_verify: target 'scale' does not cover every device")
+says("archguard: error: target 'scale' does not cover every device")
 preset(look)
 build_preset(look)
-says("ArchGuard: warning: target 'scale' does not cover every device")
+says("archguard: warning: target 'scale' does not cover every device")

@@ -7,31 +7,29 @@ file(WRITE "${SOURCE}/unknown.csv" "name, compute_cap\nNVIDIA K20, [N/A]\n")
 file(WRITE "${WORK}/no_program" "")
 configure(ARGS -DCMAKE_CUDA_ARCHITECTURES=80-real "-DARGUMENTS=FLEET;fleet.csv" "-DARCHGUARD_EXECUTABLE=${WORK}/no_program")
 build(FAILS)
-says("archguard did not run: ${WORK}/no_program: ")  # the reason is worded by CMake
-errs("archguard_verify: target 'kernel' could not be judged")
+says("no_program: ")  # the reason is worded by the shell
 
 # A device without a capability, and a file that lost the code which its objects have.
 configure(ARGS -UARCHGUARD_EXECUTABLE "-DARGUMENTS=FLEET;unknown.csv")
 build(FAILS)
-errs("archguard_verify: target 'kernel' could not be judged")
+says("archguard: error: target 'kernel' could not be judged")
 configure(ARGS -UARCHGUARD_EXECUTABLE "-DARGUMENTS=FLEET;fleet.csv" -DSTRIPPED=.nv_fatbin)
 build(FAILS ARGS --clean-first)
 says("archguard: error: <build>/libkernel.so(.nvFatBinSegment+0x0): registers 1 fat binary, and the file holds 0: \
 device code was removed or overwritten fix: build it anew, and keep the sections .nv_fatbin and __nv_relfatbin")
-errs("archguard_verify: target 'kernel' could not be judged")
+says("archguard: error: target 'kernel' could not be judged")
 configure(ARGS "-DSTRIPPED=.nv_fatbin;.nvFatBinSegment")
 build(FAILS ARGS --clean-first)
-errs("archguard_verify: target 'kernel' has objects with kernels, and none in its file")
+says("archguard: error: target 'kernel' has objects with kernels, and none in its file")
 
 # CMake found no GPU for `native`: played by the file that the check reads, for newer CMakes stop earlier.
 configure(ARGS -DSTRIPPED=OFF)
 build(ARGS --clean-first)
-file(READ "${BUILD}/archguard/verify${config}/kernel.cmake" text)
-string(REPLACE "set(expected [=[80-real]=])" "set(expected [=[native]=])" text "${text}")
-file(WRITE "${WORK}/parameters.cmake" "${text}")
-run(FAILS COMMAND "${CMAKE_COMMAND}" "-DPARAMETERS=${WORK}/parameters.cmake"
-  -P "${PREFIX}/lib/cmake/ArchGuard/archguard/detail/run_verify.cmake")
-errs("archguard_verify: target 'kernel' asks for 'native' in CUDA_ARCHITECTURES, and what that stands for here is not known")
+file(READ "${BUILD}/archguard/verify${config}/kernel.built" text)
+string(REPLACE "architectures 80-real" "architectures native" text "${text}")
+file(WRITE "${WORK}/kernel.built" "${text}")
+run(FAILS COMMAND "${CMAKE_COMMAND}" -E chdir "${SOURCE}" "${PREFIX}/bin/archguard" check-target "${BUILD}/archguard/verify/kernel.json" --built "${WORK}/kernel.built")
+says("archguard: error: target 'kernel' asks for 'native' in CUDA_ARCHITECTURES, and what that stands for here is not known")
 
 file(GLOB_RECURSE library "${BUILD}/*libkernel.so")
 file(COPY "${library}" DESTINATION "${WORK}")
@@ -39,8 +37,11 @@ file(COPY "${library}" DESTINATION "${WORK}")
 # What was installed cannot be judged, or holds nothing to judge.
 configure(ARGS -DARGUMENTS= "-DINSTALLS=${WORK}/libkernel.so")
 run(FAILS COMMAND "${CMAKE_COMMAND}" --install "${BUILD}" --prefix "${WORK}/installed" --config Debug)
-errs("archguard_verify_install: what was installed could not be judged (2)")
+says("archguard: error: what was installed could not be judged")
 configure(ARGS "-DINSTALLS=fleet.csv")
 run(FAILS COMMAND "${CMAKE_COMMAND}" --install "${BUILD}" --prefix "${WORK}/empty" --config Debug)
-errs("archguard_verify_install: what was installed holds no device code: leave archguard_verify_install out, or call it behind \
+says("archguard: error: what was installed holds no device code: leave archguard_verify_install out, or call it behind \
 the last install()")
+configure(ARGS "-DARCHGUARD_EXECUTABLE=${WORK}/no_program")
+run(FAILS COMMAND "${CMAKE_COMMAND}" --install "${BUILD}" --prefix "${WORK}/empty" --config Debug)
+says("archguard did not run: ${WORK}/no_program: ")  # the reason is worded by CMake

@@ -11,7 +11,7 @@ tells("CMAKE_CUDA_ARCHITECTURES=80-real;90-real;90-virtual" "for the devices of 
 warns()
 build()
 says("<build>/scale: 2 of 2 covered")
-says("ArchGuard: note: target 'plain' has no device code")
+says("ArchGuard: verifying plain")
 
 # What the project sets itself, or gives a target, stays: it is judged before anything is compiled, and the build stops.
 set(misses "archguard_select_architectures: the user's list misses devices: \
@@ -25,7 +25,7 @@ foreach(way IN ITEMS OWN PINNED)
 endforeach()
 build(FAILS)
 says("kernel 'scale(float*)' cannot run on NVIDIA H100 (9.0, fleet.csv:3)")
-errs("archguard_verify: target 'scale' does not cover every device")
+says("archguard: error: target 'scale' does not cover every device")
 
 # Flags of the target alone say what is built, so only what was built can tell.
 configure(ARGS "${inject}" -DARCHGUARD_FLEET=fleet.csv -UPINNED -DFLAGS=-gencode=arch=compute_90,code=sm_90)

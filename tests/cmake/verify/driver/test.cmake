@@ -16,7 +16,7 @@ says("archguard: error 35: <build>/shared: the CUDA runtime fails on NVIDIA A100
 says("found: libcudart.so.13 among the libraries that it needs")
 says("<build>/app: 1 of 2 covered")
 foreach(target IN ITEMS app shared)
-  says("archguard_verify: target '${target}' does not cover every device")
+  says("archguard: error: target '${target}' does not cover every device")
 endforeach()
 
 configure(ARGS "-DARGUMENTS=TARGETS;app;shared;NEEDED;off;DRIVER;warn")

@@ -6,7 +6,7 @@ build(FAILS)
 says("kernel 'scale' cannot run on NVIDIA A100 (8.0, fleet.csv:2)")
 says("found: compute_90 among the data of the file")
 says("fix: embed PTX of compute_80 (nvcc -ptx -arch=compute_80) as well")
-says("archguard_verify: target 'app' does not cover every device")
+says("archguard: error: target 'app' does not cover every device")
 
 configure(ARGS -DEMBED=90 "-DARGUMENTS=EMBEDDED;warn")
 build()

@@ -1,0 +1,36 @@
+# What a target is compiled from.
+include_guard(GLOBAL)
+
+# Has the target a source in CUDA, by its property LANGUAGE, else by its name? Generator expressions are passed over.
+function(_archguard_compiles_cuda out target)
+  set(found FALSE)
+  get_target_property(sources "${target}" SOURCES)
+  foreach(source IN LISTS sources)
+    if(source MATCHES "^\\$<")
+      continue()
+    endif()
+    get_source_file_property(language "${source}" TARGET_DIRECTORY "${target}" LANGUAGE)
+    get_source_file_property(header "${source}" TARGET_DIRECTORY "${target}" HEADER_FILE_ONLY)
+    if(NOT header AND (language STREQUAL "CUDA" OR (NOT language AND source MATCHES "\\.cu$")))
+      set(found TRUE)
+      break()
+    endif()
+  endforeach()
+  set(${out} ${found} PARENT_SCOPE)
+endfunction()
+
+# Stops where a target has sources in CUDA, architectures were chosen for them, and CUDA was never enabled: CMake passes over
+# sources of a language that it does not know. Called at the end of a folder or behind the target, since a project may
+# enable CUDA late.
+function(_archguard_check_cuda_is_enabled command target)
+  get_property(languages GLOBAL PROPERTY ENABLED_LANGUAGES)
+  get_property(selections GLOBAL PROPERTY ARCHGUARD_SELECTIONS)
+  if("CUDA" IN_LIST languages OR NOT selections)
+    return()
+  endif()
+  _archguard_compiles_cuda(cuda "${target}")
+  if(cuda)
+    message(SEND_ERROR "${command}: you chose architectures, and CUDA was never enabled: CMake passes over the CUDA sources of "
+      "target '${target}'; write enable_language(CUDA) behind archguard_select_architectures(), before the target")
+  endif()
+endfunction()

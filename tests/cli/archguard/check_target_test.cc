@@ -1,0 +1,141 @@
+// What the CMake package runs after the build of a target: check-target, check-changes.
+#include <chrono>
+#include <doctest/doctest.h>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "running.h"
+#include "support/builders/cubin_builder.h"
+#include "support/builders/elf_builder.h"
+#include "support/builders/fatbin_builder.h"
+
+using namespace archguard::test;
+using Json = nlohmann::json;
+
+namespace {
+
+std::string library(const std::vector<int>& archs) {
+  FatbinBuilder fatbin;
+  for (const int sm : archs)
+    fatbin.cubin(sm, CubinBuilder{}.sm(sm).kernel("gemm", sass::join({sass::store(), sass::exit()})).bytes());
+  return text_of(ElfBuilder{}.shared().section(".nv_fatbin", fatbin.bytes()).bytes());
+}
+
+struct Target {
+  TemporaryFolder folder;
+  std::string fleet = folder.file("fleet.csv", "name, compute_cap\nA100, 8.0\n");
+  std::string built_file = folder.file("app.built", "");
+  Json parameters{{"schema", "archguard.check/1"},
+                  {"target", "app"},
+                  {"folder", "/none"},
+                  {"named", true},
+                  {"compiles_cuda", true},
+                  {"devices", true},
+                  {"severity", "error"},
+                  {"device_severity", "error"},
+                  {"needed", "off"},
+                  {"verify", {{"fleets", {fleet}}}},
+                  {"words", {{"all", "80-real;90-real"}}}};
+  std::string lines;
+
+  explicit Target(const std::string& content) { lines = "file " + folder.file("app", content) + "\n"; }
+  RunOutput check(std::vector<std::string> more = {}) {
+    folder.file("app.json", parameters.dump());
+    folder.file("app.built", lines);
+    more.insert(more.begin(), {"check-target", folder.path() + "/app.json", "--built", built_file});
+    return run_archguard(more);
+  }
+};
+
+bool exists(const Target& target, const std::string& name) {
+  return std::filesystem::exists(target.folder.path() + "/" + name);
+}
+
+}  // namespace
+
+TEST_CASE("A target that covers its devices passes, and one that does not fails with the reason") {
+  Target good(library({80}));
+  auto done = good.check();
+  CHECK(done.exit_code == 0);
+  CHECK(done.out.find("app: 1 of 1 covered") != std::string::npos);
+  Target bad(library({90}));
+  done = bad.check();
+  CHECK(done.exit_code == 1);
+  CHECK(done.err.find("archguard: error: target 'app' does not cover every device") != std::string::npos);
+  bad.parameters["device_severity"] = "warn";
+  done = bad.check();
+  CHECK(done.exit_code == 0);
+  CHECK(done.err.find("archguard: warning: target 'app' does not cover every device") != std::string::npos);
+}
+
+TEST_CASE(
+    "What the objects hold is compared with CUDA_ARCHITECTURES, in CMake's spellings of true and false") {
+  Target target(library({80}));
+  const std::string object = "object " + target.folder.path() + "/app\n";
+  const std::string good = target.lines;
+  const auto asks = [&](const std::string& more) {
+    target.lines = good + object + more;
+    return target.check();
+  };
+  CHECK(asks("architectures 80-real\n").exit_code == 0);
+  auto done = asks("architectures all\n");
+  CHECK(done.exit_code == 1);
+  CHECK(done.err.find("target 'app' lacks code that its CUDA_ARCHITECTURES asks for") != std::string::npos);
+  done = asks("architectures native\n");
+  CHECK(done.exit_code == 1);
+  CHECK(done.err.find("asks for 'native' in CUDA_ARCHITECTURES") != std::string::npos);
+  for (const char* off : {"OFF", "Off", "no", "N", "0", "x-NOTFOUND"})
+    CHECK(asks("architectures " + std::string(off) + "\n").exit_code == 0);
+  // A target that compiles to PTX holds one kind of image, whatever the list says.
+  for (const char* on : {"ON", "On", "yes", "Y", "1"})
+    CHECK(asks("architectures 90\none-kind " + std::string(on) + "\n").exit_code == 0);
+  for (const char* off : {"Off", "no", "N", "False"})
+    CHECK(asks("architectures 90\none-kind " + std::string(off) + "\n").exit_code == 1);
+}
+
+TEST_CASE("Parameters that are not understood are an error, never a question less") {
+  Target target(library({80}));
+  const auto wrong = [&](const char* key, const Json& value, const std::string& text) {
+    const Json before = target.parameters;
+    target.parameters[key] = value;
+    const auto done = target.check();
+    CHECK(done.exit_code == 2);
+    CHECK_MESSAGE(done.err.find(text) != std::string::npos, done.err);
+    target.parameters = before;
+  };
+  wrong("schema", "archguard.check/2", "is no archguard.check/1");
+  wrong("color", "red", "has a member 'color' that is not understood");
+  wrong("severity", "loud", "has a member 'severity' that is not understood");
+  wrong("verify", {{"fleet", "f.csv"}}, "has a member 'fleet' that is not understood");
+  wrong("named", "yes", "has a member 'named' that is not understood");
+  target.lines += "colour red\n";
+  CHECK(target.check().exit_code == 2);
+  target.lines = "file " + target.folder.path() + "/gone\n";
+  const auto done = target.check();
+  CHECK(done.exit_code == 2);
+  CHECK(done.err.find("gone is missing") != std::string::npos);
+}
+
+TEST_CASE("An answer is kept while every file is the same, and a replaced one is noticed") {
+  Target target(library({80}));
+  const std::string base = target.folder.path() + "/app";
+  const std::vector<std::string> keeping{"--stamp", base + ".stamp", "--state", base + ".state"};
+  const std::string checks = target.folder.file("checks", base + "\n");
+  std::this_thread::sleep_for(
+      std::chrono::milliseconds(20));  // a file that is as new as the check is not kept
+  CHECK(target.check(keeping).exit_code == 0);
+  CHECK(exists(target, "app.stamp"));
+  CHECK(exists(target, "app.state"));
+  CHECK(run_archguard({"check-changes", checks}).exit_code == 0);
+  CHECK(exists(target, "app.changed"));  // what build rules depend on is made where it is missing
+  target.folder.file("app.changed", "old");
+  CHECK(run_archguard({"check-changes", checks}).exit_code == 0);
+  CHECK(file_content(base + ".changed") == "old");
+
+  target.folder.file("fleet.csv", "name, compute_cap\nH100, 9.0\n");
+  CHECK(run_archguard({"check-changes", checks}).exit_code == 0);
+  CHECK(file_content(base + ".changed").empty());
+  CHECK(target.check(keeping).exit_code == 1);
+  CHECK_FALSE(exists(target, "app.stamp"));
+}

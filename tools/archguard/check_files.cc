@@ -1,0 +1,77 @@
+#include <cstdio>
+
+#include "base/text.h"
+#include "base/text_file.h"
+#include "base/write_file.h"
+#include "check_state.h"
+#include "check_target.h"
+#include "commands.h"
+#include "coverage/outcome.h"
+#include "report/verify_json.h"
+#include "target_parameters.h"
+#include "terminal.h"
+
+namespace archguard {
+namespace {
+
+const char* text_of(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::covered:
+      return "covers every device";
+    case Outcome::not_covered:
+      return "does not cover every device";
+    case Outcome::no_device_code:
+      return "holds no device code: leave archguard_verify_install out, or call it behind the last install()";
+    case Outcome::unknown:
+      break;
+  }
+  return "could not be judged";
+}
+
+// What the answer rests on, so that a file that is replaced by an older one is checked again.
+Result<CheckState> state_of(const std::string& files, const VerifyOptions& verify) {
+  ARCHGUARD_TRY(list, read_text_file(files));
+  std::vector<std::string> paths;
+  for (const std::string_view line : split(list, '\n'))
+    if (const std::string_view path = trim(line); !path.empty()) paths.emplace_back(path);
+  add_inputs(verify, paths);
+  CheckState state;
+  state.files = file_states(paths);
+  return state;
+}
+
+}  // namespace
+
+Result<int> run_check_files(const CheckFilesOptions& options) {
+  const std::int64_t began = file_time_now();
+  for (const std::string& path : {options.stamp, options.state})
+    if (!path.empty()) std::remove(path.c_str());
+  ARCHGUARD_TRY(files, read_files_parameters(options.parameters));
+  ARCHGUARD_TRY(state, state_of(options.files, files.verify));
+  files.verify.files_from = options.files;
+  files.verify.brief = true;
+  if (!options.component.empty()) {  // one without device code has no alternatives either
+    VerifyOptions any = files.verify;
+    any.any_of.clear();
+    ARCHGUARD_TRY(found, verification_of(any));
+    if (outcome_of(found) == Outcome::no_device_code) {
+      print_messages("archguard: note: component '" + options.component + "' installs no device code\n");
+      return kExitCovered;
+    }
+  }
+  ARCHGUARD_TRY(verification, verification_of(files.verify));
+  print(verification_text(verification, files.verify));
+  ARCHGUARD_CHECK(finish_printing());
+  if (!options.report.empty()) ARCHGUARD_CHECK(write_file(options.report, verify_json(verification)));
+  if (!options.state.empty()) write_state(options.state, state, began);
+  const Outcome outcome = outcome_of(verification);
+  const bool fails = outcome != Outcome::covered && files.severity == Severity::error;
+  if (outcome != Outcome::covered)
+    print_messages(std::string("archguard: ") + (fails ? "error" : "warning") + ": " + files.subject + " " +
+                   text_of(outcome) + "\n");
+  if (fails) return kExitNotCovered;
+  if (!options.stamp.empty()) ARCHGUARD_CHECK(write_file(options.stamp, ""));
+  return kExitCovered;
+}
+
+}  // namespace archguard

@@ -1,0 +1,110 @@
+#include "check_state.h"
+
+#include <ctime>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "base/text_file.h"
+#include "base/write_file.h"
+#include "kept/identity.h"
+
+namespace archguard {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr const char* kSchema = "archguard.check-state/1";
+
+// Differs where the file does.
+std::string text_of(const FileIdentity& file) {
+  std::string text = file.real_path;
+  for (const std::uint64_t number : {file.device, file.inode, file.size})
+    text += ' ' + std::to_string(number);
+  for (const std::int64_t time : {file.modified, file.changed}) text += ' ' + std::to_string(time);
+  return text;
+}
+
+std::string text_of(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+Json read_json(const std::string& path) {
+  const auto text = read_text_file(path);
+  Json document = text ? Json::parse(*text, nullptr, false) : Json();
+  const bool whole = document.is_object() && text_of(document, "schema") == kSchema &&
+                     document.contains("files") && document["files"].is_object();
+  return whole ? document : Json();
+}
+
+bool same_files(const Json& files) {
+  for (const auto& file : files.items()) {
+    const auto identity = identity_of(file.key());
+    if (!identity || !file.value().is_string() || text_of(*identity) != file.value().get<std::string>())
+      return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::optional<CheckState> read_state(const std::string& path, const std::string& question) {
+  const Json document = read_json(path);
+  if (document.is_null() || text_of(document, "question") != question || !same_files(document["files"]))
+    return std::nullopt;
+  CheckState state;
+  state.failed = document.value("failed", true);
+  state.complains = document.value("complains", true);
+  for (const Json& library : document.value("libraries", Json::array()))
+    if (library.is_string()) state.libraries.push_back(library.get<std::string>());
+  state.out = text_of(document, "out");
+  state.messages = text_of(document, "messages");
+  return state;
+}
+
+FileStates file_states(const std::vector<std::string>& paths) {
+  FileStates states;
+  for (const std::string& path : paths)
+    if (const auto identity = identity_of(path)) states[path] = text_of(*identity);
+  return states;
+}
+
+std::int64_t file_time_now() {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+void write_state(const std::string& path, const CheckState& state, std::int64_t began) {
+  Json files = Json::object();
+  for (const auto& [file, before] : state.files) {
+    const auto identity = identity_of(file);
+    if (!identity || text_of(*identity) != before) return;
+    files[file] = before;
+  }
+  for (const std::string& file : state.libraries) {
+    const auto identity = identity_of(file);
+    if (!identity || identity->changed > began) return;
+    files[file] = text_of(*identity);
+  }
+  const Json document{{"schema", kSchema},      {"question", state.question},
+                      {"files", files},         {"libraries", state.libraries},
+                      {"failed", state.failed}, {"complains", state.complains},
+                      {"out", state.out},       {"messages", state.messages}};
+  (void)write_file(path, document.dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+
+void add_inputs(const VerifyOptions& options, std::vector<std::string>& files) {
+  files.insert(files.end(), options.fleets.begin(), options.fleets.end());
+  for (const std::string& path : {options.excluded, options.waivers, std::string("/proc/self/exe")})
+    if (!path.empty()) files.push_back(path);
+}
+
+bool has_changed(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) return false;
+  const Json document = read_json(path);
+  return document.is_null() || !same_files(document["files"]);
+}
+
+}  // namespace archguard

@@ -1,0 +1,293 @@
+#include "check_target.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <iterator>
+
+#include "base/text.h"
+#include "base/text_file.h"
+#include "base/write_file.h"
+#include "check_state.h"
+#include "commands.h"
+#include "coverage/outcome.h"
+#include "report/verify_json.h"
+#include "select/select.h"
+#include "target_parameters.h"
+#include "terminal.h"
+
+namespace archguard {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Makes the check of one target, and collects what is to be said of it.
+class Check {
+ public:
+  explicit Check(const TargetParameters& target) : target_(target) {}
+
+  // An error where a question cannot be asked: a fleet that is none.
+  Status run();
+
+  CheckState& state() { return state_; }
+  const Verification& report() const { return report_; }
+
+ private:
+  struct Asked {
+    Outcome outcome = Outcome::no_device_code;
+    std::string text;
+    Verification verification;
+  };
+
+  Result<Asked> ask(VerifyOptions options, const std::vector<std::string>& paths);
+  Status ask_devices();
+  Status ask_expected();
+  Status ask_needed();
+  // Does any of the files hold device code at all? What cannot be read whole may hold some.
+  Result<bool> hold_code(const std::vector<std::string>& paths);
+
+  void complain(Severity severity, const std::string& text);
+  void say(const char* kind, const std::string& text);
+
+  const TargetParameters& target_;
+  bool has_code_ = false, libraries_have_code_ = false;
+  bool is_judged_ = true;  // the target's own file
+  CheckState state_;
+  Verification report_;
+};
+
+void Check::say(const char* kind, const std::string& text) {
+  const std::string line =
+      "archguard: " + std::string(kind) + ": target '" + target_.target + "' " + text + "\n";
+  if (state_.messages.find(line) == std::string::npos) state_.messages += line;
+}
+
+void Check::complain(Severity severity, const std::string& text) {
+  if (severity == Severity::off) return;
+  say(severity == Severity::error ? "error" : "warning", text);
+  state_.failed |= severity == Severity::error;
+  state_.complains = true;
+}
+
+Result<Check::Asked> Check::ask(VerifyOptions options, const std::vector<std::string>& paths) {
+  Asked asked;
+  if (paths.empty()) return asked;
+  options.paths = paths;
+  options.brief = true;
+  ARCHGUARD_TRY(verification, verification_of(options));
+  asked.outcome = outcome_of(verification);
+  asked.text = verification_text(verification, options);
+  asked.verification = std::move(verification);
+  return asked;
+}
+
+Result<bool> Check::hold_code(const std::vector<std::string>& paths) {
+  VerifyOptions options;
+  options.expect = "50";  // any: whether it is there is not looked at
+  ARCHGUARD_TRY(asked, ask(options, paths));
+  return asked.outcome != Outcome::no_device_code;
+}
+
+Status Check::ask_devices() {
+  ARCHGUARD_TRY(asked, ask(target_.verify, target_.files));
+  report_ = std::move(asked.verification);
+  if (asked.outcome == Outcome::no_device_code) {
+    ARCHGUARD_TRY(objects_hold_code, hold_code(target_.objects));
+    has_code_ = objects_hold_code;
+    if (!has_code_) return Done{};
+    ARCHGUARD_TRY(objects, ask(target_.verify, target_.objects));
+    if (objects.outcome != Outcome::no_device_code) {
+      state_.out += asked.text;
+      complain(target_.device_severity, "has objects with kernels, and none in its file");
+    } else {
+      say("note", "holds device code without a kernel or a variable that host code can name");
+    }
+    return Done{};
+  }
+  has_code_ = true;
+  state_.out += asked.text;
+  if (asked.outcome == Outcome::not_covered) complain(target_.device_severity, "does not cover every device");
+  if (asked.outcome == Outcome::unknown) {
+    complain(target_.device_severity, "could not be judged");
+    is_judged_ = false;
+  }
+  return Done{};
+}
+
+// Do the objects hold what CUDA_ARCHITECTURES asks for?
+Status Check::ask_expected() {
+  std::string list, unknown;
+  for (const std::string_view word : split(target_.architectures, ';')) {
+    const auto known = target_.words.find(std::string(word));
+    const std::string meant = known == target_.words.end() ? std::string(word) : known->second;
+    if (!word.empty() && (meant.empty() || !parse_arch_list(meant)))
+      unknown += (unknown.empty() ? "" : ", ") + std::string(word);
+    list += meant + ";";
+  }
+  if (!unknown.empty()) {
+    complain(target_.severity,
+             "asks for '" + unknown + "' in CUDA_ARCHITECTURES, and what that stands for here is not known");
+    return Done{};
+  }
+  if (list.find_first_not_of(';') == std::string::npos) {
+    if (!target_.has_devices)
+      say("note", "is not checked: no devices are known, and its CUDA_ARCHITECTURES asks for nothing");
+    return Done{};
+  }
+  if (target_.objects.empty()) return Done{};  // those of another target, compiled for a list of its own
+  VerifyOptions options;
+  options.expect = list;
+  options.embedded = "off";  // what an object holds as data was not compiled for this target's list
+  options.target = target_.verify.target;
+  ARCHGUARD_TRY(asked, ask(options, target_.objects));
+  if (asked.outcome == Outcome::not_covered || asked.outcome == Outcome::unknown) state_.out += asked.text;
+  if (asked.outcome == Outcome::not_covered)
+    complain(target_.severity, "lacks code that its CUDA_ARCHITECTURES asks for");
+  if (asked.outcome == Outcome::unknown) complain(target_.severity, "could not be judged");
+  if (asked.outcome == Outcome::covered && !target_.has_devices)
+    state_.out += "archguard: target '" + target_.target + "' holds what its CUDA_ARCHITECTURES asks for\n";
+  return Done{};
+}
+
+Status Check::ask_needed() {
+  ARCHGUARD_TRY(asked, ask(target_.needed_verify, target_.files));
+  libraries_have_code_ = asked.outcome != Outcome::no_device_code;
+  Verification& libraries = asked.verification;
+  std::move(libraries.files.begin(), libraries.files.end(), std::back_inserter(report_.files));
+  report_.needed = std::move(libraries.needed);
+  if (libraries_have_code_) state_.out += asked.text;
+  if (asked.outcome == Outcome::not_covered)
+    complain(target_.needed, "needs libraries that do not cover every device");
+  if (asked.outcome == Outcome::unknown) {
+    // One that was found by ALL and holds no code is most likely no program for a GPU at all.
+    const bool is_likely_none = !has_code_ && !target_.named && target_.needed == Severity::error;
+    complain(is_likely_none ? Severity::warn : target_.needed,
+             "needs libraries that could not be judged (NEEDED warn lets the build go on)");
+  }
+  return Done{};
+}
+
+Status Check::run() {
+  if (target_.has_devices && !target_.together) {
+    ARCHGUARD_CHECK(ask_devices());
+  } else {
+    ARCHGUARD_TRY(found, hold_code(target_.objects.empty() ? target_.files : target_.objects));
+    has_code_ = found;
+  }
+  if (has_code_) ARCHGUARD_CHECK(ask_expected());
+  if (target_.needed != Severity::off && is_judged_) ARCHGUARD_CHECK(ask_needed());  // one thing at a time
+  if (has_code_ || libraries_have_code_) return Done{};
+  if (target_.named)
+    complain(target_.severity, "has no device code: leave it out of TARGETS, or give it CUDA sources");
+  if (!target_.named && target_.compiles_cuda) say("note", "has no device code");
+  return Done{};
+}
+
+Status are_built(const TargetParameters& target) {
+  for (const auto* paths : {&target.files, &target.objects})
+    for (const std::string& path : *paths)
+      if (!fs::exists(path))
+        return Error{"target '" + target.target + "'", "is not built: " + path + " is missing",
+                     "build it first"};
+  return Done{};
+}
+
+// Another program, or another place of libraries, is another question.
+std::string question_of(const TargetParameters& target) {
+  const char* libraries = std::getenv("LD_LIBRARY_PATH");
+  return target.text + "LD_LIBRARY_PATH " + (libraries == nullptr ? "" : libraries) +
+         "\narchguard " ARCHGUARD_VERSION;
+}
+
+std::vector<std::string> files_of(const TargetParameters& target) {
+  std::vector<std::string> files = target.files;
+  files.insert(files.end(), target.objects.begin(), target.objects.end());
+  add_inputs(target.verify, files);
+  return files;
+}
+
+// For make and ninja: the libraries that only the check finds.
+Status write_depfile(const std::string& stamp, const std::vector<std::string>& libraries) {
+  const auto escaped = [](const std::string& path) {
+    std::string text;
+    for (const char c : path) {
+      if (c == ' ' || c == '#') text += '\\';
+      if (c == '$') text += '$';
+      text += c;
+    }
+    return text;
+  };
+  std::string text = escaped(stamp) + ":";
+  for (const std::string& path : libraries) text += " \\\n  " + escaped(path);
+  return write_file(stamp + ".d", text + "\n");
+}
+
+// The answer of an earlier check where it holds, else that of a new one.
+Result<CheckState> answer(const TargetParameters& target, const CheckTargetOptions& options) {
+  const std::int64_t began = file_time_now();
+  const std::string question = question_of(target);
+  if (!options.state.empty())
+    if (auto kept = read_state(options.state, question)) return std::move(*kept);
+  if (!options.state.empty()) std::remove(options.state.c_str());
+  FileStates files = file_states(files_of(target));
+  Check check(target);
+  ARCHGUARD_CHECK(check.run());
+  CheckState state = std::move(check.state());
+  state.question = question;
+  state.files = std::move(files);
+  for (const FileResult& file : check.report().files)
+    if (!file.needed_by.empty()) state.libraries.push_back(file.path);
+  if (!options.state.empty()) {
+    if (!options.report.empty()) ARCHGUARD_CHECK(write_file(options.report, verify_json(check.report())));
+    // A library that was not found may be there next time.
+    if (!check.report().needed || check.report().needed->errors.empty())
+      write_state(options.state, state, began);
+  }
+  return state;
+}
+
+// A machine that builds for others: nobody runs the program there, and nobody reads what a build that ends
+// well says.
+bool is_continuous_integration() {
+  const char* ci = std::getenv("CI");
+  return ci != nullptr && !is_cmake_false(ci);
+}
+
+}  // namespace
+
+Result<int> run_check_target(const CheckTargetOptions& options) {
+  if (!options.stamp.empty()) std::remove(options.stamp.c_str());
+  ARCHGUARD_TRY(target, read_target_parameters(options.parameters, options.built));
+  ARCHGUARD_CHECK(are_built(target));
+  ARCHGUARD_TRY(state, answer(target, options));
+  if (!options.post_build || state.complains) {
+    print(state.out);
+    ARCHGUARD_CHECK(finish_printing());
+    print_messages(state.messages);
+  }
+  if (!options.stamp.empty()) {
+    ARCHGUARD_CHECK(write_depfile(options.stamp, state.libraries));
+    if (!state.failed) ARCHGUARD_CHECK(write_file(options.stamp, ""));
+  }
+  if (!state.failed) return kExitCovered;
+  if (!options.post_build || options.strict || is_continuous_integration()) return kExitNotCovered;
+  print_messages(
+      "archguard: note: the file of '" + target.target +
+      "' stays, so that it can be run here; the default build and the target archguard_verify fail\n");
+  return kExitCovered;
+}
+
+Result<int> run_check_changes(const CheckChangesOptions& options) {
+  ARCHGUARD_TRY(list, read_text_file(options.list));
+  for (const std::string_view line : split(list, '\n')) {
+    const std::string base(trim(line));
+    if (base.empty()) continue;
+    const std::string changed = base + ".changed";
+    const bool is_unknown = fs::exists(base + ".stamp") && !fs::exists(base + ".state");
+    if (!fs::exists(changed) || is_unknown || has_changed(base + ".state"))
+      ARCHGUARD_CHECK(write_file(changed, ""));
+  }
+  return kExitCovered;
+}
+
+}  // namespace archguard

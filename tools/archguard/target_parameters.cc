@@ -1,0 +1,198 @@
+#include "target_parameters.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "base/text.h"
+#include "base/text_file.h"
+
+namespace archguard {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr const char* kTarget = "archguard.check/1";
+constexpr const char* kFiles = "archguard.check-files/1";
+constexpr const char* kFix = "configure again: cmake <build folder>";
+
+// Reads the members of an object, and remembers the first that is not as expected: these files are written by
+// the CMake package, and one of another version must not pass for a question that was not asked.
+class Members {
+ public:
+  Members(const Json& object, std::string& wrong) : object_(object), wrong_(wrong) {
+    if (!object.is_object()) wrong_ = "is no JSON object";
+  }
+
+  void schema(const std::string& expected) {
+    std::string found;
+    text("schema", found);
+    if (found != expected && wrong_.empty()) wrong_ = "is no " + expected;
+  }
+  void text(const char* key, std::string& value) {
+    if (const Json* found = take(key); found != nullptr && expect(found->is_string(), key))
+      value = found->get<std::string>();
+  }
+  void flag(const char* key, bool& value) {
+    if (const Json* found = take(key); found != nullptr && expect(found->is_boolean(), key))
+      value = found->get<bool>();
+  }
+  void texts(const char* key, std::vector<std::string>& values) {
+    const Json* found = take(key);
+    if (found == nullptr || !expect(found->is_array(), key)) return;
+    for (const Json& each : *found)
+      if (expect(each.is_string(), key)) values.push_back(each.get<std::string>());
+  }
+  void severity(const char* key, Severity& value) {
+    std::string word;
+    text(key, word);
+    if (word.empty()) return;
+    if (expect(word == "error" || word == "warn" || word == "off", key))
+      value = word == "error" ? Severity::error : word == "warn" ? Severity::warn : Severity::off;
+  }
+  const Json* member(const char* key) { return take(key); }
+
+  // What nobody asked for.
+  void finish() {
+    if (!object_.is_object()) return;
+    for (const auto& member : object_.items())
+      if (std::find(taken_.begin(), taken_.end(), member.key()) == taken_.end())
+        expect(false, member.key().c_str());
+  }
+
+ private:
+  const Json* take(const char* key) {
+    taken_.emplace_back(key);
+    if (!object_.is_object()) return nullptr;
+    const auto found = object_.find(key);
+    return found == object_.end() ? nullptr : &*found;
+  }
+  bool expect(bool true_, const char* key) {
+    if (!true_ && wrong_.empty()) wrong_ = "has a member '" + std::string(key) + "' that is not understood";
+    return true_;
+  }
+
+  const Json& object_;
+  std::string& wrong_;
+  std::vector<std::string> taken_;
+};
+
+void read_verify(const Json* object, VerifyOptions& options, std::string& wrong) {
+  if (object == nullptr) return;
+  Members members(*object, wrong);
+  members.texts("fleets", options.fleets);
+  members.text("excluded", options.excluded);
+  members.text("scope", options.scope);
+  members.text("require", options.require);
+  members.flag("require_ptx", options.require_ptx);
+  members.text("hollow", options.hollow);
+  members.text("driver", options.driver);
+  members.text("partly", options.partly);
+  members.text("embedded", options.embedded);
+  members.texts("any_of", options.any_of);
+  members.text("waivers", options.waivers);
+  members.texts("cache", options.cache);
+  members.text("sysroot", options.where.sysroot);
+  members.texts("rpath_link", options.where.rpath_link);
+  members.finish();
+}
+
+void read_json(const Json& document, TargetParameters& target, std::string& folder, std::string& wrong) {
+  Members members(document, wrong);
+  members.schema(kTarget);
+  members.text("target", target.target);
+  members.text("folder", folder);
+  members.flag("named", target.named);
+  members.flag("compiles_cuda", target.compiles_cuda);
+  members.flag("devices", target.has_devices);
+  members.flag("together", target.together);
+  members.severity("severity", target.severity);
+  members.severity("device_severity", target.device_severity);
+  members.severity("needed", target.needed);
+  read_verify(members.member("verify"), target.verify, wrong);
+  read_verify(members.member("verify_needed"), target.needed_verify, wrong);
+  if (const Json* words = members.member("words")) {
+    Members of_words(*words, wrong);
+    for (const char* word : {"native", "all", "all-major"}) of_words.text(word, target.words[word]);
+    of_words.finish();
+  }
+  members.finish();
+}
+
+// "file <path>" and so on, a line each; a path is all behind the first blank.
+Status read_lines(const std::string& text, const std::string& path, TargetParameters& target) {
+  bool one_kind = false;
+  for (std::string_view line : split(text, '\n')) {
+    if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+    const std::string key(line.substr(0, line.find(' ')));
+    const std::string value(line.size() > key.size() ? line.substr(key.size() + 1) : "");
+    if (value.empty()) continue;  // a target without objects of its own
+    if (key == "file") {
+      target.files.push_back(value);
+    } else if (key == "object") {
+      target.objects.push_back(value);
+    } else if (key == "architectures") {
+      target.architectures = value;
+    } else if (key ==
+               "one-kind") {  // it compiles to PTX, to a bare cubin or for OptiX, whatever the list says
+      one_kind |= !is_cmake_false(value);
+    } else {
+      return Error{path, "has a line '" + key + "' that is not understood", {}};
+    }
+  }
+  // A fix names CUDA_ARCHITECTURES only where that is what chooses.
+  if (is_cmake_false(target.architectures)) target.architectures.clear();
+  if (!target.architectures.empty()) target.verify.target = target.target;
+  if (one_kind) target.architectures.clear();
+  return Done{};
+}
+
+// Below the folder the short way, since that is how messages name files.
+void shorten(std::vector<std::string>& paths, const std::string& folder) {
+  for (std::string& path : paths) {
+    path = std::filesystem::path(path).lexically_normal().string();
+    if (starts_with(path, folder + "/")) path.erase(0, folder.size() + 1);
+  }
+}
+
+}  // namespace
+
+bool is_cmake_false(std::string_view value) {
+  static constexpr const char* kFalse[] = {"", "0", "off", "no", "false", "n", "ignore", "notfound"};
+  const std::string word = to_lower(value);
+  return std::find(std::begin(kFalse), std::end(kFalse), word) != std::end(kFalse) ||
+         ends_with(word, "-notfound");
+}
+
+Result<TargetParameters> read_target_parameters(const std::string& parameters, const std::string& built) {
+  ARCHGUARD_TRY(json, read_text_file(parameters));
+  ARCHGUARD_TRY(lines, read_text_file(built));
+  TargetParameters target;
+  std::string folder, wrong;
+  read_json(Json::parse(json, nullptr, false), target, folder, wrong);
+  if (!wrong.empty()) return Error{parameters, wrong, kFix};
+  ARCHGUARD_CHECK(read_lines(lines, built, target));
+  shorten(target.files, folder);
+  shorten(target.objects, folder);
+  target.text = json + lines;
+  target.needed_verify.needed_only = true;
+  return target;
+}
+
+Result<FilesParameters> read_files_parameters(const std::string& parameters) {
+  ARCHGUARD_TRY(json, read_text_file(parameters));
+  const Json document = Json::parse(json, nullptr, false);
+  std::string wrong;
+  FilesParameters files;
+  Members members(document, wrong);
+  members.schema(kFiles);
+  members.text("subject", files.subject);
+  members.severity("severity", files.severity);
+  read_verify(members.member("verify"), files.verify, wrong);
+  members.finish();
+  if (!wrong.empty()) return Error{parameters, wrong, kFix};
+  return files;
+}
+
+}  // namespace archguard
