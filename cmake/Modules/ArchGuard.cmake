@@ -30,6 +30,8 @@ the commands:
   fleet files to build and verify for; a relative path counts from the top of the source tree
 ``ARCHGUARD_BASELINE``
   the architectures to build for where no device is known
+``ARCHGUARD_ON_UNSUPPORTED``
+  what it means that this CUDA toolkit cannot serve a device: ``error`` or ``warn``
 ``ARCHGUARD_VERIFY``
   what a failed check does: ``error``, ``warn``, or ``off`` for no check at all
 ``ARCHGUARD_DRIVER``

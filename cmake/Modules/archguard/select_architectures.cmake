@@ -11,11 +11,13 @@ chose it::
     [SASS exact|minimal]                 one image a device class, or the fewest that reach all (exact)
     [SUFFIX none|a|f]                    SASS with the suffix where there is such an image: 90a runs on 9.0 alone, 100f on
                                          its family; PTX stays plain (none)
+    [SPELLING cmake|plain]               plain: 80;90 for projects that read the list as numbers; each makes PTX, too (cmake)
     [BASELINE <arch>...]                 what to build where there is no device; without it, what this nvcc calls
                                          all-major, without Tegra
     [ON_NO_DEVICE error|baseline]        (baseline)
     [ON_DETECT_FAILURE error|baseline]   a driver is there and fails (baseline)
-    [ON_UNSUPPORTED warn|error])         this nvcc cannot serve a device (warn)
+    [ON_UNSUPPORTED warn|error])         this nvcc cannot serve a device: error where the fleet is given, warn for the GPUs
+                                         of this machine
 
 Call it after ``project(... LANGUAGES CXX)`` and before ``enable_language(CUDA)`` and the first target: a target copies
 the variable when it is created, and a warning names those that came too early. It also works after ``project(... CUDA)``.
@@ -27,7 +29,7 @@ Only the chosen list is shown, and what will fail; ``--log-level=VERBOSE`` shows
 fleet file runs the configure step again. What its column ``excluded`` leaves out is a STATUS line.
 
 For packagers, from the cache or the environment, stronger than the arguments: ``ARCHGUARD_FLEET`` (files),
-``ARCHGUARD_BASELINE`` (a list), ``ARCHGUARD_DETECT=OFF`` (the GPUs of the building machine never change the product).
+``ARCHGUARD_BASELINE`` (a list), ``ARCHGUARD_ON_UNSUPPORTED`` (``error`` or ``warn``), ``ARCHGUARD_DETECT=OFF`` (the GPUs of the building machine never change the product).
 
 Without a CUDA compiler it says so and sets nothing, so that a project can leave CUDA out.
 
@@ -65,11 +67,16 @@ function(archguard_select_architectures)
   set(command "archguard_select_architectures")
   list(APPEND CMAKE_MESSAGE_CONTEXT "${command}")
   cmake_parse_arguments(PARSE_ARGV 0 arg "" ""
-    "FLEET;PTX;SASS;SUFFIX;BASELINE;ON_NO_DEVICE;ON_DETECT_FAILURE;ON_UNSUPPORTED")
-  _archguard_check_arguments(${command} arg ONE PTX SASS SUFFIX ON_NO_DEVICE ON_DETECT_FAILURE ON_UNSUPPORTED MANY FLEET BASELINE)
+    "FLEET;PTX;SASS;SUFFIX;SPELLING;BASELINE;ON_NO_DEVICE;ON_DETECT_FAILURE;ON_UNSUPPORTED")
+  _archguard_check_arguments(${command} arg ONE PTX SASS SUFFIX SPELLING ON_NO_DEVICE ON_DETECT_FAILURE ON_UNSUPPORTED
+    MANY FLEET BASELINE)
   _archguard_check_choice(${command} arg SASS exact minimal)
   _archguard_check_choice(${command} arg SUFFIX none a f)
   _archguard_check_suffix(${command} "${arg_SUFFIX}")
+  _archguard_check_choice(${command} arg SPELLING cmake plain)
+  if("${arg_SPELLING}" STREQUAL "plain" AND "${arg_PTX}" STREQUAL "none")
+    message(FATAL_ERROR "${command}: SPELLING plain and PTX none exclude each other, for a plain 80 asks for SASS and PTX")
+  endif()
   _archguard_check_choice(${command} arg ON_NO_DEVICE error baseline)
   _archguard_check_choice(${command} arg ON_DETECT_FAILURE error baseline)
   _archguard_check_choice(${command} arg ON_UNSUPPORTED warn error)
@@ -89,22 +96,33 @@ function(archguard_select_architectures)
   if(NOT clang STREQUAL "")
     set(compilers "${clang} and the toolkit of ${nvcc}")
   endif()
-  get_property(checked DIRECTORY PROPERTY ARCHGUARD_COMPILER_CHECKED)
-  if(NOT checked)
-    set_property(DIRECTORY PROPERTY ARCHGUARD_COMPILER_CHECKED TRUE)
-    cmake_language(EVAL CODE "cmake_language(DEFER CALL _archguard_check_compiler [==[${nvcc}]==] [==[${clang}]==])")
+  get_property(compiler_is_known DIRECTORY PROPERTY ARCHGUARD_NVCC SET)
+  if(NOT compiler_is_known)
+    cmake_language(DEFER CALL _archguard_check_compiler)
   endif()
+  set_property(DIRECTORY PROPERTY ARCHGUARD_NVCC "${nvcc}")
+  set_property(DIRECTORY PROPERTY ARCHGUARD_CLANG "${clang}")
 
+  _archguard_given(given arg VALUES PTX SASS SUFFIX BASELINE)
+  _archguard_select_options(options ${command} "${nvcc}" "${clang}" "${fleet}" ${given})
+  _archguard_on_unsupported(unsupported ${command} "${arg_ON_UNSUPPORTED}" "${fleet}")
   _archguard_value_of(before CMAKE_CUDA_ARCHITECTURES)
-  _archguard_user_choice(how chosen)
+  _archguard_user_choice(how chosen "${nvcc}" "${clang}")
   if(how STREQUAL "")
-    _archguard_select(selection)
+    set(policies "")
+    if(DEFINED arg_ON_NO_DEVICE)
+      list(APPEND policies --on-no-device ${arg_ON_NO_DEVICE})
+    endif()
+    if(DEFINED arg_ON_DETECT_FAILURE)
+      list(APPEND policies --on-detect-failure ${arg_ON_DETECT_FAILURE})
+    endif()
+    _archguard_select(selection ${command} "${options}" "${fleet}" "${compilers}" ${unsupported} "${arg_SPELLING}" ${policies})
     _archguard_watch_early_targets("${before}" "${selection_LIST}")
     set(CMAKE_CUDA_ARCHITECTURES "${selection_LIST}" PARENT_SCOPE)
     _archguard_remember_set("${selection_LIST}")
     set(by archguard)
   else()
-    _archguard_judge(selection "${how}" "${chosen}")
+    _archguard_judge(selection ${command} "${options}" "${nvcc}" "${clang}" ${unsupported} "${how}" "${chosen}")
     set(by user)
   endif()
   _archguard_keep_selection(FLEET ${fleet} DEVICES "${selection_DEVICES}" JSON "${selection_JSON}" BY ${by})

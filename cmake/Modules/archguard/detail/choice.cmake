@@ -8,7 +8,7 @@
 #   ARCHGUARD_CHOICE  archguard | user
 #   ARCHGUARD_SEEN    the value before anything was set, maybe empty
 #
-# The compiler is `nvcc`, or `clang` with the toolkit of `nvcc`, in the calling command's scope.
+# The compiler is <nvcc>, or <clang> with the toolkit of <nvcc>, which is empty where nvcc compiles itself.
 #
 # Afterwards the choice stays ArchGuard's while the value is that one again, or one that ArchGuard set in this run.
 include_guard(GLOBAL)
@@ -23,7 +23,7 @@ function(_archguard_raw_flags out)
 endfunction()
 
 # The architectures that raw flags ask for (-gencode, -arch, clang's --cuda-gpu-arch), in CMake's spelling.
-function(_archguard_flag_architectures out flags)
+function(_archguard_flag_architectures out clang flags)
   set(list "")
   if(NOT clang STREQUAL "")
     string(REGEX MATCHALL " --(cuda-gpu|offload)-arch=sm_[0-9]+[af]?" options "${flags}")
@@ -65,7 +65,7 @@ endfunction()
 # compiler with the flags, without them where that fails, and takes what the PTX stages are run for: of all of them, or of
 # the first alone before 3.23. Each number then brings its SASS and PTX beside what the flags make (CMake 3.20 to 4.4).
 # With clang CMake asks for these in turn, and the first that works is the default.
-function(_archguard_default_architectures out flags)
+function(_archguard_default_architectures out nvcc clang flags)
   if(clang STREQUAL "")
     separate_arguments(options NATIVE_COMMAND "${flags}")
     _archguard_nvcc_commands(commands "${nvcc}" ${options})
@@ -87,11 +87,11 @@ function(_archguard_default_architectures out flags)
 endfunction()
 
 # Is the value CMake's default, found with the raw flags or, where they came later, without them?
-function(_archguard_is_default out value flags)
+function(_archguard_is_default out nvcc clang value flags)
   list(REMOVE_DUPLICATES value)
   set(answer FALSE)
   foreach(given IN ITEMS "" "${flags}")
-    _archguard_default_architectures(default "${given}")
+    _archguard_default_architectures(default "${nvcc}" "${clang}" "${given}")
     if(value STREQUAL default)
       set(answer TRUE)
       break()
@@ -103,11 +103,11 @@ endfunction()
 # What the raw flags make, which ask for the architectures of `asked`, and `list` beside them: what
 # CMAKE_CUDA_ARCHITECTURES holds. Where it holds nothing CMake is about to add its default, unless policy CMP0104 or its
 # absence keeps it away; once CUDA is enabled, nothing stays nothing. A list is nvcc's own word where it gives it.
-function(_archguard_flags_make out flags asked list)
+function(_archguard_flags_make out nvcc clang flags asked list)
   get_property(languages GLOBAL PROPERTY ENABLED_LANGUAGES)
   get_property(policy GLOBAL PROPERTY ARCHGUARD_DEFAULT_LIST_POLICY)
   if(list STREQUAL "" AND NOT "CUDA" IN_LIST languages AND (policy STREQUAL "NEW" OR NOT clang STREQUAL ""))
-    _archguard_default_architectures(list "${flags}")
+    _archguard_default_architectures(list "${nvcc}" "${clang}" "${flags}")
   endif()
   set(made "")
   if(clang STREQUAL "")
@@ -147,7 +147,7 @@ endfunction()
 
 # Looks at the variable as nothing has touched it yet. <out_how> says how the user chose, empty where nobody did;
 # <out_list> is what was chosen.
-function(_archguard_first_look out_how out_list)
+function(_archguard_first_look out_how out_list nvcc clang)
   _archguard_value_of(value CMAKE_CUDA_ARCHITECTURES)
   _archguard_value_of(cudaarchs ENV{CUDAARCHS})
   _archguard_raw_flags(flags)
@@ -160,20 +160,20 @@ function(_archguard_first_look out_how out_list)
   elseif(NOT value STREQUAL "")
     _archguard_how_it_came(how)
     if(how STREQUAL "the cache")
-      _archguard_is_default(is_default "${value}" "${flags}")
+      _archguard_is_default(is_default "${nvcc}" "${clang}" "${value}" "${flags}")
       if(is_default)
         set(how "")
       endif()
     endif()
   endif()
   if(how STREQUAL "")
-    _archguard_flag_architectures(asked "${flags}")
+    _archguard_flag_architectures(asked "${clang}" "${flags}")
     if(NOT asked STREQUAL "")
       set(how "-gencode or -arch in CMAKE_CUDA_FLAGS")
       if(NOT clang STREQUAL "")
         set(how "--cuda-gpu-arch in CMAKE_CUDA_FLAGS")
       endif()
-      _archguard_flags_make(value "${flags}" "${asked}" "${value}")
+      _archguard_flags_make(value "${nvcc}" "${clang}" "${flags}" "${asked}" "${value}")
     endif()
   endif()
   set(${out_how} "${how}" PARENT_SCOPE)
@@ -181,7 +181,7 @@ function(_archguard_first_look out_how out_list)
 endfunction()
 
 # <out_how> is empty where ArchGuard may choose; otherwise it says how the user did, and <out_list> what.
-function(_archguard_user_choice out_how out_list)
+function(_archguard_user_choice out_how out_list nvcc clang)
   _archguard_value_of(value CMAKE_CUDA_ARCHITECTURES)
   set(before "${value}")
   _archguard_value_of(choice CACHE{ARCHGUARD_CHOICE})
@@ -197,7 +197,7 @@ function(_archguard_user_choice out_how out_list)
       set(how "")
     elseif(seen STREQUAL "")
       # CUDA may have been enabled outside the scope that was set: then this is CMake's default of that moment.
-      _archguard_first_look(how value)
+      _archguard_first_look(how value "${nvcc}" "${clang}")
       if(how STREQUAL "")
         set(ARCHGUARD_SEEN "${value}" CACHE INTERNAL "CMAKE_CUDA_ARCHITECTURES before ArchGuard set it")
       endif()
@@ -205,7 +205,7 @@ function(_archguard_user_choice out_how out_list)
       _archguard_how_it_came(how)
     endif()
   else()
-    _archguard_first_look(how value)
+    _archguard_first_look(how value "${nvcc}" "${clang}")
     if(how STREQUAL "" AND NOT value STREQUAL "" AND choice STREQUAL "user")
       set(how "an earlier configure")  # CUDAARCHS is read once, and looks like a default ever after
     endif()

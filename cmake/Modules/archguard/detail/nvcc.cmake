@@ -197,10 +197,12 @@ endfunction()
 
 # Deferred to the end of the folder that selected: had CUDA been enabled with another compiler or toolkit than those that
 # were asked, the list would rest on the wrong one.
-function(_archguard_check_compiler nvcc clang)
+function(_archguard_check_compiler)
   if(NOT CMAKE_CUDA_COMPILER)
     return()
   endif()
+  get_property(nvcc DIRECTORY PROPERTY ARCHGUARD_NVCC)
+  get_property(clang DIRECTORY PROPERTY ARCHGUARD_CLANG)
   set(chosen "${nvcc}")
   if(NOT clang STREQUAL "")
     set(chosen "${clang}")

@@ -1,8 +1,12 @@
 # Asking arch_probe for a list, or for a judgement of the user's, and telling the result.
 include_guard(GLOBAL)
 
-# The options of `arch_probe select` that follow from the arguments and the switches of the calling command.
-function(_archguard_select_options out)
+# The options of `arch_probe select` for this compiler and fleet, with what the command was given (keywords and values) and
+# the switches say.
+#
+#   _archguard_select_options(<out> <command> <nvcc> <clang> <fleet> [BASELINE <arch>...] [PTX|SASS|SUFFIX <value>])
+function(_archguard_select_options out command nvcc clang fleet)
+  cmake_parse_arguments(PARSE_ARGV 5 given "" "PTX;SASS;SUFFIX" "BASELINE")
   set(options --nvcc "${nvcc}")
   if(NOT clang STREQUAL "")
     list(APPEND options --clang "${clang}")
@@ -23,17 +27,17 @@ function(_archguard_select_options out)
     list(APPEND options ${cache})
   endif()
   _archguard_switch(baseline ARCHGUARD_BASELINE)
-  if(baseline STREQUAL "")
-    _archguard_value_of(baseline arg_BASELINE)
+  if(baseline STREQUAL "" AND DEFINED given_BASELINE)
+    set(baseline "${given_BASELINE}")
   endif()
   if(NOT baseline STREQUAL "")
     string(REPLACE ";" "," baseline "${baseline}")
     list(APPEND options --baseline "${baseline}")
   endif()
   foreach(keyword IN ITEMS PTX SASS SUFFIX)
-    if(DEFINED arg_${keyword})
+    if(DEFINED given_${keyword})
       string(TOLOWER "--${keyword}" option)
-      list(APPEND options ${option} "${arg_${keyword}}")
+      list(APPEND options ${option} "${given_${keyword}}")
     endif()
   endforeach()
   set(${out} "${options}" PARENT_SCOPE)
@@ -49,10 +53,10 @@ function(_archguard_say_left_out text)
   endforeach()
 endfunction()
 
-# Runs `arch_probe select`. Sets <prefix>_STATUS, _OUTPUT, _ERROR, and where it wrote them <prefix>_DEVICES (a fleet
+# Runs `arch_probe select` with the options and those behind them. Sets <prefix>_STATUS, _OUTPUT, _ERROR, and where it wrote them <prefix>_DEVICES (a fleet
 # file), <prefix>_JSON (a file) and <prefix>_REPORT (its text). Each call of a folder has files of its own, since
 # targets between two calls belong to the first.
-function(_archguard_run_select prefix)
+function(_archguard_run_select prefix command options)
   get_property(number DIRECTORY PROPERTY ARCHGUARD_SELECT_CALLS)
   math(EXPR number "0${number} + 1")
   set_property(DIRECTORY PROPERTY ARCHGUARD_SELECT_CALLS ${number})
@@ -64,7 +68,6 @@ function(_archguard_run_select prefix)
   set(json "${CMAKE_CURRENT_BINARY_DIR}/archguard/select${suffix}.json")
   file(MAKE_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/archguard")
 
-  _archguard_select_options(options)
   _archguard_run_probe(run ${command} select ${options} --format cmake
     --write-devices "${devices}.new" --write-json "${json}.new" ${ARGN})
   _archguard_say_left_out("${run_ERROR}")
@@ -97,7 +100,7 @@ function(_archguard_run_select prefix)
 endfunction()
 
 # Stops with what arch_probe wrote.
-function(_archguard_select_failed status error)
+function(_archguard_select_failed command status error)
   if(NOT status MATCHES "^[0-9]+$")
     set(error "arch_probe did not answer (${status}); try it by hand: arch_probe --timeout 60\n${error}")
   endif()
@@ -105,7 +108,7 @@ function(_archguard_select_failed status error)
 endfunction()
 
 # Where the devices of a selection come from: "fleet.csv", "this machine" or, without any, "baseline".
-function(_archguard_origin out report)
+function(_archguard_origin out report fleet)
   string(JSON baseline GET "${report}" baseline)
   set(origin "this machine")
   if(baseline)
@@ -121,8 +124,21 @@ function(_archguard_origin out report)
   set(${out} "${origin}" PARENT_SCOPE)
 endfunction()
 
-# Warns of each device that this nvcc cannot serve, or stops where that was asked for.
-function(_archguard_report_excluded report)
+# What it means that this nvcc cannot serve a device: the switch ARCHGUARD_ON_UNSUPPORTED, else what was `given`. A fleet that was
+# named is a promise, the GPUs of the building machine are none.
+function(_archguard_on_unsupported out command given fleet)
+  _archguard_policy(policy ${command} "${given}" ARCHGUARD_ON_UNSUPPORTED error warn)
+  if(policy STREQUAL "")
+    set(policy "warn")
+    if(NOT fleet STREQUAL "")
+      set(policy "error")
+    endif()
+  endif()
+  set(${out} "${policy}" PARENT_SCOPE)
+endfunction()
+
+# Tells each device that this nvcc cannot serve, and stops where `unsupported` is error.
+function(_archguard_report_excluded command report unsupported)
   string(JSON count ERROR_VARIABLE error LENGTH "${report}" excluded)
   if(NOT error STREQUAL "NOTFOUND" OR count EQUAL 0)
     return()
@@ -152,29 +168,28 @@ function(_archguard_report_excluded report)
   if(error STREQUAL "NOTFOUND" AND NOT note STREQUAL "")
     string(APPEND lines "\n${note}")
   endif()
-  if(DEFINED arg_ON_UNSUPPORTED AND arg_ON_UNSUPPORTED STREQUAL "error")
-    message(FATAL_ERROR "${command}: not every device can be served, and ON_UNSUPPORTED is error; write why into the column "
-      "excluded of the fleet file, if they are left out on purpose:${lines}")
+  if(unsupported STREQUAL "error")
+    message(FATAL_ERROR "${command}: not every device of the fleet can be served:${lines}\n"
+      "fix: build with such a toolkit; or write into the column excluded of the fleet file why the device is left out; or say "
+      "ON_UNSUPPORTED warn")
   endif()
   message(WARNING "${command}: left out, as nothing built here will run there:${lines}")
 endfunction()
 
-# ArchGuard chooses: <prefix>_LIST is the list.
-function(_archguard_select prefix)
-  set(policies "")
-  foreach(keyword IN ITEMS ON_NO_DEVICE ON_DETECT_FAILURE)
-    if(DEFINED arg_${keyword})
-      string(REPLACE "_" "-" option "${keyword}")
-      string(TOLOWER "--${option}" option)
-      list(APPEND policies ${option} "${arg_${keyword}}")
-    endif()
-  endforeach()
-  _archguard_run_select(run ${policies})
+# ArchGuard chooses: <prefix>_LIST is the list, in the spelling cmake or plain.
+#
+#   _archguard_select(<prefix> <command> <options> <fleet> <compilers> <unsupported> <spelling> [<more options>...])
+function(_archguard_select prefix command options fleet compilers unsupported spelling)
+  _archguard_run_select(run ${command} "${options}" ${ARGN})
   if(NOT run_STATUS STREQUAL "0" OR run_REPORT STREQUAL "{}" OR run_OUTPUT STREQUAL "")
-    _archguard_select_failed("${run_STATUS}" "${run_ERROR}")
+    _archguard_select_failed(${command} "${run_STATUS}" "${run_ERROR}")
+  endif()
+  if(spelling STREQUAL "plain")
+    list(TRANSFORM run_OUTPUT REPLACE "-(real|virtual)$" "")
+    list(REMOVE_DUPLICATES run_OUTPUT)
   endif()
 
-  _archguard_origin(origin "${run_REPORT}")
+  _archguard_origin(origin "${run_REPORT}" "${fleet}")
   message(STATUS "ArchGuard: CMAKE_CUDA_ARCHITECTURES=${run_OUTPUT}")
   if(origin STREQUAL "baseline")
     message(STATUS "ArchGuard: a baseline without devices, for ${compilers}")
@@ -183,7 +198,7 @@ function(_archguard_select prefix)
   endif()
   message(VERBOSE "ArchGuard: the reasons\n${run_ERROR}")
   _archguard_report_warnings(${command} "${run_REPORT}" "")
-  _archguard_report_excluded("${run_REPORT}")
+  _archguard_report_excluded(${command} "${run_REPORT}" ${unsupported})
 
   set(${prefix}_LIST "${run_OUTPUT}" PARENT_SCOPE)
   set(${prefix}_DEVICES "${run_DEVICES}" PARENT_SCOPE)
@@ -191,10 +206,7 @@ function(_archguard_select prefix)
 endfunction()
 
 # Asked for both by CMake, clang makes no PTX of an architecture.
-function(_archguard_warn_of_lost_ptx)
-  if(clang STREQUAL "")
-    return()
-  endif()
+function(_archguard_warn_of_lost_ptx command)
   foreach(entry IN LISTS ARGN)
     string(REGEX REPLACE "-virtual$" "" arch "${entry}")
     if(entry MATCHES "-virtual$" AND "${arch}-real" IN_LIST ARGN)
@@ -205,17 +217,17 @@ function(_archguard_warn_of_lost_ptx)
 endfunction()
 
 # The user chose `list`, in the way that `how` says: it stays, and is held against the devices.
-function(_archguard_judge prefix how list)
-  _archguard_judge_list(run "${how}" "${list}")
+function(_archguard_judge prefix command options nvcc clang unsupported how list)
+  _archguard_judge_list(run ${command} "${options}" "${nvcc}" "${clang}" "${how}" "${list}")
   _archguard_report_warnings(${command} "${run_REPORT}" "error 35")  # the others speak of a list that is not taken
-  _archguard_report_excluded("${run_REPORT}")
+  _archguard_report_excluded(${command} "${run_REPORT}" ${unsupported})
   set(${prefix}_DEVICES "${run_DEVICES}" PARENT_SCOPE)
   set(${prefix}_JSON "${run_JSON}" PARENT_SCOPE)
 endfunction()
 
 # Says which words of a list keep it from being judged. One with a digit in it was meant for an architecture; of any other
 # (native, a generator expression, a word that a project replaces later) nothing is known.
-function(_archguard_report_unknown)
+function(_archguard_report_unknown command)
   set(later "")
   set(lines "")
   foreach(word IN LISTS ARGN)
@@ -242,7 +254,7 @@ function(_archguard_report_unknown)
 endfunction()
 
 # Warns of each entry of the list that this compiler cannot make: CMake is about to say only that it fails.
-function(_archguard_report_unmade report)
+function(_archguard_report_unmade command report)
   string(JSON count ERROR_VARIABLE error LENGTH "${report}" unmade)
   if(NOT error STREQUAL "NOTFOUND" OR count EQUAL 0)
     return()
@@ -257,34 +269,36 @@ function(_archguard_report_unmade report)
 endfunction()
 
 # Says what the list is, and warns of what it misses; <prefix>_… is what _archguard_run_select sets.
-function(_archguard_judge_list prefix how list)
+function(_archguard_judge_list prefix command options nvcc clang how list)
   message(STATUS "ArchGuard: the list is the user's (${how}): ${list}")
   set(judge "")
   set(unknown "")
   string(TOUPPER "${list}" upper)
   if(NOT upper MATCHES "^(OFF|FALSE|NO|0)$")
     _archguard_spell_out(entries unknown "${nvcc}" "${clang}" ${list})
-    _archguard_warn_of_lost_ptx(${entries})
+    if(NOT clang STREQUAL "")
+      _archguard_warn_of_lost_ptx(${command} ${entries})
+    endif()
     string(REPLACE ";" "," entries "${entries}")
     if(unknown STREQUAL "" AND NOT entries STREQUAL "")
       set(judge --judge "${entries}")
     endif()
-    _archguard_report_unknown(${unknown})
+    _archguard_report_unknown(${command} ${unknown})
   endif()
 
-  _archguard_run_select(run ${judge})
+  _archguard_run_select(run ${command} "${options}" ${judge})
   if(run_REPORT STREQUAL "{}")
     message(WARNING "${command}: the user's list was not judged: ${run_ERROR}")
   endif()
-  _archguard_report_unmade("${run_REPORT}")
-  _archguard_report_judged("${run_REPORT}" "${list}" "${how}")
+  _archguard_report_unmade(${command} "${run_REPORT}")
+  _archguard_report_judged(${command} "${run_REPORT}" "${list}" "${how}")
   foreach(part IN ITEMS DEVICES JSON REPORT)
     set(${prefix}_${part} "${run_${part}}" PARENT_SCOPE)
   endforeach()
 endfunction()
 
 # Warns of each device that the list misses, with the list that would reach all, in the way that the user chose.
-function(_archguard_report_judged report list how)
+function(_archguard_report_judged command report list how)
   string(JSON count ERROR_VARIABLE error LENGTH "${report}" judged)
   if(NOT error STREQUAL "NOTFOUND" OR count EQUAL 0)
     return()

@@ -4,7 +4,7 @@ function(refuses arguments text)
 endfunction()
 
 refuses([[DEVICES x.csv]]
-  "unknown argument 'DEVICES'; it knows FLEET BASELINE PTX SASS SUFFIX ON_NO_DEVICE ON_DETECT_FAILURE ON_UNSUPPORTED")
+  "unknown argument 'DEVICES'; it knows FLEET BASELINE PTX SASS SUFFIX SPELLING ON_NO_DEVICE ON_DETECT_FAILURE ON_UNSUPPORTED")
 refuses([[FLET x.csv]] "unknown argument 'FLET'; did you mean FLEET?")
 refuses([[FELET x.csv]] "unknown argument 'FELET'; did you mean FLEET?")
 refuses([[on_no_devise error]] "unknown argument 'on_no_devise'; did you mean ON_NO_DEVICE?")
@@ -16,5 +16,5 @@ refuses([[SASS exact minimal]] "SASS takes one value, got 2: exact minimal")
 refuses([[SASS most]] "SASS 'most' is not one of exact, minimal")
 refuses([[SUFFIX b]] "SUFFIX 'b' is not one of none, a, f")
 refuses([[ON_NO_DEVICE stop]] "ON_NO_DEVICE 'stop' is not one of error, baseline")
-refuses([[FLEET missing.csv]] "FLEET file 'missing.csv' does not exist (looked for <source>/missing.csv); \
-write one with nvidia-smi --query-gpu=name,compute_cap,driver_version,uuid --format=csv > missing.csv")
+refuses([[FLEET missing.csv]] "FLEET file 'missing.csv' does not exist (looked for <source>/missing.csv; relative paths count from <source>); \
+write one with nvidia-smi --query-gpu=name,compute_cap,driver_version,uuid --format=csv > '<source>/missing.csv'")

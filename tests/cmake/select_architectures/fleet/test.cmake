@@ -6,19 +6,29 @@ tells("CMAKE_CUDA_ARCHITECTURES=80-real;80-virtual"
 warns()
 says("architectures: 80-real;80-virtual")
 
-# Several files, and a device that CUDA 13 cannot serve.
-configure(ARGS "-DFLEETS=a.csv;b.csv")
+# Several files, and a device that CUDA 13 cannot serve: a fleet that was named is a promise.
+set(unserved "NVIDIA GeForce MX330 (6.1): CUDA ${NVCC_VERSION} makes nothing that runs on 6.1; the last toolkit that does is 12.9 \
+the toolkits that serve this whole fleet: 11.8 to 12.9 with SASS for each device; 8.0 to 11.7 with PTX for some")
+configure(FAILS ARGS "-DFLEETS=a.csv;b.csv")
+errs("archguard_select_architectures: not every device of the fleet can be served: ${unserved} \
+fix: build with such a toolkit; or write into the column excluded of the fleet file why the device is left out; or say \
+ON_UNSUPPORTED warn")
+configure(ARGS "-DFLEETS=a.csv;b.csv" "-DMORE=ON_UNSUPPORTED;warn")
 tells("CMAKE_CUDA_ARCHITECTURES=80-real;90-real;90-virtual"
   "for the devices of a.csv, b.csv, with <nvcc>")
-warns("archguard_select_architectures: left out, as nothing built here will run there: NVIDIA GeForce MX330 (6.1): \
-CUDA ${NVCC_VERSION} makes nothing that runs on 6.1; the last toolkit that does is 12.9 \
-the toolkits that serve this whole fleet: 11.8 to 12.9 with SASS for each device; 8.0 to 11.7 with PTX for some")
+warns("archguard_select_architectures: left out, as nothing built here will run there: ${unserved}")
+configure(ARGS -DMORE= -DARCHGUARD_ON_UNSUPPORTED=Warn)
+warns("archguard_select_architectures: left out, as nothing built here will run there: ${unserved}")
+configure(FAILS ARGS "-DMORE=ON_UNSUPPORTED;warn" -DARCHGUARD_ON_UNSUPPORTED=error)
+configure(FAILS ARGS -DARCHGUARD_ON_UNSUPPORTED=loud)
+errs("archguard_select_architectures: ARCHGUARD_ON_UNSUPPORTED is 'loud'; it takes one of error, warn")
+configure(ARGS -UARCHGUARD_ON_UNSUPPORTED)
 
-configure(FAILS ARGS "-DMORE=ON_UNSUPPORTED;error")
-errs("archguard_select_architectures: not every device can be served, and ON_UNSUPPORTED is error; write why into the column \
-excluded of the fleet file, if they are left out on purpose: \
-NVIDIA GeForce MX330 (6.1): CUDA ${NVCC_VERSION} makes nothing that runs on 6.1; the last toolkit that does is 12.9 \
-the toolkits that serve this whole fleet: 11.8 to 12.9 with SASS for each device; 8.0 to 11.7 with PTX for some")
+# For projects that read the list as numbers.
+configure(ARGS "-DMORE=ON_UNSUPPORTED;warn;SPELLING;plain")
+says("architectures: 80;90 ")
+configure(FAILS ARGS "-DMORE=SPELLING;plain;PTX;none")
+errs("archguard_select_architectures: SPELLING plain and PTX none exclude each other, for a plain 80 asks for SASS and PTX")
 
 # A device that the fleet itself leaves out is told with its reason, and brings no warning.
 file(WRITE "${SOURCE}/card.csv" "name, compute_cap, excluded\nNVIDIA A100, 8.0,\nGeForce GT 710, 3.5, \"old; a display, too\"\n")
@@ -30,11 +40,11 @@ warns()
 
 # SASS with a suffix, where this CMake knows it.
 if(CMAKE_VERSION VERSION_LESS 3.25)
-  configure(FAILS ARGS "-DFLEETS=a.csv;b.csv" "-DMORE=SUFFIX;a")
+  configure(FAILS ARGS "-DFLEETS=a.csv;b.csv" "-DMORE=ON_UNSUPPORTED;warn;SUFFIX;a")
   errs("archguard_select_architectures: SUFFIX a needs CMake 3.25 or newer, this is ${CMAKE_VERSION}; leave it out, or use a \
 newer CMake")
 else()
-  configure(ARGS "-DFLEETS=a.csv;b.csv" "-DMORE=SUFFIX;a;PTX;none")
+  configure(ARGS "-DFLEETS=a.csv;b.csv" "-DMORE=ON_UNSUPPORTED;warn;SUFFIX;a;PTX;none")
   says("architectures: 80-real;90a-real ")
 endif()
 

@@ -10,9 +10,11 @@ refuses([[TARGETS others]] "target 'others' is imported, so this build does not 
 check its file by hand: archguard verify <file> --fleet <file>")
 refuses([[TARGETS docs]] "target 'docs' is of type UTILITY, which has no device code; name executables and libraries")
 refuses([[TARGETS docs ALL]] "TARGETS and ALL exclude each other; give one of them")
+refuses([[TARGETS app FLEETS no.csv]] "unknown argument 'FLEETS'; did you mean FLEET?")
+refuses([[TARGETS app REQIURE sass]] "unknown argument 'REQIURE'; did you mean REQUIRE?")
 refuses([[TARGETS]] "TARGETS needs a value; give one or leave the keyword out")
-refuses([[FLEET no.csv]] "FLEET file 'no.csv' does not exist (looked for <source>/no.csv); \
-write one with nvidia-smi --query-gpu=name,compute_cap,driver_version,uuid --format=csv > no.csv")
+refuses([[FLEET no.csv]] "FLEET file 'no.csv' does not exist (looked for <source>/no.csv; relative paths count from <source>); \
+write one with nvidia-smi --query-gpu=name,compute_cap,driver_version,uuid --format=csv > '<source>/no.csv'")
 refuses([[WAIVERS no.csv]] "WAIVERS file 'no.csv' does not exist (looked for <source>/no.csv)")
 refuses([[HOLLOW maybe]] "HOLLOW 'maybe' is not one of error, warn, off")
 refuses([[DRIVER off]] "DRIVER 'off' is not one of error, warn")
