@@ -63,5 +63,6 @@ function(archguard_verify_install)
   endif()
   _archguard_cmake_string(script "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/detail/run_verify_install.cmake")
   _archguard_cmake_string(base "${base}")
-  install(CODE "include(${script})\n_archguard_verify_installed(${base} \"${config}\")" ${components})
+  # No generator expressions: whether they count in here hangs on a policy of the project's (CMP0087).
+  install(CODE "include(${script})\n_archguard_verify_installed(${base} ${multi_config})" ${components})
 endfunction()

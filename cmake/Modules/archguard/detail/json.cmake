@@ -37,14 +37,7 @@ endfunction()
 # A text as an argument of CMake code that is generated: of install(CODE).
 function(_archguard_cmake_string out text)
   string(REGEX REPLACE "([\\\\\"$])" "\\\\\\1" text "${text}")
-  _archguard_literal(text "${text}")
   set(${out} "\"${text}\"" PARENT_SCOPE)
-endfunction()
-
-# A path as an argument of a build rule, where generator expressions are read.
-function(_archguard_literal out path)
-  string(REPLACE "$<" "$<1:$><" path "${path}")
-  set(${out} "${path}" PARENT_SCOPE)
 endfunction()
 
 # Writes a file only where its text changes, so that what depends on it stays up to date.

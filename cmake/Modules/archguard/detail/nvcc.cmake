@@ -198,7 +198,9 @@ endfunction()
 # Deferred to the end of the folder that selected: had CUDA been enabled with another compiler or toolkit than those that
 # were asked, the list would rest on the wrong one.
 function(_archguard_check_compiler)
-  if(NOT CMAKE_CUDA_COMPILER)
+  # CMake was told of another compiler than that of the cache, and is about to configure once more for it.
+  get_property(configures_again GLOBAL PROPERTY __CMAKE_DELETE_CACHE_CHANGE_VARS_)
+  if(NOT CMAKE_CUDA_COMPILER OR NOT "${configures_again}" STREQUAL "")
     return()
   endif()
   get_property(nvcc DIRECTORY PROPERTY ARCHGUARD_NVCC)

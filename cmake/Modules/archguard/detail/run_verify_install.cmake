@@ -1,8 +1,13 @@
 # Checks what was installed so far: included by the install script, which keeps what it installed in
 # CMAKE_INSTALL_MANIFEST_FILES, without $DESTDIR. A function, since the script's variables are the project's.
 
-# <base>.json is what is asked; <base><config>.program names the archguard to ask, and <base>.txt gets the files.
-function(_archguard_verify_installed base config)
+# <base>.json is what is asked; <base>.program names the archguard to ask, of each configuration where `multi_config`; and
+# <base>.txt gets the files.
+function(_archguard_verify_installed base multi_config)
+  set(config "")
+  if(multi_config)
+    set(config "-${CMAKE_INSTALL_CONFIG_NAME}")
+  endif()
   set(files "")
   foreach(file IN LISTS CMAKE_INSTALL_MANIFEST_FILES)
     set(file "$ENV{DESTDIR}${file}")

@@ -1,0 +1,16 @@
+# A project that asks for CMake 3.10: its policies are its own, and the commands work as ever.
+needs_nvcc(13.0)
+configure(ARGS -DFLEET=fleet.csv -DARGUMENTS=TEST)
+errs()
+build()
+says("<build>/app: 2 of 2 covered")
+build()
+says_not("verifying")
+run(COMMAND "${CMAKE_COMMAND}" --install "${BUILD}" ${config_options} --prefix "${WORK}/whole")
+says("bin/app: 2 of 2 covered")
+
+configure(ARGS -DFLEET=h100.csv)
+build(FAILS)
+says("archguard: error: target 'app' does not cover every device")
+run(FAILS COMMAND "${CMAKE_COMMAND}" --install "${BUILD}" ${config_options} --prefix "${WORK}/lacking")
+says("archguard: error: what was installed does not cover every device")
