@@ -15,9 +15,15 @@ function(_archguard_watch_changes out base program)
   set(${out} "${base}.changed" PARENT_SCOPE)
 endfunction()
 
-# Deferred to the end of the configure step, when all checks are known.
+# Deferred to the end of the configure step, and again as long as what was deferred behind it adds checks.
 function(_archguard_watch_all)
   get_property(watched GLOBAL PROPERTY ARCHGUARD_WATCHED)
+  get_property(seen GLOBAL PROPERTY ARCHGUARD_WATCHED_SEEN)
+  if(NOT watched STREQUAL seen)
+    set_property(GLOBAL PROPERTY ARCHGUARD_WATCHED_SEEN "${watched}")
+    cmake_language(DEFER CALL _archguard_watch_all)
+    return()
+  endif()
   get_property(program GLOBAL PROPERTY ARCHGUARD_WATCHER)
   set(list "${CMAKE_BINARY_DIR}/CMakeFiles/archguard/checks")
   get_property(multi_config GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)
