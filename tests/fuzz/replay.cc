@@ -25,6 +25,7 @@ const std::map<std::string, void (*)(ByteView)> kTargets{{"archive", fuzz::archi
                                                          {"elf", fuzz::elf},
                                                          {"entry", fuzz::entry},
                                                          {"excluded", fuzz::excluded},
+                                                         {"finder", fuzz::finder},
                                                          {"fleet", fuzz::fleet},
                                                          {"host_file", fuzz::host_file},
                                                          {"kept", fuzz::kept},

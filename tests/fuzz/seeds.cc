@@ -190,6 +190,44 @@ Seeds kept_results() {
   return {bytes_of_text(encode(result)), bytes_of_text(encode({}))};
 }
 
+Seeds ptx_texts() {
+  return texts(
+      {kPtx, ".version 6.5\n.target sm_80\n.entry k() { ret; }\n",
+       ".version 9.4\n# 1 \"k.cu\"\n.target sm_90a, debug\n.address_size 64\n.extern .func (.param .b32 r) "
+       "f();\n"
+       ".entry k() .maxntid 64, 1, 1 .pragma \"nounroll\"; { call (r), f, (); }\n.alias g, f;\n"
+       ".section .debug_info\n{\n.b8 1\n}\n.common .global .attribute(.managed) .align 8 .b128 v;\n",
+       ".version 1.4\n.target sm_13, map_f64_to_f32\n@@DWARF .byte 1\n.tex .u32 t;\n.reg .b32 r;\n"});
+}
+
+// What a program holds among its data.
+Seeds data() {
+  const Bytes ltoir = test::ByteWriter{}
+                          .u32(0x7f4e43ed)
+                          .u32(0x62024101)
+                          .u32(0x00070203)
+                          .u16(24)
+                          .u16(1)
+                          .u32(40)
+                          .u32(44)
+                          .u32(800 << 16 | 1)
+                          .u32(0x20002)
+                          .u32(99)
+                          .u32(0)
+                          .u32(0)
+                          .bytes();
+  Seeds seeds = {ltoir, cubin_of(80), small_fatbin()};
+  add(seeds, ptx_texts());
+  add(seeds,
+      texts(
+          {"called on .version 9.0\n.target sm_90\n.entry k() { exit; }\n#[x] .version 9.0\n.target sm_80\n",
+           "// .version 9.0\n# 1 \"k.cu\"\n.version 9.0\n/**/.target sm_90\n.entry k() { exit; \"}"}));
+  Bytes all;
+  for (const Bytes& seed : seeds) all.insert(all.end(), seed.begin(), seed.end());
+  seeds.push_back(all);
+  return seeds;
+}
+
 }  // namespace
 
 std::vector<Bytes> seeds_of(const std::string& target) {
@@ -201,7 +239,8 @@ std::vector<Bytes> seeds_of(const std::string& target) {
   if (target == "archive") return archives();
   if (target == "zip") return zips();
   if (target == "cubin") return cubins();
-  if (target == "ptx") return texts({kPtx, ".version 6.5\n.target sm_80\n.entry k() { ret; }\n"});
+  if (target == "ptx") return ptx_texts();
+  if (target == "finder") return data();
   if (target == "host_file" || target == "container" || target == "verify") {
     Seeds seeds = {fatbin(), small_fatbin(), bytes_of_text(kPtx)};
     for (const Seeds& more : {offloads(), elves(), pes(), archives(), cubins()}) add(seeds, more);

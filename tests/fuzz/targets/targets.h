@@ -20,6 +20,7 @@ void zstd(ByteView bytes);
 void cubin(ByteView bytes);
 void ptx(ByteView bytes);
 void verify(ByteView bytes);
+void finder(ByteView bytes);
 void fleet(ByteView bytes);
 void waivers(ByteView bytes);
 void zip(ByteView bytes);

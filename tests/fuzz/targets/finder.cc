@@ -1,0 +1,25 @@
+#include "base/bytes.h"
+#include "fatbin/region_reader.h"
+#include "targets.h"
+
+namespace archguard::fuzz {
+
+// Bytes that no section of device code holds: containers by signature, and images among data. What is found
+// stands one behind the other; from any place on, the same is found again.
+void finder(ByteView bytes) {
+  const MemorySource source(bytes);
+  const std::vector<const Section*> sections;
+  const fatbin::Region region{0, bytes.size, {}, 0, false};
+  constexpr std::size_t kEntriesMost = std::size_t{1} << 15;
+  fatbin::RegionReader reader(source, sections, kEntriesMost);
+  const fatbin::Found found = reader.search(region, 0, bytes.size);
+  std::uint64_t end = 0;
+  for (const Container& container : found.containers) {
+    promise(container.offset >= end && inside(container.offset, container.size, bytes.size));
+    end = container.offset + container.size;
+  }
+  const fatbin::Found again = reader.search(region, end, bytes.size);
+  promise(found.cut || again.containers.empty());
+}
+
+}  // namespace archguard::fuzz
