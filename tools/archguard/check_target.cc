@@ -127,6 +127,9 @@ Status Check::ask_expected() {
   if (!unknown.empty()) {
     complain(target_.severity,
              "asks for '" + unknown + "' in CUDA_ARCHITECTURES, and what that stands for here is not known");
+    state_.messages +=
+        "  fix: name the architectures (80-real;90-virtual), or let ArchGuard choose: cmake "
+        "-U CMAKE_CUDA_ARCHITECTURES -U ARCHGUARD_CHOICE <build folder>\n";
     return Done{};
   }
   if (list.find_first_not_of(';') == std::string::npos) {

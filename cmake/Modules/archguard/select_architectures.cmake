@@ -66,6 +66,7 @@ endfunction()
 function(archguard_select_architectures)
   set(command "archguard_select_architectures")
   list(APPEND CMAKE_MESSAGE_CONTEXT "${command}")
+  _archguard_check_paths(${command})
   cmake_parse_arguments(PARSE_ARGV 0 arg "" ""
     "FLEET;PTX;SASS;SUFFIX;SPELLING;BASELINE;ON_NO_DEVICE;ON_DETECT_FAILURE;ON_UNSUPPORTED")
   _archguard_check_arguments(${command} arg ONE PTX SASS SUFFIX SPELLING ON_NO_DEVICE ON_DETECT_FAILURE ON_UNSUPPORTED

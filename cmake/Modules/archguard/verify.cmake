@@ -73,6 +73,7 @@ include("${CMAKE_CURRENT_LIST_DIR}/detail/verify_tree.cmake")
 function(archguard_verify)
   set(command "archguard_verify")
   list(APPEND CMAKE_MESSAGE_CONTEXT "${command}")
+  _archguard_check_paths(${command})
   cmake_parse_arguments(PARSE_ARGV 0 arg "ALL;REQUIRE_PTX;WARN_ONLY;POST_BUILD;TEST" ""
     "TARGETS;FLEET;ANY_OF;SCOPE;REQUIRE;HOLLOW;EMBEDDED;DRIVER;PARTLY;NEEDED;WAIVERS")
   _archguard_check_arguments(${command} arg OPTIONS ALL REQUIRE_PTX WARN_ONLY POST_BUILD TEST

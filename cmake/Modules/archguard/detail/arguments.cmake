@@ -78,6 +78,24 @@ function(_archguard_check_arguments command prefix)
   endforeach()
 endfunction()
 
+# Stops where a folder has a name that CMake's lists or rules cannot hold: `#` is refused in what a rule makes, and a bracket
+# without its other half joins the elements of a list.
+function(_archguard_check_path command path)
+  string(REGEX REPLACE "\\[[^][]*\\]" "" rest "${path}")
+  if("${rest}" MATCHES "[][]")
+    message(FATAL_ERROR "${command}: CMake's lists cannot hold the path ${path}, for a bracket of it has no other half; use a folder "
+      "without brackets")
+  elseif("${path}" MATCHES "#")
+    message(FATAL_ERROR "${command}: CMake's build rules cannot hold the path ${path}, for it has a '#'; use a folder without one")
+  endif()
+endfunction()
+
+# The same for the folders that the commands read and write in.
+function(_archguard_check_paths command)
+  _archguard_check_path(${command} "${CMAKE_CURRENT_BINARY_DIR}")
+  _archguard_check_path(${command} "${CMAKE_CURRENT_SOURCE_DIR}")
+endfunction()
+
 # The keywords that a command was given, to be handed on: <prefix> is that of its cmake_parse_arguments.
 #
 #   _archguard_given(<out> <prefix> [OPTIONS <keyword>...] [VALUES <keyword>...])

@@ -18,3 +18,12 @@ foreach(name IN ITEMS "z]=])execute_process(COMMAND touch owned)set(x [=[.csv" "
     message(FATAL_ERROR "a name was run as code: ${owned}")
   endif()
 endforeach()
+
+# Folders whose names CMake's own lists and rules cannot hold: one sentence, and none of arch_probe's.
+file(WRITE "${WORK}/configure.sh" "exec '${CMAKE_COMMAND}' -S '${SOURCE}' -B \"$1\" -G '${GENERATOR}' \
+'-DCMAKE_MAKE_PROGRAM=${MAKE_PROGRAM}' '-DCMAKE_PREFIX_PATH=${PREFIX}'\n")
+run(FAILS COMMAND sh "${WORK}/configure.sh" "${WORK}/b#")
+errs("archguard_verify: CMake's build rules cannot hold the path ${WORK}/b#, for it has a '#'; use a folder without one")
+run(FAILS COMMAND sh "${WORK}/configure.sh" "${WORK}/b]")
+errs("archguard_verify: CMake's lists cannot hold the path ${WORK}/b], for a bracket of it has no other half; use a folder without \
+brackets")
