@@ -31,10 +31,17 @@ endif()
 
 # Every error of the last step is such a one. How many there are is up to the generator.
 function(fails_so pattern)
-  messages_of(errors Error)
-  if(NOT errors MATCHES "^(${pattern}\n)+$")
-    message(FATAL_ERROR "expected: ${pattern}\nactual: ${errors}")
+  string(REPLACE ";" "," output "${LAST}")
+  string(REGEX MATCHALL "archguard: error: [^\n]*" errors "${output}")
+  foreach(error IN LISTS errors)
+    if(NOT error MATCHES "^${pattern}$")
+      message(FATAL_ERROR "expected: ${pattern}\nactual: ${error}")
+    endif()
+  endforeach()
+  if("${errors}" STREQUAL "")
+    message(FATAL_ERROR "expected: ${pattern}\nin: ${LAST}")
   endif()
+  errs()
 endfunction()
 
 # The choice, twice: CMake writes a default of its own into the cache in between.
