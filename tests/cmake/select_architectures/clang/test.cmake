@@ -27,7 +27,7 @@ warns("archguard_select_architectures: '80-real;80-virtual' has no PTX where cla
 list runs on 9.0 fix: -DCMAKE_CUDA_ARCHITECTURES=\"80-real;80-virtual;90-real\"")
 build(FAILS ${runtime})
 says("lacks PTX of compute_80, which CUDA_ARCHITECTURES of target 'app' asks for found: sm_80 cubin, no PTX")
-says("archguard: error: target 'app' does not cover every device, and lacks code that its CUDA_ARCHITECTURES asks for")
+says("archguard: error: target 'app' does not cover every device archguard: error: target 'app' lacks code that its CUDA_ARCHITECTURES asks for")
 
 # CMake's words, which it spells out for clang itself; raw flags; nothing asked.
 if(CMAKE_VERSION VERSION_GREATER_EQUAL 3.23)
