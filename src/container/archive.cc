@@ -24,10 +24,10 @@ namespace {
 // A thin archive ("!<thin>\n") has the headers and these tables only. Its members are files, named relative
 // to it, all in "//"; "/123:456" is the member of another archive, of that name, whose header stands there at
 // offset 456.
-constexpr std::size_t kMagicSize = 8, kHeaderSize = 60;
-constexpr std::size_t kWindow = 1024;
-constexpr std::size_t kNameMost = 512;
-constexpr std::uint64_t kSizeMost = 9'999'999'999;  // ten digits
+constexpr std::size_t kArchiveMagicSize = 8, kArchiveHeaderSize = 60;
+constexpr std::size_t kArchiveWindow = 1024;
+constexpr std::size_t kArchiveNameMost = 512;
+constexpr std::uint64_t kArchiveSizeMost = 9'999'999'999;  // ten digits
 
 bool is_special_header(std::string_view name) {
   return name == "/" || name == "//" || name == "/SYM64/" || name == "/<ECSYMBOLS>/" ||
@@ -50,12 +50,12 @@ class ArchiveReader {
   ArchiveReader(const ByteSource& source, bool thin)
       : source_(source),
         thin_(thin),
-        headers_(source, kWindow, kHeaderSize),
-        names_(source, kWindow, kWindow) {}
+        headers_(source, kArchiveWindow, kArchiveHeaderSize),
+        names_(source, kArchiveWindow, kArchiveWindow) {}
 
   Status visit(const OpenFile& open, const std::function<void(const ArchiveMember&)>& visit,
                const MemberError& failed) {
-    std::uint64_t at = kMagicSize;
+    std::uint64_t at = kArchiveMagicSize;
     while (at < source_.size()) {
       ARCHGUARD_TRY(member, member_at(at));
       const std::string raw =
@@ -90,24 +90,25 @@ class ArchiveReader {
   // The member whose header is at `at`, its name as the header has it.
   Result<ArchiveMember> member_at(std::uint64_t at) {
     const std::uint64_t remain = source_.size() - at;
-    if (remain < kHeaderSize)
+    if (remain < kArchiveHeaderSize)
       return Error{
           {},
           "archive member header at " + hex(at) + " needs 60 bytes, " + std::to_string(remain) + " remain",
           {}};
-    ARCHGUARD_TRY(bytes, headers_.at(at, kHeaderSize));
+    ARCHGUARD_TRY(bytes, headers_.at(at, kArchiveHeaderSize));
     const std::string_view header = bytes.text();
-    const auto size = parse_number(trim(header.substr(48, 10)), kSizeMost);
+    const auto size = parse_number(trim(header.substr(48, 10)), kArchiveSizeMost);
     if (header.substr(58, 2) != "`\n" || !size)
       return Error{{}, "no archive member header at " + hex(at), {}};
     ArchiveMember member;
     member.name = std::string(trim(header.substr(0, 16)));
-    member.offset = at + kHeaderSize;
+    member.offset = at + kArchiveHeaderSize;
     member.size = *size;
-    if (!is_elsewhere(member.name) && *size > remain - kHeaderSize)
+    if (!is_elsewhere(member.name) && *size > remain - kArchiveHeaderSize)
       return Error{{},
                    "archive member '" + member.name + "' at " + hex(at) + " needs " +
-                       count_of(*size, "byte") + ", " + std::to_string(remain - kHeaderSize) + " remain",
+                       count_of(*size, "byte") + ", " + std::to_string(remain - kArchiveHeaderSize) +
+                       " remain",
                    {}};
     return member;
   }
@@ -125,7 +126,7 @@ class ArchiveReader {
     const std::uint64_t count = std::min(big_endian(first, 0), table.size / width - 1);
     for (std::uint64_t i = 0; i < count;) {
       const std::uint64_t left = (count - i) * width;
-      const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(left, kWindow));
+      const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(left, kArchiveWindow));
       ARCHGUARD_TRY(block, names_.at(table.offset + (i + 1) * width, size));
       for (std::size_t at = 0; at < size; at += width, ++i)
         last_symbol_ = std::max(last_symbol_, big_endian(block, at));
@@ -141,7 +142,7 @@ class ArchiveReader {
     std::optional<std::uint64_t> nested_at;
     if (const auto colon = member.name.find(':');
         starts_with(member.name, "/") && colon != std::string::npos) {
-      nested_at = parse_number(std::string_view(member.name).substr(colon + 1), kSizeMost);
+      nested_at = parse_number(std::string_view(member.name).substr(colon + 1), kArchiveSizeMost);
       if (!nested_at) return bad_name(member);
       member.name.resize(colon);
     }
@@ -161,18 +162,18 @@ class ArchiveReader {
   }
 
   static Error bad_name(const ArchiveMember& member) {
-    return Error{
-        {},
-        "archive member at " + hex(member.offset - kHeaderSize) + " has the bad name '" + member.name + "'",
-        {}};
+    return Error{{},
+                 "archive member at " + hex(member.offset - kArchiveHeaderSize) + " has the bad name '" +
+                     member.name + "'",
+                 {}};
   }
 
   Status resolve_name(ArchiveMember& member) {
     if (starts_with(member.name, "#1/")) {
       const auto length = parse_number(std::string_view(member.name).substr(3), member.size);
       if (!length) return bad_name(member);
-      ARCHGUARD_TRY(name, names_.at(member.offset,
-                                    static_cast<std::size_t>(std::min<std::uint64_t>(*length, kNameMost))));
+      ARCHGUARD_TRY(name, names_.at(member.offset, static_cast<std::size_t>(
+                                                       std::min<std::uint64_t>(*length, kArchiveNameMost))));
       const std::size_t end = std::min(name.text().find('\0'), name.size);
       if (name.text().find_first_not_of('\0', end) != std::string_view::npos) return bad_name(member);
       member.name = std::string(name.text().substr(0, end));
@@ -181,9 +182,9 @@ class ArchiveReader {
       return Done{};
     }
     if (is_reference(member.name)) {
-      const auto offset = parse_number(std::string_view(member.name).substr(1), kSizeMost);
+      const auto offset = parse_number(std::string_view(member.name).substr(1), kArchiveSizeMost);
       if (!offset || *offset >= long_names_.size) return bad_name(member);
-      const std::uint64_t most = std::min<std::uint64_t>(long_names_.size - *offset, kNameMost);
+      const std::uint64_t most = std::min<std::uint64_t>(long_names_.size - *offset, kArchiveNameMost);
       ARCHGUARD_TRY(bytes, names_.at(long_names_.offset + *offset, static_cast<std::size_t>(most)));
       const std::string_view text = bytes.text();
       member.name = std::string(text.substr(0, text.find_first_of(std::string_view("\n\0", 2))));
@@ -233,7 +234,7 @@ OpenFile beside(const std::string& path) {
 
 Status visit_archive(const ByteSource& source, const OpenFile& open,
                      const std::function<void(const ArchiveMember&)>& visit, const MemberError& failed) {
-  ARCHGUARD_TRY(magic, read_bytes(source, 0, kMagicSize));
+  ARCHGUARD_TRY(magic, read_bytes(source, 0, kArchiveMagicSize));
   return ArchiveReader(source, ByteView(magic).text() == "!<thin>\n").visit(open, visit, failed);
 }
 

@@ -14,14 +14,14 @@ namespace {
 // address and size two of the entries tell; an address is found in the file through the PT_LOAD that holds
 // it.
 constexpr std::uint32_t kLoad = 1, kDynamic = 2, kInterpreter = 3;
-constexpr std::uint64_t kEnd = 0, kNeeded = 1, kTextTable = 5, kTextSize = 10, kSoname = 14, kRpath = 15,
-                        kRunpath = 29, kFlags1 = 0x6ffffffb;
+constexpr std::uint64_t kDynamicEnd = 0, kNeeded = 1, kTextTable = 5, kTextSize = 10, kSoname = 14,
+                        kRpath = 15, kRunpath = 29, kFlags1 = 0x6ffffffb;
 // Libraries that serve in this one's place, `ld -f` and `ld -F`: the loader loads them, too.
 constexpr std::uint64_t kAuxiliary = 0x7ffffffd, kFilter = 0x7fffffff;
 constexpr std::uint64_t kNoDefaultFolders = 0x800;  // DF_1_NODEFLIB
 
-constexpr std::size_t kWindow = std::size_t{64} * 1024;
-constexpr std::size_t kTextMost = std::size_t{32} * 1024;
+constexpr std::size_t kDynamicWindow = std::size_t{64} * 1024;
+constexpr std::size_t kDynamicTextMost = std::size_t{32} * 1024;
 constexpr std::uint64_t kEntriesMost = 10'000;               // limits on time and memory
 constexpr std::size_t kNeededMost = 4096;                    // the largest seen: some 200
 constexpr std::size_t kNamesMost = std::size_t{256} * 1024;  // bytes of all their names
@@ -37,7 +37,7 @@ struct Place {
 
 class DynamicReader {
  public:
-  explicit DynamicReader(const ByteSource& source) : source_(source), in_(source, kWindow, 4096) {}
+  explicit DynamicReader(const ByteSource& source) : source_(source), in_(source, kDynamicWindow, 4096) {}
 
   Result<std::optional<ElfDynamic>> read() {
     const auto most = static_cast<std::size_t>(std::min<std::uint64_t>(kElfHeaderMost, source_.size()));
@@ -92,7 +92,7 @@ class DynamicReader {
       const Cursor entry(bytes);
       const std::uint64_t tag = out_.is64 ? entry.u64(0) : entry.u32(0);
       const std::uint64_t value = out_.is64 ? entry.u64(8) : entry.u32(4);
-      if (tag == kEnd) break;
+      if (tag == kDynamicEnd) break;
       if (tag == kNeeded || tag == kFilter) needed.push_back(value);
       if (tag == kAuxiliary) auxiliary.push_back(value);
       if (tag == kSoname) soname = value;
@@ -149,8 +149,8 @@ class DynamicReader {
     const bool inside = offset < table.size && start >= table.offset && start < file_size;
     const std::uint64_t remain = inside ? std::min(table.size - offset, file_size - start) : 0;
     if (remain != 0) {
-      ARCHGUARD_TRY(view,
-                    in_.at(start, static_cast<std::size_t>(std::min<std::uint64_t>(remain, kTextMost))));
+      ARCHGUARD_TRY(
+          view, in_.at(start, static_cast<std::size_t>(std::min<std::uint64_t>(remain, kDynamicTextMost))));
       const std::string_view text = view.text();
       if (const auto end = text.find('\0'); end != std::string_view::npos)
         return std::string(text.substr(0, end));

@@ -12,8 +12,8 @@ namespace archguard {
 namespace {
 
 constexpr std::size_t kTableWindow = std::size_t{16} * 1024;
-constexpr std::size_t kNameMost = 255;
-constexpr std::uint64_t kSectionsMost =
+constexpr std::size_t kElfObjectNameMost = 255;
+constexpr std::uint64_t kElfObjectSectionsMost =
     1'000'000;  // a limit on memory; the largest real objects have some 300,000
 constexpr std::uint64_t kSegmentLoad = 1;
 
@@ -55,7 +55,7 @@ class ElfObjectReader {
       apply_section_zero(header_, zero);
     }
     ARCHGUARD_CHECK(check_section_table(header_, source_.size()));
-    if (header_.section_count > kSectionsMost)
+    if (header_.section_count > kElfObjectSectionsMost)
       return Error{
           {}, "has " + std::to_string(header_.section_count) + " sections, at most 1000000 are read", {}};
     ElfSection names;
@@ -113,7 +113,7 @@ class ElfObjectReader {
     if (!out.has_bytes && out.executable) debug_only_ = true;
     if (section.name < names.size) {
       const std::uint64_t at = names.offset + section.name;  // text_at refuses what lies outside; a sum that
-      auto name = names_.text_at(at, kNameMost);             // wraps is another place, no danger
+      auto name = names_.text_at(at, kElfObjectNameMost);    // wraps is another place, no danger
       if (name) out.name = std::move(*name);
     }
     if (!loaded && starts_with(out.name, ".debug_")) out.data = false;

@@ -13,14 +13,14 @@
 namespace archguard {
 namespace {
 
-constexpr std::size_t kStartSize = 4096;  // of a file, to tell its format
+constexpr std::size_t kHostFileStartSize = 4096;  // of a file, to tell its format
 
 Result<Bytes> read_start(const ByteSource& source) {
-  return read_bytes(source, 0, std::min<std::uint64_t>(kStartSize, source.size()));
+  return read_bytes(source, 0, std::min<std::uint64_t>(kHostFileStartSize, source.size()));
 }
 
 // Comments may stand above the first directive for longer than what is read first.
-bool is_ptx(const ByteSource& source, ByteView start) {
+bool is_ptx_file(const ByteSource& source, ByteView start) {
   PtxStart found = ptx_start(start.text());
   std::uint64_t size = start.size;
   while (found == PtxStart::open && size < std::min<std::uint64_t>(source.size(), kPtxHeadMost)) {
@@ -57,7 +57,7 @@ void read_object(const ByteSource& source, ByteView start, const std::string& wh
     object.linked = false;
   } else if (is_pe(start) || is_coff_object(start, source.size())) {
     read_pe_object(source, where, object, errors);
-  } else if (is_ptx(source, start)) {
+  } else if (is_ptx_file(source, start)) {
     object.format = HostFormat::ptx;
   }
 }
@@ -82,7 +82,7 @@ bool may_be_host_file(ByteView start, std::uint64_t file_size) {
 bool is_host_file(const ByteSource& source) {
   const auto start = read_start(source);
   return start && may_be_host_file(*start, source.size()) &&
-         (ptx_start(ByteView(*start).text()) == PtxStart::no || is_ptx(source, *start));
+         (ptx_start(ByteView(*start).text()) == PtxStart::no || is_ptx_file(source, *start));
 }
 
 bool is_git_lfs_pointer(ByteView start) {

@@ -11,7 +11,7 @@ namespace {
 
 using namespace std::string_view_literals;
 
-constexpr std::size_t kStart = 4096;
+constexpr std::size_t kPackedStart = 4096;
 
 // As file(1) and each format's own description have them. Those that are shorter than four bytes, or begin
 // like much else, are asked for more below.
@@ -161,7 +161,7 @@ bool is_packed(ByteView start) {
 
 bool is_packed(const ByteSource& source) {
   constexpr std::uint64_t kIsoAt = 32'769, kUdfAt = 32'769, kBtrfsAt = 65'600, kDmgTrailer = 512;
-  const auto start = read_bytes(source, 0, std::min<std::uint64_t>(kStart, source.size()));
+  const auto start = read_bytes(source, 0, std::min<std::uint64_t>(kPackedStart, source.size()));
   if (!start) return false;
   const ByteView view(*start);
   return is_packed(view) || is_script_with_more(source, view.text()) || is_installer(source, Cursor(view)) ||
@@ -182,12 +182,12 @@ std::optional<std::uint64_t> packed_in_program(const ByteSource& source, const H
                           [](const Section& section) { return starts_with(section.name, "UPX"); })
             : program.sections.empty();
   if (may_be_upx) {
-    const auto start = read_bytes(source, 0, std::min<std::uint64_t>(kStart, size));
+    const auto start = read_bytes(source, 0, std::min<std::uint64_t>(kPackedStart, size));
     const std::size_t at = start ? ByteView(*start).text().find("UPX!") : std::string_view::npos;
     if (at != std::string_view::npos) return at;
   }
   if (end == 0 || end >= size) return std::nullopt;
-  const auto bytes = read_bytes(source, end, std::min<std::uint64_t>(size - end, 2 * kStart));
+  const auto bytes = read_bytes(source, end, std::min<std::uint64_t>(size - end, 2 * kPackedStart));
   if (!bytes) return std::nullopt;  // the file shrank: whoever reads images says so
   // Fills up to a multiple of the alignment.
   const auto first = std::find_if(bytes->begin(), bytes->end(), [](std::uint8_t byte) { return byte != 0; });

@@ -22,12 +22,12 @@ namespace {
 // Names of sections have eight bytes. In an object a longer one is "/123", an offset into the string table,
 // which follows the symbols (18 bytes each, 20 under /bigobj). The linker of an image cuts: .nv_fatbin
 // becomes .nv_fatb.
-constexpr std::uint32_t kPeOffsetAt = 0x3c;
-constexpr std::size_t kCoffSize = 20, kBigSize = 56, kSectionSize = 40, kNameSize = 8;
-constexpr std::uint64_t kSymbolSize = 18, kBigSymbolSize = 20;
-constexpr std::uint16_t kX64 = 0x8664, kArm64 = 0xaa64;
+constexpr std::uint32_t kCoffPeOffsetAt = 0x3c;
+constexpr std::size_t kCoffHeaderSize = 20, kBigSize = 56, kCoffSectionSize = 40, kNameSize = 8;
+constexpr std::uint64_t kCoffSymbolSize = 18, kBigSymbolSize = 20;
+constexpr std::uint16_t kCoffX64 = 0x8664, kCoffArm64 = 0xaa64;
 constexpr std::uint32_t kCode = 0x20, kNoBytes = 0x80;
-constexpr std::size_t kWindow = std::size_t{16} * 1024;
+constexpr std::size_t kCoffWindow = std::size_t{16} * 1024;
 constexpr std::size_t kLongNameMost = 255;
 
 bool is_big_object(const Cursor& start) {
@@ -39,26 +39,26 @@ class PeReader {
   PeReader(const ByteSource& source, HostObject& object)
       : source_(source),
         object_(object),
-        in_(source, kWindow, kWindow),
-        names_(source, kWindow, kLongNameMost) {}
+        in_(source, kCoffWindow, kCoffWindow),
+        names_(source, kCoffWindow, kLongNameMost) {}
 
   Status read() {
     ARCHGUARD_CHECK(read_header());
     const std::uint64_t remain = sections_at_ < source_.size() ? source_.size() - sections_at_ : 0;
-    if (sections_ > remain / kSectionSize)
+    if (sections_ > remain / kCoffSectionSize)
       return Error{{},
                    "section table at " + hex(sections_at_) + " needs " + count_of(sections_, "header") +
                        " of 40 bytes, " + count_of(remain, "byte") + " remain",
                    {}};
     std::optional<Error> first_error;
     for (std::uint64_t i = 0; i < sections_; ++i) {
-      ARCHGUARD_TRY(bytes, in_.at(sections_at_ + i * kSectionSize, kSectionSize));
+      ARCHGUARD_TRY(bytes, in_.at(sections_at_ + i * kCoffSectionSize, kCoffSectionSize));
       Status status = add_section(Cursor(bytes));
       if (!status && !first_error) first_error = std::move(status).error();
     }
     if (first_error) return std::move(*first_error);
     if (object_.linked)
-      object_.end = std::max({end_, sections_at_ + sections_ * kSectionSize, end_of_strings()});
+      object_.end = std::max({end_, sections_at_ + sections_ * kCoffSectionSize, end_of_strings()});
     return Done{};
   }
 
@@ -76,18 +76,18 @@ class PeReader {
     }
     std::uint64_t coff_at = 0;
     if (object_.linked) {
-      const std::uint64_t pe_at = Cursor(start).u32(kPeOffsetAt);
+      const std::uint64_t pe_at = Cursor(start).u32(kCoffPeOffsetAt);
       const auto signature = in_.at(pe_at, 4);
       if (!signature || Cursor(*signature).u32(0) != 0x00004550)
         return Error{{}, "begins with MZ and has no PE header at " + hex(pe_at), {}};
       coff_at = pe_at + 4;
     }
-    ARCHGUARD_TRY(bytes, in_.at(coff_at, kCoffSize));
+    ARCHGUARD_TRY(bytes, in_.at(coff_at, kCoffHeaderSize));
     const Cursor header(bytes);
     sections_ = header.u16(2);
-    if (header.u32(8) != 0) strings_at_ = header.u32(8) + header.u32(12) * kSymbolSize;
-    sections_at_ = coff_at + kCoffSize + header.u16(16);
-    if (object_.linked) read_image_base(coff_at + kCoffSize);
+    if (header.u32(8) != 0) strings_at_ = header.u32(8) + header.u32(12) * kCoffSymbolSize;
+    sections_at_ = coff_at + kCoffHeaderSize + header.u16(16);
+    if (object_.linked) read_image_base(coff_at + kCoffHeaderSize);
     return Done{};
   }
 
@@ -154,11 +154,11 @@ bool is_pe(ByteView start) {
 
 bool is_coff_object(ByteView start, std::uint64_t file_size) {
   const Cursor in(start);
-  if (is_big_object(in)) return in.holds(0, kBigSize) && (in.u16(6) == kX64 || in.u16(6) == kArm64);
+  if (is_big_object(in)) return in.holds(0, kBigSize) && (in.u16(6) == kCoffX64 || in.u16(6) == kCoffArm64);
   // Two bytes are a weak sign: the rest of the header must be that of an object.
   const std::uint64_t sections = in.u16(2);
-  return (in.u16(0) == kX64 || in.u16(0) == kArm64) && sections != 0 && in.u16(16) == 0 &&
-         kCoffSize + sections * kSectionSize <= file_size;
+  return (in.u16(0) == kCoffX64 || in.u16(0) == kCoffArm64) && sections != 0 && in.u16(16) == 0 &&
+         kCoffHeaderSize + sections * kCoffSectionSize <= file_size;
 }
 
 void read_pe_object(const ByteSource& source, const std::string& where, HostObject& object,

@@ -12,10 +12,10 @@
 namespace archguard {
 namespace {
 
-constexpr const char* kFix = "set TMPDIR to a folder with room for what the file inflates to";
+constexpr const char* kTemporaryFix = "set TMPDIR to a folder with room for what the file inflates to";
 
 Error cannot(const std::string& folder, const char* what) {
-  return Error{{}, "temporary file in " + folder + " " + what + ": " + std::strerror(errno), kFix};
+  return Error{{}, "temporary file in " + folder + " " + what + ": " + std::strerror(errno), kTemporaryFix};
 }
 
 }  // namespace

@@ -32,15 +32,15 @@ namespace {
 // Sizes and offsets that are all ones stand in the extra field 1 (zip64) instead, u64 each, in the order
 // size, stored size, offset. Directory, end records and locator stand right behind one another. Sizes in
 // local headers may be zero (written to a pipe), so only the directory's are used.
-constexpr std::uint32_t kEnd = 0x06054b50, kLocator64 = 0x07064b50, kEnd64 = 0x06064b50;
+constexpr std::uint32_t kZipEnd = 0x06054b50, kLocator64 = 0x07064b50, kEnd64 = 0x06064b50;
 constexpr std::uint32_t kEntry = 0x02014b50, kLocal = 0x04034b50;
-constexpr std::size_t kEndSize = 22, kLocatorSize = 20, kEnd64Size = 56, kEnd64Head = 12, kEntrySize = 46,
+constexpr std::size_t kEndSize = 22, kLocatorSize = 20, kEnd64Size = 56, kEnd64Head = 12, kZipEntrySize = 46,
                       kLocalSize = 30;
 constexpr std::size_t kCommentMost = 65'535, kVariableMost = 3 * 65'535;
 constexpr std::uint32_t kIn64 = 0xffffffff;
 constexpr unsigned kStored = 0, kDeflated = 8;
 constexpr std::uint64_t kRatioMost = 1032;  // of deflate: 258 bytes for two bits
-constexpr std::size_t kStartSize = 4096, kBlock = std::size_t{256} * 1024,
+constexpr std::size_t kZipStartSize = 4096, kZipBlock = std::size_t{256} * 1024,
                       kInMemoryMost = std::size_t{4} << 20;
 
 // Offsets count from the zip file's start, or from `begin`: behind a script or a program they may do either.
@@ -72,18 +72,18 @@ bool is_script(const ByteSource& source) {
   return begins_with_any_of(source, {"#!"});
 }
 
-bool is_program(const ByteSource& source) {
+bool is_executable(const ByteSource& source) {
   return begins_with_any_of(source, {"\177ELF", "MZ"});
 }
 
 Result<Directory> find_directory(const ByteSource& source) {
-  const bool is_behind = is_script(source) || is_program(source);
+  const bool is_behind = is_script(source) || is_executable(source);
   const std::uint64_t size = source.size();
   const std::uint64_t tail_size = std::min<std::uint64_t>(size, kEndSize + kCommentMost);
   ARCHGUARD_TRY(tail, read_bytes(source, size - tail_size, tail_size));
   const Cursor in(tail);
   for (std::uint64_t at = tail_size; at-- != 0;) {
-    if (!in.holds(at, kEndSize) || in.u32(at) != kEnd || at + kEndSize + in.u16(at + 20) != tail_size)
+    if (!in.holds(at, kEndSize) || in.u32(at) != kZipEnd || at + kEndSize + in.u16(at + 20) != tail_size)
       continue;
     if (in.u16(at + 4) != in.u16(at + 6) || in.u16(at + 8) != in.u16(at + 10))
       return Error{{}, "is one part of a zip file that was split", "join the parts: zip -s 0"};
@@ -156,7 +156,7 @@ Result<PartSource> stored_bytes(const ByteSource& source, const ZipMember& membe
 using Take = std::function<Status(ByteView)>;
 
 Status read_stored(const ByteSource& stored, const Take& take) {
-  Bytes block(static_cast<std::size_t>(std::min<std::uint64_t>(kBlock, stored.size())));
+  Bytes block(static_cast<std::size_t>(std::min<std::uint64_t>(kZipBlock, stored.size())));
   for (std::uint64_t at = 0; at < stored.size();) {
     const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(block.size(), stored.size() - at));
     ARCHGUARD_CHECK(stored.read(at, block.data(), count));
@@ -183,8 +183,8 @@ Status read_deflated(const ByteSource& stored, std::uint64_t size, const Take& t
   Inflation inflation;
   if (!inflation.ready) return Error{{}, "no memory for zlib", {}};
   z_stream& stream = inflation.stream;
-  Bytes in(static_cast<std::size_t>(std::min<std::uint64_t>(kBlock / 4, stored.size())));
-  Bytes out(static_cast<std::size_t>(std::min<std::uint64_t>(kBlock, size + 1)));
+  Bytes in(static_cast<std::size_t>(std::min<std::uint64_t>(kZipBlock / 4, stored.size())));
+  Bytes out(static_cast<std::size_t>(std::min<std::uint64_t>(kZipBlock, size + 1)));
   std::uint64_t at = 0, made = 0;
   for (int state = Z_OK; state != Z_STREAM_END;) {
     if (stream.avail_in == 0) {
@@ -234,7 +234,7 @@ class Keeper {
     if (decided_ && (!keep_ || in_place_)) return Done{};
     if (file_ != nullptr) return file_->append(bytes);
     memory_.insert(memory_.end(), bytes.data, bytes.data + bytes.size);
-    if (!decided_ && memory_.size() >= kStartSize) decide();
+    if (!decided_ && memory_.size() >= kZipStartSize) decide();
     if (memory_.size() <= kInMemoryMost) return Done{};
     ARCHGUARD_TRY(file, TemporaryFile::create());
     file_ = std::make_unique<TemporaryFile>(std::move(file));
@@ -260,7 +260,7 @@ class Keeper {
  private:
   void decide() {
     decided_ = true;
-    keep_ = wanted_({memory_.data(), std::min(memory_.size(), kStartSize)});
+    keep_ = wanted_({memory_.data(), std::min(memory_.size(), kZipStartSize)});
     if (!keep_ || in_place_) memory_ = {};
   }
 
@@ -293,21 +293,21 @@ bool is_zip(const ByteSource& source) {
 }
 
 bool has_zip_behind(const ByteSource& source) {
-  return is_program(source) && ends_with_zip(source);
+  return is_executable(source) && ends_with_zip(source);
 }
 
 Status visit_zip(const ByteSource& source, const std::function<void(const ZipMember&)>& visit) {
   ARCHGUARD_TRY(directory, find_directory(source));
   const PartSource part(source, directory.offset, directory.size);
-  Window in(part, kEntrySize + kVariableMost, kStartSize);
+  Window in(part, kZipEntrySize + kVariableMost, kZipStartSize);
   std::uint64_t at = 0, stored = 0, entries = 0;
   while (at < directory.size) {
-    const auto bytes = in.at(at, kEntrySize);
+    const auto bytes = in.at(at, kZipEntrySize);
     if (!bytes || Cursor(*bytes).u32(0) != kEntry)
       return Error{{}, "no zip directory entry at " + hex(directory.offset + at), {}};
     const Cursor entry(*bytes);
     const std::size_t name_size = entry.u16(28), extra_size = entry.u16(30);
-    const std::size_t size = kEntrySize + name_size + extra_size + entry.u16(32);
+    const std::size_t size = kZipEntrySize + name_size + extra_size + entry.u16(32);
     ZipMember member;
     member.method = entry.u16(10);
     member.encrypted = (entry.u16(8) & 1) != 0;
@@ -318,8 +318,8 @@ Status visit_zip(const ByteSource& source, const std::function<void(const ZipMem
     const auto whole = in.at(at, size);
     if (!whole) return cut("zip directory entry", directory.offset + at);
     const Cursor variable(*whole);
-    member.name = std::string(variable.part(kEntrySize, name_size).text());
-    const Cursor extra(variable.part(kEntrySize + name_size, extra_size));
+    member.name = std::string(variable.part(kZipEntrySize, name_size).text());
+    const Cursor extra(variable.part(kZipEntrySize + name_size, extra_size));
     ARCHGUARD_CHECK(apply_zip64(extra, {&member.size, &member.stored_size, &member.header}, member.name));
     member.header += directory.begin;
     at += size;

@@ -49,7 +49,7 @@ Coverage coverage_of(const Verification& verification, const FileResult& file, s
   return unknown ? Coverage::unknown : Coverage::covered;
 }
 
-bool covers(const Verification& verification, const FileResult& file, std::size_t device_class) {
+bool covers_file(const Verification& verification, const FileResult& file, std::size_t device_class) {
   return coverage_of(verification, file, device_class) == Coverage::covered;
 }
 
@@ -190,7 +190,7 @@ void find_alternatives(Verification& verification, const std::vector<std::string
 
 std::optional<std::size_t> covered_elsewhere(const Verification& verification, const FileResult& file,
                                              std::size_t device_class) {
-  if (!file.alternative || covers(verification, file, device_class)) return std::nullopt;
+  if (!file.alternative || covers_file(verification, file, device_class)) return std::nullopt;
   const auto groups = groups_of(verification, file);
   if (groups.empty()) {  // a library: where all that need it are not the ones
     const auto users = users_of(verification, file);

@@ -21,7 +21,7 @@ char lower(char c) {
 bool is_letter(char c) {
   return lower(c) >= 'a' && lower(c) <= 'z';
 }
-bool is_digit(char c) {
+bool is_image_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
@@ -30,7 +30,7 @@ bool has_number(std::string_view text, std::string_view prefix) {
   if (text.substr(0, prefix.size()) != prefix) return false;
   text.remove_prefix(prefix.size());
   if (!text.empty() && text[0] == '_') text.remove_prefix(1);
-  return text.size() >= 2 && is_digit(text[0]) && is_digit(text[1]);
+  return text.size() >= 2 && is_image_digit(text[0]) && is_image_digit(text[1]);
 }
 
 // All that a verdict depends on, but for names.

@@ -11,7 +11,7 @@ namespace archguard {
 namespace {
 
 template <class T>
-void raise(std::optional<T>& to, const std::optional<T>& value) {
+void raise_to(std::optional<T>& to, const std::optional<T>& value) {
   if (value && (!to || *to < *value)) to = value;
 }
 
@@ -19,7 +19,7 @@ bool is_ptx(const Entry& entry) {
   return entry.kind == EntryKind::ptx || entry.kind == EntryKind::reloc_ptx;
 }
 
-bool holds_plain_ptx(const Container& container) {
+bool container_holds_plain_ptx(const Container& container) {
   return std::any_of(container.entries.begin(), container.entries.end(),
                      [](const Entry& entry) { return is_ptx(entry) && entry.arch.suffix == Suffix::none; });
 }
@@ -226,7 +226,7 @@ std::optional<std::string> DeviceLinks::without_plain_ptx(std::size_t index) con
   const auto& parts = code_.links[index].parts;
   for (std::size_t part = 0; part < parts.size(); ++part) {
     const bool needed = !links_[index].is_runtime[part] || links_[index].wants_runtime;
-    if (needed && !holds_plain_ptx(container(parts[part])))
+    if (needed && !container_holds_plain_ptx(container(parts[part])))
       return where(code_.objects[parts[part].object], container(parts[part]));
   }
   if (!absent_ids(index).empty()) return "'" + absent_ids(index).front() + "', which is not in this file";
@@ -246,7 +246,7 @@ void LinkJudge::add_part(std::size_t link, const std::string& name, const Device
   const bool runtime = links_.is_runtime(code);
   Answer& answer = (runtime ? runtimes_ : objects_)[link];
   Judgement judgement = judge_part(code, device_, policy_.environment);
-  raise(answer.needs_driver, judgement.needs_driver);
+  raise_to(answer.needs_driver, judgement.needs_driver);
   if (judgement.verdict != Verdict::uncovered || judgement.image) ++answer.fitting;
   if (judgement.verdict == Verdict::sass || judgement.verdict == Verdict::jit) {
     if (runtime) return;
@@ -377,7 +377,7 @@ Judgement LinkJudge::relink(std::size_t link) const {
          again + "'" + links_.absent_ids(link).front() + "' is not in this file");
   for (const Answer* answer : {&objects, links_.wants_runtime(link) ? &runtimes_[link] : nullptr}) {
     if (answer == nullptr) continue;
-    raise(judgement.needs_driver, answer->needs_driver);
+    raise_to(judgement.needs_driver, answer->needs_driver);
     if (!answer->bad) continue;
     const std::string more =
         answer->more == 0 ? "" : " (and " + std::to_string(answer->more) + " more like it)";

@@ -22,7 +22,7 @@ int nearness(const Judgement& judgement) {
   return judgement.code == kNoKernelImage ? 1 : 2;
 }
 
-bool runs(const Judgement& judgement) {
+bool image_runs(const Judgement& judgement) {
   return judgement.verdict == Verdict::sass || judgement.verdict == Verdict::jit;
 }
 
@@ -44,12 +44,12 @@ class EmbeddedJudge {
       all[i] = i;
       const Judgement& judgement = of(i);
       ++result_.total;
-      result_.fitting += runs(judgement) ? 1 : 0;
+      result_.fitting += image_runs(judgement) ? 1 : 0;
       result_.unknown += judgement.verdict == Verdict::unknown ? 1 : 0;
       any_sass |= judgement.verdict == Verdict::sass;
       any_but_ltoir |= entry(i).kind != EntryKind::ltoir;
       const auto& needs = judgement.needs_driver;
-      if (runs(judgement) && needs && (!needs_driver || *needs < *needs_driver)) needs_driver = needs;
+      if (image_runs(judgement) && needs && (!needs_driver || *needs < *needs_driver)) needs_driver = needs;
     }
     result_.ltoir = !items.empty() && !any_but_ltoir;
     if (items.empty()) return std::move(result_);
@@ -110,7 +110,7 @@ class EmbeddedJudge {
     std::vector<const std::pair<const std::string, BareImages::Kernel>*> lacking;
     for (const auto& each : images_.kernels()) {
       const auto& items = each.second.items;
-      if (std::any_of(items.begin(), items.end(), [&](std::size_t item) { return runs(of(item)); }))
+      if (std::any_of(items.begin(), items.end(), [&](std::size_t item) { return image_runs(of(item)); }))
         seen.insert(each.second.module);
       else if (!each.second.specific)
         lacking.push_back(&each);

@@ -10,7 +10,7 @@
 namespace archguard {
 namespace {
 
-std::string cmake_entry(const Addition& add) {
+std::string entry_to_add(const Addition& add) {
   return to_string(add.arch) + (!add.ptx ? "-real" : !add.sass ? "-virtual" : "");
 }
 
@@ -75,7 +75,7 @@ std::string other_forms(const std::vector<Addition>& additions) {
 }
 
 std::string add_entries(const std::vector<Addition>& additions, const std::string& target) {
-  const std::string add = "add " + listed(spelled(additions, cmake_entry)) + " to ";
+  const std::string add = "add " + listed(spelled(additions, entry_to_add)) + " to ";
   if (!target.empty()) return add + "CUDA_ARCHITECTURES of target '" + target + "'";
   return add + "CMAKE_CUDA_ARCHITECTURES" + other_forms(additions);
 }
@@ -164,9 +164,9 @@ class Speaker {
     list_named_ = true;
     if (!way.toolkits && is_held(way.add, held_))
       return "build the source file or library that this container comes from for " +
-             listed(spelled(way.add, cmake_entry)) + " too" + (target_.empty() ? other_forms(way.add) : "") +
+             listed(spelled(way.add, entry_to_add)) + " too" + (target_.empty() ? other_forms(way.add) : "") +
              ": other containers of the file hold it";
-    return again ? "add " + listed(spelled(way.add, cmake_entry)) : add_entries(way.add, target_);
+    return again ? "add " + listed(spelled(way.add, entry_to_add)) : add_entries(way.add, target_);
   }
 
   const ComputeCapability device_;

@@ -37,7 +37,7 @@ struct Use {
 // Can an image of this kind serve this container at all? The driver loads linked SASS and PTX. A linker takes
 // relocatable SASS, and PTX, which it compiles; nvlink takes LTO-IR as well, the driver does not. What is in
 // the image plays no part: the driver goes by the arch, and a linker may need it for another object.
-bool serves(const Image& image, const Use& use) {
+bool image_serves(const Image& image, const Use& use) {
   const bool passed_over = use.step != Step::link && !use.environment.forces_jit.empty();
   switch (image.entry.kind) {
     case EntryKind::sass:
@@ -85,7 +85,7 @@ Choice choose(const ContainerCode& code, ComputeCapability device, const Use& us
         fit_of(image.entry, device) != Fit::no)
       choice.undecided = "its " + image_name(image.entry) +
                          " image is relocatable: CUDA does not document that a driver loads one by itself";
-    if (!serves(image, use)) continue;
+    if (!image_serves(image, use)) continue;
     const Fit fit = fit_of(image.entry, device);
     if (fit == Fit::unknown) {
       std::string& doubt = is_native(image.entry.kind) ? choice.undecided : choice.undecided_ptx;

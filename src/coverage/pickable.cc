@@ -12,7 +12,7 @@ namespace {
 bool is_alnum(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0;
 }
-bool is_digit(char c) {
+bool is_pick_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
@@ -28,8 +28,8 @@ std::string glob_of(const std::string& path) {
   const std::size_t name = path.find_last_of('/') + 1;  // 0 where there is none
   std::string glob;
   for (std::size_t i = 0; i < path.size(); ++i) {
-    if (i >= name && is_digit(path[i])) {
-      while (i + 1 < path.size() && is_digit(path[i + 1])) ++i;
+    if (i >= name && is_pick_digit(path[i])) {
+      while (i + 1 < path.size() && is_pick_digit(path[i + 1])) ++i;
       const bool suffix = i + 1 < path.size() && (path[i + 1] == 'a' || path[i + 1] == 'f') &&
                           (i + 2 == path.size() || !is_alnum(path[i + 2]));
       if (suffix) ++i;
@@ -42,7 +42,7 @@ std::string glob_of(const std::string& path) {
   return glob;
 }
 
-bool covers(const FileResult& file, std::size_t device) {
+bool pick_covers(const FileResult& file, std::size_t device) {
   return file.devices[device].coverage == Coverage::covered;
 }
 
@@ -50,11 +50,12 @@ bool is_pickable(const std::vector<const FileResult*>& files, std::size_t device
   if (files.size() < 2) return false;
   for (const FileResult* file : files) {
     std::size_t covered = 0;
-    for (std::size_t i = 0; i < devices; ++i) covered += covers(*file, i) ? 1 : 0;
+    for (std::size_t i = 0; i < devices; ++i) covered += pick_covers(*file, i) ? 1 : 0;
     if (!file->errors.empty() || covered == devices) return false;
   }
   for (std::size_t i = 0; i < devices; ++i)
-    if (std::none_of(files.begin(), files.end(), [&](const FileResult* file) { return covers(*file, i); }))
+    if (std::none_of(files.begin(), files.end(),
+                     [&](const FileResult* file) { return pick_covers(*file, i); }))
       return false;
   return true;
 }

@@ -24,7 +24,7 @@ std::string found_text(const RuntimeUse::Need& need) {
   return runtime + (need.told_by_text ? " or newer" : "") + ", linked in";
 }
 
-bool serves(Version driver_cuda, Version toolkit) {
+bool driver_serves(Version driver_cuda, Version toolkit) {
   return lowest_driver_cuda_for_toolkit(toolkit) <= driver_cuda;
 }
 
@@ -126,7 +126,7 @@ std::optional<RuntimeUse::Need> RuntimeUse::need_beyond(Version driver_cuda) {
 void RuntimeUse::ask(const DeviceObject& object, Facts& facts, Version driver_cuda,
                      std::optional<Need>& most) {
   const auto note = [&](Need need) {
-    if (serves(driver_cuda, need.toolkit)) return;
+    if (driver_serves(driver_cuda, need.toolkit)) return;
     const auto rank = [](const Need& of) {  // what is certain first
       return std::make_pair(of.link != Link::elsewhere, lowest_driver_cuda_for_toolkit(of.toolkit));
     };
@@ -141,8 +141,8 @@ void RuntimeUse::ask(const DeviceObject& object, Facts& facts, Version driver_cu
   if (library && (library->version || made_by))
     note({library->version ? *library->version : *made_by, Link::needed, library->name});
   // To search a file costs most: only where what it may tell is more than this driver serves.
-  const bool made_ahead = !library && made_by && !serves(driver_cuda, *made_by);
-  if (!made_ahead && serves(driver_cuda, newest_release_told())) return;
+  const bool made_ahead = !library && made_by && !driver_serves(driver_cuda, *made_by);
+  if (!made_ahead && driver_serves(driver_cuda, newest_release_told())) return;
   const auto& held = held_by(object, facts);
   if (held && held->at_least && (library || !made_by || *made_by < *held->at_least))
     note({*held->at_least, Link::held, {}, true});

@@ -19,7 +19,7 @@ struct ToolkitVariable {
 
 // An object of one byte has no member that host code could set. libcu++ keeps all it defines in a namespace
 // of its ABI, `__4`, which tells it from a namespace `cuda` of somebody else's.
-constexpr std::array<ToolkitVariable, 15> kVariables = {{
+constexpr std::array<ToolkitVariable, 15> kToolkitVariables = {{
     {"cuda::__?::*", 1, 1, "cuda/*"},                 // in_place_from, get_stream, grid
     {"cuda::*::__?::*", 1, 1, "cuda/*, cuda/std/*"},  // cuda::std::__4::nullopt, cuda::mr, cuda::execution
     {"cuda::std::__?::numbers::*", 2, 16, "cuda/std/numbers"},
@@ -37,7 +37,7 @@ constexpr std::array<ToolkitVariable, 15> kVariables = {{
     {"__cr_lgamma_table", 72, 72, "curand_poisson.h"},
 }};
 
-constexpr std::size_t kNameMost = 1024;
+constexpr std::size_t kToolkitNameMost = 1024;
 
 bool is_of_file(std::string_view component) {
   return starts_with(component, "_INTERNAL_") || starts_with(component, "_GLOBAL__N_");
@@ -70,10 +70,11 @@ bool is_toolkits_own(const DeviceVariable& variable) {
   const auto has_size = [&](const ToolkitVariable& own) {
     return own.least <= variable.size && variable.size <= own.most;
   };
-  if (variable.name.size() > kNameMost || std::none_of(kVariables.begin(), kVariables.end(), has_size))
+  if (variable.name.size() > kToolkitNameMost ||
+      std::none_of(kToolkitVariables.begin(), kToolkitVariables.end(), has_size))
     return false;
   const std::string path = path_of(variable.name);
-  return std::any_of(kVariables.begin(), kVariables.end(), [&](const ToolkitVariable& own) {
+  return std::any_of(kToolkitVariables.begin(), kToolkitVariables.end(), [&](const ToolkitVariable& own) {
     return has_size(own) && glob_matches(own.name, path);
   });
 }

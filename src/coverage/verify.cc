@@ -68,8 +68,8 @@ bool may_hold_code(const ContainerCode& code) {
 }
 
 // An image that the file holds as data.
-void add_bare(const DeviceObject& object, const ContainerCode& code, EmbeddedPolicy policy, BareImages& bare,
-              FileResult& result) {
+void add_bare_file(const DeviceObject& object, const ContainerCode& code, EmbeddedPolicy policy,
+                   BareImages& bare, FileResult& result) {
   if (code.images.front().entry.optix) ++result.optix;
   if (policy == EmbeddedPolicy::off) return;
   result.has_code |= asks_as_embedded(code);
@@ -129,7 +129,7 @@ FileResult verify_file(const DeviceCode& code, const ByteSource& file, const std
       if (role != nullptr) links.note(*role, object, contents);
       result.has_containers = true;
       if (contents.container.bare) {
-        add_bare(object, contents, request.policy.embedded, bare, result);
+        add_bare_file(object, contents, request.policy.embedded, bare, result);
         continue;
       }
       result.has_code |= may_hold_code(contents);

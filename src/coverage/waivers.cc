@@ -15,7 +15,7 @@ using Fields = std::vector<std::string>;
 const Fields kHeader{"kernel", "compute_cap", "reason"};
 constexpr const char* kReasonToWrite = "why it may be absent";
 // Bytes of what a message quotes, and of a line to copy: names of templates are long.
-constexpr std::size_t kMostShown = 200, kMostOfLine = 2000;
+constexpr std::size_t kWaiverMostShown = 200, kMostOfLine = 2000;
 
 // Is it X.Y, or a glob that some X.Y matches? What no device can have never waives anything.
 bool is_capability_glob(std::string_view text) {
@@ -43,10 +43,11 @@ bool is_header(const Fields& fields) {
 }
 
 Error wrong_header(const Fields& fields, const std::string& origin) {
-  return {origin,
-          "the header is '" + excerpt(join(fields, ","), kMostShown) + "', expected " + join(kHeader, ","),
-          names_column(fields, kHeader[0]) ? "write that header, or none"
-                                           : "a list of devices goes to --fleet, not to --waivers"};
+  return {
+      origin,
+      "the header is '" + excerpt(join(fields, ","), kWaiverMostShown) + "', expected " + join(kHeader, ","),
+      names_column(fields, kHeader[0]) ? "write that header, or none"
+                                       : "a list of devices goes to --fleet, not to --waivers"};
 }
 
 // `second(float*, int),9.0,why` without quotes: the name went on into the next columns, up to the first one
@@ -62,10 +63,11 @@ std::optional<std::string> quoted_line(const Fields& fields) {
 
 Error wrong_capability(const Fields& fields, const std::string& origin) {
   const auto line = quoted_line(fields);
-  return {origin,
-          "the compute capability '" + excerpt(fields[1], kMostShown) + "' is neither X.Y nor a glob of it",
-          line ? "put a name that holds a comma in double quotes: " + excerpt(*line, kMostOfLine)
-               : "write 7.5, 8.* or * for every device; a name that holds a comma stands in double quotes"};
+  return {
+      origin,
+      "the compute capability '" + excerpt(fields[1], kWaiverMostShown) + "' is neither X.Y nor a glob of it",
+      line ? "put a name that holds a comma in double quotes: " + excerpt(*line, kMostOfLine)
+           : "write 7.5, 8.* or * for every device; a name that holds a comma stands in double quotes"};
 }
 
 // Commas in the reason need no quotes: what follows the second column is the reason.

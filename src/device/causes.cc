@@ -11,7 +11,7 @@ struct ErrorName {
   const char* name;
 };
 
-std::string folder_of(const std::string& path) {
+std::string folder_of_library(const std::string& path) {
   const auto slash = path.rfind('/');
   return slash == std::string::npos ? std::string(".") : path.substr(0, slash);
 }
@@ -99,7 +99,7 @@ Diagnostic compat_not_supported(Diagnostic diagnostic, const FailureFacts& facts
   if (facts.around.forward_compatible) {
     diagnostic.cause =
         "the forward-compatibility libcuda" + in_file(facts.cuda.path) + " does not support this GPU";
-    diagnostic.fix = "remove " + folder_of(facts.cuda.path) +
+    diagnostic.fix = "remove " + folder_of_library(facts.cuda.path) +
                      " from LD_LIBRARY_PATH, or update the kernel driver (" +
                      or_unknown(facts.driver_version) + ")";
   } else {
@@ -118,7 +118,7 @@ Diagnostic mismatched(Diagnostic diagnostic, const FailureFacts& facts) {
   if (facts.around.forward_compatible) {
     diagnostic.cause =
         "the libcuda of the package cuda-compat" + library + " does not go with the loaded " + kernel;
-    diagnostic.fix = "remove " + folder_of(facts.cuda.path) +
+    diagnostic.fix = "remove " + folder_of_library(facts.cuda.path) +
                      " from LD_LIBRARY_PATH, or from /etc/ld.so.conf.d and run ldconfig, so that the "
                      "driver's own libcuda is found";
   } else if (facts.around.build_kind == "a container") {
@@ -284,7 +284,8 @@ Diagnostic explain_cuda_code(const CallFailure& failure, const FailureFacts& fac
     case 34:
       diagnostic.cause =
           "the toolkit's stub library was loaded instead of the driver" + in_file(facts.cuda.path);
-      diagnostic.fix = "remove " + folder_of(facts.cuda.path) + " from LD_LIBRARY_PATH (or from the RPATH)";
+      diagnostic.fix =
+          "remove " + folder_of_library(facts.cuda.path) + " from LD_LIBRARY_PATH (or from the RPATH)";
       return diagnostic;
     case 46:
       diagnostic.cause = "no GPU can be had now: another process holds it in exclusive mode, or it is reset";

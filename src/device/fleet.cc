@@ -15,7 +15,7 @@ namespace archguard {
 namespace {
 
 constexpr std::size_t kMostFleetDevices = 1'000'000;
-constexpr std::size_t kMostShown = 60;  // of a wrong value, in a message
+constexpr std::size_t kFleetMostShown = 60;  // of a wrong value, in a message
 constexpr int kMostEqualDevices = 1'000'000;
 
 const std::vector<std::string>& fleet_columns() {
@@ -72,7 +72,7 @@ bool is_fleet_header(const CsvRow& row) {
 // The known column that an unknown one of this header most likely means; nothing where the header has it too.
 // A short name is near to many a word (cost, node), so there the first letter has to be right.
 std::optional<std::string> meant_column(const CsvRow& header, const std::string& field) {
-  if (field.size() > kMostShown) return std::nullopt;
+  if (field.size() > kFleetMostShown) return std::nullopt;
   const auto has = [&](std::string_view column) {
     for (const auto& each : header.fields)
       if (is_column(each, column)) return true;
@@ -136,7 +136,7 @@ class FleetParser {
       if (const auto meant = known ? std::nullopt : meant_column(row, field))
         return misspelt_column(row.line, field, *meant);
       if (!seen.emplace(known ? column : field, "").second)
-        return error(row.line, "the header names the column '" + excerpt(column, kMostShown) + "' twice",
+        return error(row.line, "the header names the column '" + excerpt(column, kFleetMostShown) + "' twice",
                      "remove one of them");
       header_.columns.push_back(known ? column : field);
     }
@@ -144,7 +144,8 @@ class FleetParser {
   }
 
   Error misspelt_column(std::size_t line, const std::string& field, const std::string& column) const {
-    return error(line, "the header has no column " + column + ", but '" + excerpt(field, kMostShown) + "'",
+    return error(line,
+                 "the header has no column " + column + ", but '" + excerpt(field, kFleetMostShown) + "'",
                  "rename it to " + column);
   }
 
@@ -164,7 +165,7 @@ class FleetParser {
     if (names_columns_only(row)) return error(row.line, "the header has no column compute_cap", fix);
     return error(row.line,
                  "expected a header line that names the column compute_cap, found '" +
-                     excerpt(row.fields[0], kMostShown) + "'",
+                     excerpt(row.fields[0], kFleetMostShown) + "'",
                  fix);
   }
 
@@ -203,7 +204,7 @@ class FleetParser {
 
   Error bad_value(std::size_t line, const std::string& column, const std::string& value, const char* expected,
                   std::string fix = "") const {
-    const std::string found = value.empty() ? "empty" : "'" + excerpt(value, kMostShown) + "'";
+    const std::string found = value.empty() ? "empty" : "'" + excerpt(value, kFleetMostShown) + "'";
     return error(line, column + " is " + found + ", expected " + expected, std::move(fix));
   }
 
@@ -335,25 +336,25 @@ std::string write_fleet(const std::vector<Device>& devices) {
 
 Result<Device> parse_device_option(std::string_view text) {
   const auto at = text.find('@');
-  const std::string option = "--device " + excerpt(text, kMostShown);
+  const std::string option = "--device " + excerpt(text, kFleetMostShown);
   Device device;
   device.origin = option;
   device.capability = parse_capability(text.substr(0, at));
   if (!device.capability)
     return Error{option,
-                 "'" + excerpt(text.substr(0, at), kMostShown) +
+                 "'" + excerpt(text.substr(0, at), kFleetMostShown) +
                      "' is no compute capability, expected X.Y such as 8.6",
-                 text.size() <= kMostShown ? device_fix(text) : ""};
+                 text.size() <= kFleetMostShown ? device_fix(text) : ""};
   device.source["compute_capability"] = "option";
   if (at == std::string_view::npos) return device;
   const std::string_view driver = text.substr(at + 1);
   device.driver_cuda = parse_driver_cuda(driver);
   if (!device.driver_cuda) {
     std::string fix = driver_fix(driver, device.capability, to_string(*device.capability) + "@");
-    return Error{
-        option,
-        "'" + excerpt(driver, kMostShown) + "' is no CUDA version of a driver, expected X.Y such as 12.4",
-        fix.empty() ? device_fix(text) : std::move(fix)};
+    return Error{option,
+                 "'" + excerpt(driver, kFleetMostShown) +
+                     "' is no CUDA version of a driver, expected X.Y such as 12.4",
+                 fix.empty() ? device_fix(text) : std::move(fix)};
   }
   device.source["driver_cuda"] = "option";
   return device;

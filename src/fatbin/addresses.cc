@@ -10,19 +10,19 @@ namespace {
 
 // A relocation of a 64-bit ELF file: u64 place, u32 type, u32 symbol, u64 addend. A symbol: u16 section at 6,
 // u64 value at 8. (System V ABI, "Relocation" and "Symbol Table"; its supplements for each machine.)
-constexpr std::uint64_t kRelocationSize = 24, kSymbolSize = 24;
-constexpr std::uint16_t kX64 = 62, kArm64 = 183;
-constexpr std::size_t kBlock = std::size_t{128} * 1024 / kRelocationSize * kRelocationSize;
+constexpr std::uint64_t kRelocationSize = 24, kElfSymbolSize = 24;
+constexpr std::uint16_t kElfX64 = 62, kElfArm64 = 183;
+constexpr std::size_t kElfBlock = std::size_t{128} * 1024 / kRelocationSize * kRelocationSize;
 constexpr std::size_t kRelocationsMost = std::size_t{1} << 21;  // two for each fat binary
 constexpr std::size_t kTablesMost = 64;              // each costs a search of the file's relocations
 constexpr std::uint16_t kReservedSections = 0xff00;  // from here on no index
 
 // "Base plus addend", and "the symbol's address plus addend".
 bool is_relative(std::uint16_t machine, std::uint32_t type) {
-  return type == (machine == kX64 ? 8U : 1027U);
+  return type == (machine == kElfX64 ? 8U : 1027U);
 }
 bool is_absolute(std::uint16_t machine, std::uint32_t type) {
-  return type == (machine == kX64 ? 1U : 257U);
+  return type == (machine == kElfX64 ? 1U : 257U);
 }
 
 }  // namespace
@@ -32,7 +32,7 @@ Addresses::Addresses(const ByteSource& source, const HostObject& host) : source_
     const auto start = read_bytes(source, 0, std::min<std::uint64_t>(kElfHeaderMost, source.size()));
     if (start) {
       const auto header = parse_elf_header(*start);
-      if (header && header->is64 && (header->machine == kX64 || header->machine == kArm64))
+      if (header && header->is64 && (header->machine == kElfX64 || header->machine == kElfArm64))
         machine_ = header->machine;
     }
   }
@@ -79,12 +79,12 @@ void Addresses::read_relocations(const Section& section) {
 
 // Those of one section among all of the file, which are sorted by place in most files and may be many.
 void Addresses::read_dynamic(const Section& table, const Section& section) {
-  Window in(source_, kBlock, kRelocationSize);
+  Window in(source_, kElfBlock, kRelocationSize);
   const std::uint64_t count = table.size / kRelocationSize, end = section.address + section.size;
   // False where the file shrank: whoever reads images says so.
   const auto read = [&](std::uint64_t first, bool to_the_end) {
     for (std::uint64_t i = first; i < count;) {
-      const std::uint64_t some = std::min<std::uint64_t>(count - i, kBlock / kRelocationSize);
+      const std::uint64_t some = std::min<std::uint64_t>(count - i, kElfBlock / kRelocationSize);
       const auto block =
           in.at(table.offset + i * kRelocationSize, static_cast<std::size_t>(some * kRelocationSize));
       if (!block) return;
@@ -117,7 +117,7 @@ void Addresses::read_dynamic(const Section& table, const Section& section) {
 void Addresses::read_of_object(const Section& table) {
   const Section* symbols = section_named(".symtab");
   if (symbols == nullptr) return;
-  Window in(source_, kBlock, kBlock);
+  Window in(source_, kElfBlock, kElfBlock);
   for (std::uint64_t at = 0; at + kRelocationSize <= table.size; at += kRelocationSize) {
     const auto bytes = in.at(table.offset + at, kRelocationSize);
     if (!bytes || relocations_.size() == kRelocationsMost) return;
@@ -131,8 +131,8 @@ void Addresses::read_of_object(const Section& table) {
 
 std::optional<std::uint64_t> Addresses::symbol_target(const Section& symbols, std::uint64_t symbol,
                                                       std::uint64_t addend) {
-  if (symbol >= symbols.size / kSymbolSize) return std::nullopt;
-  const auto bytes = read_bytes(source_, symbols.offset + symbol * kSymbolSize, kSymbolSize);
+  if (symbol >= symbols.size / kElfSymbolSize) return std::nullopt;
+  const auto bytes = read_bytes(source_, symbols.offset + symbol * kElfSymbolSize, kElfSymbolSize);
   if (!bytes) return std::nullopt;
   const std::uint16_t index = Cursor(*bytes).u16(6);
   if (index == 0 || index >= kReservedSections) return std::nullopt;

@@ -41,8 +41,8 @@ constexpr RuntimeText kTexts[] = {
      Version{13, 0}, true},
     {kHybrid, Version{13, 0}, true},
 };
-constexpr std::size_t kTextMost = 128;
-constexpr std::size_t kBlock = std::size_t{1} << 20;
+constexpr std::size_t kRuntimeTextMost = 128;
+constexpr std::size_t kRuntimeBlock = std::size_t{1} << 20;
 
 std::vector<std::string> libraries_of(const ByteSource& source) {
   if (auto dynamic = read_elf_dynamic(source); dynamic && *dynamic) return std::move((*dynamic)->needed);
@@ -58,10 +58,10 @@ class TextSearch {
   }
 
   void search(std::uint64_t offset, std::uint64_t size) {
-    Window in(source_, kBlock + kTextMost, kBlock + kTextMost);
-    for (std::uint64_t at = 0; at < size && !done(); at += kBlock) {
-      const auto bytes = in.at(
-          offset + at, static_cast<std::size_t>(std::min<std::uint64_t>(size - at, kBlock + kTextMost)));
+    Window in(source_, kRuntimeBlock + kRuntimeTextMost, kRuntimeBlock + kRuntimeTextMost);
+    for (std::uint64_t at = 0; at < size && !done(); at += kRuntimeBlock) {
+      const auto bytes = in.at(offset + at, static_cast<std::size_t>(std::min<std::uint64_t>(
+                                                size - at, kRuntimeBlock + kRuntimeTextMost)));
       if (!bytes) return;  // the file shrank: whoever reads images says so
       const std::string_view here = bytes->text();
       for (std::size_t i = 0; i < searchers_.size(); ++i)

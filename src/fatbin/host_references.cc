@@ -14,9 +14,10 @@ namespace fatbin {
 namespace {
 
 constexpr std::string_view kSections[] = {".nvHRKE", ".nvHRKI", ".nvHRDE", ".nvHRDI", ".nvHRCE", ".nvHRCI"};
-constexpr std::uint64_t kSizeMost = std::uint64_t{16} << 20;  // in all; a large library has some 100 kB
+constexpr std::uint64_t kReferenceSizeMost = std::uint64_t{16}
+                                             << 20;  // in all; a large library has some 100 kB
 
-void add_names(std::string_view text, std::vector<std::string>& beginnings) {
+void add_referenced_names(std::string_view text, std::vector<std::string>& beginnings) {
   while (!text.empty()) {
     const std::string_view name = text.substr(0, text.find('\0'));
     if (!name.empty()) beginnings.emplace_back(name.substr(0, name.find('*')));
@@ -24,7 +25,7 @@ void add_names(std::string_view text, std::vector<std::string>& beginnings) {
   }
 }
 
-bool is_program(const ByteSource& source, const HostObject& host) {
+bool is_host_program(const ByteSource& source, const HostObject& host) {
   const auto start = read_bytes(source, 0, std::min<std::uint64_t>(kElfHeaderMost, source.size()));
   const auto header = start ? parse_elf_header(*start) : Result<ElfHeader>(Error{});
   return (header && header->type == kElfExecutable) ||
@@ -41,17 +42,17 @@ HostReferences read_host_references(const ByteSource& source, const HostObject& 
     bool found = false;
     for (const Section& section : host.sections) {
       if (section.name != name || !section.has_bytes) continue;
-      size += std::min(section.size, kSizeMost + 1);
-      if (size > kSizeMost) return {};
+      size += std::min(section.size, kReferenceSizeMost + 1);
+      if (size > kReferenceSizeMost) return {};
       const auto bytes = read_bytes(source, section.offset, section.size);
       if (!bytes) return {};  // the file shrank: whoever reads images says so
-      add_names(ByteView(*bytes).text(), references.beginnings);
+      add_referenced_names(ByteView(*bytes).text(), references.beginnings);
       found = true;
     }
     if (!found) return {};
   }
   references.told = true;
-  references.program = is_program(source, host);
+  references.program = is_host_program(source, host);
   // One that begins with another adds nothing to it, so that the only one that a name may begin with stands
   // right before the name.
   auto& all = references.beginnings;

@@ -13,9 +13,9 @@
 namespace archguard::fatbin {
 namespace {
 
-constexpr std::size_t kWindow = std::size_t{64} * 1024, kAhead = 512;
+constexpr std::size_t kFinderWindow = std::size_t{64} * 1024, kAhead = 512;
 // Of PTX: in which `.version` and `.target` must stand, and where comments above them are looked for.
-constexpr std::size_t kHead = 512, kHeadMost = std::size_t{4} * 1024, kCommentsMost = 1024;
+constexpr std::size_t kFinderHead = 512, kHeadMost = std::size_t{4} * 1024, kCommentsMost = 1024;
 constexpr std::size_t kStep = 1024;                                     // of a module that is read first
 constexpr std::uint64_t kModuleMost = std::uint64_t{64} * 1024 * 1024;  // each part of a file may end in one
 constexpr std::uint64_t kEntryHeaderSeen = 256;                         // the largest seen has 144 bytes
@@ -72,7 +72,7 @@ bool is_head_of_module(std::string_view text) {
 }  // namespace
 
 ImageFinder::ImageFinder(const ByteSource& source)
-    : source_(source), in_(source, kWindow, kAhead), text_(source, kWindow, kWindow) {}
+    : source_(source), in_(source, kFinderWindow, kAhead), text_(source, kFinderWindow, kFinderWindow) {}
 
 Result<std::optional<Container>> ImageFinder::cubin_at(std::uint64_t at, std::uint64_t end) {
   const auto none = [] { return Result<std::optional<Container>>(std::nullopt); };
@@ -121,7 +121,7 @@ std::optional<Container> ImageFinder::nvvm_at(std::uint64_t at, std::uint64_t en
 }
 
 bool ImageFinder::is_head(std::uint64_t at, std::uint64_t end) {
-  for (const std::size_t most : {kHead, kHeadMost}) {
+  for (const std::size_t most : {kFinderHead, kHeadMost}) {
     const auto head = text_.at(at, static_cast<std::size_t>(std::min<std::uint64_t>(most, end - at)));
     if (!head) return false;
     if (is_head_of_module(head->text())) return true;
@@ -141,7 +141,7 @@ ImageFinder::Ptx ImageFinder::ptx_at(std::uint64_t begin, std::uint64_t at, std:
   bool optix = false, ended = false;
   const std::uint64_t stop = std::min(end, start + kModuleMost);
   std::uint64_t next = start;
-  for (std::size_t step = kStep; next < stop && !ended; step = std::min(step * 4, kWindow)) {
+  for (std::size_t step = kStep; next < stop && !ended; step = std::min(step * 4, kFinderWindow)) {
     const std::uint64_t overlap = std::min<std::uint64_t>(next - start, kOptix.size() - 1);
     const std::uint64_t count = std::min<std::uint64_t>(step - overlap, stop - next);
     const auto bytes = text_.at(next - overlap, static_cast<std::size_t>(overlap + count));

@@ -21,7 +21,7 @@ namespace archguard::fatbin {
 namespace {
 
 // What lies between the sections of device code is searched in parts of this size, on all cores.
-constexpr std::uint64_t kPart = std::uint64_t{4} << 20;
+constexpr std::uint64_t kObjectPart = std::uint64_t{4} << 20;
 constexpr std::size_t kPiecesAhead = 32;
 // What a piece may hold before its turn comes: bounds the memory that a hostile file costs.
 constexpr std::size_t kEntriesAhead = 1 << 15;
@@ -67,7 +67,7 @@ class ObjectReader {
   // container that reaches into the next piece shows only then: what was read of that piece still holds where
   // the container ends between two of the piece's own; else that piece is read again from there.
   void read() {
-    const unsigned threads = size_ < 2 * kPart ? 1 : threads_to_use();
+    const unsigned threads = size_ < 2 * kObjectPart ? 1 : threads_to_use();
     const std::vector<Piece> pieces = plan(threads > 1);
     std::vector<std::unique_ptr<RegionReader>> readers;
     for (unsigned i = 0; i < threads; ++i)
@@ -119,7 +119,7 @@ class ObjectReader {
           }
           stop = std::min(end, hidden->begin);
         }
-        if (parts) stop = std::min(stop, at + kPart);
+        if (parts) stop = std::min(stop, at + kObjectPart);
         pieces.push_back({region, false, at, stop});
         at = stop;
       }

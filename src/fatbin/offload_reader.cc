@@ -21,12 +21,12 @@ namespace {
 //   triple=nvptx64-nvidia-cuda
 // Offsets count from the piece.
 constexpr std::uint32_t kOffloadVersion = 1;
-constexpr std::size_t kHeadSize = 32, kEntrySize = 40, kStringSize = 16;
+constexpr std::size_t kHeadSize = 32, kOffloadEntrySize = 40, kStringSize = 16;
 constexpr std::uint64_t kStringsMost = 64;  // two or three are written
-constexpr std::size_t kTextMost = 64, kHeadOfPtx = 1024;
-enum : std::uint16_t { kObject = 1, kBitcode = 2, kCubin = 3, kFatbinary = 4, kPtx = 5 };
+constexpr std::size_t kOffloadTextMost = 64, kHeadOfPtx = 1024;
+enum : std::uint16_t { kOffloadObject = 1, kBitcode = 2, kCubin = 3, kFatbinary = 4, kOffloadPtx = 5 };
 
-Error at(std::uint64_t offset, std::string what) {
+Error offload_error(std::uint64_t offset, std::string what) {
   return Error{hex(offset), std::move(what), {}};
 }
 
@@ -38,26 +38,28 @@ class PieceReader {
     ARCHGUARD_TRY(head_bytes, part(0, kHeadSize, "offload header"));
     const Cursor head(head_bytes);
     if (head.u32(0) != kOffloadMagic)
-      return at(offset_, "expected an offload binary's magic 0xad10ff10, found " + hex(head.u32(0)));
+      return offload_error(offset_,
+                           "expected an offload binary's magic 0xad10ff10, found " + hex(head.u32(0)));
     if (head.u32(4) != kOffloadVersion)
-      return at(offset_, "offload version must be 1, found " + std::to_string(head.u32(4)));
+      return offload_error(offset_, "offload version must be 1, found " + std::to_string(head.u32(4)));
     const std::uint64_t size = head.u64(8), entry_at = head.u64(16);
     if (size < kHeadSize || size > end_ - offset_)
-      return at(offset_, "offload binary needs " + count_of(size, "byte") + ", " +
-                             std::to_string(end_ - offset_) + " remain");
+      return offload_error(offset_, "offload binary needs " + count_of(size, "byte") + ", " +
+                                        std::to_string(end_ - offset_) + " remain");
     end_ = offset_ + size;
     OffloadPiece piece;
     piece.end = end_;
-    ARCHGUARD_TRY(entry_bytes, part(entry_at, kEntrySize, "offload entry"));
+    ARCHGUARD_TRY(entry_bytes, part(entry_at, kOffloadEntrySize, "offload entry"));
     const Cursor fields(entry_bytes);
     const std::uint16_t kind = fields.u16(0);
     const std::uint64_t strings = fields.u64(8), count = fields.u64(16), image = fields.u64(24);
     const std::uint64_t image_size = fields.u64(32);
     if (!holds(image, image_size))
-      return at(offset_, "offload image of " + count_of(image_size, "byte") + " at " + hex(image) +
-                             " lies outside of its binary of " + count_of(size, "byte"));
+      return offload_error(offset_, "offload image of " + count_of(image_size, "byte") + " at " + hex(image) +
+                                        " lies outside of its binary of " + count_of(size, "byte"));
     if (count > kStringsMost)
-      return at(offset_, "offload binary has " + std::to_string(count) + " strings, at most 64 are read");
+      return offload_error(offset_,
+                           "offload binary has " + std::to_string(count) + " strings, at most 64 are read");
     std::string arch, triple;
     for (std::uint64_t i = 0; i < count; ++i) {
       ARCHGUARD_TRY(string, part(strings + i * kStringSize, kStringSize, "offload string"));
@@ -93,18 +95,20 @@ class PieceReader {
 
   Result<ByteView> part(std::uint64_t from, std::size_t count, const char* what) {
     if (!holds(from, count))
-      return at(offset_, std::string(what) + " of " + count_of(count, "byte") + " at " + hex(from) +
-                             " lies outside of its binary of " + count_of(end_ - offset_, "byte"));
+      return offload_error(offset_, std::string(what) + " of " + count_of(count, "byte") + " at " +
+                                        hex(from) + " lies outside of its binary of " +
+                                        count_of(end_ - offset_, "byte"));
     auto bytes = in_.at(offset_ + from, count);
-    if (!bytes) return at(offset_ + from, bytes.error().what);
+    if (!bytes) return offload_error(offset_ + from, bytes.error().what);
     return *bytes;
   }
 
   Result<std::string> text(std::uint64_t from) {
-    if (!holds(from, 1)) return at(offset_, "offload string at " + hex(from) + " lies outside of its binary");
-    auto text = in_.text_at(
-        offset_ + from, static_cast<std::size_t>(std::min<std::uint64_t>(kTextMost, end_ - offset_ - from)));
-    if (!text) return at(offset_ + from, text.error().what);
+    if (!holds(from, 1))
+      return offload_error(offset_, "offload string at " + hex(from) + " lies outside of its binary");
+    auto text = in_.text_at(offset_ + from, static_cast<std::size_t>(std::min<std::uint64_t>(
+                                                kOffloadTextMost, end_ - offset_ - from)));
+    if (!text) return offload_error(offset_ + from, text.error().what);
     return text;
   }
 
@@ -113,7 +117,7 @@ class PieceReader {
     const auto start = in_.at(entry.payload_offset, count);
     const ByteView bytes = start ? *start : ByteView{};
     switch (kind) {
-      case kObject:
+      case kOffloadObject:
       case kCubin: {
         entry.kind = EntryKind::sass;
         entry.kind_code = kKindElf;
@@ -128,7 +132,7 @@ class PieceReader {
         entry.kind = EntryKind::ltoir;
         entry.kind_code = kKindLtoir;
         break;
-      case kPtx:
+      case kOffloadPtx:
         entry.kind = EntryKind::ptx;
         entry.kind_code = kKindPtx;
         entry.ptx_isa = parse_version(read_ptx_head(bytes.text()).version);

@@ -14,7 +14,7 @@ namespace {
 // on. A read of a header takes what stands next to it along.
 constexpr std::size_t kBlockLeast = 256, kBlockMost = std::size_t{128} * 1024, kBlockGrowth = 8;
 constexpr std::size_t kHeaderAhead = 256;
-constexpr std::size_t kMagicSize = 4;
+constexpr std::size_t kRegionMagicSize = 4;
 
 std::size_t count_zeros(ByteView bytes) {
   std::size_t zeros = 0;
@@ -65,7 +65,7 @@ Found RegionReader::walk_offload(const Region& region) {
     if (!piece) {
       add_offloaded(container);
       add_error(region, std::move(piece).error());
-      search_in(region, at + std::min<std::uint64_t>(remain, kMagicSize), region.end, false);
+      search_in(region, at + std::min<std::uint64_t>(remain, kRegionMagicSize), region.end, false);
       break;
     }
     if (piece->cuda && !piece->entry) {  // a fat binary of NVIDIA's
@@ -127,7 +127,7 @@ Found RegionReader::walk(const Region& region) {
     if (magic == kMagic) {
       const auto next = take_container(region, at, region.end);
       if (!next) {
-        search_in(region, at + kMagicSize, region.end, false);
+        search_in(region, at + kRegionMagicSize, region.end, false);
         break;
       }
       at = *next;
@@ -138,7 +138,7 @@ Found RegionReader::walk(const Region& region) {
                                                  "expected a fat binary's magic 0xba55ed50, found " +
                                                      (remain < 4 ? count_of(remain, "byte") : hex(magic)),
                                                  {}});
-    search_in(region, at + std::min<std::uint64_t>(remain, kMagicSize), region.end, false);
+    search_in(region, at + std::min<std::uint64_t>(remain, kRegionMagicSize), region.end, false);
     break;
   }
   found_.end = region.end;
@@ -199,7 +199,7 @@ void RegionReader::search_in(const Region& region, std::uint64_t begin, std::uin
       ++at;
       continue;
     }
-    at = take_container(place, at, end).value_or(at + kMagicSize);
+    at = take_container(place, at, end).value_or(at + kRegionMagicSize);
     block_end = at;
     block_size = kBlockLeast;
   }

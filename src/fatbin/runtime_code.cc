@@ -24,8 +24,8 @@ constexpr std::string_view kFunctions[] = {
 };
 // Parts of these names that few others have, one in each.
 constexpr std::string_view kParts[] = {"LibraryLoad", "ModuleLoad", "CompileProgram", "nvrtcHelper"};
-constexpr std::size_t kNameMost = 32;  // longer than each of them
-constexpr std::size_t kBlock = std::size_t{64} * 1024;
+constexpr std::size_t kRuntimeCodeNameMost = 32;  // longer than each of them
+constexpr std::size_t kRuntimeCodeBlock = std::size_t{64} * 1024;
 
 // One of the functions, where it begins in the table of names. Linkers let a name end another one.
 struct Name {
@@ -54,11 +54,11 @@ void add_names(std::string_view text, std::uint64_t offset, std::vector<Name>& n
 // By offset. Most files have none of the names, and their symbols are not read.
 std::vector<Name> names_in(const ByteSource& source, const Section& table) {
   std::vector<Name> names;
-  Window in(source, kBlock + kNameMost, kBlock + kNameMost);
-  for (std::uint64_t at = 0; at < table.size; at += kBlock) {
+  Window in(source, kRuntimeCodeBlock + kRuntimeCodeNameMost, kRuntimeCodeBlock + kRuntimeCodeNameMost);
+  for (std::uint64_t at = 0; at < table.size; at += kRuntimeCodeBlock) {
     const auto bytes =
-        in.at(table.offset + at,
-              static_cast<std::size_t>(std::min<std::uint64_t>(table.size - at, kBlock + kNameMost)));
+        in.at(table.offset + at, static_cast<std::size_t>(std::min<std::uint64_t>(
+                                     table.size - at, kRuntimeCodeBlock + kRuntimeCodeNameMost)));
     if (!bytes) break;  // the file shrank: whoever reads images says so
     add_names(bytes->text(), at, names);
   }

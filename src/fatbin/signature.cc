@@ -23,8 +23,9 @@ namespace {
 constexpr std::uint8_t kFatbin[] = {kMagic & 0xff, kMagic >> 8 & 0xff, kMagic >> 16 & 0xff, kMagic >> 24};
 constexpr std::uint8_t kElf[] = {0x7f, 'E', 'L', 'F'};
 constexpr std::uint8_t kNvvm[] = {0xed, 'C', 'N', 0x7f};
-constexpr std::uint8_t kPtx[] = {'.', 'v', 'e', 'r', 's', 'i', 'o', 'n'};
-constexpr std::size_t kBlock = 512, kPart = 32;  // a block that may hold one is looked at in parts
+constexpr std::uint8_t kSignaturePtx[] = {'.', 'v', 'e', 'r', 's', 'i', 'o', 'n'};
+constexpr std::size_t kSignatureBlock = 512,
+                      kSignaturePart = 32;  // a block that may hold one is looked at in parts
 
 // Does a signature begin with its first two bytes anywhere in so many? A loop without a way out, of bytes
 // alone: compilers make vector instructions of it. Everything that no section of device code holds goes
@@ -36,7 +37,7 @@ ARCHGUARD_INLINE bool may_hold(const std::uint8_t* bytes) {
     const std::uint8_t first = bytes[i], second = bytes[i + 1];
     const std::uint8_t fatbin = (first ^ kFatbin[0]) | (second ^ kFatbin[1]);
     const std::uint8_t elf = (first ^ kElf[0]) | (second ^ kElf[1]);
-    const std::uint8_t ptx = (first ^ kPtx[0]) | (second ^ kPtx[1]);
+    const std::uint8_t ptx = (first ^ kSignaturePtx[0]) | (second ^ kSignaturePtx[1]);
     const std::uint8_t nvvm = (first ^ kNvvm[0]) | (second ^ kNvvm[1]);
     least = std::min(std::min(least, nvvm), std::min(std::min(fatbin, elf), ptx));
   }
@@ -52,13 +53,14 @@ ARCHGUARD_INLINE Signature find_first(ByteView bytes) {
   std::size_t at = 0;
   while (bytes.size - at >= kSignatureSize) {
     const std::size_t remain = bytes.size - at;
-    if (remain >= kBlock + kSignatureSize && at % kBlock == 0 && !may_hold<kBlock>(bytes.data + at)) {
-      at += kBlock;
+    if (remain >= kSignatureBlock + kSignatureSize && at % kSignatureBlock == 0 &&
+        !may_hold<kSignatureBlock>(bytes.data + at)) {
+      at += kSignatureBlock;
       continue;
     }
-    const bool whole = remain >= kPart + kSignatureSize;
-    const std::size_t end = whole ? at + kPart : bytes.size - (kSignatureSize - 1);
-    if (whole && !may_hold<kPart>(bytes.data + at)) {
+    const bool whole = remain >= kSignaturePart + kSignatureSize;
+    const std::size_t end = whole ? at + kSignaturePart : bytes.size - (kSignatureSize - 1);
+    if (whole && !may_hold<kSignaturePart>(bytes.data + at)) {
       at = end;
       continue;
     }
@@ -67,7 +69,7 @@ ARCHGUARD_INLINE Signature find_first(ByteView bytes) {
       if (begins_with(here, kFatbin)) return {at, SignatureKind::fatbin};
       if (begins_with(here, kElf)) return {at, SignatureKind::elf};
       if (begins_with(here, kNvvm)) return {at, SignatureKind::nvvm};
-      if (begins_with(here, kPtx)) return {at, SignatureKind::ptx};
+      if (begins_with(here, kSignaturePtx)) return {at, SignatureKind::ptx};
     }
   }
   return {bytes.size, SignatureKind::fatbin};

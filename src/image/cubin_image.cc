@@ -12,7 +12,7 @@ namespace {
 
 // In the low half of st_info: STT_OBJECT, STT_FUNC, texture and surface references, and what relocatable
 // cubins call an object.
-constexpr unsigned kObject = 1, kFunction = 2, kTexture = 10, kSurface = 12, kCudaObject = 13;
+constexpr unsigned kElfObject = 1, kElfFunction = 2, kTexture = 10, kSurface = 12, kCudaObject = 13;
 constexpr unsigned kKernelMark = 0x10, kManagedMark = 0x4;  // in st_other: STO_CUDA_ENTRY, STO_CUDA_MANAGED
 
 struct Symbol {
@@ -24,11 +24,11 @@ struct Symbol {
   std::uint64_t size = 0;
 
   unsigned type() const { return info & 0xfU; }
-  bool is_function() const { return type() == kFunction && section != 0; }
+  bool is_function() const { return type() == kElfFunction && section != 0; }
   bool is_global() const { return info >> 4 != 0; }  // STB_GLOBAL, STB_WEAK
   bool is_kernel() const { return is_function() && (other & kKernelMark) != 0; }
   bool is_reference() const { return type() == kTexture || type() == kSurface; }  // in no section
-  bool is_object() const { return (type() == kObject || type() == kCudaObject) && section != 0; }
+  bool is_object() const { return (type() == kElfObject || type() == kCudaObject) && section != 0; }
 };
 
 Symbol parse_symbol(const Cursor& in, std::uint64_t at, bool is64) {

@@ -6,7 +6,7 @@ namespace archguard {
 namespace {
 
 constexpr int kStatement = int(PtxPlace::statement), kLinked = int(PtxPlace::linked),
-              kFunction = int(PtxPlace::function), kVariable = int(PtxPlace::variable);
+              kPtxFunction = int(PtxPlace::function), kVariable = int(PtxPlace::variable);
 constexpr int kSpace = kStatement | kLinked | kVariable;
 
 struct Directive {
@@ -29,7 +29,7 @@ constexpr Directive kDirectives[] = {
     {".alias", kStatement, {6, 3}},
     {".file", kStatement, {1, 0}},
     {".section", kStatement, {2, 0}},
-    {".pragma", kStatement | kFunction, {2, 0}},
+    {".pragma", kStatement | kPtxFunction, {2, 0}},
 
     {".global", kSpace, {1, 0}},
     {".const", kSpace, {1, 0}},
@@ -38,7 +38,7 @@ constexpr Directive kDirectives[] = {
     {".reg", kSpace, {1, 0}, {2, 3}},
     {".tex", kSpace, {1, 0}, {1, 4}},
     {".align", kSpace, {1, 0}},
-    {".attribute", kSpace | kFunction, {4, 0}},
+    {".attribute", kSpace | kPtxFunction, {4, 0}},
 
     {".v2", kVariable, {1, 0}},
     {".v4", kVariable, {1, 0}},
@@ -64,21 +64,21 @@ constexpr Directive kDirectives[] = {
     {".samplerref", kVariable, {1, 5}},
     {".surfref", kVariable, {1, 5}},
 
-    {".maxnreg", kFunction, {1, 3}},
-    {".maxntid", kFunction, {1, 3}},
-    {".maxnctapersm", kFunction, {1, 3}, {2, 0}},
-    {".minnctapersm", kFunction, {2, 0}},
-    {".reqntid", kFunction, {2, 1}},
-    {".noreturn", kFunction, {6, 4}},
-    {".reqnctapercluster", kFunction, {7, 8}},
-    {".explicitcluster", kFunction, {7, 8}},
-    {".maxclusterrank", kFunction, {7, 8}},
-    {".blocksareclusters", kFunction, {9, 0}},
-    {".abi_preserve", kFunction, {9, 0}},
-    {".abi_preserve_control", kFunction, {9, 0}},
-    {".language", kFunction, {9, 2}},
-    {".local_maxnreg", kFunction, {8, 8}},
-    {".minperctamemory", kFunction, {9, 4}},
+    {".maxnreg", kPtxFunction, {1, 3}},
+    {".maxntid", kPtxFunction, {1, 3}},
+    {".maxnctapersm", kPtxFunction, {1, 3}, {2, 0}},
+    {".minnctapersm", kPtxFunction, {2, 0}},
+    {".reqntid", kPtxFunction, {2, 1}},
+    {".noreturn", kPtxFunction, {6, 4}},
+    {".reqnctapercluster", kPtxFunction, {7, 8}},
+    {".explicitcluster", kPtxFunction, {7, 8}},
+    {".maxclusterrank", kPtxFunction, {7, 8}},
+    {".blocksareclusters", kPtxFunction, {9, 0}},
+    {".abi_preserve", kPtxFunction, {9, 0}},
+    {".abi_preserve_control", kPtxFunction, {9, 0}},
+    {".language", kPtxFunction, {9, 2}},
+    {".local_maxnreg", kPtxFunction, {8, 8}},
+    {".minperctamemory", kPtxFunction, {9, 4}},
     {".nv_intermediate_source_section", kStatement, {9, 4}},
 };
 

@@ -41,12 +41,12 @@ bool is_exit(Instruction i) {
 }
 
 // BPT has several kinds in bits 84…86; 3 is TRAP, as __trap() makes.
-bool is_trap(Instruction i) {
+bool is_sass_trap(Instruction i) {
   return i.opcode() == 0x95c && i.always() && (i.high >> 20 & 7) == 3;
 }
 
 // Writes that others can see for sure: to global memory, atomics, surfaces, bulk copies.
-bool has_effect(Instruction i) {
+bool sass_has_effect(Instruction i) {
   switch (i.operation()) {
     case 0x186:  // STG
     case 0x18a:
@@ -101,9 +101,9 @@ bool leaves_straight_line(Instruction i) {
 
 // A kernel without any effect known here, larger than this, is no hollow one: some generation's new stores.
 // The largest hollow ones seen hold a printf before the trap, in 0x380 bytes.
-constexpr std::size_t kHollowMost = 4096;
+constexpr std::size_t kSassHollowMost = 4096;
 
-constexpr std::size_t kBlock = 4096;
+constexpr std::size_t kSassBlock = 4096;
 
 // The caller knows that it is there. Only whether it is zero matters, so byte order does not.
 std::uint64_t word_at(ByteView bytes, std::size_t at) {
@@ -122,25 +122,25 @@ KernelState state_of_sass(ByteView code, int sm) {
   for (std::uint64_t at = 0; at < code.size; at += kInstructionSize) {
     const Instruction i{in.u64(at), in.u64(at + 8)};
     if (is_nop(i)) continue;
-    if (has_effect(i)) return KernelState::real;
+    if (sass_has_effect(i)) return KernelState::real;
     stored = stored || is_generic_store(i);
     if (!straight) continue;
-    if (is_trap(i)) return stored ? KernelState::unknown : KernelState::trap;
+    if (is_sass_trap(i)) return stored ? KernelState::unknown : KernelState::trap;
     if (is_exit(i) && only_prologue) return KernelState::empty;
     if (!is_prologue(i)) only_prologue = false;
     called = called || is_call(i);
     straight = !leaves_straight_line(i);
-    if (!straight && code.size > kHollowMost) return KernelState::real;  // all that is left to come out
+    if (!straight && code.size > kSassHollowMost) return KernelState::real;  // all that is left to come out
   }
   if (stored && !called) return KernelState::real;
-  return code.size > kHollowMost ? KernelState::real : KernelState::unknown;
+  return code.size > kSassHollowMost ? KernelState::real : KernelState::unknown;
 }
 
 std::optional<std::uint64_t> find_zero_instruction(ByteView code, int sm) {
   const std::size_t size = sm < kFirstSm ? kOldInstructionSize : kInstructionSize;
   const std::size_t whole = code.size - code.size % size;
-  for (std::size_t block = 0; block < whole; block += kBlock) {
-    const std::size_t end = std::min(whole, block + kBlock);
+  for (std::size_t block = 0; block < whole; block += kSassBlock) {
+    const std::size_t end = std::min(whole, block + kSassBlock);
     // A loop without a way out, of the words that hold the operations: all code of a file goes through it.
     bool any = false;
     for (std::size_t at = block; at < end; at += size) any |= word_at(code, at) == 0;

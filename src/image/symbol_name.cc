@@ -19,8 +19,8 @@ constexpr std::array<std::string_view, 6> kMangledOwn = {
     "_ZGV", "_ZGR",  // guards, what a reference refers to
 };
 // Tables of sin, cos and the like: all that the mathematical functions of CUDA 11.8 and 13.0 bring.
-constexpr std::array<std::string_view, 3> kTables = {"__cudart_i2opi_f", "__cudart_i2opi_d",
-                                                     "__cudart_sin_cos_coeffs"};
+constexpr std::array<std::string_view, 3> kSymbolTables = {"__cudart_i2opi_f", "__cudart_i2opi_d",
+                                                           "__cudart_sin_cos_coeffs"};
 // nvcc, NVRTC: $str, $str$1, texts; __unnamed_1, __func__ and what a reference refers to.
 // clang: _$_str, __func___$__Z1kPf, __const_$__Z1kPf_$_table, where LLVM's name has a dot.
 constexpr std::string_view kDot = "_$_";
@@ -70,7 +70,7 @@ std::string_view without_file_mark(std::string_view variable) {
 bool host_can_name(std::string_view variable) {
   const std::string_view name = without_file_mark(variable);
   const bool is_text = starts_with(name, "$") || is_numbered_as(name, "__unnamed_") || is_old_text(name);
-  const bool is_table = std::find(kTables.begin(), kTables.end(), name) != kTables.end();
+  const bool is_table = std::find(kSymbolTables.begin(), kSymbolTables.end(), name) != kSymbolTables.end();
   return !is_text && !is_table && !is_local(name) && !is_mangled_own(name) &&
          name.find(kDot) == std::string_view::npos && !is_numbered(name);
 }

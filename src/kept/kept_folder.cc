@@ -20,7 +20,7 @@ namespace {
 
 // A record is this line, the hash of what follows it in 16 digits, a line end, and what was kept.
 constexpr std::string_view kFormat = "archguard.kept/1\n";
-constexpr std::size_t kHashDigits = 16, kHead = kFormat.size() + kHashDigits + 1;
+constexpr std::size_t kHashDigits = 16, kKeptHead = kFormat.size() + kHashDigits + 1;
 constexpr std::string_view kEnding = ".verdict", kUnfinished = ".part";
 constexpr char kTurns[] = "turns";  // nothing is in it: a byte of it is locked for each turn
 constexpr std::time_t kDay = 24 * 60 * 60, kHour = 60 * 60;
@@ -64,14 +64,14 @@ int make_own(const std::string& path) {
   return open_own(path);
 }
 
-std::string name_of(std::uint64_t key) {
+std::string name_of_key(std::uint64_t key) {
   char name[32];
   std::snprintf(name, sizeof name, "%016llx", static_cast<unsigned long long>(key));
   return name;
 }
 
 std::string head_of(std::string_view content) {
-  return std::string(kFormat) + name_of(hash_of(content)) + "\n";
+  return std::string(kFormat) + name_of_key(hash_of(content)) + "\n";
 }
 
 std::optional<std::string> read_all(int file, std::size_t size) {
@@ -127,17 +127,17 @@ KeptTurn::~KeptTurn() {
 std::optional<std::string> KeptFolder::read(std::uint64_t key) const {
   const Descriptor folder(open_own(path_));
   if (!folder.ok()) return std::nullopt;
-  const std::string name = name_of(key) + std::string(kEnding);
+  const std::string name = name_of_key(key) + std::string(kEnding);
   const Descriptor file(::openat(folder.get(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   struct stat about {};
   if (!file.ok() || ::fstat(file.get(), &about) != 0 || !S_ISREG(about.st_mode) || !is_own(about) ||
-      about.st_size < static_cast<off_t>(kHead) ||
-      about.st_size > static_cast<off_t>(kHead + limits_.record_most))
+      about.st_size < static_cast<off_t>(kKeptHead) ||
+      about.st_size > static_cast<off_t>(kKeptHead + limits_.record_most))
     return std::nullopt;
   auto text = read_all(file.get(), static_cast<std::size_t>(about.st_size));
   if (!text) return std::nullopt;
-  const std::string_view content = std::string_view(*text).substr(kHead);
-  if (text->compare(0, kHead, head_of(content)) != 0) return std::nullopt;
+  const std::string_view content = std::string_view(*text).substr(kKeptHead);
+  if (text->compare(0, kKeptHead, head_of(content)) != 0) return std::nullopt;
   if (about.st_mtime < std::time(nullptr) - kDay) ::futimens(file.get(), nullptr);  // it is of use: it stays
   return std::string(content);
 }
@@ -146,7 +146,7 @@ void KeptFolder::write(std::uint64_t key, const std::string& content) const {
   if (content.size() > limits_.record_most) return;
   const Descriptor folder(make_own(path_));
   if (!folder.ok()) return;
-  const std::string name = name_of(key) + std::string(kEnding);
+  const std::string name = name_of_key(key) + std::string(kEnding);
   struct stat about {};
   if (::fstatat(folder.get(), name.c_str(), &about, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISREG(about.st_mode))
     return;

@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 namespace {
 
 // A limit on time: no program needs that many.
-constexpr std::size_t kLibrariesMost = 10'000;
+constexpr std::size_t kNeededLibrariesMost = 10'000;
 
 bool begins_with_any(const std::string& name, std::initializer_list<std::string_view> prefixes) {
   return std::any_of(prefixes.begin(), prefixes.end(),
@@ -66,7 +66,7 @@ class Loading {
   }
 
  private:
-  bool is_too_much() const { return search_.exhausted() || loaded_.size() >= kLibrariesMost; }
+  bool is_too_much() const { return search_.exhausted() || loaded_.size() >= kNeededLibrariesMost; }
 
   // `must`: without it the loader refuses the program.
   void need(const std::string& name, std::size_t asker, bool must) {

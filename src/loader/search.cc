@@ -11,7 +11,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::size_t kNotedMost = 2'000;  // places kept for messages, over all libraries that are missing
-constexpr std::size_t kPathMost = 4096;
+constexpr std::size_t kSearchPathMost = 4096;
 constexpr std::uint64_t kCacheMost = std::uint64_t{16} << 20;
 
 // How Debian names a machine's folders, and what the kernel calls it. (AT_PLATFORM; glibc before 2.37 says
@@ -191,13 +191,13 @@ std::string LoaderSearch::expand(std::string_view text, const std::string& origi
       {"$ORIGIN", origin}, {"${ORIGIN}", origin},    {"$LIB", lib_},
       {"${LIB}", lib_},    {"$PLATFORM", platform_}, {"${PLATFORM}", platform_}};
   std::string out;
-  while (!text.empty() && out.size() < kPathMost) {
+  while (!text.empty() && out.size() < kSearchPathMost) {
     const auto token = std::find_if(std::begin(tokens), std::end(tokens), [&](const auto& each) {
       return !each.second.empty() && starts_with(text, each.first);
     });
     const bool is_token = token != std::end(tokens);
     const std::size_t taken = is_token ? token->first.size() : std::min(text.find('$', 1), text.size());
-    out += is_token ? std::string_view(token->second) : text.substr(0, std::min(taken, kPathMost));
+    out += is_token ? std::string_view(token->second) : text.substr(0, std::min(taken, kSearchPathMost));
     text.remove_prefix(taken);
   }
   return out;

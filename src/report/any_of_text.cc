@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kFilesShown = 5, kFixesShown = 3;
 
-std::string name_of(const FileResult& file) {
+std::string name_of_file(const FileResult& file) {
   return object_name(file.path, file.member);
 }
 
@@ -57,7 +57,7 @@ Refusal refusal_of(const Verification& verification, const FileResult& file, std
       if (library.errors.empty() && library.devices[device].coverage == Coverage::covered) continue;
       if (outcome_of(verification, library) == Outcome::no_device_code) continue;
       Refusal of_library = refusal_of(verification, library, device);
-      of_library.text = "needs " + name_of(library) + ": " + of_library.text;
+      of_library.text = "needs " + name_of_file(library) + ": " + of_library.text;
       return of_library;
     }
   }
@@ -94,7 +94,7 @@ class GroupWriter {
       write_no_match();
       return std::move(out_);
     }
-    for (const std::size_t index : group_.files) names_.push_back(name_of(all_.files[index]));
+    for (const std::size_t index : group_.files) names_.push_back(name_of_file(all_.files[index]));
     names_ = short_names(std::move(names_));
     if (group_.files.size() > 1) {
       for (std::size_t i = 0; i < group_.devices.size(); ++i)
@@ -236,7 +236,7 @@ std::string globs_text(const Verification& verification, const FileResult& file)
 }
 
 std::string name_beside(const Verification& verification, std::size_t other, const FileResult& file) {
-  return short_names({name_of(verification.files[other]), name_of(file)}).front();
+  return short_names({name_of_file(verification.files[other]), name_of_file(file)}).front();
 }
 
 }  // namespace archguard

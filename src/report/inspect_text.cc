@@ -15,7 +15,7 @@
 namespace archguard {
 namespace {
 
-constexpr std::size_t kErrorsShown = 20;  // of one file
+constexpr std::size_t kInspectErrorsShown = 20;  // of one file
 constexpr std::size_t kFlushTextAt = std::size_t{1} << 16;
 
 struct KernelRow {
@@ -74,14 +74,14 @@ class TextWriter final : public InspectWriter {
     if (!runtime_code_.empty()) put("  {}\n", runtime_code_text(runtime_code_));
     for (const std::string& warning : warnings)
       put("{}{}\n", style_.warning("archguard: warning: "), warning);
-    for (std::size_t i = 0; i < std::min(errors_.size(), kErrorsShown); ++i) {
+    for (std::size_t i = 0; i < std::min(errors_.size(), kInspectErrorsShown); ++i) {
       const Error& error = errors_[i];
       put("{}{}\n", style_.error("archguard: error: "), error.text());
       if (!error.fix.empty()) put("  fix: {}\n", error.fix);
     }
-    if (errors_.size() > kErrorsShown)
-      put("archguard: {} more errors in {}; --format json has them all\n", errors_.size() - kErrorsShown,
-          path_);
+    if (errors_.size() > kInspectErrorsShown)
+      put("archguard: {} more errors in {}; --format json has them all\n",
+          errors_.size() - kInspectErrorsShown, path_);
     errors_.clear();
     flush();
   }

@@ -21,7 +21,7 @@
 namespace archguard {
 namespace {
 
-constexpr std::size_t kErrorsShown = 20;
+constexpr std::size_t kVerifyErrorsShown = 20;
 
 // What cudaMemcpyToSymbol returns where no image fits: users report 13, and 500 of newer runtimes.
 constexpr const char* kOrInvalidSymbol = "; invalid device symbol; named symbol not found";
@@ -153,16 +153,16 @@ class Writer {
 
   void write_file(const FileResult& file) {
     const bool matter = errors_matter(all_, file);
-    for (std::size_t i = 0; i < std::min(file.errors.size(), kErrorsShown); ++i) {
+    for (std::size_t i = 0; i < std::min(file.errors.size(), kVerifyErrorsShown); ++i) {
       const Error& error = file.errors[i];
       line((matter ? options_.style.error("archguard: error: ")
                    : options_.style.warning("archguard: warning: ")) +
            error.text());
       detail("fix", error.fix);
     }
-    if (file.errors.size() > kErrorsShown)
+    if (file.errors.size() > kVerifyErrorsShown)
       line(fmt::format("archguard: {} more errors in {}; --format json has them all",
-                       file.errors.size() - kErrorsShown, name_of(file)));
+                       file.errors.size() - kVerifyErrorsShown, name_of(file)));
     for (const Error& warning : file.warnings) warn(warning.text(), {});
     const bool alone = !file.alternative;
     for (std::size_t i = 0; i < file.devices.size() && alone; ++i) write_failures(file, i);

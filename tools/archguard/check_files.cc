@@ -14,7 +14,7 @@
 namespace archguard {
 namespace {
 
-const char* text_of(Outcome outcome) {
+const char* outcome_text(Outcome outcome) {
   switch (outcome) {
     case Outcome::covered:
       return "covers every device";
@@ -68,7 +68,7 @@ Result<int> run_check_files(const CheckFilesOptions& options) {
   const bool fails = outcome != Outcome::covered && files.severity == Severity::error;
   if (outcome != Outcome::covered)
     print_messages(std::string("archguard: ") + (fails ? "error" : "warning") + ": " + files.subject + " " +
-                   text_of(outcome) + "\n");
+                   outcome_text(outcome) + "\n");
   if (fails) return kExitNotCovered;
   if (!options.stamp.empty()) ARCHGUARD_CHECK(write_file(options.stamp, ""));
   return kExitCovered;

@@ -11,12 +11,12 @@
 namespace archguard {
 namespace {
 
-using Json = nlohmann::json;
+using StateJson = nlohmann::json;
 
-constexpr const char* kSchema = "archguard.check-state/1";
+constexpr const char* kStateSchema = "archguard.check-state/1";
 
 // Differs where the file does.
-std::string text_of(const FileIdentity& file) {
+std::string state_text(const FileIdentity& file) {
   std::string text = file.real_path;
   for (const std::uint64_t number : {file.device, file.inode, file.size})
     text += ' ' + std::to_string(number);
@@ -24,23 +24,23 @@ std::string text_of(const FileIdentity& file) {
   return text;
 }
 
-std::string text_of(const Json& object, const char* key) {
+std::string state_text(const StateJson& object, const char* key) {
   const auto found = object.find(key);
   return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
-Json read_json(const std::string& path) {
+StateJson read_json(const std::string& path) {
   const auto text = read_text_file(path);
-  Json document = text ? Json::parse(*text, nullptr, false) : Json();
-  const bool whole = document.is_object() && text_of(document, "schema") == kSchema &&
+  StateJson document = text ? StateJson::parse(*text, nullptr, false) : StateJson();
+  const bool whole = document.is_object() && state_text(document, "schema") == kStateSchema &&
                      document.contains("files") && document["files"].is_object();
-  return whole ? document : Json();
+  return whole ? document : StateJson();
 }
 
-bool same_files(const Json& files) {
+bool same_files(const StateJson& files) {
   for (const auto& file : files.items()) {
     const auto identity = identity_of(file.key());
-    if (!identity || !file.value().is_string() || text_of(*identity) != file.value().get<std::string>())
+    if (!identity || !file.value().is_string() || state_text(*identity) != file.value().get<std::string>())
       return false;
   }
   return true;
@@ -49,23 +49,23 @@ bool same_files(const Json& files) {
 }  // namespace
 
 std::optional<CheckState> read_state(const std::string& path, const std::string& question) {
-  const Json document = read_json(path);
-  if (document.is_null() || text_of(document, "question") != question || !same_files(document["files"]))
+  const StateJson document = read_json(path);
+  if (document.is_null() || state_text(document, "question") != question || !same_files(document["files"]))
     return std::nullopt;
   CheckState state;
   state.failed = document.value("failed", true);
   state.complains = document.value("complains", true);
-  for (const Json& library : document.value("libraries", Json::array()))
+  for (const StateJson& library : document.value("libraries", StateJson::array()))
     if (library.is_string()) state.libraries.push_back(library.get<std::string>());
-  state.out = text_of(document, "out");
-  state.messages = text_of(document, "messages");
+  state.out = state_text(document, "out");
+  state.messages = state_text(document, "messages");
   return state;
 }
 
 FileStates file_states(const std::vector<std::string>& paths) {
   FileStates states;
   for (const std::string& path : paths)
-    if (const auto identity = identity_of(path)) states[path] = text_of(*identity);
+    if (const auto identity = identity_of(path)) states[path] = state_text(*identity);
   return states;
 }
 
@@ -76,22 +76,22 @@ std::int64_t file_time_now() {
 }
 
 void write_state(const std::string& path, const CheckState& state, std::int64_t began) {
-  Json files = Json::object();
+  StateJson files = StateJson::object();
   for (const auto& [file, before] : state.files) {
     const auto identity = identity_of(file);
-    if (!identity || text_of(*identity) != before) return;
+    if (!identity || state_text(*identity) != before) return;
     files[file] = before;
   }
   for (const std::string& file : state.libraries) {
     const auto identity = identity_of(file);
     if (!identity || identity->changed > began) return;
-    files[file] = text_of(*identity);
+    files[file] = state_text(*identity);
   }
-  const Json document{{"schema", kSchema},      {"question", state.question},
-                      {"files", files},         {"libraries", state.libraries},
-                      {"failed", state.failed}, {"complains", state.complains},
-                      {"out", state.out},       {"messages", state.messages}};
-  (void)write_file(path, document.dump(-1, ' ', false, Json::error_handler_t::replace));
+  const StateJson document{{"schema", kStateSchema}, {"question", state.question},
+                           {"files", files},         {"libraries", state.libraries},
+                           {"failed", state.failed}, {"complains", state.complains},
+                           {"out", state.out},       {"messages", state.messages}};
+  (void)write_file(path, document.dump(-1, ' ', false, StateJson::error_handler_t::replace));
 }
 
 void add_inputs(const VerifyOptions& options, std::vector<std::string>& files) {
@@ -103,7 +103,7 @@ void add_inputs(const VerifyOptions& options, std::vector<std::string>& files) {
 bool has_changed(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::exists(path, error)) return false;
-  const Json document = read_json(path);
+  const StateJson document = read_json(path);
   return document.is_null() || !same_files(document["files"]);
 }
 

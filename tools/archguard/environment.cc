@@ -15,7 +15,7 @@ struct Variable {
   std::string Environment::*told;
 };
 
-constexpr Variable kVariables[] = {
+constexpr Variable kEnvironmentVariables[] = {
     {"CUDA_FORCE_PTX_JIT", &Environment::forces_jit},
     {"CUDA_FORCE_JIT", &Environment::forces_jit},
     {"CUDA_DISABLE_PTX_JIT", &Environment::disables_jit},
@@ -24,7 +24,7 @@ constexpr Variable kVariables[] = {
 
 Error unknown_name(const std::string& name) {
   std::vector<std::string> known;
-  for (const Variable& variable : kVariables) known.emplace_back(variable.name);
+  for (const Variable& variable : kEnvironmentVariables) known.emplace_back(variable.name);
   const auto meant = did_you_mean(name, known);
   return {"--env", "no rule knows the variable '" + name + "'",
           meant ? "did you mean " + *meant + "?" : "write one of " + join(known, ", ")};
@@ -38,7 +38,7 @@ Result<Environment> read_environment(const std::vector<std::string>& settings) {
     const auto equals = setting.find('=');
     const std::string name = setting.substr(0, equals);
     const std::string value = equals == std::string::npos ? "" : setting.substr(equals + 1);
-    if (std::none_of(std::begin(kVariables), std::end(kVariables),
+    if (std::none_of(std::begin(kEnvironmentVariables), std::end(kEnvironmentVariables),
                      [&](const Variable& variable) { return name == variable.name; }))
       return unknown_name(name);
     if (value != "0" && value != "1")
@@ -46,7 +46,7 @@ Result<Environment> read_environment(const std::vector<std::string>& settings) {
     values[name] = value;
   }
   Environment environment;
-  for (const Variable& variable : kVariables)
+  for (const Variable& variable : kEnvironmentVariables)
     if (const auto found = values.find(variable.name); found != values.end() && found->second == "1")
       environment.*(variable.told) = variable.name;
   return environment;
@@ -54,7 +54,7 @@ Result<Environment> read_environment(const std::vector<std::string>& settings) {
 
 std::vector<std::string> settings_of_this_process() {
   std::vector<std::string> settings;
-  for (const Variable& variable : kVariables)
+  for (const Variable& variable : kEnvironmentVariables)
     if (const char* value = std::getenv(variable.name); value != nullptr && *value != '\0')
       settings.push_back(std::string(variable.name) + "=" + value);
   return settings;

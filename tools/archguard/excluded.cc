@@ -8,27 +8,27 @@
 namespace archguard {
 namespace {
 
-using Json = nlohmann::json;
+using ExcludedJson = nlohmann::json;
 
-constexpr const char* kSchema = "archguard.select/1";
+constexpr const char* kSelectionSchema = "archguard.select/1";
 
-std::string text_of(const Json& object, const char* key) {
+std::string selected_text(const ExcludedJson& object, const char* key) {
   const auto found = object.find(key);
   return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
-std::optional<Excluded> parse_one(const Json& entry) {
+std::optional<Excluded> parse_one(const ExcludedJson& entry) {
   if (!entry.is_object()) return std::nullopt;
   const auto device = entry.find("device");
   if (device == entry.end() || !device->is_object()) return std::nullopt;
   Excluded excluded;
-  excluded.name = text_of(*device, "name");
-  excluded.uuid = text_of(*device, "uuid");
-  excluded.driver_cuda = parse_version(text_of(*device, "driver_cuda"));
-  excluded.reason = text_of(entry, "reason");
-  excluded.first_toolkit = parse_version(text_of(entry, "first_toolkit"));
-  excluded.last_toolkit = parse_version(text_of(entry, "last_toolkit"));
-  const auto capability = parse_capability(text_of(*device, "compute_capability"));
+  excluded.name = selected_text(*device, "name");
+  excluded.uuid = selected_text(*device, "uuid");
+  excluded.driver_cuda = parse_version(selected_text(*device, "driver_cuda"));
+  excluded.reason = selected_text(entry, "reason");
+  excluded.first_toolkit = parse_version(selected_text(entry, "first_toolkit"));
+  excluded.last_toolkit = parse_version(selected_text(entry, "last_toolkit"));
+  const auto capability = parse_capability(selected_text(*device, "compute_capability"));
   if (!capability) return std::nullopt;
   excluded.capability = *capability;
   return excluded;
@@ -37,15 +37,15 @@ std::optional<Excluded> parse_one(const Json& entry) {
 }  // namespace
 
 Result<std::vector<Excluded>> parse_excluded(std::string_view text, const std::string& path) {
-  const Json document = Json::parse(text, nullptr, false);
+  const ExcludedJson document = ExcludedJson::parse(text, nullptr, false);
   const Error not_a_selection{
       path, "is not the JSON of a selection",
       "write it with: arch_probe select --format json … > " + (path == text_file_name("-") ? "FILE" : path)};
-  if (!document.is_object() || text_of(document, "schema") != kSchema) return not_a_selection;
+  if (!document.is_object() || selected_text(document, "schema") != kSelectionSchema) return not_a_selection;
   const auto list = document.find("excluded");
   if (list == document.end() || !list->is_array()) return not_a_selection;
   std::vector<Excluded> all;
-  for (const Json& entry : *list) {
+  for (const ExcludedJson& entry : *list) {
     auto excluded = parse_one(entry);
     // A device without a capability was never a candidate; it stays in the fleet, and is unknown there.
     if (excluded) all.push_back(std::move(*excluded));

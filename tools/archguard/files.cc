@@ -16,11 +16,11 @@
 namespace archguard {
 namespace {
 
-constexpr std::size_t kFilesAhead = 64;  // that are open at once
-constexpr std::uint64_t kStart = 4096;   // of a file, that tells what it is
+constexpr std::size_t kFilesAhead = 64;     // that are open at once
+constexpr std::uint64_t kFileStart = 4096;  // of a file, that tells what it is
 
-Result<Bytes> read_start(const ByteSource& bytes) {
-  return read_bytes(bytes, 0, std::min<std::uint64_t>(kStart, bytes.size()));
+Result<Bytes> read_file_start(const ByteSource& bytes) {
+  return read_bytes(bytes, 0, std::min<std::uint64_t>(kFileStart, bytes.size()));
 }
 
 // Is a file of no known format searched for images? They stand in clear in what programs write down for
@@ -33,7 +33,7 @@ bool is_searched(const InputFile& input, const ByteSource& bytes) {
   if (bytes.size() > kMost && !input.named && !is_named_like_image(input.path) &&
       std::none_of(std::begin(kNames), std::end(kNames), is_named))
     return false;
-  const auto start = read_start(bytes);
+  const auto start = read_file_start(bytes);
   return start && std::find(start->begin(), start->end(), 0) != start->end() && !is_bitcode(*start) &&
          !is_packed(bytes);
 }
@@ -75,7 +75,7 @@ bool is_lost_binary(const std::string& path, const ByteSource& bytes) {
   if (is_named_like_image(path)) return true;
   const bool promises = is_named_like_program(path);
   if (!promises && !is_named_like_object(path)) return false;  // some objects are empty on purpose
-  const auto start = read_start(bytes);
+  const auto start = read_file_start(bytes);
   if (!start) return false;
   if (is_git_lfs_pointer(*start) || is_git_annex_pointer(*start)) return true;
   const auto magic = start->begin() + std::min<std::ptrdiff_t>(4, static_cast<std::ptrdiff_t>(start->size()));
@@ -86,7 +86,7 @@ bool is_lost_binary(const std::string& path, const ByteSource& bytes) {
 // What is to be said of a file in a folder that is no binary. Bitcode of another name is a library for
 // compilers.
 std::optional<UnreadKind> unread_kind(const std::string& path, const ByteSource& bytes) {
-  const auto start = read_start(bytes);
+  const auto start = read_file_start(bytes);
   if (!start) return std::nullopt;
   if (is_git_lfs_pointer(*start) || is_git_annex_pointer(*start)) return UnreadKind::pointer;
   if (is_bitcode(*start) && is_named_like_object(path)) return UnreadKind::bitcode;

@@ -11,17 +11,17 @@
 namespace archguard {
 namespace {
 
-using Json = nlohmann::json;
+using ParametersJson = nlohmann::json;
 
 constexpr const char* kTarget = "archguard.check/1";
 constexpr const char* kFiles = "archguard.check-files/1";
-constexpr const char* kFix = "configure again: cmake <build folder>";
+constexpr const char* kParametersFix = "configure again: cmake <build folder>";
 
 // Reads the members of an object, and remembers the first that is not as expected: these files are written by
 // the CMake package, and one of another version must not pass for a question that was not asked.
 class Members {
  public:
-  Members(const Json& object, std::string& wrong) : object_(object), wrong_(wrong) {
+  Members(const ParametersJson& object, std::string& wrong) : object_(object), wrong_(wrong) {
     if (!object.is_object()) wrong_ = "is no JSON object";
   }
 
@@ -31,17 +31,17 @@ class Members {
     if (found != expected && wrong_.empty()) wrong_ = "is no " + expected;
   }
   void text(const char* key, std::string& value) {
-    if (const Json* found = take(key); found != nullptr && expect(found->is_string(), key))
+    if (const ParametersJson* found = take(key); found != nullptr && expect(found->is_string(), key))
       value = found->get<std::string>();
   }
   void flag(const char* key, bool& value) {
-    if (const Json* found = take(key); found != nullptr && expect(found->is_boolean(), key))
+    if (const ParametersJson* found = take(key); found != nullptr && expect(found->is_boolean(), key))
       value = found->get<bool>();
   }
   void texts(const char* key, std::vector<std::string>& values) {
-    const Json* found = take(key);
+    const ParametersJson* found = take(key);
     if (found == nullptr || !expect(found->is_array(), key)) return;
-    for (const Json& each : *found)
+    for (const ParametersJson& each : *found)
       if (expect(each.is_string(), key)) values.push_back(each.get<std::string>());
   }
   void severity(const char* key, Severity& value) {
@@ -51,7 +51,7 @@ class Members {
     if (expect(word == "error" || word == "warn" || word == "off", key))
       value = word == "error" ? Severity::error : word == "warn" ? Severity::warn : Severity::off;
   }
-  const Json* member(const char* key) { return take(key); }
+  const ParametersJson* member(const char* key) { return take(key); }
 
   // What nobody asked for.
   void finish() {
@@ -62,7 +62,7 @@ class Members {
   }
 
  private:
-  const Json* take(const char* key) {
+  const ParametersJson* take(const char* key) {
     taken_.emplace_back(key);
     if (!object_.is_object()) return nullptr;
     const auto found = object_.find(key);
@@ -73,12 +73,12 @@ class Members {
     return true_;
   }
 
-  const Json& object_;
+  const ParametersJson& object_;
   std::string& wrong_;
   std::vector<std::string> taken_;
 };
 
-void read_verify(const Json* object, VerifyOptions& options, std::string& wrong) {
+void read_verify(const ParametersJson* object, VerifyOptions& options, std::string& wrong) {
   if (object == nullptr) return;
   Members members(*object, wrong);
   members.texts("fleets", options.fleets);
@@ -98,7 +98,8 @@ void read_verify(const Json* object, VerifyOptions& options, std::string& wrong)
   members.finish();
 }
 
-void read_json(const Json& document, TargetParameters& target, std::string& folder, std::string& wrong) {
+void read_parameters(const ParametersJson& document, TargetParameters& target, std::string& folder,
+                     std::string& wrong) {
   Members members(document, wrong);
   members.schema(kTarget);
   members.text("target", target.target);
@@ -112,7 +113,7 @@ void read_json(const Json& document, TargetParameters& target, std::string& fold
   members.severity("needed", target.needed);
   read_verify(members.member("verify"), target.verify, wrong);
   read_verify(members.member("verify_needed"), target.needed_verify, wrong);
-  if (const Json* words = members.member("words")) {
+  if (const ParametersJson* words = members.member("words")) {
     Members of_words(*words, wrong);
     for (const char* word : {"native", "all", "all-major"}) of_words.text(word, target.words[word]);
     of_words.finish();
@@ -170,8 +171,8 @@ Result<TargetParameters> read_target_parameters(const std::string& parameters, c
   ARCHGUARD_TRY(lines, read_text_file(built));
   TargetParameters target;
   std::string folder, wrong;
-  read_json(Json::parse(json, nullptr, false), target, folder, wrong);
-  if (!wrong.empty()) return Error{parameters, wrong, kFix};
+  read_parameters(ParametersJson::parse(json, nullptr, false), target, folder, wrong);
+  if (!wrong.empty()) return Error{parameters, wrong, kParametersFix};
   ARCHGUARD_CHECK(read_lines(lines, built, target));
   shorten(target.files, folder);
   shorten(target.objects, folder);
@@ -182,7 +183,7 @@ Result<TargetParameters> read_target_parameters(const std::string& parameters, c
 
 Result<FilesParameters> read_files_parameters(const std::string& parameters) {
   ARCHGUARD_TRY(json, read_text_file(parameters));
-  const Json document = Json::parse(json, nullptr, false);
+  const ParametersJson document = ParametersJson::parse(json, nullptr, false);
   std::string wrong;
   FilesParameters files;
   Members members(document, wrong);
@@ -191,7 +192,7 @@ Result<FilesParameters> read_files_parameters(const std::string& parameters) {
   members.severity("severity", files.severity);
   read_verify(members.member("verify"), files.verify, wrong);
   members.finish();
-  if (!wrong.empty()) return Error{parameters, wrong, kFix};
+  if (!wrong.empty()) return Error{parameters, wrong, kParametersFix};
   return files;
 }
 

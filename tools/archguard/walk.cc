@@ -16,9 +16,9 @@ namespace archguard {
 namespace fs = std::filesystem;
 namespace {
 
-using Place = std::pair<dev_t, ino_t>;
+using PlaceOnDisk = std::pair<dev_t, ino_t>;
 
-Place place_of(const struct stat& status) {
+PlaceOnDisk place_of(const struct stat& status) {
   return {status.st_dev, status.st_ino};
 }
 
@@ -64,7 +64,7 @@ class Walk {
     struct stat status {};
     if (::stat(path.c_str(), &status) != 0) return fail(path, std::strerror(errno));
     // A folder that holds itself, by a mount, ends where it comes again.
-    const Place place = place_of(status);
+    const PlaceOnDisk place = place_of(status);
     if (std::find(above_.begin(), above_.end(), place) != above_.end()) return;
     above_.push_back(place);
     folders_.insert(place);
@@ -104,8 +104,8 @@ class Walk {
   }
 
   std::vector<Walked> walked_;
-  std::vector<Place> above_;
-  std::set<Place> files_, folders_;  // that are known
+  std::vector<PlaceOnDisk> above_;
+  std::set<PlaceOnDisk> files_, folders_;  // that are known
 };
 
 template <std::size_t kCount>
