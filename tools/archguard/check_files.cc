@@ -54,7 +54,8 @@ Result<int> run_check_files(const CheckFilesOptions& options) {
     VerifyOptions any = files.verify;
     any.any_of.clear();
     ARCHGUARD_TRY(found, verification_of(any));
-    if (outcome_of(found) == Outcome::no_device_code) {
+    const bool only_packed = found.files.empty() && !found.passed_over.empty();  // a man page
+    if (only_packed || outcome_of(found) == Outcome::no_device_code) {
       print_messages("archguard: note: component '" + options.component + "' installs no device code\n");
       return kExitCovered;
     }

@@ -1,5 +1,6 @@
 #include "check_state.h"
 
+#include <cstdlib>
 #include <ctime>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -37,6 +38,12 @@ StateJson read_json(const std::string& path) {
   return whole ? document : StateJson();
 }
 
+// Where the loader looks first: with another place the same file needs other libraries.
+std::string library_path() {
+  const char* path = std::getenv("LD_LIBRARY_PATH");
+  return path == nullptr ? "" : path;
+}
+
 bool same_files(const StateJson& files) {
   for (const auto& file : files.items()) {
     const auto identity = identity_of(file.key());
@@ -50,7 +57,8 @@ bool same_files(const StateJson& files) {
 
 std::optional<CheckState> read_state(const std::string& path, const std::string& question) {
   const StateJson document = read_json(path);
-  if (document.is_null() || state_text(document, "question") != question || !same_files(document["files"]))
+  if (document.is_null() || state_text(document, "question") != question ||
+      state_text(document, "library_path") != library_path() || !same_files(document["files"]))
     return std::nullopt;
   CheckState state;
   state.failed = document.value("failed", true);
@@ -87,10 +95,11 @@ void write_state(const std::string& path, const CheckState& state, std::int64_t 
     if (!identity || identity->changed > began) return;
     files[file] = state_text(*identity);
   }
-  const StateJson document{{"schema", kStateSchema}, {"question", state.question},
-                           {"files", files},         {"libraries", state.libraries},
-                           {"failed", state.failed}, {"complains", state.complains},
-                           {"out", state.out},       {"messages", state.messages}};
+  const StateJson document{{"schema", kStateSchema},         {"question", state.question},
+                           {"library_path", library_path()}, {"files", files},
+                           {"libraries", state.libraries},   {"failed", state.failed},
+                           {"complains", state.complains},   {"out", state.out},
+                           {"messages", state.messages}};
   (void)write_file(path, document.dump(-1, ' ', false, StateJson::error_handler_t::replace));
 }
 
@@ -104,7 +113,8 @@ bool has_changed(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::exists(path, error)) return false;
   const StateJson document = read_json(path);
-  return document.is_null() || !same_files(document["files"]);
+  return document.is_null() || state_text(document, "library_path") != library_path() ||
+         !same_files(document["files"]);
 }
 
 }  // namespace archguard

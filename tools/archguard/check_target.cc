@@ -155,18 +155,25 @@ Status Check::ask_expected() {
 Status Check::ask_needed() {
   ARCHGUARD_TRY(asked, ask(target_.needed_verify, target_.files));
   libraries_have_code_ = asked.outcome != Outcome::no_device_code;
-  Verification& libraries = asked.verification;
-  std::move(libraries.files.begin(), libraries.files.end(), std::back_inserter(report_.files));
-  report_.needed = std::move(libraries.needed);
   if (libraries_have_code_) state_.out += asked.text;
-  if (asked.outcome == Outcome::not_covered)
-    complain(target_.needed, "needs libraries that do not cover every device");
+  Verification& libraries = asked.verification;
+  const bool lacking = std::any_of(
+      libraries.files.begin(), libraries.files.end(),
+      [&](const FileResult& file) { return outcome_of(libraries, file) == Outcome::not_covered; });
+  // What is proved of one library does not hang on another that was not found.
+  if (lacking) complain(target_.needed, "needs libraries that do not cover every device");
   if (asked.outcome == Outcome::unknown) {
-    // One that was found by ALL and holds no code is most likely no program for a GPU at all.
-    const bool is_likely_none = !has_code_ && !target_.named && target_.needed == Severity::error;
+    const bool any_code = std::any_of(libraries.files.begin(), libraries.files.end(),
+                                      [](const FileResult& file) { return file.has_code; });
+    // A target that was found by ALL, without code in itself or a library, is most likely no program for a
+    // GPU.
+    const bool is_likely_none =
+        !has_code_ && !any_code && !target_.named && target_.needed == Severity::error;
     complain(is_likely_none ? Severity::warn : target_.needed,
              "needs libraries that could not be judged (NEEDED warn lets the build go on)");
   }
+  std::move(libraries.files.begin(), libraries.files.end(), std::back_inserter(report_.files));
+  report_.needed = std::move(libraries.needed);
   return Done{};
 }
 
@@ -195,11 +202,8 @@ Status are_built(const TargetParameters& target) {
   return Done{};
 }
 
-// Another program, or another place of libraries, is another question.
 std::string question_of(const TargetParameters& target) {
-  const char* libraries = std::getenv("LD_LIBRARY_PATH");
-  return target.text + "LD_LIBRARY_PATH " + (libraries == nullptr ? "" : libraries) +
-         "\narchguard " ARCHGUARD_VERSION;
+  return target.text + "archguard " ARCHGUARD_VERSION;
 }
 
 std::vector<std::string> files_of(const TargetParameters& target) {

@@ -21,6 +21,15 @@ include_guard(GLOBAL)
 include("${CMAKE_CURRENT_LIST_DIR}/detail/arguments.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/detail/check.cmake")
 
+# Deferred to the end of the configure step.
+function(_archguard_check_parallel_install)
+  get_property(parallel GLOBAL PROPERTY INSTALL_PARALLEL)
+  if(parallel)
+    message(SEND_ERROR "archguard_verify_install: with the property INSTALL_PARALLEL each folder is installed by a process of its own, \
+and the check would see the files of one folder alone; leave the property off, or check by hand: archguard verify <prefix> --fleet <file>")
+  endif()
+endfunction()
+
 function(archguard_verify_install)
   set(command "archguard_verify_install")
   list(APPEND CMAKE_MESSAGE_CONTEXT "${command}")
@@ -44,6 +53,7 @@ function(archguard_verify_install)
     message(STATUS "ArchGuard: what is installed will not be verified: no devices are known")
     return()
   endif()
+  cmake_language(DEFER DIRECTORY "${CMAKE_SOURCE_DIR}" CALL _archguard_check_parallel_install)
   if(TARGET archguard AND TARGET ArchGuard::archguard AND NOT TARGET archguard_verify_install)
     add_custom_target(archguard_verify_install ALL)  # the install step builds nothing: archguard must be there by then
     add_dependencies(archguard_verify_install archguard)

@@ -217,8 +217,8 @@ function(_archguard_judge_no_devices)
   list(JOIN folders ", " where)
   get_property(selections GLOBAL PROPERTY ARCHGUARD_SELECTIONS)
   if(selections)
-    message(SEND_ERROR "${command}: no devices are known in ${where}, for archguard_select_architectures was called in another "
-      "folder alone; call it before, in a folder above, or give ${command} FLEET <file>")
+    message(SEND_ERROR "${command}: no devices are known in ${where}, for archguard_select_architectures was called later, "
+      "or in another folder alone; call it before, here or in a folder above, or give ${command} FLEET <file>")
   else()
     message(WARNING "${command}: no devices are known in ${where}, so nothing is proved of them, only that what was built holds "
       "what CUDA_ARCHITECTURES asks for; give FLEET <file>, or call archguard_select_architectures before")

@@ -10,7 +10,7 @@ function(_archguard_verify_installed base multi_config)
   endif()
   set(files "")
   foreach(file IN LISTS CMAKE_INSTALL_MANIFEST_FILES)
-    set(file "$ENV{DESTDIR}${file}")
+    get_filename_component(file "$ENV{DESTDIR}${file}" ABSOLUTE)  # $DESTDIR may be relative, to the folder of the install step
     if(NOT IS_SYMLINK "${file}" AND NOT IS_DIRECTORY "${file}")
       string(APPEND files "${file}\n")
     endif()

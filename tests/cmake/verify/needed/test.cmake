@@ -59,12 +59,29 @@ says(", <source>/vendor/${folder}, /etc/ld.so.cache, ")
 build(FAILS ARGS --target archguard_verify_app)
 says("archguard: error: target 'app' needs libraries that could not be judged (NEEDED warn lets the build go on)")
 
-# Nobody named the host program, which may be none for a GPU at all.
+# Nobody named the host program, but one of its libraries holds code: it is a program for a GPU.
 make_library(inner sm_80)
 configure(ARGS -DWHICH=ALL)
 build()
 file(REMOVE "${SOURCE}/vendor/${folder}/libinner.so")
-build(ARGS --target archguard_verify_host)
-says("archguard: warning: target 'host' needs libraries that could not be judged (NEEDED warn lets the build go on)")
+build(FAILS ARGS --target archguard_verify_host)
+says("archguard: error: target 'host' needs libraries that could not be judged (NEEDED warn lets the build go on)")
 build(FAILS ARGS --target archguard_verify_app)
 says("archguard: error: target 'app' needs libraries that could not be judged (NEEDED warn lets the build go on)")
+
+# What is proved of one library does not hang on another that is not found; and another place of libraries is asked anew.
+make_library(inner compute_90)
+file(MAKE_DIRECTORY "${WORK}/older")
+run(COMMAND "${NVCC}" -shared -Xcompiler -fPIC -arch=sm_80 "${SOURCE}/vendor/inner.cu" -o "${WORK}/older/libinner.so")
+build(FAILS ARGS --target archguard_verify_host)
+says("archguard: error: target 'host' needs libraries that do not cover every device")
+file(RENAME "${SOURCE}/vendor/${folder}/libinner.so" "${WORK}/libinner.so")
+build(FAILS ARGS --target archguard_verify_host)
+build(ENV "LD_LIBRARY_PATH=${WORK}/driver:${WORK}/older" ARGS --target archguard_verify_host)
+says("${WORK}/older/libinner.so, needed by <source>/vendor/libmath.so: 2 of 2 covered")
+
+# Where no library that was found holds code, it may be no program for a GPU at all.
+file(WRITE "${WORK}/math.cc" "void math() {}\n")
+run(COMMAND g++ -shared -fPIC "${WORK}/math.cc" -Wl,--no-as-needed "-L${WORK}/older" -linner -o "${SOURCE}/vendor/libmath.so")
+build(ARGS --target archguard_verify_host)
+says("archguard: warning: target 'host' needs libraries that could not be judged (NEEDED warn lets the build go on)")

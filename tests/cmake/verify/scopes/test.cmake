@@ -15,8 +15,8 @@ says_not("'sh' lacks code")  # the objects are those of another target, compiled
 
 # Selected in a folder beside this one alone.
 configure(FAILS ARGS -DSELECT=sibling)
-errs("archguard_verify: no devices are known in CMakeLists.txt, for archguard_select_architectures was called in another folder \
-alone; call it before, in a folder above, or give archguard_verify FLEET <file>")
+errs("archguard_verify: no devices are known in CMakeLists.txt, for archguard_select_architectures was called later, or in \
+another folder alone; call it before, here or in a folder above, or give archguard_verify FLEET <file>")
 
 # Nobody enabled CUDA: CMake passes over the sources without a word.
 configure(FAILS ARGS -DSELECT=function -DNEVER_ENABLED=ON)

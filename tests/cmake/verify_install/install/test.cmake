@@ -15,6 +15,11 @@ errs("archguard_verify_install: what was installed does not pass its check; the 
 run(FAILS ENV "DESTDIR=${WORK}/stage" COMMAND "${CMAKE_COMMAND}" --install "${BUILD}" ${config_options} --prefix /opt/case)
 says("${WORK}/stage/opt/case/bin/app: 1 of 2 covered")
 
+# A relative $DESTDIR counts from where the install step runs, whatever lies below the source folder.
+file(WRITE "${SOURCE}/stage/opt/case/bin/app" "old")
+run(FAILS ENV "DESTDIR=stage" COMMAND "${CMAKE_COMMAND}" --install "${BUILD}" ${config_options} --prefix /opt/case)
+says("${WORK}/stage/opt/case/bin/app: 1 of 2 covered")
+
 run(COMMAND "${CMAKE_COMMAND}" --install "${BUILD}" ${config_options} --prefix "${WORK}/notes" --component notes)
 if(CMAKE_VERSION VERSION_GREATER_EQUAL 3.21)
   says("archguard: note: component 'notes' installs no device code")
@@ -35,3 +40,6 @@ errs("archguard_verify_install: unknown argument 'TARGETS'; it knows FLEET ANY_O
 # Without a GPU and a fleet there is nothing to verify for.
 configure(ARGS -UCMAKE_CUDA_ARCHITECTURES -DSELECT=BASELINE -DLIST=80-real "-DARGUMENTS=")
 says("-- ArchGuard: what is installed will not be verified: no devices are known")
+configure(FAILS ARGS -DSELECT=ON -DPARALLEL=ON)
+errs("archguard_verify_install: with the property INSTALL_PARALLEL each folder is installed by a process of its own, and the check \
+would see the files of one folder alone; leave the property off, or check by hand: archguard verify <prefix> --fleet <file>")
