@@ -27,6 +27,10 @@ struct NeededOutcome {
   std::vector<std::string>
       passed_over;            // that hold no code for the program: the driver's, missing ones of compilers
   std::vector<Error> errors;  // libraries that were not found, or are not to be followed
+  // Paths where libraries were looked for, which the answer rests on beside the files; `tried_whole` is false
+  // where it rests on more than these.
+  std::vector<std::string> tried = {};
+  bool tried_whole = true;
 };
 
 // Everything that a report shows.

@@ -62,6 +62,7 @@ class Loading {
     if (is_too_much())
       out_.errors.push_back(
           {loaded_.front().path, "asks the loader to look into more places than are followed", {}});
+    out_.tried = search_.tried(out_.tried_whole);
     return std::move(out_);
   }
 
@@ -84,6 +85,7 @@ class Loading {
       return;
     }
     if (!files_.add(answer.file->path)) {
+      search_.keep_tried(answer.file->path);
       names_.insert(name);
       return;
     }

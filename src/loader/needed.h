@@ -36,6 +36,10 @@ struct NeededLibraries {
   std::vector<MissingLibrary> missing;
   std::vector<std::string> passed_over;  // those of the driver, and missing ones of the C and C++ runtimes
   std::vector<Error> errors;             // dynamic sections that could not be read
+  // Paths that the answer rests on beside those of `found`, each once: where a library was looked for and
+  // none is, or none that the loader takes; other names of what was found; the loader's cache.
+  std::vector<std::string> tried;
+  bool tried_whole = true;  // false: there are more of them than are kept
 };
 
 // All libraries that the file at `path` needs, found as ld.so(8) finds them, and then by

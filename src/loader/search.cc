@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::size_t kNotedMost = 2'000;  // places kept for messages, over all libraries that are missing
 constexpr std::size_t kSearchPathMost = 4096;
+constexpr std::size_t kTriedMost = 10'000, kTriedBytesMost = std::size_t{4} << 20;
 constexpr std::uint64_t kCacheMost = std::uint64_t{16} << 20;
 
 // How Debian names a machine's folders, and what the kernel calls it. (AT_PLATFORM; glibc before 2.37 says
@@ -118,17 +119,33 @@ bool LoaderSearch::try_file(const std::string& path, Answer& answer) {
   if (exhausted()) return false;
   ++lookups_;
   auto source = FileSource::open(path);
-  if (!source) return false;
+  if (!source) {
+    keep_tried(path);
+    return false;
+  }
   LoadedFile file{path, {}, folder_of(path), {}};
   auto dynamic = read_elf_dynamic(*source);
   if (!dynamic) {
     answer.error = Error{path, dynamic.error().what, {}};
   } else if (*dynamic) {
-    if ((*dynamic)->is64 != is64_ || (*dynamic)->machine != machine_) return false;
+    if ((*dynamic)->is64 != is64_ || (*dynamic)->machine != machine_) {
+      keep_tried(path);
+      return false;
+    }
     file.dynamic = std::move(**dynamic);
   }
   answer.file = std::move(file);
   return true;
+}
+
+void LoaderSearch::keep_tried(const std::string& path) {
+  if (tried_.size() <= kTriedMost && tried_bytes_ <= kTriedBytesMost && tried_.insert(path).second)
+    tried_bytes_ += path.size();
+}
+
+std::vector<std::string> LoaderSearch::tried(bool& whole) const {
+  whole = tried_.size() <= kTriedMost && tried_bytes_ <= kTriedBytesMost;
+  return {tried_.begin(), tried_.end()};
 }
 
 void LoaderSearch::note(const std::string& place, Answer& answer) {
@@ -164,6 +181,7 @@ bool LoaderSearch::try_run_path(const std::string& list, const LoadedFile& file,
 bool LoaderSearch::try_cache(const std::string& name, bool no_default_folders, Answer& answer) {
   if (!cache_) {
     cache_.emplace();
+    keep_tried(cache_path_);
     auto source = FileSource::open(cache_path_);
     if (source && source->size() <= kCacheMost)
       if (auto bytes = read_bytes(*source, 0, source->size())) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,11 @@ class LoaderSearch {
   // Looks for what `loaded[asker]` needs.
   Answer find(const std::string& name, const std::vector<LoadedFile>& loaded, std::size_t asker);
 
+  // What stands here now decided an answer, though it is not the file that was found.
+  void keep_tried(const std::string& path);
+  // All of these; `whole` is false where they are more than are kept.
+  std::vector<std::string> tried(bool& whole) const;
+
  private:
   static constexpr std::size_t kLookupsMost = 100'000;
 
@@ -58,6 +64,8 @@ class LoaderSearch {
   Bytes cache_bytes_;
   std::optional<LoaderCache> cache_;  // of these bytes
   std::size_t lookups_ = 0, noted_ = 0;
+  std::set<std::string> tried_;
+  std::size_t tried_bytes_ = 0;
 };
 
 // The folder part of a path, "." for a bare name.

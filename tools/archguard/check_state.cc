@@ -1,5 +1,6 @@
 #include "check_state.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
@@ -44,13 +45,17 @@ std::string library_path() {
   return path == nullptr ? "" : path;
 }
 
+// Empty where no file is.
+std::string state_at(const std::string& path) {
+  const auto identity = identity_of(path);
+  return identity ? state_text(*identity) : std::string();
+}
+
 bool same_files(const StateJson& files) {
-  for (const auto& file : files.items()) {
-    const auto identity = identity_of(file.key());
-    if (!identity || !file.value().is_string() || state_text(*identity) != file.value().get<std::string>())
-      return false;
-  }
-  return true;
+  const auto all = files.items();
+  return std::all_of(all.begin(), all.end(), [](const auto& file) {
+    return file.value().is_string() && state_at(file.key()) == file.value().template get<std::string>();
+  });
 }
 
 }  // namespace
@@ -94,6 +99,11 @@ void write_state(const std::string& path, const CheckState& state, std::int64_t 
     const auto identity = identity_of(file);
     if (!identity || identity->changed > began) return;
     files[file] = state_text(*identity);
+  }
+  for (const std::string& place : state.places) {
+    const auto identity = identity_of(place);
+    if (identity && identity->changed > began) return;
+    files[place] = identity ? state_text(*identity) : std::string();
   }
   const StateJson document{{"schema", kStateSchema},         {"question", state.question},
                            {"library_path", library_path()}, {"files", files},

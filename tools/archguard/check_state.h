@@ -22,6 +22,8 @@ struct CheckState {
   std::string question;
   FileStates files;                    // that the answer depends on, looked at before they were read
   std::vector<std::string> libraries;  // that the target needs, which only the check found; likewise
+  // Where these were looked for as well: another file there is another answer, also where none was.
+  std::vector<std::string> places;
   bool failed = false;
   bool complains = false;  // it failed, or warns
   std::string out;         // what is to be said on standard output

@@ -246,9 +246,10 @@ Result<CheckState> answer(const TargetParameters& target, const CheckTargetOptio
     if (!file.needed_by.empty()) state.libraries.push_back(file.path);
   if (!options.state.empty()) {
     if (!options.report.empty()) ARCHGUARD_CHECK(write_file(options.report, verify_json(check.report())));
-    // A library that was not found may be there next time.
-    if (!check.report().needed || check.report().needed->errors.empty())
+    if (const auto& needed = check.report().needed; !needed || needed->tried_whole) {
+      if (needed) state.places = needed->tried;
       write_state(options.state, state, began);
+    }
   }
   return state;
 }

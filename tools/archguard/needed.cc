@@ -40,6 +40,7 @@ NeededReport add_needed(std::vector<InputFile>& files, const NeededOptions& wher
   FilesOnce known;
   std::set<std::string> passed_over;
   std::vector<InputFile> more;
+  std::size_t missing = 0;
   if (which == NeededFiles::beside)
     for (const InputFile& file : files) known.add(file.path);
   for (InputFile& file : files) {
@@ -60,9 +61,14 @@ NeededReport add_needed(std::vector<InputFile>& files, const NeededOptions& wher
     }
     for (const MissingLibrary& library : needed.missing) report.errors.push_back(not_found(library));
     report.errors.insert(report.errors.end(), needed.errors.begin(), needed.errors.end());
+    report.tried.insert(report.tried.end(), needed.tried.begin(), needed.tried.end());
+    report.tried_whole &= needed.tried_whole;
+    missing += needed.missing.size();
     for (const std::string& name : needed.passed_over)
       if (passed_over.insert(name).second) report.passed_over.push_back(name);
   }
+  // That a library was not found rests on the places where it was looked for; any other error on more.
+  report.tried_whole &= report.errors.size() == missing;
   if (which == NeededFiles::alone) files.clear();
   files.insert(files.end(), more.begin(), more.end());
   return report;

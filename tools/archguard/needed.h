@@ -13,6 +13,9 @@ namespace archguard {
 struct NeededReport {
   std::vector<std::string> passed_over;  // those of the driver, and missing ones of the C and C++ runtimes
   std::vector<Error> errors;             // not found, or not to be followed: then nothing is known of them
+  // What the answer rests on beside the files and the libraries, as NeededLibraries has it.
+  std::vector<std::string> tried;
+  bool tried_whole = true;  // false: there is more that it rests on
 };
 
 enum class NeededFiles { beside, alone };

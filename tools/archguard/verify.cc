@@ -162,6 +162,8 @@ Result<Verification> verification_of(const VerifyOptions& options) {
     verification.needed.emplace();
     verification.needed->passed_over = std::move(needed.passed_over);
     verification.needed->errors = std::move(needed.errors);
+    verification.needed->tried = std::move(needed.tried);
+    verification.needed->tried_whole = needed.tried_whole;
     if (!options.needed_list.empty()) {
       std::string list;
       for (const InputFile& file : files)

@@ -139,3 +139,82 @@ TEST_CASE("An answer is kept while every file is the same, and a replaced one is
   CHECK(target.check(keeping).exit_code == 1);
   CHECK_FALSE(exists(target, "app.stamp"));
 }
+
+namespace {
+
+// An app that finds liba.so through its RUNPATH, "<folder>/first:<folder>/second", and asks what of the
+// answer is kept.
+struct Searching : Target {
+  const std::string base = folder.path() + "/app", checks = folder.file("checks", base + "\n");
+
+  explicit Searching(const char* needed) : Target("") {
+    lines = "file " +
+            folder.file("app", text_of(ElfBuilder{}
+                                           .needed("liba.so")
+                                           .runpath(folder.path() + "/first:" + folder.path() + "/second")
+                                           .bytes())) +
+            "\n";
+    parameters["named"] = false;
+    parameters["compiles_cuda"] = false;
+    parameters["needed"] = needed;
+    parameters["verify_needed"] = {{"fleets", {fleet}}};
+    for (const char* name : {"first", "second"})
+      std::filesystem::create_directories(folder.path() + "/" + name);
+  }
+  RunOutput check() {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // what is as new as the check is not kept
+    return Target::check({"--stamp", base + ".stamp", "--state", base + ".state"});
+  }
+  bool is_noticed() {
+    folder.file("app.changed", "old");
+    CHECK(run_archguard({"check-changes", checks}).exit_code == 0);
+    return file_content(base + ".changed").empty();
+  }
+};
+
+}  // namespace
+
+TEST_CASE("A library that comes to stand before the checked one is noticed") {
+  Searching app("error");
+  app.folder.file("second/liba.so", library({80}));
+  CHECK(app.check().exit_code == 0);
+  CHECK_FALSE(app.is_noticed());
+  app.folder.file("first/other.so", library({90}));
+  CHECK_FALSE(app.is_noticed());
+  app.folder.file("first/liba.so", library({90}));
+  CHECK(app.is_noticed());
+  const auto done = app.check();
+  CHECK(done.exit_code == 1);
+  CHECK(done.err.find("needs libraries that do not cover every device") != std::string::npos);
+  CHECK_FALSE(app.is_noticed());
+  std::filesystem::remove(app.folder.path() + "/first/liba.so");
+  CHECK(app.is_noticed());
+  CHECK(app.check().exit_code == 0);
+}
+
+TEST_CASE("So is one for another machine that the loader passed over, when it is replaced") {
+  Searching app("error");
+  app.folder.file("first/liba.so", text_of(ElfBuilder{}.shared().machine(183).bytes()));
+  app.folder.file("second/liba.so", library({80}));
+  CHECK(app.check().exit_code == 0);
+  CHECK_FALSE(app.is_noticed());
+  app.folder.file("first/liba.so", library({90}));
+  CHECK(app.is_noticed());
+}
+
+TEST_CASE("That a library is not found is an answer to be kept, until it is there") {
+  Searching app("warn");
+  auto done = app.check();
+  CHECK(done.exit_code == 0);
+  CHECK(done.err.find("needs libraries that could not be judged") != std::string::npos);
+  CHECK(exists(app, "app.state"));
+  CHECK_FALSE(app.is_noticed());
+  const std::string state = file_content(app.base + ".state");
+  CHECK(state.find("/etc/ld.so.cache") != std::string::npos);
+  CHECK(app.check().err == done.err);
+  app.folder.file("second/liba.so", library({80}));
+  CHECK(app.is_noticed());
+  done = app.check();
+  CHECK(done.exit_code == 0);
+  CHECK(done.err.empty());
+}

@@ -68,12 +68,19 @@ class System {
       text += "- " + library.name + ": " + join(library.searched, ", ") + "\n";
     for (const std::string& name : all.passed_over) text += "passed over " + name + "\n";
     for (const Error& error : all.errors) text += "error: " + error.text() + "\n";
+    return shown(text);
+  }
+
+  // The paths beside those found that the answer rests on.
+  std::string tried(const std::string& path) const { return shown(join(run(path).tried, ", ")); }
+
+ private:
+  std::string shown(std::string text) const {
     for (auto at = text.find(root_.path()); at != std::string::npos; at = text.find(root_.path()))
       text.replace(at, root_.path().size(), "<>");
     return text;
   }
 
- private:
   TemporaryFolder root_;
   LoaderFolders folders_;
 };
@@ -229,6 +236,17 @@ TEST_CASE("what is no linked ELF file needs nothing; damage is an error") {
   CHECK(system.found("bad") == "error: <>/bad: needs a library without a name\n");
 }
 
+TEST_CASE("what the answer rests on: each path before the one that was taken, and the cache") {
+  System system;
+  system.library_path(system.at("env"));
+  system.file("tool", needs("liba.so").needed("libb.so").runpath(system.at("r") + ":" + system.at("s")));
+  system.file("env/liba.so", ElfBuilder{}.machine(183)).file("s/liba.so", ElfBuilder{}.soname("libother.so"));
+  system.link("liba.so", "s/libb.so");
+  CHECK(system.tried("tool") == "<>/env/liba.so, <>/env/libb.so, <>/r/liba.so, <>/r/libb.so, <>/s/libb.so");
+  system.file("tool", needs("libc1.so"));
+  CHECK(system.tried("tool") == "<>/default/libc1.so, <>/env/libc1.so, <>/ld.so.cache");
+}
+
 TEST_CASE("a file that asks for more places than any program does is refused, soon and in little memory") {
   System system;
   std::string folders;
@@ -242,6 +260,7 @@ TEST_CASE("a file that asks for more places than any program does is refused, so
   std::size_t places = 0;
   for (const MissingLibrary& library : all.missing) places += library.searched.size();
   CHECK(places <= 2'000);
+  CHECK_FALSE(all.tried_whole);
 }
 
 TEST_CASE("many libraries, each with the longest RPATH, for each other: soon") {
