@@ -45,6 +45,7 @@ constexpr const char* kRebuild = "build it anew, and keep the sections .nv_fatbi
 
 struct Span {
   std::uint64_t begin = 0, end = 0;
+  bool code = false;  // machine code, in which an image may stand all the same
 };
 
 // One piece of the work: a section of device code, or a part of what is searched.
@@ -63,12 +64,30 @@ class ObjectReader {
   ObjectReader(const ByteSource& source, const HostObject& host, DeviceObject& out, DeviceCode& code)
       : source_(source), host_(host), out_(out), code_(code), size_(source.size()) {}
 
+  void read() {
+    const unsigned threads = size_ < 2 * kObjectPart ? 1 : threads_to_use();
+    read_pieces(plan(threads > 1), threads);
+    if (!stopped_ && errors_ == 0 && out_.containers.empty() && !loads_code())
+      read_pieces(plan_code(threads > 1), threads);
+    if (stopped_) return;
+    check_registrations();
+    if (errors_ != 0) return;
+    if (host_.linked && !out_.link_ids.empty()) out_.references = read_host_references(source_, host_);
+    if (host_.linked)
+      check_device_link();
+    else
+      check_link_time_code();
+  }
+
+ private:
+  // Assemblers put bytes into `.text` where no section was named, so images may stand there. It is searched
+  // in a file that loads code from somewhere, and before "no device code" is said of any.
+  bool loads_code() const { return !out_.runtime_code.empty(); }
+
   // Reads the pieces on all cores, each as if nothing came before it, and joins them in the file's order. A
   // container that reaches into the next piece shows only then: what was read of that piece still holds where
   // the container ends between two of the piece's own; else that piece is read again from there.
-  void read() {
-    const unsigned threads = size_ < 2 * kObjectPart ? 1 : threads_to_use();
-    const std::vector<Piece> pieces = plan(threads > 1);
+  void read_pieces(const std::vector<Piece>& pieces, unsigned threads) {
     std::vector<std::unique_ptr<RegionReader>> readers;
     for (unsigned i = 0; i < threads; ++i)
       readers.push_back(std::make_unique<RegionReader>(source_, sections_, kEntriesAhead));
@@ -89,22 +108,17 @@ class ObjectReader {
       at = part.end;
       add(std::move(part));
     }
-    if (stopped_) return;
-    check_registrations();
-    if (errors_ != 0) return;
-    if (host_.linked && !out_.link_ids.empty()) out_.references = read_host_references(source_, host_);
-    if (host_.linked)
-      check_device_link();
-    else
-      check_link_time_code();
   }
 
- private:
   std::vector<Piece> plan(bool parts) {
     std::vector<Piece> pieces;
     std::uint64_t at = 0;
     const auto regions = named_regions();
-    const std::vector<Span> without_data = spans_without_data();
+    std::vector<Span> without_data = spans_without_data();
+    if (loads_code())
+      without_data.erase(std::remove_if(without_data.begin(), without_data.end(),
+                                        [](const Span& span) { return span.code; }),
+                         without_data.end());
     auto hidden = without_data.begin();
     // From `at` to `end`, in parts, without what holds no data. A container may still reach over that.
     const auto add_search = [&](std::uint64_t end) {
@@ -130,6 +144,20 @@ class ObjectReader {
       at = region.end;
     }
     add_search(size_);
+    return pieces;
+  }
+
+  // The machine code that plan() leaves out of a file that loads none.
+  std::vector<Piece> plan_code(bool parts) const {
+    std::vector<Piece> pieces;
+    for (const Span& span : spans_without_data()) {
+      if (!span.code) continue;
+      const Region region{span.begin, span.end, {}, 0, false};
+      for (std::uint64_t at = span.begin, stop = 0; at < span.end; at = stop) {
+        stop = parts ? std::min(span.end, at + kObjectPart) : span.end;
+        pieces.push_back({region, false, at, stop});
+      }
+    }
     return pieces;
   }
 
@@ -182,7 +210,7 @@ class ObjectReader {
       const std::uint64_t section_end = section.offset + section.size;
       const bool overlaps =
           section.offset < end || (i + 1 < sections_.size() && sections_[i + 1]->offset < section_end);
-      if (!section.data && !overlaps) spans.push_back({section.offset, section_end});
+      if (!section.data && !overlaps) spans.push_back({section.offset, section_end, section.executable});
       end = std::max(end, section_end);
     }
     return spans;

@@ -180,6 +180,13 @@ TEST_CASE("what an ELF file says is no data is not searched, unless it may hold 
         "t.so(.debug_info+0x0): sass 80;\n" + only);
   CHECK(outline(read(file(".comment", kBits, kNotLoaded), "t.so")) ==
         "t.so(.comment+0x0): sass 80;\n" + only);
+  // Before nothing is found, all is looked at.
+  const auto alone = [&](const Bytes& code) {
+    return outline(read(
+        ElfBuilder{}.section(".text", code, kBits, kCode).section(".rodata", zeros(64)).bytes(), "t.so"));
+  };
+  CHECK(alone(zeros(24) + small(80)) == "t.so(.text+0x18): sass 80;\n");
+  CHECK(alone(zeros(24)).empty());
   // What looks like damage in machine code is a constant of it.
   Bytes damaged = small(80);
   damaged[4] = 7;

@@ -81,3 +81,14 @@ TEST_CASE("an image for Windows that imports such functions says so, those of de
   CHECK(imports_of(PeBuilder{}.imports({{"KERNEL32.dll", {"Sleep", "xcuModuleLoadData"}}}).bytes()).empty());
   CHECK(imports_of(PeBuilder{}.object().section(".text", filler(8)).bytes()).empty());
 }
+
+TEST_CASE("the machine code of a file that loads code is searched for it") {
+  const auto names = "\0cuModuleLoadData\0cuModuleLoadings\0"sv;
+  const auto found = [&](std::size_t name) {
+    ElfBuilder file = with_symbols(names, {{name, 0}});
+    file.section(".text", FatbinBuilder{}.cubin(90, filler(8)).bytes(), 1, 6);
+    return outline(read(file.section(".rodata", FatbinBuilder{}.cubin(80, filler(8)).bytes()).bytes(), "p"));
+  };
+  CHECK(found(1) == "p(.text+0x0): sass 90;\np(.rodata+0x0): sass 80;\n");
+  CHECK(found(names.find("cuModuleLoadings")) == "p(.rodata+0x0): sass 80;\n");
+}
