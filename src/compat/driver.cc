@@ -18,6 +18,28 @@ std::optional<int> driver_branch_in(std::string_view driver_version) {
   return static_cast<int>(*parse_number(parts.front(), 99999));
 }
 
+const LastTegraCuda* last_of_tegra(ComputeCapability device) {
+  for (const LastTegraCuda& row : kLastTegraCudas)
+    if (row.device == device) return &row;
+  return nullptr;
+}
+
+// The CUDA whose drivers are the first that compile PTX of this arch.
+std::optional<Version> first_driver_cuda_of(Arch arch) {
+  const auto ptx_isa = first_ptx_for(arch);
+  return ptx_isa ? lowest_driver_cuda_for_ptx(*ptx_isa) : std::nullopt;
+}
+
+// The same for the first of a major version: drivers before it know no chip of that generation.
+std::optional<Version> first_driver_cuda_of_major(int major) {
+  std::optional<Version> first;
+  for (const ComputeCapability device : known_devices()) {
+    const auto cuda = device.major == major ? first_driver_cuda_of(arch_of(device)) : std::nullopt;
+    if (cuda && (!first || *cuda < *first)) first = cuda;
+  }
+  return first;
+}
+
 }  // namespace
 
 std::optional<Version> driver_cuda_of(std::string_view driver_version) {
@@ -41,10 +63,14 @@ bool is_driver_beyond_table(std::string_view driver_version) {
                                [&](const auto& release) { return release.driver_branch < *branch; });
 }
 
-std::string jetpack_advice(Version driver_cuda) {
-  return "upgrade to a JetPack that offers CUDA " + to_string(driver_cuda) +
-         " or newer, or install NVIDIA's package cuda-compat for the board, and give the CUDA that it then "
-         "offers as driver_cuda";
+std::string jetpack_advice(Version driver_cuda, ComputeCapability device) {
+  const LastTegraCuda* last = last_of_tegra(device);
+  const std::string jetpack = "upgrade to a JetPack that offers CUDA " + to_string(driver_cuda) + " or newer";
+  const std::string compat = "install NVIDIA's package cuda-compat for the board";
+  const std::string tell = ", and give the CUDA that it then offers as driver_cuda";
+  if (last == nullptr) return jetpack + ", or " + compat + tell;
+  if (driver_cuda <= last->jetpack) return jetpack + tell;
+  return compat + ", of CUDA " + to_string(driver_cuda) + " to " + to_string(last->compat) + tell;
 }
 
 std::optional<Version> newest_ptx_for_driver(Version driver_cuda) {
@@ -68,9 +94,48 @@ std::optional<int> driver_branch_of(Version driver_cuda) {
 }
 
 std::optional<int> last_driver_branch_for(ComputeCapability device) {
+  if (may_be_tegra(device)) return std::nullopt;
   for (const LastBranch& row : kLastBranches)
     if (!(device < row.first) && !(row.last < device)) return row.branch;
   return std::nullopt;
+}
+
+std::optional<Version> last_driver_cuda_for(ComputeCapability device) {
+  if (const LastTegraCuda* last = last_of_tegra(device)) return last->compat;
+  const auto branch = last_driver_branch_for(device);
+  return branch ? driver_cuda_of(std::to_string(*branch)) : std::nullopt;
+}
+
+std::optional<Version> first_driver_cuda_for(ComputeCapability device) {
+  return first_driver_cuda_of(arch_of(device));
+}
+
+Fit driver_knows(ComputeCapability device, Version driver_cuda) {
+  const auto last = last_driver_cuda_for(device);
+  if (last && *last < driver_cuda) return Fit::no;
+  const auto first = first_driver_cuda_for(device);
+  if (!first || *first <= driver_cuda) return Fit::yes;
+  const auto first_of_major = first_driver_cuda_of_major(device.major);
+  return first_of_major && driver_cuda < *first_of_major ? Fit::no : Fit::unknown;
+}
+
+Fit driver_takes_sass(const SassMaker& maker, Version driver_cuda) {
+  if (maker.abi == kNewCubinAbi && driver_cuda < kFirstNewCubinDriver) return Fit::no;
+  if (!maker.toolkit || lowest_driver_cuda_for_toolkit(*maker.toolkit) <= driver_cuda) return Fit::yes;
+  const bool seen = maker.toolkit->major >= 12 && driver_cuda.major < 12;
+  return seen ? Fit::no : Fit::unknown;
+}
+
+std::optional<Version> lowest_driver_cuda_for_sass(const SassMaker& maker) {
+  std::optional<Version> lowest;
+  if (maker.toolkit) lowest = lowest_driver_cuda_for_toolkit(*maker.toolkit);
+  if (maker.abi == kNewCubinAbi && (!lowest || *lowest < kFirstNewCubinDriver)) lowest = kFirstNewCubinDriver;
+  return lowest;
+}
+
+int cubin_abi_of(Version toolkit, Arch arch) {
+  const bool is_new = toolkit >= Version{13, 0} || arch.number >= 100;
+  return is_new ? kNewCubinAbi : kNewCubinAbi - 1;
 }
 
 Version lowest_driver_cuda_for_toolkit(Version toolkit) {

@@ -107,7 +107,8 @@ struct Renaming {
 };
 inline constexpr Renaming kRenamings[] = {{101, 110}};
 
-// The last driver branch that supports devices of [first, last]. NVIDIA's driver support notices.
+// The last driver branch that supports devices of [first, last], Tegra apart. NVIDIA's driver support
+// notices.
 struct LastBranch {
   ComputeCapability first, last;
   int branch;
@@ -116,11 +117,24 @@ inline constexpr LastBranch kLastBranches[] = {
     {{1, 0}, {1, 9}, 340},
     {{2, 0}, {2, 9}, 390},
     {{3, 0}, {3, 9}, 470},
-    {{5, 0}, {7, 2}, 580},
+    {{5, 0}, {7, 0}, 580},
 };
 
 inline constexpr ComputeCapability kTegraDevices[] = {{3, 2}, {5, 3},  {6, 2}, {7, 2},
                                                       {8, 7}, {10, 1}, {11, 0}};
+
+// The last CUDA of a Tegra chip: that of the last JetPack for its boards, and what NVIDIA's package
+// cuda-compat gives them on top. JetPack's release notes (L4T R21 for TK1, JetPack 4.6 for TX1, Nano and TX2,
+// JetPack 5 for Xavier); "Simplifying CUDA Upgrades for NVIDIA Jetson Users", and CUDA for Tegra: upgrades
+// begin with JetPack 5, those for it end with 12.2. 10.1 is the name of 11.0 before CUDA 13.0.
+struct LastTegraCuda {
+  ComputeCapability device;
+  Version jetpack, compat;
+};
+inline constexpr LastTegraCuda kLastTegraCudas[] = {
+    {{3, 2}, {6, 5}, {6, 5}},   {{5, 3}, {10, 2}, {10, 2}},  {{6, 2}, {10, 2}, {10, 2}},
+    {{7, 2}, {11, 4}, {12, 2}}, {{10, 1}, {12, 9}, {12, 9}},
+};
 // What TORCH_CUDA_ARCH_LIST takes, each also with +PTX, and those that it takes with `a` as well; anything
 // else stops the build with "Unknown CUDA arch". PyTorch 2.9.1, torch/utils/cpp_extension.py (read); older
 // releases take fewer.

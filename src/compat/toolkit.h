@@ -88,13 +88,21 @@ std::optional<int> driver_branch_of(Version driver_cuda);
 // that it offers.
 bool is_driver_beyond_table(std::string_view driver_version);
 
-// How a Tegra device gets a driver that offers this CUDA: a driver branch is not installed on it. For
-// messages.
-std::string jetpack_advice(Version driver_cuda);
+// How a Tegra device gets a driver that offers this CUDA, which its boards can have: a driver branch is not
+// installed on it. For messages.
+std::string jetpack_advice(Version driver_cuda, ComputeCapability device);
 
 // The last driver branch that supports the device (6.1 → 580): no newer driver will help it. Nothing for a
-// device that the newest drivers support.
+// device that the newest drivers support, and for Tegra, which has no such branches.
 std::optional<int> last_driver_branch_for(ComputeCapability device);
+
+// The newest CUDA that a driver of the device ever offers: that of its last branch (6.1 → 13.0), and for
+// Tegra that of the last JetPack and cuda-compat (5.3 → 10.2). Nothing for a device that still gets newer
+// ones.
+std::optional<Version> last_driver_cuda_for(ComputeCapability device);
+
+// The oldest CUDA whose drivers compile for the device (12.0 → 12.8). Nothing where that is not known.
+std::optional<Version> first_driver_cuda_for(ComputeCapability device);
 
 // The lowest CUDA that a driver must offer to run programs of this toolkit (minor-version compatibility: 12.4
 // → 12.0). From CUDA 11 on that is X.0 of the major version (NVIDIA's table: branches 450, 525, 580); before

@@ -41,6 +41,7 @@ std::string kind_text(const Image& image) {
   for (const Arch arch : image.entry.or_archs) text += "|" + to_string(arch);
   text += "|" + (image.entry.ptx_isa ? to_string(*image.entry.ptx_isa) : std::string());
   text += "|" + (toolkit ? to_string(*toolkit) : std::string());
+  text += "|" + std::to_string(image.code ? image.code->cubin_abi : 0);
   text += !image.code ? "|none" : image.code->relocatable ? "|relocatable" : "|";
   return text + "|" + image.unknown;
 }

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "base/text.h"
+#include "coverage/device_driver.h"
 #include "coverage/embedded.h"
 #include "coverage/failures.h"
 #include "coverage/other_order.h"
@@ -24,13 +25,14 @@ void raise(std::optional<T>& to, const std::optional<T>& value) {
 struct DeviceJudge::State {
   State(const DeviceClass& devices, const VerifyPolicy& policy, Waivers& waivers, const DeviceLinks& links,
         LibraryCensus* census)
-      : devices_(devices),
-        device_(devices.device),
-        policy_(policy),
+      : stated_(devices),
+        known_(with_driver_that_knows(devices, policy)),
+        device_(known_.devices.device),
+        policy_(known_.policy),
         waivers_(waivers),
         census_(census),
-        link_judge_(links, devices.device, policy.judge),
-        failures_(devices.device, policy.target, result_.failures) {}
+        link_judge_(links, device_, policy_.judge),
+        failures_(device_, policy_.target, result_.failures) {}
 
   void add(const DeviceObject& object, const ContainerCode& code, const LinkRole* role) {
     untold_links_ |= is_untold_part(object, code);
@@ -50,6 +52,7 @@ struct DeviceJudge::State {
     if (judgement.verdict == Verdict::nothing) return;
     ++result_.containers.total;
     keep_kind(code, judgement);
+    if (known_.needs_driver) add_needs(code, judgement);
     const bool variables_only = code.kernels.empty() && !code.variables.empty();
     if (!variables_only) ++with_kernels_.total;
     const bool covered = judgement.verdict == Verdict::sass || judgement.verdict == Verdict::jit;
@@ -107,7 +110,11 @@ struct DeviceJudge::State {
     for (auto& [name, kind] : kinds_) kinds.push_back(std::move(kind));
     result_.embedded = judge_embedded(bare, device_, policy_.judge, policy_.scope == Scope::library);
     raise(result_.needs_driver, result_.embedded.needs_driver);
-    judge_runtime(result_, devices_, policy_, kinds, runtime);
+    if (known_.needs_driver)
+      for (const ContainerCode& kind : bare.kinds()) add_needs(kind, judge(kind, device_, policy_.judge));
+    raise(result_.needs_driver, known_.needs_driver);
+    judge_runtime(result_, known_.devices, policy_, kinds, runtime);
+    judge_device_driver(result_, stated_);
     for (auto* names : {&result_.kernels.missing, &result_.kernels.hollow, &result_.variables.missing,
                         &result_.variables.unnamed}) {
       std::sort(names->begin(), names->end());
@@ -298,14 +305,19 @@ struct DeviceJudge::State {
     ++result_.other_order->containers;
   }
 
+  // On what driver the update for one that does not know the device has to end.
+  void add_needs(const ContainerCode& code, const Judgement& judgement) {
+    if (judgement.image) raise(result_.needs_driver, driver_for(code.images[*judgement.image]));
+  }
+
   // What the fix of error 35 has to serve: containers of toolkits whose runtime this driver does not serve.
   void keep_kind(const ContainerCode& code, const Judgement& judgement) {
+    const auto driver = newest_driver(device_);
     const auto is_ahead = [&](const Image& image) {
       const auto toolkit = toolkit_of(image);
-      return toolkit && *device_.driver_cuda < lowest_driver_cuda_for_toolkit(*toolkit);
+      return toolkit && *driver < lowest_driver_cuda_for_toolkit(*toolkit);
     };
-    const bool any_ahead =
-        device_.driver_cuda && std::any_of(code.images.begin(), code.images.end(), is_ahead);
+    const bool any_ahead = driver && std::any_of(code.images.begin(), code.images.end(), is_ahead);
     if (!any_ahead || kinds_.size() >= kCausesMost) return;
     const bool runs = judgement.verdict == Verdict::sass || judgement.verdict == Verdict::jit ||
                       judgement.code == kUnsupportedPtxVersion || judgement.code == kInvalidKernelImage;
@@ -319,6 +331,7 @@ struct DeviceJudge::State {
       const Image& image = code.images[i];
       const auto toolkit = toolkit_of(image);
       same += "|" + (toolkit ? to_string(*toolkit) : std::string());
+      same += "|" + std::to_string(image.code ? image.code->cubin_abi : 0);
       if (image.entry.compression == Compression::zstd) same += "z";
       if (image.code && image.code->relocatable) same += "r";
       if (!holds_all(code, i)) same += "-";
@@ -334,6 +347,20 @@ struct DeviceJudge::State {
     return known->second;
   }
 
+  std::string fix_of(const Failure& failure, const std::vector<ExpectedImage>& held) const {
+    const ComputeCapability capability = *device_.capability;
+    const std::string& image = failure.mend.lacking;
+    if (failure.code == kInsufficientDriver) return result_.runtime_fix;
+    if (failure.cause == FailureCause::partly)
+      return fix_for_partly(device_, policy_.judge, failure.code == 0);
+    if (image.empty()) return text_of(failure.mend, device_, held, policy_.target);
+    if (failure.code == kInvalidDeviceFunction)
+      return fix_for_missing("kernels", image, failure.kernel, result_.kernels.missing, capability);
+    if (failure.code == kInvalidSymbol)
+      return fix_for_missing("variables", image, failure.variable, result_.variables.missing, capability);
+    return fix_for_hollow(image, failure.kernel, result_.kernels.hollow, capability);
+  }
+
   // Only now are all kernels known that are missing.
   void say_fixes(const std::vector<ExpectedImage>& held) {
     const ComputeCapability capability = *device_.capability;
@@ -342,20 +369,7 @@ struct DeviceJudge::State {
       result_.hollow_fix = fix_for_hollow(join(hollow_in_, ", "), hollow.front(), hollow, capability);
     bool of_unknown = false;
     for (Failure& failure : result_.failures) {
-      const std::string& image = failure.mend.lacking;
-      if (failure.code == kInsufficientDriver)
-        failure.fix = result_.runtime_fix;
-      else if (failure.cause == FailureCause::partly)
-        failure.fix = fix_for_partly(device_, policy_.judge, failure.code == 0);
-      else if (image.empty())
-        failure.fix = text_of(failure.mend, device_, held, policy_.target);
-      else if (failure.code == kInvalidDeviceFunction)
-        failure.fix = fix_for_missing("kernels", image, failure.kernel, result_.kernels.missing, capability);
-      else if (failure.code == kInvalidSymbol)
-        failure.fix =
-            fix_for_missing("variables", image, failure.variable, result_.variables.missing, capability);
-      else
-        failure.fix = fix_for_hollow(image, failure.kernel, hollow, capability);
+      if (failure.code != kNoDevice) failure.fix = fix_of(failure, held);  // that one came with its fix
       const bool graver = result_.fix.empty() || (of_unknown && !failure.unknown);
       if (!graver || failure.fix.empty()) continue;
       result_.fix = failure.fix;
@@ -420,7 +434,8 @@ struct DeviceJudge::State {
     }
   }
 
-  const DeviceClass& devices_;
+  const DeviceClass& stated_;
+  const KnownDevices known_;  // the same, on a driver that knows them
   const Device& device_;
   const VerifyPolicy& policy_;
   Waivers& waivers_;

@@ -38,7 +38,7 @@ class EmbeddedJudge {
   EmbeddedResult judge_all() {
     const auto& items = images_.items();
     std::vector<std::size_t> all(items.size());
-    bool any_sass = false, any_but_ltoir = false;
+    bool any_driver = false, any_but_ltoir = false;
     std::optional<Version> needs_driver;
     for (std::size_t i = 0; i < items.size(); ++i) {
       all[i] = i;
@@ -46,7 +46,7 @@ class EmbeddedJudge {
       ++result_.total;
       result_.fitting += image_runs(judgement) ? 1 : 0;
       result_.unknown += judgement.verdict == Verdict::unknown ? 1 : 0;
-      any_sass |= judgement.verdict == Verdict::sass;
+      any_driver |= image_runs(judgement) && !judgement.needs_driver;
       any_but_ltoir |= entry(i).kind != EntryKind::ltoir;
       const auto& needs = judgement.needs_driver;
       if (image_runs(judgement) && needs && (!needs_driver || *needs < *needs_driver)) needs_driver = needs;
@@ -58,7 +58,7 @@ class EmbeddedJudge {
       fail(all);
       return std::move(result_);
     }
-    if (!any_sass) result_.needs_driver = needs_driver;
+    if (!any_driver) result_.needs_driver = needs_driver;
     if (policy_.require_ptx &&
         std::none_of(images_.kinds().begin(), images_.kinds().end(),
                      [](const ContainerCode& kind) { return holds_plain_ptx_as_data(kind); })) {

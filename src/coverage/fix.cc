@@ -4,6 +4,7 @@
 
 #include "compat/rules.h"
 #include "coverage/choices.h"
+#include "coverage/device_driver.h"
 
 // A fix is searched, not looked up: each candidate is applied to what was judged, and judged again. So none
 // is offered that the file has already, that the toolkit cannot make, or that leads to another error.
@@ -253,7 +254,7 @@ class Search {
   // The toolkits to try, the nearest first: those that make every arch of the container, then one that does
   // not.
   std::vector<Remedy> with_other_toolkits(const Remedy& base, bool new_driver) const {
-    const auto driver = new_driver ? std::nullopt : question_.device.driver_cuda;
+    const auto driver = new_driver ? last_driver_cuda_for(capability()) : newest_driver(question_.device);
     auto range = toolkits_with_sass_for(capability(), driver);
     if (!range) {
       const auto newest = newest_toolkit_for({capability()}, driver);
@@ -296,7 +297,7 @@ class Search {
   }
 
   void offer_library(Fix& fix, const Remedy& base, bool new_driver) const {
-    const auto driver = new_driver ? std::nullopt : question_.device.driver_cuda;
+    const auto driver = new_driver ? last_driver_cuda_for(capability()) : newest_driver(question_.device);
     const auto range = toolkits_with_sass_for(capability(), driver);
     if (!range) return;
     Remedy remedy = base;
@@ -351,10 +352,11 @@ class Search {
 
   bool mends(const Remedy& remedy) const {
     const auto driver = remedy.driver ? remedy.driver : question_.device.driver_cuda;
+    const auto newest = driver ? driver : last_driver_cuda_for(capability());
     const auto builds = builds_of(remedy);
     return std::all_of(builds.begin(), builds.end(), [&](const Build& build) {
       const auto needs = needs_of(remedy, build, driver);
-      return needs && (!driver || *needs <= *driver);
+      return needs && (!newest || *needs <= *newest);
     });
   }
 
@@ -367,8 +369,8 @@ class Search {
       if (!needs) return std::nullopt;
       lowest = std::max(lowest, *needs);
     }
-    const auto branch = driver_branch_of(lowest), last = last_driver_branch_for(capability());
-    if (last && (!branch || *last < *branch)) return std::nullopt;
+    const auto last = last_driver_cuda_for(capability());
+    if (last && *last < lowest) return std::nullopt;
     return lowest;
   }
 
@@ -439,6 +441,7 @@ class Search {
       if (image.entry.kind == EntryKind::ptx) image.entry.ptx_isa = toolkit.ptx_isa;
       if (!image.code) continue;
       image.code->toolkit = toolkit.version;
+      image.code->cubin_abi = cubin_abi_of(toolkit.version, image.entry.arch);
       if (image.code->ptx_isa) image.code->ptx_isa = toolkit.ptx_isa;
     }
   }
@@ -468,6 +471,7 @@ class Search {
     image.code->archs = {arch};
     image.entry.or_archs.clear();
     image.code->toolkit = toolkit;
+    image.code->cubin_abi = toolkit ? cubin_abi_of(*toolkit, arch) : 0;
     const Toolkit* maker = toolkit ? find_toolkit(*toolkit) : nullptr;
     image.entry.ptx_isa.reset();
     if (kind == EntryKind::ptx && maker != nullptr) image.entry.ptx_isa = maker->ptx_isa;
@@ -516,7 +520,9 @@ bool holds_all(const ContainerCode& code, std::size_t image) {
 }
 
 Fix find_fix(const FixQuestion& question, const Judgement& judgement) {
-  if (judgement.verdict != Verdict::unknown) return Search(question, judgement).find();
+  // What a newer driver is known to take is told by `needs_driver`.
+  if (judgement.verdict != Verdict::unknown || judgement.needs_driver)
+    return Search(question, judgement).find();
   Fix fix;
   // What is not linked may or may not run; linked, it does.
   if (is_for_linking(question.code)) fix = Search(question, judgement).find();

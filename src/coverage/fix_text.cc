@@ -82,7 +82,7 @@ std::string add_entries(const std::vector<Addition>& additions, const std::strin
 
 // A driver new enough for `cuda`, by its branch where that is known.
 std::string update_driver(Version cuda, ComputeCapability device) {
-  if (may_be_tegra(device)) return jetpack_advice(cuda);
+  if (may_be_tegra(device)) return jetpack_advice(cuda, device);
   const auto branch = driver_branch_of(cuda);
   return "update the driver to " +
          (branch ? "branch " + std::to_string(*branch) + " (CUDA " + to_string(cuda) + ")"
@@ -136,8 +136,9 @@ class Speaker {
       std::string build = "build with " + toolkits_text(*way.toolkits);
       std::vector<std::string> dropped;
       for (const Arch arch : way.drop) dropped.push_back(to_string(arch));
-      if (!dropped.empty()) build += " without " + listed(dropped) + ", which it does not make,";
-      steps.push_back(build);
+      if (!dropped.empty()) build += " without " + listed(dropped) + ", which it does not make";
+      const bool more = way.lz4 || !way.add.empty() || way.link;
+      steps.push_back(build + (!dropped.empty() && more ? "," : ""));
     }
     if (way.lz4) steps.push_back(without_zstd(way));
     if (!way.add.empty()) steps.push_back(add(way));

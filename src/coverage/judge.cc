@@ -10,6 +10,9 @@
 namespace archguard {
 namespace {
 
+// The lowest CUDA of a driver that SASS asks for where nobody tells the driver: older ones go without saying.
+constexpr Version kFirstToBeAsked{13, 0};
+
 // Does the image hold something that the container is needed for?
 bool has_any_of(const Image& image, const ContainerCode& code) {
   if (!image.code) return false;
@@ -32,6 +35,8 @@ enum class Step { load, link, relink };
 struct Use {
   Step step = Step::load;
   const Environment& environment;
+  bool newer_sass = false;
+  bool last_driver = false;  // nobody told the driver: it is taken to be the newest that the device ever gets
 };
 
 // Can an image of this kind serve this container at all? The driver loads linked SASS and PTX. A linker takes
@@ -144,8 +149,52 @@ void need_driver(Judgement& judgement, Version cuda) {
   if (!judgement.needs_driver || *judgement.needs_driver < cuda) judgement.needs_driver = cuda;
 }
 
+// "; this one offers CUDA 12.0"
+std::string offers_text(const std::string& driver, const Device& device, const Use& use) {
+  const std::string last = "; the last driver of " + to_string(*device.capability);
+  return (use.last_driver ? last : driver) + " offers CUDA " + to_string(*device.driver_cuda);
+}
+
+// Cubins of ABI 8 for archs before sm_100 are CUDA 13's.
+SassMaker maker_of(const Image& image) {
+  SassMaker maker{toolkit_of(image), image.code->cubin_abi};
+  if (!maker.toolkit && maker.abi == kNewCubinAbi && image.entry.arch.number < 100)
+    maker.toolkit = Version{13, 0};
+  return maker;
+}
+
+// The driver is handed a cubin that fits the device. Does it load what this toolkit makes?
+Judgement load_sass(const Image& image, std::size_t index, const Device& device, const Use& use,
+                    Judgement judgement) {
+  const SassMaker maker = maker_of(image);
+  const auto lowest = lowest_driver_cuda_for_sass(maker);
+  if (!lowest || use.newer_sass) return judgement;
+  if (!device.driver_cuda) {
+    const auto last = last_driver_cuda_for(*device.capability);
+    // Programs of older toolkits run on any driver that is still met.
+    if (*lowest >= kFirstToBeAsked || (last && *last < *lowest)) need_driver(judgement, *lowest);
+    return judgement;
+  }
+  const Fit taken = driver_takes_sass(maker, *device.driver_cuda);
+  if (taken == Fit::yes) return judgement;
+  const auto known = toolkit_of(image);
+  const std::string made = "its " + image_name(image.entry) + " image was made by CUDA " +
+                           (known ? to_string(*known) : to_string(*lowest) + " or newer") + ", ";
+  const std::string offers = offers_text("; this one", device, use);
+  Judgement refused =
+      taken == Fit::no
+          ? failed(kInvalidKernelImage,
+                   made + "which drivers load from CUDA " + to_string(*lowest) + " on" + offers, index)
+          : not_known(made + "which NVIDIA promises to run on drivers from CUDA " + to_string(*lowest) +
+                      " on" + offers);
+  refused.code = kInvalidKernelImage;
+  need_driver(refused, *lowest);
+  return refused;
+}
+
 // The driver has made its choice: what happens when it loads that image?
-Judgement load(const ContainerCode& code, std::size_t index, const Device& device, Step step) {
+Judgement load(const ContainerCode& code, std::size_t index, const Device& device, const Use& use) {
+  const Step step = use.step;
   const Image& image = code.images[index];
   Judgement judgement;
   judgement.image = index;
@@ -155,18 +204,23 @@ Judgement load(const ContainerCode& code, std::size_t index, const Device& devic
     if (!device.driver_cuda) {
       need_driver(judgement, kFirstZstdDriver);
     } else if (!driver_takes_zstd(*device.driver_cuda)) {
-      Judgement unreadable = failed(kInvalidKernelImage,
-                                    "its image is compressed with zstd, which drivers know from CUDA " +
-                                        to_string(kFirstZstdDriver) + " on; this one offers CUDA " +
-                                        to_string(*device.driver_cuda),
-                                    index);
+      Judgement unreadable =
+          failed(kInvalidKernelImage,
+                 "its image is compressed with zstd, which drivers know from CUDA " +
+                     to_string(kFirstZstdDriver) + " on" + offers_text("; this one", device, use),
+                 index);
       need_driver(unreadable, kFirstZstdDriver);
       if (const auto lowest =
               image.entry.ptx_isa ? lowest_driver_cuda_for_ptx(*image.entry.ptx_isa) : std::nullopt)
         need_driver(unreadable, *lowest);
+      if (judgement.verdict == Verdict::sass)
+        if (const auto lowest = lowest_driver_cuda_for_sass(maker_of(image)))
+          need_driver(unreadable, *lowest);
       return unreadable;
     }
   }
+  if (judgement.verdict == Verdict::sass && step == Step::load)
+    return load_sass(image, index, device, use, std::move(judgement));
   if (judgement.verdict == Verdict::jit) {
     if (image.code->relocatable && step == Step::load) {
       std::string reason =
@@ -195,11 +249,11 @@ Judgement load(const ContainerCode& code, std::size_t index, const Device& devic
                          " at least: the column driver_cuda of the fleet file can tell");
       if (taken == Fit::no) {
         const auto newest = newest_ptx_for_driver(*device.driver_cuda);
-        Judgement too_new = failed(kUnsupportedPtxVersion,
-                                   "its PTX has ISA " + to_string(isa) + "; the driver offers CUDA " +
-                                       to_string(*device.driver_cuda) +
-                                       (newest ? " and takes PTX up to ISA " + to_string(*newest) : ""),
-                                   index);
+        Judgement too_new =
+            failed(kUnsupportedPtxVersion,
+                   "its PTX has ISA " + to_string(isa) + offers_text("; the driver", device, use) +
+                       (newest ? " and takes PTX up to ISA " + to_string(*newest) : ""),
+                   index);
         too_new.needs_driver = lowest_driver_cuda_for_ptx(isa);
         return too_new;
       }
@@ -234,6 +288,17 @@ std::string needed_for(ComputeCapability device, const Use& use) {
          (any_older ? " or of an older " + std::to_string(device.major) + ".x" : "") + ", or " + ptx;
 }
 
+// Where nobody told the driver, and even the newest that the device ever gets is too old, it fails on that.
+Judgement load_by_any(const ContainerCode& code, std::size_t index, const Device& device, const Use& use) {
+  Judgement judgement = load(code, index, device, use);
+  const auto last = last_driver_cuda_for(*device.capability);
+  if (device.driver_cuda || !last || !judgement.needs_driver || *judgement.needs_driver <= *last)
+    return judgement;
+  Device newest = device;
+  newest.driver_cuda = last;
+  return load(code, index, newest, {use.step, use.environment, use.newer_sass, true});
+}
+
 Judgement judge_choice(const ContainerCode& code, const Device& device, const Use& use) {
   const ComputeCapability capability = *device.capability;
   const Choice choice = choose(code, capability, use);
@@ -245,7 +310,7 @@ Judgement judge_choice(const ContainerCode& code, const Device& device, const Us
         kJitDisabled,
         "only its PTX fits, and " + use.environment.disables_jit + " keeps the driver from compiling PTX",
         taken);
-  if (taken) return load(code, *taken, device, use.step);
+  if (taken) return load_by_any(code, *taken, device, use);
   // Not required of a device that none of its images is for; one that is passed over is for it.
   const bool passed_over = !use.environment.forces_jit.empty() &&
                            choose(code, capability, {use.step, Environment{}}).native.has_value();
@@ -291,7 +356,8 @@ Judgement judge(const ContainerCode& code, const Device& device, const JudgePoli
   if (!asks_for_image(code) && !any_unknown && !is_linkable(code)) return {};
 
   const Step step = relocatable ? Step::link : Step::load;
-  const Judgement judgement = require(judge_choice(code, device, {step, policy.environment}), policy);
+  const Judgement judgement =
+      require(judge_choice(code, device, {step, policy.environment, policy.newer_sass}), policy);
   const bool covered = judgement.verdict == Verdict::sass || judgement.verdict == Verdict::jit;
   if (covered && policy.require_ptx && !holds_plain_ptx(code))
     return failed(0, "it holds no plain PTX, which is required", judgement.image);

@@ -23,7 +23,7 @@ enum class Verdict {
 // CUDA's numbers for what a user would see; 0 where a policy of the caller failed and not the driver.
 // (cuda.h: CUDA_ERROR_NO_BINARY_FOR_GPU, _INVALID_PTX, _UNSUPPORTED_PTX_VERSION, _INVALID_IMAGE,
 // _JIT_COMPILATION_DISABLED;
-// driver_types.h: cudaErrorInvalidDeviceFunction, cudaErrorInvalidSymbol.)
+// driver_types.h: cudaErrorInvalidDeviceFunction, cudaErrorInvalidSymbol, cudaErrorNoDevice.)
 inline constexpr int kNoKernelImage = 209;
 inline constexpr int kInvalidPtx = 218;
 inline constexpr int kUnsupportedPtxVersion = 222;
@@ -31,6 +31,7 @@ inline constexpr int kInvalidKernelImage = 200;
 inline constexpr int kInvalidDeviceFunction = 98;
 inline constexpr int kInvalidSymbol = 13;
 inline constexpr int kInsufficientDriver = 35;
+inline constexpr int kNoDevice = 100;
 inline constexpr int kJitDisabled = 223;
 
 // What the environment of the program tells the driver; empty: the variable is not set. Each holds the name
@@ -45,11 +46,12 @@ struct JudgePolicy {
   bool require_ptx = false;     // each required container holds plain PTX as well
   bool require_driver = false;  // PTX needs a driver that is known to take it
   Environment environment = {};
+  bool newer_sass = false;  // SASS of a newer toolkit than the driver is promised to load passes
 };
 
 struct Judgement {
   Verdict verdict = Verdict::nothing;
-  int code = 0;        // with `uncovered`
+  int code = 0;        // with `uncovered`; with `unknown`, what may happen, where there is one such error
   std::string reason;  // for `uncovered` and `unknown`, without place and device
   std::optional<std::size_t>
       image;  // what the driver takes, or would take and fail with (222, 218, 200): index into images

@@ -5,6 +5,7 @@
 
 #include "compat/rules.h"
 #include "compat/toolkit.h"
+#include "coverage/device_driver.h"
 #include "coverage/fix.h"
 
 namespace archguard {
@@ -37,13 +38,12 @@ Fix find_runtime_fix(const DeviceResult& result, const Device& device, const Ver
                      const std::vector<KindOfContainer>& kinds, Version runtime) {
   Remedy update, build;
   update.driver = result.needs_driver;
-  const auto toolkit = newest_toolkit_for({*device.capability}, device.driver_cuda);
+  const auto toolkit = newest_toolkit_for({*device.capability}, newest_driver(device));
   if (toolkit) build.toolkits = ToolkitRange{*toolkit, *toolkit};
   build.other_library = policy.scope == Scope::library;
   Fix fix;
-  const auto branch = driver_branch_of(*result.needs_driver);
-  const auto last = last_driver_branch_for(*device.capability);
-  if (!last || (branch && *branch <= *last)) fix.ways.push_back(update);
+  const auto last = last_driver_cuda_for(*device.capability);
+  if (!last || *result.needs_driver <= *last) fix.ways.push_back(update);
   const bool has_sass = toolkit && newest_sass_for(find_toolkit(*toolkit)->archs, *device.capability);
   // Of another build of a library it is not known whether it holds PTX.
   if (has_sass && policy.judge.environment.forces_jit.empty()) fix.ways.push_back(build);
@@ -167,17 +167,22 @@ const std::optional<HeldRuntime>& RuntimeUse::held_by(const DeviceObject& object
 
 void judge_runtime(DeviceResult& result, const DeviceClass& devices, const VerifyPolicy& policy,
                    const std::vector<KindOfContainer>& kinds, RuntimeUse& runtime) {
-  const std::optional<Version> driver = devices.device.driver_cuda;
-  // Without a driver only what already asks for one asks for a little more.
+  const std::optional<Version> stated = devices.device.driver_cuda, driver = newest_driver(devices.device);
+  // Without a driver only what already asks for one asks for a little more, or for more than the device has.
   const bool any_code = result.containers.total != 0 || result.embedded.total != 0;
   if (!any_code || (!driver && !result.needs_driver)) return;
-  const auto need = runtime.need_beyond(driver ? *driver : *result.needs_driver);
+  // Without one stated, what the file needs so far, or the last of the device where that is less.
+  const Version served = !driver                          ? *result.needs_driver
+                         : stated || !result.needs_driver ? *driver
+                                                          : std::min(*driver, *result.needs_driver);
+  const auto need = runtime.need_beyond(served);
   if (!need) return;
   const Version floor = lowest_driver_cuda_for_toolkit(need->toolkit);
   const bool elsewhere = need->link == RuntimeUse::Link::elsewhere;
-  if (!driver && elsewhere) return;
+  const bool is_enough = !stated && (!driver || floor <= *driver);
+  if (is_enough && elsewhere) return;
   if (!result.needs_driver || *result.needs_driver < floor) result.needs_driver = floor;
-  if (!driver) return;
+  if (is_enough) return;
   Failure failure;
   failure.code = kInsufficientDriver;
   if (devices.device.cuda_at_least) {
@@ -197,11 +202,13 @@ void judge_runtime(DeviceResult& result, const DeviceClass& devices, const Verif
   if (elsewhere || policy.driver == DriverPolicy::warn) return;
   // What a newer driver mends as well: none of it happens, since the runtime fails first.
   auto& failures = result.failures;
-  const auto is_later = [](const Failure& each) { return !each.unknown && is_of_driver(each.code); };
+  const auto is_later = [](const Failure& each) { return is_of_driver(each.code); };
   failures.erase(std::remove_if(failures.begin(), failures.end(), is_later), failures.end());
-  result.embedded.comes_later = is_of_driver(result.embedded.code) && !result.embedded.undecided();
+  result.embedded.comes_later = is_of_driver(result.embedded.code);
   failure.reason = "the runtime of CUDA " + to_string(need->toolkit) + " asks for a driver of CUDA " +
-                   to_string(floor) + " or newer; this one offers CUDA " + to_string(*driver);
+                   to_string(floor) + " or newer; " +
+                   (stated ? "this one" : "the last driver of " + to_string(*devices.device.capability)) +
+                   " offers CUDA " + to_string(*driver);
   failure.found = found_text(*need);
   failure.mend = fix;
   failures.insert(failures.begin(), std::move(failure));

@@ -10,6 +10,11 @@ bool is_wanted(const Device& device) {
   return device.visible && device.excluded.empty();
 }
 
+bool is_found(const Device& device) {
+  const auto source = device.source.find("compute_capability");
+  return source != device.source.end() && source->second != "fleet" && source->second != "option";
+}
+
 bool is_of_fleet(const Device& device) {
   return std::any_of(device.source.begin(), device.source.end(),
                      [](const auto& field) { return field.second == "fleet"; });

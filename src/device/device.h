@@ -37,6 +37,9 @@ struct Device {
 // Is it to be served? Not where the environment hides it, nor where its fleet leaves it out.
 bool is_wanted(const Device& device);
 
+// Was it found in this machine, by a driver that therefore knows it? Else somebody stated it.
+bool is_found(const Device& device);
+
 // Is it a line of a fleet file, which `origin` names?
 bool is_of_fleet(const Device& device);
 

@@ -94,6 +94,7 @@ class CubinReader {
     if (header_.type == kElfExecutable) ARCHGUARD_CHECK(check_variables_are_named());
     if (has_machine_code) ARCHGUARD_CHECK(check_instructions());
     code.toolkit = cubin_.toolkit;
+    code.cubin_abi = cubin_.abi;
     code.archs = archs_of(cubin_);
     code.is32 = !header_.is64;
     if (cubin_.unknown_flags != 0)

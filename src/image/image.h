@@ -51,6 +51,7 @@ struct ImageCode {
   LinkNames names;                        // of PTX, and of a relocatable cubin
   std::string unresolved;          // of PTX for linking: what it declares `.extern` and the driver lacks
   std::optional<Version> toolkit;  // that made it, where the image tells
+  int cubin_abi = 0;               // of a cubin: 7 or 8 (container/cubin.h)
   // What the image itself says it is for: 90a of `.target sm_90a`. Several where a cubin does not tell its
   // suffix (archs_of() in container/cubin.h); none where PTX names no known target.
   std::vector<Arch> archs;

@@ -83,7 +83,7 @@ ARCHGUARD_FIELDS(FileResult, path, member, has_containers, has_code, opened, nam
 // ---- of a question; written alone ----
 
 ARCHGUARD_FIELDS(Environment, forces_jit, disables_jit)
-ARCHGUARD_FIELDS(JudgePolicy, require_sass, require_ptx, require_driver, environment)
+ARCHGUARD_FIELDS(JudgePolicy, require_sass, require_ptx, require_driver, environment, newer_sass)
 ARCHGUARD_FIELDS(VerifyPolicy, scope, hollow, driver, partly, embedded, judge, target)
 // What a rule or a text of a FileResult reads of a device. The others name it in reports, and tell devices
 // apart: two fleets with the same GPUs and drivers ask the same.
@@ -91,7 +91,8 @@ template <class A>
 void fields(A& archive, Device& value) {
   auto& [name, capability, driver_version, driver_cuda, cuda_by_branch, cuda_at_least, uuid, pci_bus_id,
          visible, mig, excluded, count, host, source, extra, origin] = value;
-  archive(capability, driver_cuda, cuda_by_branch, cuda_at_least);
+  bool found = is_found(value);
+  archive(capability, driver_cuda, cuda_by_branch, cuda_at_least, found);
 }
 template <class A>
 void fields(A& archive, DeviceClass& value) {

@@ -109,6 +109,8 @@ std::string_view seen_as(int code) {
       return "PTX JIT compilation was disabled";
     case kInsufficientDriver:
       return "CUDA driver version is insufficient for CUDA runtime version";
+    case kNoDevice:
+      return "no CUDA-capable device is detected";
     default:
       return {};
   }

@@ -31,7 +31,9 @@ std::string toolkits_for(ComputeCapability device, std::optional<Version> driver
   if (is_beyond_table(device)) return {};
   const auto all = toolkits_with_sass_for(device);
   if (!all) return {};
-  const auto of_driver = toolkits_with_sass_for(device, driver_cuda);
+  if (driver_cuda && driver_knows(device, *driver_cuda) == Fit::no) driver_cuda.reset();
+  const auto newest = last_driver_cuda_for(device);
+  const auto of_driver = toolkits_with_sass_for(device, driver_cuda ? driver_cuda : newest);
   const auto toolkits = of_driver ? *of_driver : *all;
   const std::string first = to_string(toolkits.first), last = to_string(toolkits.last);
   std::string text = toolkits.last == newest_known_toolkit().version
@@ -42,6 +44,8 @@ std::string toolkits_for(ComputeCapability device, std::optional<Version> driver
   if (of_driver && toolkits.last < all->last) text += " that its driver runs";
   if (const auto branch = last_driver_branch_for(device))
     text += fmt::format("; {} is its last driver branch", *branch);
+  else if (newest)
+    text += fmt::format("; its last driver offers CUDA {}", to_string(*newest));
   return text;
 }
 

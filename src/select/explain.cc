@@ -24,31 +24,37 @@ struct Concerned {
 
 // How these devices get a driver that offers this CUDA.
 std::string update_advice(const std::vector<ComputeCapability>& capabilities, Version needed) {
-  const auto tegra = std::count_if(capabilities.begin(), capabilities.end(), may_be_tegra);
-  if (tegra == static_cast<std::ptrdiff_t>(capabilities.size())) return jetpack_advice(needed);
+  const auto tegra = std::find_if(capabilities.begin(), capabilities.end(), may_be_tegra);
+  if (std::all_of(capabilities.begin(), capabilities.end(), may_be_tegra))
+    return jetpack_advice(needed, capabilities.front());
   return "update it to " + driver_text(needed) + " or newer" +
-         (tegra == 0 ? "" : " (a Jetson: " + jetpack_advice(needed) + ")");
+         (tegra == capabilities.end() ? "" : " (a Jetson: " + jetpack_advice(needed, *tegra) + ")");
 }
 
 std::string too_old_for_programs(const std::string& names, const std::vector<ComputeCapability>& capabilities,
                                  Version driver, Version toolkit) {
   std::string text = "the driver of " + names + " offers " + cuda_text(driver) +
                      ", too old for programs of " + cuda_text(toolkit) +
-                     " (error 35, cudaErrorInsufficientDriver): " +
-                     update_advice(capabilities, lowest_driver_cuda_for_toolkit(toolkit));
-  if (const auto other = newest_toolkit_for(capabilities, driver))
-    text += ", or build with " + cuda_text(*other);
+                     " (error 35, cudaErrorInsufficientDriver): ";
+  const Version needed = lowest_driver_cuda_for_toolkit(toolkit);
+  const bool update = std::none_of(capabilities.begin(), capabilities.end(), [&](ComputeCapability each) {
+    const auto last = last_driver_cuda_for(each);
+    return last && *last < needed;
+  });
+  const auto other = newest_toolkit_for(capabilities, driver);
+  text += update ? update_advice(capabilities, needed) : "no newer driver helps";
+  if (other) text += std::string(update ? ", or " : "; ") + "build with " + cuda_text(*other);
   return text;
 }
 
 // NVIDIA ends the support of old devices with a driver branch: no update then brings the JIT up to date.
 std::string jit_advice(const std::vector<ComputeCapability>& capabilities, Version needed) {
-  const auto branch = driver_branch_of(needed);
   for (const ComputeCapability capability : capabilities) {
-    const auto last = last_driver_branch_for(capability);
-    if (branch && last && *last < *branch)
-      return "no driver for " + to_string(capability) + " is new enough, " + std::to_string(*last) +
-             " is the last branch";
+    const auto last = last_driver_cuda_for(capability);
+    if (!last || needed <= *last) continue;
+    const auto branch = last_driver_branch_for(capability);
+    return "no driver for " + to_string(capability) + " is new enough, " +
+           (branch ? std::to_string(*branch) + " is the last branch" : "the last offers " + cuda_text(*last));
   }
   return "for JIT " + update_advice(capabilities, needed);
 }

@@ -22,9 +22,15 @@ Fit fit_of_half(const std::vector<ArchEntry>& list, ComputeCapability device, bo
   return answer;
 }
 
+// The device's driver, or the newest that it ever gets.
+std::optional<Version> driver_of(const Device& device) {
+  return device.driver_cuda ? device.driver_cuda : last_driver_cuda_for(*device.capability);
+}
+
 // The driver compiles the PTX of this compiler, or it is not known which driver there is.
 Fit driver_accepts(const Compiler& compiler, const Device& device) {
-  const Fit taken = device.driver_cuda ? driver_takes_ptx_of(compiler, *device.driver_cuda) : Fit::yes;
+  const auto driver = driver_of(device);
+  const Fit taken = driver ? driver_takes_ptx_of(compiler, *driver) : Fit::yes;
   return taken == Fit::no && device.cuda_at_least ? Fit::unknown : taken;
 }
 
@@ -69,7 +75,7 @@ JudgedDevice judge_device(const Device& device, const Compiler& compiler,
   }
   judged.code = 222;
   judged.reason = "only PTX in the list fits " + capability + ", and its ISA " + to_string(compiler.ptx_isa) +
-                  " is newer than a driver that offers CUDA " + to_string(*device.driver_cuda) + " compiles";
+                  " is newer than a driver that offers CUDA " + to_string(*driver_of(device)) + " compiles";
   return judged;
 }
 

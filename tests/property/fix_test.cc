@@ -214,7 +214,8 @@ class Generator {
 // The containers that a failure is of, by their order in the file.
 std::vector<std::size_t> containers_of(const Case& of, const Failure& failure) {
   if (of.containers.size() == 1) return {0};
-  if (failure.code == kInsufficientDriver) return {0, 1};
+  const bool is_of_file = failure.unknown && failure.places.empty();
+  if (failure.code == kInsufficientDriver || failure.code == kNoDevice || is_of_file) return {0, 1};
   if (failure.places.empty()) return {0};  // none has a place: each is for others
   if (failure.places.size() == 2) return {0, 1};
   return {failure.where == "f.so(.nv_fatbin+0x0)" ? std::size_t{0} : std::size_t{1}};

@@ -128,6 +128,12 @@ std::string case_text(const Case& of) {
   return text + " -> " + format_cmake(of.selection);
 }
 
+// The device's driver, or the last that it ever gets, need not load SASS of this toolkit.
+bool is_too_old_for_programs(const Device& device, Version toolkit) {
+  const auto driver = device.driver_cuda ? device.driver_cuda : last_driver_cuda_for(*device.capability);
+  return driver && *driver < lowest_driver_cuda_for_toolkit(toolkit);
+}
+
 std::string judgement_text(const Judgement& judgement) {
   return "verdict " + std::to_string(static_cast<int>(judgement.verdict)) + ", code " +
          std::to_string(judgement.code) + ": " + judgement.reason;
@@ -148,11 +154,16 @@ TEST_CASE("what was selected is judged to cover every device that was not left o
         CHECK_MESSAGE(excluded[i], device_text(device));
         continue;
       }
+      out += excluded[i] ? 1 : 0;
       const Judgement judgement = judge(code, device, {});
       INFO(device_text(device) << ": " << judgement_text(judgement));
       const bool runs = judgement.verdict == Verdict::sass || judgement.verdict == Verdict::jit;
+      // Selection warns of that.
+      if (is_too_old_for_programs(device, generated.compiler.version)) {
+        CHECK((!runs || !excluded[i]));
+        continue;
+      }
       CHECK(runs == !excluded[i]);
-      out += excluded[i] ? 1 : 0;
       sass += judgement.verdict == Verdict::sass ? 1 : 0;
       jit += judgement.verdict == Verdict::jit ? 1 : 0;
       if (excluded[i] || !device.driver_cuda) continue;
@@ -209,6 +220,7 @@ TEST_CASE("a list is judged as the images that it makes are") {
           CHECK(judged.verdict == ListVerdict::unknown);
           continue;
         }
+        if (is_too_old_for_programs(device, generated.compiler.version)) continue;
         const Judgement judgement = judge(code, device, {});
         std::string list;
         for (const ArchEntry& entry : generated.built) list += to_string(entry) + " ";
@@ -238,7 +250,7 @@ TEST_CASE("a list is judged as the images that it makes are") {
         }
       }
     }
-  CHECK(sass > 1000);
+  CHECK(sass > 800);
   CHECK(jit > 1000);
   CHECK(uncovered > 1000);
   CHECK(unknown > 5);

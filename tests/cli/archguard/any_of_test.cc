@@ -16,7 +16,11 @@ namespace {
 Bytes code_of(const std::vector<int>& archs) {
   FatbinBuilder fatbin;
   for (const int sm : archs)
-    fatbin.cubin(sm, CubinBuilder{}.sm(sm).kernel("gemm", sass::join({sass::store(), sass::exit()})).bytes());
+    fatbin.cubin(sm, CubinBuilder{}
+                         .sm(sm)
+                         .generation7(120)
+                         .kernel("gemm", sass::join({sass::store(), sass::exit()}))
+                         .bytes());
   return fatbin.bytes();
 }
 
@@ -225,8 +229,11 @@ TEST_CASE("the JSON tells each file's own verdict, and the glob's") {
 TEST_CASE("a file for another CUDA release serves a device whose driver is too old for this one") {
   const TemporaryFolder folder;
   const auto with_runtime = [](const char* runtime) {
-    const Bytes cubin =
-        CubinBuilder{}.sm(80).kernel("gemm", sass::join({sass::store(), sass::exit()})).bytes();
+    const Bytes cubin = CubinBuilder{}
+                            .sm(80)
+                            .generation7(120)
+                            .kernel("gemm", sass::join({sass::store(), sass::exit()}))
+                            .bytes();
     const Bytes fatbin = FatbinBuilder{}.cubin(80, cubin).bytes();
     const Bytes wrapper(24);  // what registers it
     return text_of(ElfBuilder{}
@@ -257,8 +264,11 @@ TEST_CASE("a file for another CUDA release serves a device whose driver is too o
 TEST_CASE("an alternative counts with the libraries that it needs") {
   const TemporaryFolder folder;
   const auto with = [](int sm, const char* needed) {
-    const Bytes cubin =
-        CubinBuilder{}.sm(sm).kernel("gemm", sass::join({sass::store(), sass::exit()})).bytes();
+    const Bytes cubin = CubinBuilder{}
+                            .sm(sm)
+                            .generation7(120)
+                            .kernel("gemm", sass::join({sass::store(), sass::exit()}))
+                            .bytes();
     return text_of(ElfBuilder{}
                        .shared()
                        .section(".nv_fatbin", FatbinBuilder{}.cubin(sm, cubin).bytes())
@@ -310,7 +320,8 @@ TEST_CASE("waivers, --require and --scope hold for each alternative") {
   CHECK(exit_code({"--scope", "library"}) == 0);
   // The image for 9.0 lacks a kernel that the one for 8.0 has.
   const auto cubin = [](int sm, bool both) {
-    auto builder = CubinBuilder{}.sm(sm).kernel("gemm", sass::join({sass::store(), sass::exit()}));
+    auto builder =
+        CubinBuilder{}.sm(sm).generation7(120).kernel("gemm", sass::join({sass::store(), sass::exit()}));
     if (both) builder.kernel("scale", sass::join({sass::store(), sass::exit()}));
     return builder.bytes();
   };
@@ -332,7 +343,11 @@ TEST_CASE("waivers, --require and --scope hold for each alternative") {
 TEST_CASE("a hint names the glob of images in one folder that cover all devices together") {
   const TemporaryFolder folder;
   const auto image = [](int sm) {
-    return text_of(CubinBuilder{}.sm(sm).kernel("gemm", sass::join({sass::store(), sass::exit()})).bytes());
+    return text_of(CubinBuilder{}
+                       .sm(sm)
+                       .generation7(120)
+                       .kernel("gemm", sass::join({sass::store(), sass::exit()}))
+                       .bytes());
   };
   folder.file("gemm_sm80.cubin", image(80));
   folder.file("gemm_sm90a.cubin", image(90));

@@ -127,7 +127,7 @@ TEST_CASE("registrations may stand in a section of another name") {
   folder.file("holds", file(kText));
   folder.file("alone", file("the driver API loads it"));
   CHECK(says(verify(folder.path(), {"holds", "--device", "8.0@11.8"}), "archguard: error 35: "));
-  CHECK(verify(folder.path(), {"alone", "--device", "8.0@11.8"}).run.exit_code == 0);
+  CHECK_FALSE(says(verify(folder.path(), {"alone", "--device", "8.0@11.8"}), "error 35"));
 }
 
 TEST_CASE("images held as data need a runtime that the file calls") {
@@ -220,7 +220,8 @@ TEST_CASE("a driver too old for the runtime is error 35, with what was found and
   CHECK(verify(folder.path(), {"static", "shared", "--device", "8.0@12.0"}).text ==
         "static: 1 of 1 covered\nshared: 1 of 1 covered\n");  // minor version compatibility
   CHECK(run_archguard({"verify", "static", "--device", "8.0@11.8"}, folder.path())
-            .out.find("  error 35   8.0 (--device 8.0@11.8)  1 container: 1 SASS\n") != std::string::npos);
+            .out.find("  error 35   8.0 (--device 8.0@11.8)  1 container: 1 that cannot run\n") !=
+        std::string::npos);
 }
 
 TEST_CASE("from CUDA 11 on the major version decides, before it the version") {
@@ -228,7 +229,7 @@ TEST_CASE("from CUDA 11 on the major version decides, before it the version") {
   folder.file("11", with_shared(with_sass(118), "libcudart.so.11.0"));
   folder.file("102", with_shared(with_sass(102, 70), "libcudart.so.10.2"));
   CHECK(verify(folder.path(), {"11", "--device", "8.0@11.0"}).run.exit_code == 0);
-  CHECK(says(verify(folder.path(), {"11", "--device", "8.0@10.2"}), "error 35"));
+  CHECK(says(verify(folder.path(), {"11", "--device", "7.5@10.2"}), "error 35"));
   CHECK(verify(folder.path(), {"102", "--device", "7.0@10.2"}).run.exit_code == 0);
   CHECK(says(verify(folder.path(), {"102", "--device", "7.0@10.1"}), "error 35"));
   CHECK(verify(folder.path(), {"102", "--device", "7.0@12.4"}).run.exit_code == 0);
@@ -277,7 +278,7 @@ TEST_CASE("--driver warn lets error 35 pass, once said for all files of that run
 TEST_CASE("a runtime in another file is not this one's failure, and is warned of") {
   const TemporaryFolder folder;
   folder.file("none.so", text_of(program(with_sass(124)).needed("libc.so.6").bytes()));  // -cudart none
-  const Case none = verify(folder.path(), {"none.so", "--device", "8.0@11.8"});
+  const Case none = verify(folder.path(), {"none.so", "--device", "8.0@11.8", "--driver", "warn"});
   CHECK(
       none.text ==
       "archguard: warning: none.so: the CUDA runtime is in another file; that of CUDA 12.4 fails with error "
@@ -287,19 +288,81 @@ TEST_CASE("a runtime in another file is not this one's failure, and is warned of
   CHECK(none.run.exit_code == 0);
 }
 
+TEST_CASE("SASS of a newer CUDA is refused by the driver itself, whoever's the runtime is") {
+  const TemporaryFolder folder;
+  folder.file("none.so", text_of(program(with_sass(124)).needed("libc.so.6").bytes()));
+  folder.file("k.cubin", text_of(cubin(124)));
+  const Case none = verify(folder.path(), {"none.so", "--device", "8.0@11.8"});
+  CHECK(none.run.exit_code == 1);
+  CHECK(says(none, "archguard: error 200: none.so"));
+  CHECK(says(none, "archguard: warning: none.so: the CUDA runtime is in another file"));
+  CHECK(verify(folder.path(), {"k.cubin", "--device", "8.0@11.8"}).text ==
+        "archguard: error 200: k.cubin: kernel 'gemm' cannot run on 8.0 (--device 8.0@11.8)\n"
+        "  seen as: device kernel image is invalid\n"
+        "  found: sm_80 cubin, no PTX\n"
+        "  cause: its sm_80 image was made by CUDA 12.4, which drivers load from CUDA 12.0 on; this one "
+        "offers CUDA 11.8\n"
+        "  fix: update the driver to branch 525 (CUDA 12.0) or newer, or build with CUDA 11.8\n"
+        "k.cubin: 0 of 1 covered\n");
+  CHECK(verify(folder.path(), {"k.cubin", "--device", "8.0@12.0"}).run.exit_code == 0);
+  // Of CUDA 13, in a format that no driver before 12.7 knows.
+  const Bytes of_13 = CubinBuilder{}.sm(80).kernel("k", sass::join({sass::store(), sass::exit()})).bytes();
+  folder.file("13.cubin", text_of(of_13));
+  CHECK(verify(folder.path(), {"13.cubin", "--device", "8.0@12.2"}).run.exit_code == 1);
+}
+
+TEST_CASE("a stated driver that does not know its device is error 100, with the driver to install") {
+  const TemporaryFolder folder;
+  folder.file("k.cubin", text_of(cubin(124)));
+  folder.file("k.fatbin", text_of(with_ptx("7.0")));
+  const Case blackwell = verify(folder.path(), {"k.fatbin", "--device", "12.0@12.0"});
+  CHECK(blackwell.text ==
+        "archguard: error 100: k.fatbin: device code cannot run on 12.0 (--device 12.0@12.0)\n"
+        "  seen as: no CUDA-capable device is detected\n"
+        "  cause: its driver offers CUDA 12.0, and drivers know 12.0 from CUDA 12.8 on\n"
+        "  fix: update the driver to branch 570 (CUDA 12.8) or newer\n"
+        "k.fatbin: 0 of 1 covered\n");
+  CHECK(blackwell.run.exit_code == 1);
+  CHECK(verify(folder.path(), {"k.fatbin", "--device", "12.0@12.8"}).run.exit_code == 0);
+  const Case both = verify(folder.path(), {"k.cubin", "--device", "12.0@12.0"});
+  CHECK(says(both, "archguard: error 100: "));
+  CHECK(says(both, "archguard: error 209: "));
+  CHECK(verify(folder.path(), {"k.cubin", "--device", "8.6@11.0"}).run.exit_code == 2);
+  const Case pascal = verify(folder.path(), {"k.fatbin", "--device", "8.6@11.0", "--device", "6.1@13.2"});
+  CHECK(says(pascal, "archguard: unknown: k.fatbin: whether device code runs on 8.6"));
+  CHECK(says(pascal, "its driver offers CUDA 13.2, and the last driver for 6.1 is branch 580 (CUDA 13.0)"));
+  CHECK(says(verify(folder.path(), {"k.fatbin", "--device", "10.1@13.0"}), "  fix: name this device 11.0\n"));
+  CHECK(says(verify(folder.path(), {"k.fatbin", "--device", "5.3@11.0"}),
+             "the last driver for 5.3 offers CUDA 10.2"));
+}
+
+TEST_CASE("a runtime that no driver of the device ever serves is error 35, driver or not") {
+  const TemporaryFolder folder;
+  folder.file("libk.so", with_shared(with_sass(118, 53), "libcudart.so.11.0"));
+  const Case nano = verify(folder.path(), {"libk.so", "--device", "5.3"});
+  CHECK(says(nano, "archguard: error 35: "));
+  CHECK(
+      says(nano,
+           "the runtime of CUDA 11.0 asks for a driver of CUDA 11.0 or newer; the last driver of 5.3 offers "
+           "CUDA 10.2\n"));
+  CHECK(says(nano, "  fix: build with CUDA 10.2\n"));
+  folder.file("libx.so", with_shared(with_sass(118, 72), "libcudart.so.11.0"));
+  CHECK(verify(folder.path(), {"libx.so", "--device", "7.2"}).run.exit_code == 0);
+}
+
 TEST_CASE("what the driver API loads needs no runtime") {
   const TemporaryFolder folder;
   folder.file("k.fatbin", text_of(with_sass(124)));
   folder.file("k.cubin", text_of(cubin(124)));
   folder.file("unregistered.so", text_of(ElfBuilder{}.section(".nv_fatbin", with_sass(124)).bytes()));
-  CHECK(verify(folder.path(), {"k.fatbin", "k.cubin", "unregistered.so", "--device", "8.0@11.8"}).text ==
+  CHECK(verify(folder.path(), {"k.fatbin", "k.cubin", "unregistered.so", "--device", "8.0@12.0"}).text ==
         "k.fatbin: 1 of 1 covered\nk.cubin: 1 of 1 covered\nunregistered.so: 1 of 1 covered\n");
   // Nor does a program need the runtime of what it keeps among its data for the driver API.
   folder.file(
       "data",
       text_of(
           program(with_sass(118)).section(".rodata.kernels", with_sass(124)).needed("libcudart.so").bytes()));
-  CHECK(verify(folder.path(), {"data", "--device", "8.0@11.8"}).run.exit_code == 0);
+  CHECK_FALSE(says(verify(folder.path(), {"data", "--device", "8.0@11.8"}), "error 35"));
 }
 
 TEST_CASE(
@@ -391,7 +454,7 @@ TEST_CASE("a driver that is not stated fails nothing, and asks for the runtime's
     return nlohmann::json::parse(run.out)["files"][0]["results"][0]["needs_driver_cuda"].get<std::string>();
   };
   CHECK(needs("z.so") == "13.0");
-  CHECK(needs("z.fatbin") == "12.4");
+  CHECK(needs("z.fatbin") == "13.0");
 }
 
 TEST_CASE("in JSON error 35 has the runtime's toolkit") {

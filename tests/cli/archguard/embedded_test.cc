@@ -12,7 +12,11 @@ using namespace archguard::test;
 namespace {
 
 Bytes cubin(int sm, const std::string& kernel = "gemm") {
-  return CubinBuilder{}.sm(sm).kernel(kernel, sass::join({sass::store(), sass::exit()})).bytes();
+  return CubinBuilder{}
+      .sm(sm)
+      .generation7(120)
+      .kernel(kernel, sass::join({sass::store(), sass::exit()}))
+      .bytes();
 }
 
 // A program with a kernel for 80 of its own, which covers that device.
@@ -121,7 +125,7 @@ TEST_CASE("each module must serve the device: a kernel that no image which runs 
 TEST_CASE("a kernel that the images for other devices have alone is warned of, and no error") {
   const TemporaryFolder folder;
   const auto code = sass::join({sass::store(), sass::exit()});
-  const Bytes both = CubinBuilder{}.sm(75).kernel("gemm", code).kernel("more", code).bytes();
+  const Bytes both = CubinBuilder{}.sm(75).generation7(120).kernel("gemm", code).kernel("more", code).bytes();
   folder.file("p", text_of(ElfBuilder{}.section(".data", cubin(80)).section(".rodata", both).bytes()));
   const RunOutput run =
       run_archguard({"verify", "p", "--device", "8.0", "--embedded", "error"}, folder.path());

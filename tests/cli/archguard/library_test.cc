@@ -18,6 +18,7 @@ std::string name_of(const std::string& name, int number) {
 Bytes cubin(int sm, const std::string& name, int count, const Bytes& code) {
   CubinBuilder builder;
   builder.sm(sm);
+  if (sm <= 90) builder.generation7(120);
   for (int i = 0; i < count; ++i) builder.kernel(name_of(name, i), code);
   return builder.bytes();
 }

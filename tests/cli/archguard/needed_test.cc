@@ -17,7 +17,11 @@ using namespace archguard::test;
 namespace {
 
 Bytes code(int sm) {
-  const Bytes cubin = CubinBuilder{}.sm(sm).kernel("gemm", sass::join({sass::store(), sass::exit()})).bytes();
+  const Bytes cubin = CubinBuilder{}
+                          .sm(sm)
+                          .generation7(120)
+                          .kernel("gemm", sass::join({sass::store(), sass::exit()}))
+                          .bytes();
   return FatbinBuilder{}.cubin(sm, cubin).bytes();
 }
 

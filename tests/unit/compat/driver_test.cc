@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include "compat/rules.h"
 #include "compat/toolkit.h"
 
 using namespace archguard;
@@ -67,8 +68,72 @@ TEST_CASE("branches for messages") {
   CHECK_FALSE(driver_branch_of({12, 10}));
   CHECK(last_driver_branch_for({3, 7}) == 470);
   CHECK(last_driver_branch_for({6, 1}) == 580);
-  CHECK(last_driver_branch_for({7, 2}) == 580);
+  for (const ComputeCapability tegra : {ComputeCapability{5, 3}, {6, 2}, {7, 2}, {8, 7}})
+    CHECK_FALSE(last_driver_branch_for(tegra));
   CHECK_FALSE(last_driver_branch_for({7, 5}));
+}
+
+TEST_CASE("the last CUDA of a device is that of its last branch, or of its last JetPack") {
+  CHECK(last_driver_cuda_for({2, 0}) == Version{9, 1});
+  CHECK(last_driver_cuda_for({3, 5}) == Version{11, 4});
+  CHECK(last_driver_cuda_for({7, 0}) == Version{13, 0});
+  CHECK(last_driver_cuda_for({3, 2}) == Version{6, 5});
+  CHECK(last_driver_cuda_for({5, 3}) == Version{10, 2});
+  CHECK(last_driver_cuda_for({6, 2}) == Version{10, 2});
+  CHECK(last_driver_cuda_for({7, 2}) == Version{12, 2});
+  CHECK(last_driver_cuda_for({10, 1}) == Version{12, 9});
+  for (const ComputeCapability device : {ComputeCapability{7, 5}, {8, 7}, {9, 0}, {11, 0}, {13, 0}})
+    CHECK_FALSE(last_driver_cuda_for(device));
+}
+
+TEST_CASE("a driver knows devices from its compiler's first on, to their last branch") {
+  CHECK(first_driver_cuda_for({12, 0}) == Version{12, 8});
+  CHECK(first_driver_cuda_for({10, 0}) == Version{12, 7});
+  CHECK(first_driver_cuda_for({5, 2}) == Version{6, 5});
+  CHECK_FALSE(first_driver_cuda_for({13, 0}));
+  CHECK(driver_knows({12, 0}, {12, 8}) == Fit::yes);
+  CHECK(driver_knows({12, 0}, {12, 0}) == Fit::no);
+  CHECK(driver_knows({9, 0}, {11, 0}) == Fit::no);
+  CHECK(driver_knows({8, 6}, {11, 0}) == Fit::unknown);  // it runs SASS of 8.0
+  CHECK(driver_knows({12, 1}, {12, 8}) == Fit::unknown);
+  CHECK(driver_knows({6, 1}, {13, 0}) == Fit::yes);
+  CHECK(driver_knows({6, 1}, {13, 2}) == Fit::no);
+  CHECK(driver_knows({5, 3}, {11, 0}) == Fit::no);
+  CHECK(driver_knows({10, 1}, {13, 0}) == Fit::no);
+  CHECK(driver_knows({13, 0}, {12, 0}) == Fit::yes);  // not known: not judged
+}
+
+TEST_CASE("which drivers load a cubin") {
+  const auto takes = [](std::optional<Version> toolkit, int abi, Version driver) {
+    return driver_takes_sass({toolkit, abi}, driver);
+  };
+  CHECK(takes(Version{13, 5}, 8, {13, 0}) == Fit::yes);
+  CHECK(takes(Version{13, 0}, 8, {12, 9}) == Fit::unknown);
+  CHECK(takes(Version{13, 0}, 8, {12, 6}) == Fit::no);
+  CHECK(takes(std::nullopt, 8, {12, 6}) == Fit::no);
+  CHECK(takes(Version{12, 8}, 8, {12, 8}) == Fit::yes);
+  CHECK(takes(Version{12, 9}, 7, {12, 0}) == Fit::yes);
+  CHECK(takes(Version{12, 0}, 7, {11, 8}) == Fit::no);
+  CHECK(takes(Version{11, 8}, 7, {11, 0}) == Fit::yes);
+  CHECK(takes(Version{11, 0}, 7, {10, 2}) == Fit::unknown);
+  CHECK(takes(Version{10, 1}, 7, {10, 2}) == Fit::yes);
+  CHECK(takes(std::nullopt, 7, {9, 0}) == Fit::yes);
+  CHECK(lowest_driver_cuda_for_sass({Version{12, 8}, 8}) == Version{12, 7});
+  CHECK(lowest_driver_cuda_for_sass({Version{13, 2}, 8}) == Version{13, 0});
+  CHECK(lowest_driver_cuda_for_sass({Version{12, 8}, 7}) == Version{12, 0});
+  CHECK_FALSE(lowest_driver_cuda_for_sass({std::nullopt, 7}));
+}
+
+TEST_CASE("how a Jetson gets its driver") {
+  const auto says = [](ComputeCapability device, Version cuda, const char* what) {
+    return jetpack_advice(cuda, device).find(what) != std::string::npos;
+  };
+  CHECK(says({8, 7}, {12, 6}, "upgrade to a JetPack that offers CUDA 12.6"));
+  CHECK(says({8, 7}, {12, 6}, "cuda-compat"));
+  CHECK(says({5, 3}, {10, 2}, "JetPack"));
+  CHECK_FALSE(says({5, 3}, {10, 2}, "cuda-compat"));
+  CHECK_FALSE(says({7, 2}, {12, 0}, "JetPack"));
+  CHECK(says({7, 2}, {12, 0}, "cuda-compat for the board, of CUDA 12.0 to 12.2"));
 }
 
 TEST_CASE("minor-version compatibility starts with CUDA 11") {

@@ -110,11 +110,54 @@ TEST_CASE("what it needs of a driver is what its image needs; the runtime is the
   const auto needs = [](const Device& on, const Image& image) { return judge_on(on, {image}).needs_driver; };
   Image of_13 = sass("80");
   of_13.code->toolkit = Version{13, 0};
-  CHECK(needs(device("8.0"), zstd(of_13)) == Version{12, 4});
-  CHECK(needs(device("8.0", "12.2"), zstd(of_13)) == Version{12, 4});
+  CHECK(needs(device("8.0"), zstd(of_13)) == Version{13, 0});
+  CHECK(needs(device("8.0", "12.2"), zstd(of_13)) == Version{13, 0});
   CHECK(needs(device("8.0"), zstd(ptx("80", "8.8"))) == Version{12, 9});
   CHECK(needs(device("8.0", "12.2"), zstd(ptx("80", "8.8"))) == Version{12, 9});
-  CHECK_FALSE(needs(device("8.0"), of_13));  // SASS asks nothing of the driver itself
+  CHECK(needs(device("8.0"), of_13) == Version{13, 0});
+  CHECK(needs(device("8.0", "12.9"), of_13) == Version{13, 0});
+  Image of_12 = sass("80");
+  of_12.code->toolkit = Version{12, 4};
+  CHECK_FALSE(needs(device("8.0"), of_12));  // goes without saying
+}
+
+TEST_CASE("SASS of a newer major version of CUDA is error 200 where that was seen, else unknown") {
+  const auto of = [](Version toolkit, int abi) {
+    Image made = sass("80");
+    made.code->toolkit = toolkit;
+    made.code->cubin_abi = abi;
+    return made;
+  };
+  const Judgement refused = judge_on(device("8.0", "12.2"), {of({13, 0}, 8)});
+  CHECK(refused.verdict == Verdict::uncovered);
+  CHECK(refused.code == kInvalidKernelImage);
+  CHECK(refused.reason ==
+        "its sm_80 image was made by CUDA 13.0, which drivers load from CUDA 13.0 on; this one offers CUDA "
+        "12.2");
+  CHECK(judge_on(device("8.0", "12.2"), {of({13, 0}, 8), ptx("80", "8.0")}).code == kInvalidKernelImage);
+  CHECK(judge_on(device("8.0", "12.9"), {of({13, 0}, 8)}).verdict == Verdict::unknown);
+  CHECK(judge_on(device("8.0", "13.0"), {of({13, 5}, 8)}).verdict == Verdict::sass);
+  CHECK(judge_on(device("8.0", "11.4"), {of({12, 3}, 7)}).code == kInvalidKernelImage);
+  CHECK(judge_on(device("8.0", "12.0"), {of({12, 9}, 7)}).verdict == Verdict::sass);
+  JudgePolicy warned;
+  warned.newer_sass = true;
+  CHECK(judge_on(device("8.0", "12.2"), {of({13, 0}, 8)}, warned).verdict == Verdict::sass);
+}
+
+TEST_CASE("where no driver is told, the last of the device decides") {
+  CHECK(judge_on(device("6.1"), {ptx("61", "9.0")}).needs_driver == Version{13, 0});
+  const Judgement pascal = judge_on(device("6.1"), {ptx("61", "9.2")});
+  CHECK(pascal.code == kUnsupportedPtxVersion);
+  CHECK(pascal.reason ==
+        "its PTX has ISA 9.2; the last driver of 6.1 offers CUDA 13.0 and takes PTX up to ISA 9.0");
+  CHECK(judge_on(device("10.1"), {ptx("80", "9.0")}).code == kUnsupportedPtxVersion);
+  CHECK(judge_on(device("3.5"), {ptx("35", "7.8")}).code == kUnsupportedPtxVersion);  // 470 offers 11.4
+  Image nano = sass("53");
+  nano.code->toolkit = Version{12, 9};
+  nano.code->cubin_abi = 7;
+  CHECK(judge_on(device("5.3"), {nano}).code == kInvalidKernelImage);
+  nano.code->toolkit = Version{10, 2};
+  CHECK(judge_on(device("5.3"), {nano}).verdict == Verdict::sass);
 }
 
 TEST_CASE("what is not understood never covers") {
