@@ -138,6 +138,10 @@ int cubin_abi_of(Version toolkit, Arch arch) {
   return is_new ? kNewCubinAbi : kNewCubinAbi - 1;
 }
 
+bool takes_large_parameters(Version ptx_isa, Arch target) {
+  return Version{8, 1} <= ptx_isa && target.number >= 70;
+}
+
 Version lowest_driver_cuda_for_toolkit(Version toolkit) {
   return toolkit.major >= 11 ? Version{toolkit.major, 0} : toolkit;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -68,6 +69,13 @@ constexpr int kNewCubinAbi = 8;
 inline constexpr Version kFirstNewCubinDriver{12, 7};
 // The ABI of what a toolkit writes for this arch. (Measured: ptxas 11.7 to 13.5.)
 int cubin_abi_of(Version toolkit, Arch arch);
+
+// Kernels that take more bytes of parameters than this, or than the second, which none exceeds: ptxas asks
+// for PTX ISA 8.1 and sm_70 (measured, ptxas 11.8 to 13.5), and NVIDIA for a driver of CUDA 12.1, whatever
+// the minor version ("CUDA 12.1 Supports Large Kernel Parameters").
+inline constexpr std::uint64_t kParametersMost = 4352, kLargeParametersMost = 32764;
+inline constexpr Version kFirstLargeParametersDriver{12, 1};
+bool takes_large_parameters(Version ptx_isa, Arch target);
 
 // The first CUDA whose drivers inflate zstd-compressed images (claimed; docs/reference/compatibility.md).
 inline constexpr Version kFirstZstdDriver{12, 4};

@@ -72,6 +72,16 @@ void apply_compat(ByteView section, CubinIdentity& cubin) {
   }
 }
 
+// .nv.info.<kernel> is a run of such records, too: 03 19 and a u16 are the bytes of its parameters.
+std::uint64_t parameters_in(ByteView section) {
+  const Cursor in(section);
+  for (std::uint64_t at = 0; in.holds(at, 4);) {
+    if (in.u8(at) == 3 && in.u8(at + 1) == 0x19) return in.u16(at + 2);
+    at += 4 + (in.u8(at) == 4 ? in.u16(at + 2) : 0U);
+  }
+  return 0;
+}
+
 // .note.nv.tkinfo is text in an ELF note, first of the tool that wrote the file: "ptxas", "Cuda compilation
 // tools, release 13.0, V13.0.88", "Build cuda_13.0…", "-arch sm_100f -m 64". A linked cubin has the notes of
 // its parts behind. NVIDIA's own assembler, "nvasm_internal", writes no `-arch`.

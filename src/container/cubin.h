@@ -37,6 +37,12 @@ std::vector<Arch> archs_of(const CubinIdentity& cubin);
 // X.Y of the first "Cuda compilation tools, release X.Y" in a text: notes of a cubin, comments of PTX.
 std::optional<Version> find_toolkit_release(std::string_view text);
 
+// The bytes of parameters that a kernel takes, by its section `.nv.info.<kernel>`; 0 where that does not
+// tell.
+std::uint64_t parameters_in(ByteView section);
+
+constexpr std::uint32_t kKernelInfo = 0x70000000;  // type of those sections
+constexpr const char* kKernelInfoSection = ".nv.info.";
 constexpr const char* kCompatSection = ".nv.compat";
 constexpr const char* kToolkitInfoSection = ".note.nv.tkinfo";
 

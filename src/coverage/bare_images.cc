@@ -42,6 +42,7 @@ std::string kind_text(const Image& image) {
   text += "|" + (image.entry.ptx_isa ? to_string(*image.entry.ptx_isa) : std::string());
   text += "|" + (toolkit ? to_string(*toolkit) : std::string());
   text += "|" + std::to_string(image.code ? image.code->cubin_abi : 0);
+  text += "|" + std::to_string(image.code ? image.code->parameters : 0);
   text += !image.code ? "|none" : image.code->relocatable ? "|relocatable" : "|";
   return text + "|" + image.unknown;
 }

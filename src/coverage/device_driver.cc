@@ -5,6 +5,7 @@
 
 #include "compat/rules.h"
 #include "compat/toolkit.h"
+#include "coverage/load.h"
 
 namespace archguard {
 namespace {
@@ -52,8 +53,8 @@ std::optional<Version> newest_driver(const Device& device) {
 
 std::optional<Version> driver_for(const Image& image) {
   std::vector<std::optional<Version>> needs;
-  const auto toolkit = image.entry.kind == EntryKind::sass ? toolkit_of(image) : std::nullopt;
-  if (toolkit) needs.push_back(lowest_driver_cuda_for_toolkit(*toolkit));
+  const bool is_sass = image.entry.kind == EntryKind::sass && image.code;
+  if (is_sass) needs.push_back(lowest_driver_for_sass(image));
   if (image.entry.ptx_isa) needs.push_back(lowest_driver_cuda_for_ptx(*image.entry.ptx_isa));
   if (image.entry.compression == Compression::zstd) needs.emplace_back(kFirstZstdDriver);
   return needs.empty() ? std::nullopt : *std::max_element(needs.begin(), needs.end());

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "base/text.h"
+#include "compat/rules.h"
 #include "coverage/device_driver.h"
 #include "coverage/embedded.h"
 #include "coverage/failures.h"
@@ -332,6 +333,7 @@ struct DeviceJudge::State {
       const auto toolkit = toolkit_of(image);
       same += "|" + (toolkit ? to_string(*toolkit) : std::string());
       same += "|" + std::to_string(image.code ? image.code->cubin_abi : 0);
+      if (image.code && image.code->parameters > kParametersMost) same += "p";
       if (image.entry.compression == Compression::zstd) same += "z";
       if (image.code && image.code->relocatable) same += "r";
       if (!holds_all(code, i)) same += "-";

@@ -457,7 +457,11 @@ class Search {
     const Image* like = nullptr;
     for (const Image& image : code_.images)
       if (image.code && (like == nullptr || (is_of_data() && like->code->relocatable))) like = &image;
-    return like == nullptr ? Image{} : *like;
+    Image image = like == nullptr ? Image{} : *like;
+    if (!image.code) return image;
+    for (const Image& each : code_.images)  // the same kernels take the same everywhere
+      if (each.code) image.code->parameters = std::max(image.code->parameters, each.code->parameters);
+    return image;
   }
 
   // With all kernels of the container.

@@ -6,12 +6,10 @@
 #include "compat/rules.h"
 #include "compat/toolkit.h"
 #include "coverage/fit.h"
+#include "coverage/load.h"
 
 namespace archguard {
 namespace {
-
-// The lowest CUDA of a driver that SASS asks for where nobody tells the driver: older ones go without saying.
-constexpr Version kFirstToBeAsked{13, 0};
 
 // Does the image hold something that the container is needed for?
 bool has_any_of(const Image& image, const ContainerCode& code) {
@@ -28,16 +26,6 @@ bool is_linkable(const Image& image, const ContainerCode& code) {
   return image.entry.kind == EntryKind::ltoir ||
          (image.code && image.code->names.defines && code.container.relocatable);
 }
-
-// What happens to a container: the driver loads it, under this environment; or the device linker is about to
-// link it, as part of an object; or the driver links it again when it loads the program.
-enum class Step { load, link, relink };
-struct Use {
-  Step step = Step::load;
-  const Environment& environment;
-  bool newer_sass = false;
-  bool last_driver = false;  // nobody told the driver: it is taken to be the newest that the device ever gets
-};
 
 // Can an image of this kind serve this container at all? The driver loads linked SASS and PTX. A linker takes
 // relocatable SASS, and PTX, which it compiles; nvlink takes LTO-IR as well, the driver does not. What is in
@@ -129,154 +117,6 @@ bool holds_plain_ptx(const ContainerCode& code) {
   });
 }
 
-Judgement failed(int code, std::string reason, std::optional<std::size_t> image = {}) {
-  Judgement judgement;
-  judgement.verdict = Verdict::uncovered;
-  judgement.code = code;
-  judgement.reason = std::move(reason);
-  judgement.image = image;
-  return judgement;
-}
-
-Judgement not_known(std::string reason) {
-  Judgement judgement;
-  judgement.verdict = Verdict::unknown;
-  judgement.reason = std::move(reason);
-  return judgement;
-}
-
-void need_driver(Judgement& judgement, Version cuda) {
-  if (!judgement.needs_driver || *judgement.needs_driver < cuda) judgement.needs_driver = cuda;
-}
-
-// "; this one offers CUDA 12.0"
-std::string offers_text(const std::string& driver, const Device& device, const Use& use) {
-  const std::string last = "; the last driver of " + to_string(*device.capability);
-  return (use.last_driver ? last : driver) + " offers CUDA " + to_string(*device.driver_cuda);
-}
-
-// Cubins of ABI 8 for archs before sm_100 are CUDA 13's.
-SassMaker maker_of(const Image& image) {
-  SassMaker maker{toolkit_of(image), image.code->cubin_abi};
-  if (!maker.toolkit && maker.abi == kNewCubinAbi && image.entry.arch.number < 100)
-    maker.toolkit = Version{13, 0};
-  return maker;
-}
-
-// The driver is handed a cubin that fits the device. Does it load what this toolkit makes?
-Judgement load_sass(const Image& image, std::size_t index, const Device& device, const Use& use,
-                    Judgement judgement) {
-  const SassMaker maker = maker_of(image);
-  const auto lowest = lowest_driver_cuda_for_sass(maker);
-  if (!lowest || use.newer_sass) return judgement;
-  if (!device.driver_cuda) {
-    const auto last = last_driver_cuda_for(*device.capability);
-    // Programs of older toolkits run on any driver that is still met.
-    if (*lowest >= kFirstToBeAsked || (last && *last < *lowest)) need_driver(judgement, *lowest);
-    return judgement;
-  }
-  const Fit taken = driver_takes_sass(maker, *device.driver_cuda);
-  if (taken == Fit::yes) return judgement;
-  const auto known = toolkit_of(image);
-  const std::string made = "its " + image_name(image.entry) + " image was made by CUDA " +
-                           (known ? to_string(*known) : to_string(*lowest) + " or newer") + ", ";
-  const std::string offers = offers_text("; this one", device, use);
-  Judgement refused =
-      taken == Fit::no
-          ? failed(kInvalidKernelImage,
-                   made + "which drivers load from CUDA " + to_string(*lowest) + " on" + offers, index)
-          : not_known(made + "which NVIDIA promises to run on drivers from CUDA " + to_string(*lowest) +
-                      " on" + offers);
-  refused.code = kInvalidKernelImage;
-  need_driver(refused, *lowest);
-  return refused;
-}
-
-// The driver has made its choice: what happens when it loads that image?
-Judgement load(const ContainerCode& code, std::size_t index, const Device& device, const Use& use) {
-  const Step step = use.step;
-  const Image& image = code.images[index];
-  Judgement judgement;
-  judgement.image = index;
-  judgement.verdict = is_native(image.entry.kind) ? Verdict::sass : Verdict::jit;
-  if (step == Step::link) return judgement;  // by nvlink, which needs no driver
-  if (image.entry.compression == Compression::zstd) {
-    if (!device.driver_cuda) {
-      need_driver(judgement, kFirstZstdDriver);
-    } else if (!driver_takes_zstd(*device.driver_cuda)) {
-      Judgement unreadable =
-          failed(kInvalidKernelImage,
-                 "its image is compressed with zstd, which drivers know from CUDA " +
-                     to_string(kFirstZstdDriver) + " on" + offers_text("; this one", device, use),
-                 index);
-      need_driver(unreadable, kFirstZstdDriver);
-      if (const auto lowest =
-              image.entry.ptx_isa ? lowest_driver_cuda_for_ptx(*image.entry.ptx_isa) : std::nullopt)
-        need_driver(unreadable, *lowest);
-      if (judgement.verdict == Verdict::sass)
-        if (const auto lowest = lowest_driver_cuda_for_sass(maker_of(image)))
-          need_driver(unreadable, *lowest);
-      return unreadable;
-    }
-  }
-  if (judgement.verdict == Verdict::sass && step == Step::load)
-    return load_sass(image, index, device, use, std::move(judgement));
-  if (judgement.verdict == Verdict::jit) {
-    if (image.code->relocatable && step == Step::load) {
-      std::string reason =
-          "its PTX is made for linking: '" + image.code->unresolved + "' is declared in it and not defined";
-      if (code.container.in_data)
-        return not_known(reason +
-                         "; whether something links it, at the latest when the program runs (nvJitLink, "
-                         "cuLinkAddData), the file does not tell");
-      return failed(kInvalidPtx, std::move(reason), index);
-    }
-    if (!image.entry.ptx_isa) return not_known("the ISA version of its PTX is not known");
-    const Version isa = *image.entry.ptx_isa;
-    if (!device.driver_cuda) {
-      const auto lowest = lowest_driver_cuda_for_ptx(isa);
-      if (!lowest) return not_known("which driver takes PTX ISA " + to_string(isa) + " is not known");
-      need_driver(judgement, *lowest);
-    } else {
-      const Fit taken = driver_takes_ptx(isa, *device.driver_cuda);
-      if (taken == Fit::unknown)
-        return not_known("whether a driver with CUDA " + to_string(*device.driver_cuda) + " takes PTX ISA " +
-                         to_string(isa) + " is not known");
-      if (taken == Fit::no && device.cuda_at_least)
-        return not_known("its PTX has ISA " + to_string(isa) +
-                         "; the driver is newer than any that is known, " + "and offers CUDA " +
-                         to_string(*device.driver_cuda) +
-                         " at least: the column driver_cuda of the fleet file can tell");
-      if (taken == Fit::no) {
-        const auto newest = newest_ptx_for_driver(*device.driver_cuda);
-        Judgement too_new =
-            failed(kUnsupportedPtxVersion,
-                   "its PTX has ISA " + to_string(isa) + offers_text("; the driver", device, use) +
-                       (newest ? " and takes PTX up to ISA " + to_string(*newest) : ""),
-                   index);
-        too_new.needs_driver = lowest_driver_cuda_for_ptx(isa);
-        return too_new;
-      }
-    }
-  }
-  if (step == Step::relink && judgement.verdict == Verdict::sass) {
-    const auto linker = toolkit_of(image);  // that of the driver must be as new
-    if (!linker)
-      return not_known("which toolkit made its " + image_name(image.entry) + " image is not known");
-    if (device.driver_cuda && *device.driver_cuda < *linker) {
-      Judgement too_new =
-          failed(kNoKernelImage,
-                 "its " + image_name(image.entry) + " image was made by CUDA " + to_string(*linker) +
-                     "; a driver links images up to its own CUDA, " + to_string(*device.driver_cuda),
-                 index);
-      need_driver(too_new, *linker);
-      return too_new;
-    }
-    if (!device.driver_cuda) need_driver(judgement, *linker);
-  }
-  return judgement;
-}
-
 // What would have served this device.
 std::string needed_for(ComputeCapability device, const Use& use) {
   const std::string own = to_string(arch_of(device));
@@ -286,17 +126,6 @@ std::string needed_for(ComputeCapability device, const Use& use) {
   const bool any_older = device.minor != 0 && !is_tegra(device);
   return "it needs SASS of sm_" + own +
          (any_older ? " or of an older " + std::to_string(device.major) + ".x" : "") + ", or " + ptx;
-}
-
-// Where nobody told the driver, and even the newest that the device ever gets is too old, it fails on that.
-Judgement load_by_any(const ContainerCode& code, std::size_t index, const Device& device, const Use& use) {
-  Judgement judgement = load(code, index, device, use);
-  const auto last = last_driver_cuda_for(*device.capability);
-  if (device.driver_cuda || !last || !judgement.needs_driver || *judgement.needs_driver <= *last)
-    return judgement;
-  Device newest = device;
-  newest.driver_cuda = last;
-  return load(code, index, newest, {use.step, use.environment, use.newer_sass, true});
 }
 
 Judgement judge_choice(const ContainerCode& code, const Device& device, const Use& use) {
@@ -310,7 +139,7 @@ Judgement judge_choice(const ContainerCode& code, const Device& device, const Us
         kJitDisabled,
         "only its PTX fits, and " + use.environment.disables_jit + " keeps the driver from compiling PTX",
         taken);
-  if (taken) return load_by_any(code, *taken, device, use);
+  if (taken) return load(code, *taken, device, use);
   // Not required of a device that none of its images is for; one that is passed over is for it.
   const bool passed_over = !use.environment.forces_jit.empty() &&
                            choose(code, capability, {use.step, Environment{}}).native.has_value();

@@ -74,6 +74,7 @@ class CubinReader {
       const ElfSection section = section_at(i);
       if (section.type == kElfCompat && name_of(section) == kCompatSection)
         apply_compat(in_.part(section.offset, section.size), cubin_);
+      if (section.type == kKernelInfo) ARCHGUARD_CHECK(add_parameters(section, code));
       if (section.type == 0 || section.type == kElfNoBits || section.type >= kElfMachineTypes) continue;
       if (!in_.holds(section.offset, section.size))
         return Error{{},
@@ -187,6 +188,14 @@ class CubinReader {
     return Done{};
   }
 
+  Status add_parameters(const ElfSection& section, ImageCode& code) {
+    if (!starts_with(name_of(section), kKernelInfoSection)) return Done{};
+    info_size_ += std::min(section.size, in_.size());
+    if (info_size_ > in_.size()) return Error{{}, "sections of the cubin overlap", {}};
+    code.parameters = std::max(code.parameters, parameters_in(in_.part(section.offset, section.size)));
+    return Done{};
+  }
+
   // Common variables (SHN_COMMON) are in no section.
   Holds holds_of(std::uint16_t section) {
     if (section >= header_.section_count) return Holds::globals;
@@ -285,7 +294,7 @@ class CubinReader {
   std::vector<bool> named_;                       // by section: a function is in it
   std::vector<Holds> holds_;                      // by section
   std::uint64_t names_size_ = 0, code_size_ = 0;  // of all symbols' names and kernels' code
-  std::uint64_t link_names_size_ = 0;
+  std::uint64_t link_names_size_ = 0, info_size_ = 0;
 };
 
 }  // namespace

@@ -52,6 +52,7 @@ struct ImageCode {
   std::string unresolved;          // of PTX for linking: what it declares `.extern` and the driver lacks
   std::optional<Version> toolkit;  // that made it, where the image tells
   int cubin_abi = 0;               // of a cubin: 7 or 8 (container/cubin.h)
+  std::uint64_t parameters = 0;    // bytes of the kernel that takes the most; of PTX and cubins
   // What the image itself says it is for: 90a of `.target sm_90a`. Several where a cubin does not tell its
   // suffix (archs_of() in container/cubin.h); none where PTX names no known target.
   std::vector<Arch> archs;

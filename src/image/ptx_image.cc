@@ -13,6 +13,7 @@
 #include "image/ptx_body.h"
 #include "image/ptx_directives.h"
 #include "image/ptx_lexer.h"
+#include "image/ptx_parameters.h"
 #include "image/ptx_variables.h"
 #include "image/symbol_name.h"
 
@@ -111,7 +112,7 @@ class PtxReader {
     if (before == ".common" && token != ".global" && token != ".align" && token != ".attribute")
       return Error{{}, "PTX has `.common` before what is no `.global` variable", {}};
     if (token == ".version") return take_word();
-    if (token == ".entry") return add_kernel(before == ".extern", code.kernels);
+    if (token == ".entry") return add_kernel(before == ".extern", code);
     if (token == ".target") return add_target(code);
     if (token == ".extern") return add_extern();
     if (token == ".func") return add_function(is_visible(before), code);
@@ -228,8 +229,10 @@ class PtxReader {
 
   static bool is_linking(std::string_view word) { return is_visible(word) || word == ".extern"; }
 
-  Status add_kernel(bool external, std::vector<Kernel>& kernels) {
+  Status add_kernel(bool external, ImageCode& code) {
+    std::vector<Kernel>& kernels = code.kernels;
     const std::string_view name = lexer_.next();
+    const std::uint64_t parameters = bytes_of_ptx_parameters(lexer_);
     ARCHGUARD_TRY(body, read_body("kernel", name));
     if (!body) {
       if (!external) declared_.insert(name);
@@ -238,6 +241,7 @@ class PtxReader {
     if (kernels.size() == kKernelsMost)
       return Error{{}, "PTX has more than " + std::to_string(kKernelsMost) + " kernels", {}};
     defined_.insert(name);
+    code.parameters = std::max(code.parameters, parameters);
     kernels.push_back({std::string(name), state_of_ptx_body(*body)});
     return Done{};
   }

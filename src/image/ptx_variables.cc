@@ -8,8 +8,13 @@
 namespace archguard {
 namespace {
 
-// `.b8`, `.u32`, `.f16x2`: bytes; 0 for what is no type of a variable in memory.
-std::uint64_t bytes_of_type(std::string_view type) {
+std::uint64_t times(std::uint64_t size, std::uint64_t count) {
+  return count != 0 && size > UINT64_MAX / count ? UINT64_MAX : size * count;
+}
+
+}  // namespace
+
+std::uint64_t bytes_of_ptx_type(std::string_view type) {
   const auto digits = type.find_first_of("0123456789");
   if (digits == std::string_view::npos) return 0;
   type.remove_prefix(digits);
@@ -18,11 +23,19 @@ std::uint64_t bytes_of_type(std::string_view type) {
   return bits ? *bits / 8 * (lanes == std::string_view::npos ? 1 : 2) : 0;
 }
 
-std::uint64_t times(std::uint64_t size, std::uint64_t count) {
-  return count != 0 && size > UINT64_MAX / count ? UINT64_MAX : size * count;
+std::string_view take_ptx_dimensions(PtxLexer& lexer, std::uint64_t& size) {
+  std::string_view token = lexer.next();
+  while (token == "[") {
+    const std::string_view count = lexer.next();
+    const auto number = parse_number(count, UINT64_MAX);
+    token = count;
+    std::size_t words = 0;
+    for (; !token.empty() && token != "]"; token = lexer.next()) ++words;
+    size = number && words == 1 ? times(size, *number) : 0;
+    if (!token.empty()) token = lexer.next();
+  }
+  return token;
 }
-
-}  // namespace
 
 PtxVariables::PtxVariables(PtxLexer& lexer, std::string_view space, Version isa)
     : lexer_(lexer), token_(lexer.next()) {
@@ -46,7 +59,7 @@ PtxVariables::PtxVariables(PtxLexer& lexer, std::string_view space, Version isa)
         if (word == ".managed") all_.space = VariableSpace::managed;
     } else if (token_ == ".v2" || token_ == ".v4") {
       lanes = token_ == ".v2" ? 2 : 4;
-    } else if (const std::uint64_t bytes = bytes_of_type(token_); bytes != 0) {
+    } else if (const std::uint64_t bytes = bytes_of_ptx_type(token_); bytes != 0) {
       all_.size = bytes;
     }
   }
@@ -57,7 +70,7 @@ std::optional<PtxVariable> PtxVariables::next() {
   if (token_ == ";") return std::nullopt;
   PtxVariable variable = all_;
   variable.name = token_;
-  std::string_view end = token_.empty() ? token_ : dimensions(variable.size);
+  std::string_view end = token_.empty() ? token_ : take_ptx_dimensions(lexer_, variable.size);
   if (end == "=") end = end_of_initializer();
   if (end == ",") {
     token_ = lexer_.next();
@@ -69,21 +82,6 @@ std::optional<PtxVariable> PtxVariables::next() {
     return std::nullopt;
   }
   return variable;
-}
-
-// Moves behind `[4][8]`, multiplies the size by it, and gives the token that follows.
-std::string_view PtxVariables::dimensions(std::uint64_t& size) {
-  std::string_view token = lexer_.next();
-  while (token == "[") {
-    const std::string_view count = lexer_.next();
-    const auto number = parse_number(count, UINT64_MAX);
-    token = count;
-    std::size_t words = 0;
-    for (; !token.empty() && token != "]"; token = lexer_.next()) ++words;
-    size = number && words == 1 ? times(size, *number) : 0;
-    if (!token.empty()) token = lexer_.next();
-  }
-  return token;
 }
 
 // The `,` or `;` behind a value, or nothing where the text ends first.

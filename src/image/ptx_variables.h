@@ -17,6 +17,13 @@ struct PtxVariable {
   std::uint64_t size = 0;
 };
 
+// `.b8`, `.u32`, `.f16x2`: bytes; 0 for what is no type of a variable in memory.
+std::uint64_t bytes_of_ptx_type(std::string_view type);
+
+// Moves behind `[4][8]`, multiplies the size by it, and gives the token that follows; the size is 0 where a
+// number of them is no plain one.
+std::string_view take_ptx_dimensions(PtxLexer& lexer, std::uint64_t& size);
+
 // What one statement at module scope declares (PTX ISA, "Variables"):
 //   .global .attribute(.managed) .align 4 .v2 .f32 name[4][8] = {…}, other = generic(name) + 16;
 // `.global .texref name;` declares a reference; samplers, which host code cannot name, are nothing here.
@@ -32,7 +39,6 @@ class PtxVariables {
   const std::optional<Error>& error() const { return error_; }
 
  private:
-  std::string_view dimensions(std::uint64_t& size);
   std::string_view end_of_initializer();
 
   PtxLexer& lexer_;

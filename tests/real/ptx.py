@@ -111,6 +111,12 @@ BEHIND = {
     "a linked alias": ".visible .alias a, k;",
     "limits": ".entry l() .maxntid 64, 1, 1 .minnctapersm 1 { ret; }",
     "a pragma of a kernel": ".entry l() .pragma \"nounroll\"; { ret; }",
+    "many parameters": ".entry l(.param .align 4 .b8 a[4352]) { ret; }",
+    "too many parameters": ".entry l(.param .align 4 .b8 a[4356]) { ret; }",
+    "parameters, aligned": ".entry l(.param .b8 a, .param .align 8 .b8 b[4344]) { ret; }",
+    "too many parameters, aligned": ".entry l(.param .b8 a, .param .align 16 .b8 b[4337]) { ret; }",
+    "many parameters and a pointer": ".entry l(.param .b8 a[4344], .param .u64 .ptr .global .align 4096 b) { ret; }",
+    "parameters of several dimensions": ".entry l(.param .b32 a[1000][2]) { ret; }",
     "noreturn": ".func f() .noreturn { ret; }",
     "a directive of a later ISA": ".entry l() .explicitcluster { ret; }",
     "sections": ".section .debug_str\n{\n$s: .b8 1\n}\n.section .nv_x { .b8 1 }",
@@ -203,6 +209,21 @@ class PtxTest(unittest.TestCase):
         done = [self.compare(name, HEAD + KERNEL + text + "\n") for name, text in BEHIND.items()]
         self.assertGreater(sum(taken for taken, _ in done), 20)
         self.assertGreater(sum(refused for _, refused in done), 25)
+
+    def test_cubins_tell_how_many_parameters_they_take(self):
+        for ptxas, release in zip(self.assemblers, RELEASES):
+            if release not in ("12.4", "12.9"):
+                continue
+            for arch in ("sm_80", "sm_90"):
+                for size, expected in ((4352, 0), (4356, 2)):
+                    with open(self.path, "w", encoding="ascii") as file:
+                        file.write(".version 8.1\n.target %s\n.address_size 64\n" % arch)
+                        file.write(".entry k(.param .align 4 .b8 a[%d]) { ret; }\n" % size)
+                    self.assertEqual(self.code(ptxas, "-arch=" + arch, self.path, "-o", self.path + ".cubin"), 0)
+                    for driver, exit_code in (("12.0", expected), ("12.1", 0)):
+                        device = "%s.%s@%s" % (arch[3], arch[4], driver)
+                        self.assertEqual(self.code(common.options.archguard, "verify", "--device", device, self.path + ".cubin"),
+                                         exit_code, (release, arch, size, driver))
 
 
 if __name__ == "__main__":

@@ -311,6 +311,38 @@ TEST_CASE("SASS of a newer CUDA is refused by the driver itself, whoever's the r
   CHECK(verify(folder.path(), {"13.cubin", "--device", "8.0@12.2"}).run.exit_code == 1);
 }
 
+TEST_CASE("many kernel parameters ask for a driver of CUDA 12.1") {
+  const TemporaryFolder folder;
+  const auto with = [](unsigned parameters) {
+    return text_of(CubinBuilder{}
+                       .sm(80)
+                       .generation7(129)
+                       .kernel("k", sass::join({sass::store(), sass::exit()}))
+                       .parameters(parameters)
+                       .bytes());
+  };
+  folder.file("few.cubin", with(4352));
+  folder.file("many.cubin", with(8008));
+  CHECK(verify(folder.path(), {"few.cubin", "--device", "8.0@12.0"}).run.exit_code == 0);
+  CHECK(verify(folder.path(), {"many.cubin", "--device", "8.0@12.1"}).run.exit_code == 0);
+  const Case many = verify(folder.path(), {"many.cubin", "--device", "8.0@12.0"});
+  CHECK(many.run.exit_code == 2);
+  CHECK(says(
+      many,
+      "  cause: a kernel of its sm_80 image takes 8008 bytes of parameters; more than 4352 need a driver of "
+      "CUDA 12.1 or newer; this one offers CUDA 12.0\n"
+      "  fix: update the driver to branch 530 (CUDA 12.1) or newer\n"));
+  CHECK(says(verify(folder.path(), {"many.cubin", "--device", "8.0@11.8"}),
+             "  fix: update the driver to branch 530 (CUDA 12.1) or newer\n"));
+  // A driver that does not know the device for certain is to be updated so far, too.
+  CHECK(says(verify(folder.path(), {"many.cubin", "--device", "8.9@11.4"}), "branch 530 (CUDA 12.1)"));
+  folder.file(
+      "k.ptx",
+      ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .align 4 .b8 a[8000])\n"
+      "{\nret;\n}\n");
+  CHECK(says(verify(folder.path(), {"k.ptx", "--device", "8.0@13.0"}), "archguard: error 218: k.ptx"));
+}
+
 TEST_CASE("a stated driver that does not know its device is error 100, with the driver to install") {
   const TemporaryFolder folder;
   folder.file("k.cubin", text_of(cubin(124)));

@@ -140,6 +140,11 @@ CubinBuilder& CubinBuilder::variable(std::string_view name, std::string_view sec
   return *this;
 }
 
+CubinBuilder& CubinBuilder::parameters(unsigned bytes) {
+  symbols_.back().parameters = bytes;
+  return *this;
+}
+
 Bytes CubinBuilder::bytes() const {
   const auto sm = static_cast<std::uint32_t>(sm_);
   const bool seven = abi_ == 7;
@@ -166,6 +171,12 @@ Bytes CubinBuilder::bytes() const {
       elf.section(".text." + symbol.name, symbol.code, 1, 6);
     else
       elf.section(symbol.section, symbol.code, 1, 3);
+  }
+  for (const Symbol& symbol : symbols_) {
+    if (symbol.parameters == 0) continue;
+    ByteWriter info;  // a record of four bytes of value before
+    info.u8(4).u8(0x37).u16(4).u32(129).u8(3).u8(0x19).u16(symbol.parameters);
+    elf.section(".nv.info." + symbol.name, info.bytes(), 0x70000000, 0);
   }
   if (!release_.empty()) {
     ByteWriter note;

@@ -47,6 +47,7 @@ class CubinBuilder {
   // In a section such as ".nv.global"; `other` is 4 where it is __managed__.
   CubinBuilder& variable(std::string_view name, std::string_view section, std::size_t size,
                          unsigned other = 0);
+  CubinBuilder& parameters(unsigned bytes);  // of the last kernel, in .nv.info.<kernel>
   Bytes bytes() const;
 
  private:
@@ -57,6 +58,7 @@ class CubinBuilder {
     unsigned other = 0;
     bool defined = true;
     std::string section = {};  // of a variable; else the code's own
+    unsigned parameters = 0;
   };
   int sm_ = 80;
   int toolkit7_ = 0;

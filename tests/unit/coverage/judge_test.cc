@@ -144,6 +144,44 @@ TEST_CASE("SASS of a newer major version of CUDA is error 200 where that was see
   CHECK(judge_on(device("8.0", "12.2"), {of({13, 0}, 8)}, warned).verdict == Verdict::sass);
 }
 
+TEST_CASE("more than 4352 bytes of parameters need a driver of CUDA 12.1, or PTX ISA 8.1") {
+  Image large = sass("80");
+  large.code->toolkit = Version{12, 9};
+  large.code->cubin_abi = 7;
+  large.code->parameters = 4352;
+  CHECK(judge_on(device("8.0", "12.0"), {large}).verdict == Verdict::sass);
+  CHECK_FALSE(judge_on(device("8.0"), {large}).needs_driver);
+  large.code->parameters = 4356;
+  const Judgement open = judge_on(device("8.0", "12.0"), {large});
+  CHECK(open.verdict == Verdict::unknown);
+  CHECK(open.reason ==
+        "a kernel of its sm_80 image takes 4356 bytes of parameters; more than 4352 need a driver of CUDA "
+        "12.1 or "
+        "newer; this one offers CUDA 12.0");
+  CHECK(open.needs_driver == Version{12, 1});
+  CHECK(judge_on(device("8.0", "12.1"), {large}).verdict == Verdict::sass);
+  CHECK(judge_on(device("8.0"), {large}).needs_driver == Version{12, 1});
+  const Judgement older = judge_on(device("8.0", "11.8"), {large});
+  CHECK(older.code == kInvalidKernelImage);
+  CHECK(older.needs_driver == Version{12, 1});
+
+  const auto compiled = [](const char* target, const char* isa, std::uint64_t bytes) {
+    Image image = ptx(target, isa);
+    image.code->parameters = bytes;
+    return judge_on(device("8.0", "13.0"), {image});
+  };
+  CHECK(compiled("80", "8.0", 4352).verdict == Verdict::jit);
+  CHECK(compiled("80", "8.1", 8008).verdict == Verdict::jit);
+  CHECK(compiled("80", "8.1", 32764).verdict == Verdict::jit);
+  CHECK(compiled("80", "8.0", 8008).code == kInvalidPtx);
+  CHECK(
+      compiled("80", "8.0", 8008).reason ==
+      "a kernel of its PTX takes 8008 bytes of parameters; more than 4352 need PTX ISA 8.1 and a target from "
+      "sm_70 on");
+  CHECK(compiled("60", "8.1", 8008).code == kInvalidPtx);
+  CHECK(compiled("80", "8.1", 32768).code == kInvalidPtx);
+}
+
 TEST_CASE("where no driver is told, the last of the device decides") {
   CHECK(judge_on(device("6.1"), {ptx("61", "9.0")}).needs_driver == Version{13, 0});
   const Judgement pascal = judge_on(device("6.1"), {ptx("61", "9.2")});

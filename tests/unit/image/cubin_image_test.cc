@@ -31,6 +31,14 @@ TEST_CASE("a device-link stub has no kernels") {
   CHECK(kernels_of(read_cubin(CubinBuilder{}.bytes())) == "");
 }
 
+TEST_CASE("a cubin tells how many bytes of parameters its kernels take at the most") {
+  auto builder = two_kernels();
+  CHECK(read_cubin(builder.bytes())->parameters == 0);
+  CHECK(read_cubin(builder.parameters(8008).bytes())->parameters == 8008);
+  CHECK(read_cubin(builder.kernel("other", sass::exit()).parameters(64).bytes())->parameters == 8008);
+  CHECK(read_cubin(builder.generation7(129).bytes())->parameters == 8008);
+}
+
 TEST_CASE("the instructions of sm_62 and older are not read") {
   CHECK(kernels_of(read_cubin(CubinBuilder{}.sm(61).generation7(124).kernel("k", sass::exit()).bytes())) ==
         "k unknown");

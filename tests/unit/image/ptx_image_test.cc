@@ -30,6 +30,27 @@ TEST_CASE("kernels are .entry with a body, after .visible, .weak or nothing") {
                        ".entry c\n{ st.global.u32 [%rd1], 1; ret; }\n") == "a trap, b empty, c real");
 }
 
+TEST_CASE("the bytes of a kernel's parameters, each at its alignment") {
+  const auto bytes = [](const std::string& parameters) {
+    const auto code =
+        read_ptx(test::bytes_of_text(".version 9.0\n.target sm_80\n.visible .entry k" + parameters +
+                                     "\n.maxntid 64\n{ ret; }\n.entry last(.param .u8 a) { ret; }\n"));
+    REQUIRE(code);
+    return code->parameters;
+  };
+  CHECK(bytes("") == 1);
+  CHECK(bytes("()") == 1);
+  CHECK(bytes("(.param .u64 a)") == 8);
+  CHECK(bytes("(.param .u8 a, .param .u64 b, .param .f16 c)") == 18);
+  CHECK(bytes("(\n\t.param .align 4 .b8 _Z2kb1BPi_param_0[8000],\n\t.param .u64 _Z2kb1BPi_param_1\n)\n") ==
+        8008);
+  CHECK(bytes("(.param .u32 n, .param .u64 .ptr .global .align 256 a)") == 16);
+  CHECK(bytes("(.param .u8 a, .param .align 16 .b8 b[2][3])") == 22);
+  CHECK(bytes("(.param .v4 .f32 a)") == 16);
+  CHECK(bytes("(.param .b8 a[99999999999999999999])") == 1);  // no number that is known
+  CHECK(bytes("(.param .b64 a[18446744073709551615], .param .b64 b[18446744073709551615])") > 4352);
+}
+
 TEST_CASE("PTX for linking declares what another file defines") {
   const auto unresolved = [](const std::string& text) {
     const auto code = read_ptx(test::bytes_of_text(".version 9.0\n.target sm_80\n.address_size 64\n" + text +
