@@ -59,6 +59,13 @@ Options of a tree that ArchGuard is built in, by itself or as a part of another 
 ``ARCHGUARD_STATIC``
   ``archguard`` is linked with static libraries where there are some (on)
 
+As a part of another project ``archguard`` is built only where ``PATH`` has none of this version. It is compiled as one source, with
+flags of its own: of the project's it gets those that choose the machine and the standard library. No other setting of the
+project reaches it, or ``arch_probe``: no warnings, sanitizers, language standard, unity build, output folders, or tools that run
+beside the compiler. With ``ARCHGUARD_INSTALL`` or ``ARCHGUARD_BUILD_TESTS`` it is made of its libraries one by one, with the
+project's build type, and placed, optimised and hardened as the project's own programs are; the other settings do not reach it
+either.
+
 To give a choice of architectures back to ArchGuard, remove the two cache entries that remember it:
 ``cmake -U CMAKE_CUDA_ARCHITECTURES -U ARCHGUARD_CHOICE <build folder>``.
 #]=======================================================================]

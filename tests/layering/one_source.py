@@ -3,7 +3,7 @@
     one_source.py ROOT         lists them, exit 1 where there is one
     one_source.py --self-test  proves on made-up sources that it can fail, and that different names pass
 
-A project that brings ArchGuard in its tree compiles archguard as one source (cmake/in_tree.cmake), which takes a fraction of the
+A project that brings ArchGuard in its tree compiles archguard as one source (cmake/build_archguard.cmake), which takes a fraction of the
 time. There, two such names are one, or an overload that the compiler cannot tell from another.
 """
 import collections

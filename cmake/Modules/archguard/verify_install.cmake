@@ -54,9 +54,10 @@ function(archguard_verify_install)
     return()
   endif()
   cmake_language(DEFER DIRECTORY "${CMAKE_SOURCE_DIR}" CALL _archguard_check_parallel_install)
-  if(TARGET archguard AND TARGET ArchGuard::archguard AND NOT TARGET archguard_verify_install)
+  _archguard_built_by(builder)
+  if(NOT builder STREQUAL "" AND NOT TARGET archguard_verify_install)
     add_custom_target(archguard_verify_install ALL)  # the install step builds nothing: archguard must be there by then
-    add_dependencies(archguard_verify_install archguard)
+    add_dependencies(archguard_verify_install ${builder})
   endif()
 
   set(base "${CMAKE_CURRENT_BINARY_DIR}/archguard/install-${number}")

@@ -30,6 +30,12 @@ function(_archguard_find_archguard out command)
   endif()
 endfunction()
 
+# The target that builds archguard in this tree, empty where none does.
+function(_archguard_built_by out)
+  get_property(target GLOBAL PROPERTY ARCHGUARD_BUILT_BY)
+  set(${out} "${target}" PARENT_SCOPE)
+endfunction()
+
 # A file below the top of the source tree as seen from there, any other by its full path. The programs run in that
 # folder, so that their messages name files the short way.
 function(_archguard_short_path out top file)

@@ -74,10 +74,7 @@ function(_archguard_add_check name what number)
   cmake_parse_arguments(PARSE_ARGV 3 rule "DEPFILE" "" "TARGETS;COMMAND;DEPENDS")
   _archguard_check(check ${number})
   _archguard_check_files(base parameters "${name}")
-  set(program "${check_ARCHGUARD}")
-  if(TARGET archguard AND TARGET ArchGuard::archguard)
-    list(APPEND program archguard)  # built in this tree
-  endif()
+  _archguard_built_by(builder)
   set(depfile "")
   if(rule_DEPFILE AND CMAKE_GENERATOR MATCHES "Ninja|Makefiles")
     set(depfile DEPFILE "${base}.stamp.d")
@@ -86,7 +83,7 @@ function(_archguard_add_check name what number)
   add_custom_command(OUTPUT "${base}.stamp" ${depfile}
     COMMAND "${check_ARCHGUARD}" ${rule_COMMAND} --stamp "${base}.stamp" --state "${base}.state"
       --report "${base}.report.json"
-    DEPENDS ${rule_TARGETS} ${rule_DEPENDS} ${program} "${parameters}" "${base}.built" ${changed}
+    DEPENDS ${rule_TARGETS} ${rule_DEPENDS} "${check_ARCHGUARD}" ${builder} "${parameters}" "${base}.built" ${changed}
     WORKING_DIRECTORY "${CMAKE_SOURCE_DIR}"  # so that messages name files the short way
     COMMENT "ArchGuard: verifying ${what}"
     VERBATIM COMMAND_EXPAND_LISTS)
@@ -238,7 +235,8 @@ function(_archguard_check_when_linked target type fails)
     set(strict --strict)
   endif()
   add_custom_command(TARGET "${target}" POST_BUILD COMMAND ${ARGN} ${strict} WORKING_DIRECTORY "${CMAKE_SOURCE_DIR}" VERBATIM)
-  if(TARGET archguard AND TARGET ArchGuard::archguard)
-    add_dependencies("${target}" archguard)
+  _archguard_built_by(builder)
+  if(NOT builder STREQUAL "")
+    add_dependencies("${target}" ${builder})
   endif()
 endfunction()

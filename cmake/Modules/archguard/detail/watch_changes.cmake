@@ -39,7 +39,8 @@ function(_archguard_watch_all)
     WORKING_DIRECTORY "${CMAKE_SOURCE_DIR}"  # relative paths of a check count from there
     COMMENT "ArchGuard: comparing with what was checked"
     VERBATIM)
-  if(TARGET archguard AND TARGET ArchGuard::archguard)
-    add_dependencies(archguard_changes archguard)
+  _archguard_built_by(builder)
+  if(NOT builder STREQUAL "")
+    add_dependencies(archguard_changes ${builder})
   endif()
 endfunction()

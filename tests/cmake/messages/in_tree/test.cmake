@@ -6,11 +6,11 @@ says("-- ArchGuard: compiling arch_probe")
 says("-- ArchGuard: ${WORK}/other/archguard is not used: version 'archguard 9.9.9', wanted 0.1.0")
 
 file(REMOVE_RECURSE "${BUILD}")
-configure(FAILS ARGS "-DREPOSITORY=${REPOSITORY}" "-DBROKEN=-include no_such_header.h")
+configure(FAILS ARGS "-DREPOSITORY=${REPOSITORY}" -DBROKEN=--target=no_such_machine)
 file(STRINGS "${BUILD}/CMakeCache.txt" compiler REGEX "^CMAKE_CXX_COMPILER:")
 string(REGEX REPLACE "^[^=]*=" "" compiler "${compiler}")
 says("ArchGuard: arch_probe does not compile with ${compiler}; it needs C++17")
-says("no_such_header.h")
+says("no_such_machine")
 
 find_program(ON_PATH arch_probe)
 if(ON_PATH)

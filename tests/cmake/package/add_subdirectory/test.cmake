@@ -18,7 +18,7 @@ if(EXISTS "${WORK}/prefix/bin")
 endif()
 if(GENERATOR STREQUAL "Ninja")
   run(COMMAND "${MAKE_PROGRAM}" -C "${BUILD}" -n)
-  says("Linking CXX executable archguard/tools/archguard/archguard")
+  says("Linking CXX executable archguard/bin/archguard")
   says_not("Linking CXX executable archguard/tools/arch_probe/arch_probe")
 endif()
 

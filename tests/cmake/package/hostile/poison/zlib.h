@@ -1,0 +1,1 @@
+#error "the include directories of the project"
