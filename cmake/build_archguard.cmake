@@ -21,6 +21,24 @@ function(archguard_sources out)
   set(${out} "${sources}" PARENT_SCOPE)
 endfunction()
 
+# Defines ArchGuard::archguard as what the target builds. While cross-compiling that runs by the emulator.
+function(archguard_run_what_is_built target)
+  archguard_runner(runner "${PROJECT_BINARY_DIR}/bin/archguard")
+  if(runner STREQUAL "")
+    set_property(GLOBAL PROPERTY ARCHGUARD_NO_ARCHGUARD ", and what this build makes runs on another machine; install ArchGuard \
+here, and put its bin folder on PATH or its archguard into ARCHGUARD_EXECUTABLE")
+    return()
+  endif()
+  set_property(GLOBAL PROPERTY ARCHGUARD_BUILT_BY ${target})
+  if(CMAKE_CROSSCOMPILING)
+    set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin$<0:>")
+    add_executable(ArchGuard::archguard IMPORTED GLOBAL)
+    set_target_properties(ArchGuard::archguard PROPERTIES IMPORTED_LOCATION "${runner}")
+  else()
+    add_executable(ArchGuard::archguard ALIAS ${target})
+  endif()
+endfunction()
+
 # Defines ArchGuard::archguard, built by archguard_program (a project may have a target of any plainer name), or says in
 # ARCHGUARD_NO_ARCHGUARD why it cannot be.
 function(archguard_build_on_demand)
@@ -63,8 +81,7 @@ install them (Debian: apt install ${missing}), or set ARCHGUARD_EXECUTABLE to an
   if(ARCHGUARD_STATIC AND CMAKE_CXX_COMPILER_ID MATCHES "^(GNU|Clang)$")
     target_link_options(${target} PRIVATE -static-libstdc++ -static-libgcc)
   endif()
-  set_property(GLOBAL PROPERTY ARCHGUARD_BUILT_BY ${target})
-  add_executable(ArchGuard::archguard ALIAS ${target})
+  archguard_run_what_is_built(${target})
 endfunction()
 
 # What archguard is linked with, the folders of headers that no target brings, and Debian's names of the packages that are missing

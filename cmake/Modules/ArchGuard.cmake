@@ -66,6 +66,9 @@ beside the compiler. With ``ARCHGUARD_INSTALL`` or ``ARCHGUARD_BUILD_TESTS`` it 
 project's build type, and placed, optimised and hardened as the project's own programs are; the other settings do not reach it
 either.
 
+While cross-compiling, both programs are those of this machine, on ``PATH`` or beside ``ARCHGUARD_EXECUTABLE``, else
+``CMAKE_CROSSCOMPILING_EMULATOR`` runs what was built.
+
 To give a choice of architectures back to ArchGuard, remove the two cache entries that remember it:
 ``cmake -U CMAKE_CUDA_ARCHITECTURES -U ARCHGUARD_CHOICE <build folder>``.
 #]=======================================================================]

@@ -1,0 +1,41 @@
+# While cross-compiling, what is compiled here runs by CMAKE_CROSSCOMPILING_EMULATOR alone.
+include_guard(GLOBAL)
+
+# <out> is what runs the program here: the program, or a script beside it that has the emulator run it, or empty.
+function(archguard_runner out program)
+  set(${out} "${program}" PARENT_SCOPE)
+  if(NOT CMAKE_CROSSCOMPILING)
+    return()
+  elseif(NOT CMAKE_CROSSCOMPILING_EMULATOR OR CMAKE_HOST_WIN32)
+    set(${out} "" PARENT_SCOPE)
+    return()
+  endif()
+  set(words "")
+  foreach(word IN LISTS CMAKE_CROSSCOMPILING_EMULATOR ITEMS "${program}")
+    string(REPLACE "'" "'\\''" word "${word}")
+    string(APPEND words " '${word}'")
+  endforeach()
+  string(APPEND words " \"$@\"")
+  file(CONFIGURE OUTPUT "${program}.emulated" CONTENT "#!/bin/sh\nexec@words@\n" @ONLY)
+  file(CHMOD "${program}.emulated"
+    PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+  set(${out} "${program}.emulated" PARENT_SCOPE)
+endfunction()
+
+# The program as of this version, on PATH or in the folder, else empty. The cache keeps nothing of it.
+function(archguard_find_program out name folder)
+  unset(ARCHGUARD_FOUND_PROGRAM CACHE)
+  find_program(ARCHGUARD_FOUND_PROGRAM ${name} HINTS "${folder}" NO_CMAKE_FIND_ROOT_PATH)
+  set(found "${ARCHGUARD_FOUND_PROGRAM}")
+  unset(ARCHGUARD_FOUND_PROGRAM CACHE)
+  set(${out} "" PARENT_SCOPE)
+  if(found)
+    execute_process(COMMAND "${found}" --version TIMEOUT 30 RESULT_VARIABLE status OUTPUT_VARIABLE version
+      ERROR_VARIABLE error OUTPUT_STRIP_TRAILING_WHITESPACE)
+    if(status EQUAL 0 AND version STREQUAL "${name} ${PROJECT_VERSION}")
+      set(${out} "${found}" PARENT_SCOPE)
+    else()
+      message(VERBOSE "ArchGuard: ${found} is not used: version '${version}', wanted ${PROJECT_VERSION}")
+    endif()
+  endif()
+endfunction()
