@@ -5,7 +5,8 @@ ArchGuard
 Commands that choose the CUDA architectures of a project for the devices it shall run on, and prove on what was built
 that every one of these devices is covered.
 
-Including this file defines the commands and does nothing else:
+Including this file defines the commands, and at the end of the configure step the switches below that are not set get empty
+entries in the cache. It does nothing else:
 
 ``archguard_select_architectures``
   sets ``CMAKE_CUDA_ARCHITECTURES``, unless the user chose
@@ -21,8 +22,8 @@ Including this file defines the commands and does nothing else:
 They ask two programs, ``ArchGuard::arch_probe`` and ``ArchGuard::archguard``, and hold no table of architectures of
 their own. ``find_package(ArchGuard)``, ``add_subdirectory`` and ``FetchContent`` bring both.
 
-Switches for packagers, from the cache (``-D``) or the environment. The cache wins, and both win over the arguments of
-the commands:
+Switches for packagers, from the cache (``-D``, ``ccmake``, cmake-gui) or the environment. The cache wins, and both win over the
+arguments of the commands. An empty one is not set:
 
 ``ARCHGUARD_DETECT``
   ``OFF``: the GPUs of the building machine are not looked for, and never change the product
@@ -46,7 +47,8 @@ the commands:
   a folder where verdicts on libraries are kept for all build trees of a user, beside that of the build tree; nobody else may
   write to it
 
-Options of a tree that ArchGuard is built in, by itself or as a part of another project:
+Options of a tree that ArchGuard is built in, by itself or as a part of another project, whose users are not asked: it sets the
+variable, or they do by ``-D``:
 
 ``ARCHGUARD_INSTALL``
   install rules of ArchGuard itself; on at the top level only
@@ -58,6 +60,8 @@ Options of a tree that ArchGuard is built in, by itself or as a part of another 
   what its benchmarks compare with (off)
 ``ARCHGUARD_STATIC``
   ``archguard`` is linked with static libraries where there are some (on)
+``ARCHGUARD_WERROR``
+  the compiler's warnings are errors (off)
 
 As a part of another project ``archguard`` is built only where ``PATH`` has none of this version. It is compiled as one source, with
 flags of its own: of the project's it gets those that choose the machine and the standard library. No other setting of the
@@ -84,6 +88,7 @@ unset(ARCHGUARD_DEFAULT_LIST_POLICY)
 cmake_policy(PUSH)
 cmake_policy(VERSION 3.20...4.0)
 
+include("${CMAKE_CURRENT_LIST_DIR}/archguard/detail/switches.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/archguard/select_architectures.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/archguard/verify.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/archguard/compile_check.cmake")

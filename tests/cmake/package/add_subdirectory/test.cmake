@@ -10,6 +10,15 @@ tells("compiling arch_probe" "CMAKE_CUDA_ARCHITECTURES=80-real;80-virtual" "for 
 configure(ARGS -DCMAKE_PREFIX_PATH=)
 tells("CMAKE_CUDA_ARCHITECTURES=80-real;80-virtual" "for the devices of fleet.csv, with <nvcc>")
 
+# What ccmake and cmake-gui show of it: the switches, each with its help and the values that it takes. What the project sets in
+# the cache counts, also behind the line that brings ArchGuard.
+file(STRINGS "${BUILD}/CMakeCache.txt" entries REGEX "^ARCHGUARD_[A-Z_]*:(BOOL|STRING|PATH|FILEPATH|UNINITIALIZED)")
+compare("cache entries" "${entries}" "ARCHGUARD_BASELINE:STRING=;ARCHGUARD_DETECT:STRING=;ARCHGUARD_DRIVER:STRING=warn;\
+ARCHGUARD_EMBEDDED:STRING=;ARCHGUARD_EXECUTABLE:FILEPATH=;ARCHGUARD_FLEET:STRING=;ARCHGUARD_ON_UNSUPPORTED:STRING=;\
+ARCHGUARD_PARTLY:STRING=;ARCHGUARD_VERDICTS:STRING=;ARCHGUARD_VERIFY:STRING=")
+file(STRINGS "${BUILD}/CMakeCache.txt" entries REGEX "^(//ArchGuard: what a failed|ARCHGUARD_VERIFY-STRINGS)")
+compare("ARCHGUARD_VERIFY" "${entries}" "//ArchGuard: what a failed check does (off: no check);ARCHGUARD_VERIFY-STRINGS:INTERNAL=\\;error\\;warn\\;off")
+
 # Neither tests nor install rules of ArchGuard reach the project; its programs are no part of the default build but for
 # the check, which builds the one it needs.
 run(COMMAND "${CMAKE_COMMAND}" --install "${BUILD}" ${config_options} --prefix "${WORK}/prefix")

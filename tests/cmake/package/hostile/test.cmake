@@ -19,8 +19,8 @@ if(EXISTS "${BUILD}/compile_commands.json")
   endif()
 endif()
 
-# No library that it found is in the cache of the project.
-file(STRINGS "${BUILD}/CMakeCache.txt" entries REGEX "^(ARCHGUARD_(Z|LZ4|FOUND)|CLI11|fmt|nlohmann_json)")
+# Nothing of it is in the way of the project's users: no option of ArchGuard's tests, pages and benchmarks, no library that it found.
+file(STRINGS "${BUILD}/CMakeCache.txt" entries REGEX "^(ARCHGUARD_(BUILD|INSTALL|STATIC|WERROR|Z|LZ4|FOUND)|CLI11|fmt|nlohmann_json)")
 compare("cache entries" "${entries}" "")
 
 # The same for an archguard that the project installs. One of its libraries says it: their sources are compiled alike.

@@ -1,0 +1,15 @@
+# The options of the tree. Users of another project see none of them: there each is what that project sets, else the value in front.
+function(archguard_option name in_tree default help)
+  if(ARCHGUARD_TOP_LEVEL)
+    option(${name} "${help}" ${default})
+  elseif(NOT DEFINED ${name})
+    set(${name} ${in_tree} PARENT_SCOPE)
+  endif()
+endfunction()
+
+archguard_option(ARCHGUARD_BUILD_TESTS OFF ON "Build and register ArchGuard's own tests")
+archguard_option(ARCHGUARD_BUILD_BENCH OFF OFF "Build what bench/inspect compares with")
+archguard_option(ARCHGUARD_BUILD_DOCS OFF OFF "Build the pages of docs/ as HTML and man pages, by Sphinx")
+archguard_option(ARCHGUARD_INSTALL OFF ON "Generate ArchGuard's install rules")
+archguard_option(ARCHGUARD_STATIC ON ON "Link archguard with static libraries where there are some: it starts in half the time")
+archguard_option(ARCHGUARD_WERROR OFF OFF "Treat the compiler's warnings as errors")
