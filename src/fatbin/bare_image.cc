@@ -45,9 +45,7 @@ Result<Container> read_bare_cubin(const ByteSource& source, const HostObject& ob
     entry.unknown = "cubin ABI " + hex(header.osabi) + "/" + std::to_string(header.abi_version);
   else if (cubin.sm < 10)
     entry.unknown = "arch " + std::to_string(cubin.sm);
-  Container container = one_entry(std::move(entry), source.size());
-  container.relocatable = header.type == kElfRelocatable;
-  return container;
+  return one_entry(std::move(entry), source.size());
 }
 
 Result<Container> read_bare_ptx(const ByteSource& source) {

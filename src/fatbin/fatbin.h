@@ -43,7 +43,9 @@ struct Container {
   std::uint64_t size = 0;            // header and entries
   std::string section;               // ".nv_fatbin"; empty where no section holds it
   std::uint64_t section_offset = 0;  // of the section within the object, 0 without one
-  bool relocatable = false;          // a part of -rdc=true: from __nv_relfatbin, or registered as one
+  // A part of -rdc=true for a linker: from __nv_relfatbin, or registered as one, or `bare`. A file that is
+  // one relocatable cubin is none: what a driver does with it is asked, as of a fat binary of it.
+  bool relocatable = false;
   // In a linked file, and neither in a section of device code nor known to be registered: the program hands
   // it to the driver or to a linker itself, or no section table tells what it is.
   bool in_data = false;

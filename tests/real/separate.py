@@ -343,6 +343,15 @@ class SeparateTest(unittest.TestCase):
                         *self.pair("ptx", *[["-gencode", "arch=compute_80,code=compute_80"]] * 2))
         common.run([common.options.archguard, "verify", ptx, "--expect", "80-virtual"])
 
+    def test_relocatable_cubin_by_itself(self):
+        """As a file and in a fat binary it is the same to a driver."""
+        for output, form in (("rel.cubin", "-cubin"), ("rel.fatbin", "-fatbin")):
+            path = self.nvcc(output, form, "-rdc=true", "-gencode", "arch=compute_80,code=sm_80", "caller.cu")
+            said = [subprocess.run([common.options.archguard, "verify", path, "--device", device], stdout=subprocess.PIPE).returncode
+                    for device in ("8.0", "9.0")]
+            with self.subTest(output):
+                self.assertEqual(said, [2, 1])
+
     def test_reloc_ptx(self):
         objects = self.pair("both", BOTH, BOTH)
         path = self.nvcc("reloc_ptx", "-reloc-ptx", "-gencode", "arch=compute_80,code=[sm_80,compute_80]", *objects)
