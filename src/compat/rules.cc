@@ -110,6 +110,11 @@ bool driver_takes_zstd(Version driver_cuda) {
   return driver_cuda >= kFirstZstdDriver;
 }
 
+bool lacks_device_sync(ComputeCapability device) {
+  constexpr ComputeCapability kFirstWithout{9, 0};
+  return !(device < kFirstWithout);
+}
+
 bool is_beyond_table(ComputeCapability device) {
   const Arch own = arch_of(device);
   return std::none_of(known_toolkits().begin(), known_toolkits().end(), [own](const Toolkit& toolkit) {

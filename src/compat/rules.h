@@ -81,6 +81,11 @@ bool takes_large_parameters(Version ptx_isa, Arch target);
 inline constexpr Version kFirstZstdDriver{12, 4};
 bool driver_takes_zstd(Version driver_cuda);
 
+// Does the device have no cudaDeviceSynchronize in device code? "Such use will cause this module to fail to
+// load on sm_90+ devices" (cuda_device_runtime_api.h of CUDA 11.8); ptxas and nvJitLink refuse it from CUDA
+// 12.1 on, for sm_90 and newer, whatever the PTX is for.
+bool lacks_device_sync(ComputeCapability device);
+
 // Does no release of the table know this device's arch? Then the general rules judge it, and messages say so.
 bool is_beyond_table(ComputeCapability device);
 

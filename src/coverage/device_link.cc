@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "compat/rules.h"
+#include "coverage/fit.h"
 
 namespace archguard {
 namespace {
@@ -29,8 +30,7 @@ bool lacks(const Container& part, Arch linked) {
   const ComputeCapability device = capability_of(linked);
   return std::none_of(part.entries.begin(), part.entries.end(), [&](const Entry& entry) {
     if (!entry.unknown.empty()) return true;  // nobody knows
-    const bool native = entry.kind == EntryKind::sass || entry.kind == EntryKind::ltoir;
-    return (native ? sass_fits(entry.arch, device) : ptx_fits(entry.arch, device)) != Fit::no;
+    return fit_of(entry, device) != Fit::no;
   });
 }
 
@@ -383,6 +383,7 @@ Judgement LinkJudge::relink(std::size_t link) const {
         answer->more == 0 ? "" : " (and " + std::to_string(answer->more) + " more like it)";
     fail(answer->bad->verdict, answer->bad->code,
          again + answer->name + " holds " + answer->found + more + "; " + answer->bad->reason);
+    if (judgement.mend.empty()) judgement.mend = answer->bad->mend;
   }
   if (const auto wanted = unresolved(link); wanted && judgement.verdict == Verdict::jit)
     fail(Verdict::uncovered, kNoKernelImage, again + *wanted);

@@ -6,7 +6,7 @@ namespace archguard {
 namespace {
 
 Fit fit_as(EntryKind kind, Arch arch, ComputeCapability device) {
-  return is_native(kind) ? sass_fits(arch, device) : ptx_fits(arch, device);
+  return kind == EntryKind::sass ? sass_fits(arch, device) : ptx_fits(arch, device);
 }
 
 // Does the image fit as one arch that it may be for, and not as another?

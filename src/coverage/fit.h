@@ -10,8 +10,10 @@ namespace archguard {
 // Is it loaded, or linked, as it is? Else it is compiled.
 bool is_native(EntryKind kind);
 
-// sass_fits() or ptx_fits() of this image. Where it does not tell its arch whole, each that it may be for is
-// judged, and where they differ the answer is unknown.
+// sass_fits() or ptx_fits() of this image. LTO-IR is code for a virtual arch, as PTX is: nvlink and nvJitLink
+// 13.0 and 13.5 link lto_80 for every arch from sm_80 on, lto_90a for sm_90a, lto_100f for its family. Where
+// it does not tell its arch whole, each that it may be for is judged, and where they differ the answer is
+// unknown.
 Fit fit_of(const Entry& entry, ComputeCapability device);
 
 // Why fit_of() is unknown.

@@ -524,6 +524,11 @@ bool holds_all(const ContainerCode& code, std::size_t image) {
 }
 
 Fix find_fix(const FixQuestion& question, const Judgement& judgement) {
+  if (!judgement.mend.empty() && !question.of_others) {
+    Fix change;
+    change.change = judgement.mend;
+    return change;
+  }
   // What a newer driver is known to take is told by `needs_driver`.
   if (judgement.verdict != Verdict::unknown || judgement.needs_driver)
     return Search(question, judgement).find();

@@ -38,6 +38,7 @@ struct Fix {
   bool leave_out = false;    // the device can also be left out, or there is nothing else to do
   std::string demand;        // the option that asks for what cannot be had: "--require sass"
   bool name_driver = false;  // the device does not tell its driver, and that is asked for
+  std::string change;        // of the source: nothing else helps, as each compiler refuses the code
   std::string lacking;       // the image that lacks kernels or variables, or holds kernels empty: "sm_90"
 };
 

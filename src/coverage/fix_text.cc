@@ -187,6 +187,7 @@ std::string or_waive(const std::string& kernel, const std::vector<std::string>& 
 
 std::string text_of(const Fix& fix, const Device& device, const std::vector<ExpectedImage>& held,
                     const std::string& target) {
+  if (!fix.change.empty()) return fix.change;
   const std::string capability = to_string(*device.capability);
   if (fix.name_driver)
     return "name the driver by the CUDA that it offers: --device " + capability + "@X.Y, or " +

@@ -118,9 +118,12 @@ bool holds_plain_ptx(const ContainerCode& code) {
 }
 
 // What would have served this device.
-std::string needed_for(ComputeCapability device, const Use& use) {
+std::string needed_for(const ContainerCode& code, ComputeCapability device, const Use& use) {
   const std::string own = to_string(arch_of(device));
-  const std::string ptx = "PTX of compute_" + own + " or older";
+  const bool ltoir = use.step == Step::link &&
+                     std::any_of(code.images.begin(), code.images.end(),
+                                 [](const Image& image) { return image.entry.kind == EntryKind::ltoir; });
+  const std::string ptx = (ltoir ? "LTO-IR or PTX of compute_" : "PTX of compute_") + own + " or older";
   if (use.step != Step::link && !use.environment.forces_jit.empty())
     return use.environment.forces_jit + " makes the driver pass over SASS, so it needs " + ptx;
   const bool any_older = device.minor != 0 && !is_tegra(device);
@@ -148,7 +151,7 @@ Judgement judge_choice(const ContainerCode& code, const Device& device, const Us
     judgement.verdict = Verdict::specific;
     return judgement;
   }
-  return failed(kNoKernelImage, needed_for(capability, use));
+  return failed(kNoKernelImage, needed_for(code, capability, use));
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ enum class Verdict {
 
 // CUDA's numbers for what a user would see; 0 where a policy of the caller failed and not the driver.
 // (cuda.h: CUDA_ERROR_NO_BINARY_FOR_GPU, _INVALID_PTX, _UNSUPPORTED_PTX_VERSION, _INVALID_IMAGE,
-// _JIT_COMPILATION_DISABLED;
+// _JIT_COMPILATION_DISABLED, _UNSUPPORTED_DEVSIDE_SYNC;
 // driver_types.h: cudaErrorInvalidDeviceFunction, cudaErrorInvalidSymbol, cudaErrorNoDevice.)
 inline constexpr int kNoKernelImage = 209;
 inline constexpr int kInvalidPtx = 218;
@@ -33,6 +33,8 @@ inline constexpr int kInvalidSymbol = 13;
 inline constexpr int kInsufficientDriver = 35;
 inline constexpr int kNoDevice = 100;
 inline constexpr int kJitDisabled = 223;
+inline constexpr int kUnsupportedDeviceSync = 225;
+inline constexpr Version kFirstDeviceSyncError{12, 1};  // whose drivers have that number
 
 // What the environment of the program tells the driver; empty: the variable is not set. Each holds the name
 // of the variable, for messages. (CUDA Programming Guide, "CUDA Environment Variables".)
@@ -53,6 +55,7 @@ struct Judgement {
   Verdict verdict = Verdict::nothing;
   int code = 0;        // with `uncovered`; with `unknown`, what may happen, where there is one such error
   std::string reason;  // for `uncovered` and `unknown`, without place and device
+  std::string mend;    // where it takes a change of the source
   std::optional<std::size_t>
       image;  // what the driver takes, or would take and fail with (222, 218, 200): index into images
   std::optional<Version> needs_driver;  // the lowest CUDA that the driver must offer, where it does not tell

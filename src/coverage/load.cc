@@ -5,6 +5,7 @@
 #include "compat/rules.h"
 #include "compat/toolkit.h"
 #include "coverage/fit.h"
+#include "coverage/refusal.h"
 
 namespace archguard {
 namespace {
@@ -77,6 +78,15 @@ Judgement load_sass(const Image& image, std::size_t index, const Device& device,
   return refused;
 }
 
+Judgement refused_for(const Refusal& refusal, const Device& device, std::size_t index) {
+  Judgement judgement = failed(refusal.code, refusal.reason, index);
+  judgement.mend = refusal.mend;
+  judgement.needs_driver = refusal.taken_from;
+  judgement.numbered = refusal.code != kUnsupportedDeviceSync || !device.driver_cuda ||
+                       kFirstDeviceSyncError <= *device.driver_cuda;
+  return judgement;
+}
+
 // The driver has made its choice: what happens when it loads that image?
 Judgement load_on(const ContainerCode& code, std::size_t index, const Device& device, const Use& use) {
   const Step step = use.step;
@@ -84,7 +94,9 @@ Judgement load_on(const ContainerCode& code, std::size_t index, const Device& de
   Judgement judgement;
   judgement.image = index;
   judgement.verdict = is_native(image.entry.kind) ? Verdict::sass : Verdict::jit;
-  if (step == Step::link) return judgement;  // by nvlink, which needs no driver
+  const auto refusal = refusal_of(image, *device.capability);
+  if (step == Step::link)  // by nvlink, which needs no driver
+    return refusal && !refusal->taken_from ? refused_for(*refusal, device, index) : judgement;
   if (image.entry.compression == Compression::zstd) {
     if (!device.driver_cuda) {
       need_driver(judgement, kFirstZstdDriver);
@@ -106,7 +118,7 @@ Judgement load_on(const ContainerCode& code, std::size_t index, const Device& de
   if (judgement.verdict == Verdict::sass && step == Step::load)
     return load_sass(image, index, device, use, std::move(judgement));
   if (judgement.verdict == Verdict::jit) {
-    if (image.code->relocatable && step == Step::load) {
+    if (image.code->relocatable && step == Step::load && !refusal) {
       std::string reason =
           "its PTX is made for linking: '" + image.code->unresolved + "' is declared in it and not defined";
       if (code.container.in_data)
@@ -142,6 +154,10 @@ Judgement load_on(const ContainerCode& code, std::size_t index, const Device& de
         return too_new;
       }
     }
+    if (refusal && refusal->taken_from && !device.driver_cuda)
+      need_driver(judgement, *refusal->taken_from);
+    else if (refusal && (!refusal->taken_from || *device.driver_cuda < *refusal->taken_from))
+      return refused_for(*refusal, device, index);
     if (has_large_parameters(image) && !takes_large_parameters(isa, image.entry.arch))
       return failed(kInvalidPtx,
                     parameters_text(image, "PTX") + "need PTX ISA 8.1 and a target from sm_70 on", index);

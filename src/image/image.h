@@ -44,6 +44,12 @@ struct LinkNames {
   bool whole = true;  // false: those two lack some
 };
 
+// What compilers refuse in PTX for the target that it names, and what mends it.
+struct PtxRefusal {
+  std::string reason, mend;
+  std::optional<Version> taken_from;  // those of this CUDA and newer take it; nothing where none does
+};
+
 struct ImageCode {
   std::vector<Kernel> kernels;            // sorted by name
   std::vector<DeviceVariable> variables;  // sorted by name
@@ -57,6 +63,7 @@ struct ImageCode {
   // suffix (archs_of() in container/cubin.h); none where PTX names no known target.
   std::vector<Arch> archs;
   std::optional<Version> ptx_isa;     // of PTX: its `.version`
+  std::optional<PtxRefusal> refused;  // of PTX; nothing where nothing is known (ptx_limits.h)
   bool is32 = false;                  // PTX with `.address_size 32`, an ELF file of 32 bits
   std::vector<std::string> warnings;  // what is not known of it and changes no verdict
 };

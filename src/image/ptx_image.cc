@@ -3,6 +3,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "base/text.h"
 #include "compat/toolkit.h"
@@ -13,6 +14,7 @@
 #include "image/ptx_body.h"
 #include "image/ptx_directives.h"
 #include "image/ptx_lexer.h"
+#include "image/ptx_limits.h"
 #include "image/ptx_parameters.h"
 #include "image/ptx_variables.h"
 #include "image/symbol_name.h"
@@ -182,6 +184,7 @@ class PtxReader {
     ARCHGUARD_TRY(name, name_of_function());
     ARCHGUARD_TRY(body, read_body("function", name));
     if (body) {
+      check_limits(*body, {}, code);
       defined_.insert(name);
       if (visible) add_defined(code.names, name);
     } else if (!is_drivers_own(name)) {
@@ -204,6 +207,7 @@ class PtxReader {
         target_ = word;
         const auto arch = parse_arch(word.substr(3));
         code.archs.assign(arch ? 1 : 0, arch.value_or(Arch{}));
+        if (arch) limits_.emplace(*arch, isa_);
       } else if (!is_target_option(word, code)) {
         return Error{
             {}, "PTX has a `.target` of '" + std::string(word.substr(0, 40)) + "', which is not known", {}};
@@ -229,6 +233,11 @@ class PtxReader {
 
   static bool is_linking(std::string_view word) { return is_visible(word) || word == ".extern"; }
 
+  void check_limits(std::string_view body, std::string_view kernel, ImageCode& code) const {
+    if (!limits_ || (code.refused && !code.refused->taken_from)) return;
+    if (auto refusal = limits_->check(body, kernel)) code.refused = std::move(refusal);
+  }
+
   Status add_kernel(bool external, ImageCode& code) {
     std::vector<Kernel>& kernels = code.kernels;
     const std::string_view name = lexer_.next();
@@ -242,6 +251,7 @@ class PtxReader {
       return Error{{}, "PTX has more than " + std::to_string(kKernelsMost) + " kernels", {}};
     defined_.insert(name);
     code.parameters = std::max(code.parameters, parameters);
+    check_limits(*body, name, code);
     kernels.push_back({std::string(name), state_of_ptx_body(*body)});
     return Done{};
   }
@@ -343,6 +353,7 @@ class PtxReader {
   Version isa_;
   PtxLexer lexer_;
   std::string_view target_;
+  std::optional<PtxLimits> limits_;
   Stage stage_ = Stage::version;
   bool in_statement_ = false, debug_ = false, sections_ = false;
   std::set<std::string_view> externs_;                        // not defined so far

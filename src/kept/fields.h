@@ -61,7 +61,7 @@ ARCHGUARD_FIELDS(FileIdentity, real_path, device, inode, size, modified, changed
 ARCHGUARD_FIELDS(ExpectedImage, arch, sass)
 ARCHGUARD_FIELDS(Addition, arch, sass, ptx)
 ARCHGUARD_FIELDS(Remedy, unset, driver, toolkits, drop, add, apart, embedded, lz4, link, other_library, holds)
-ARCHGUARD_FIELDS(Fix, ways, leave_out, demand, name_driver, lacking)
+ARCHGUARD_FIELDS(Fix, ways, leave_out, demand, name_driver, change, lacking)
 ARCHGUARD_FIELDS(ContainerPlace, offset, section, member)
 ARCHGUARD_FIELDS(Failure, code, unknown, reason, places, found, where, kernel, variable, cause, fix, numbered,
                  mend)

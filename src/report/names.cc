@@ -105,6 +105,8 @@ std::string_view seen_as(int code) {
       return "invalid device function";
     case kInvalidSymbol:
       return "invalid device symbol";
+    case kUnsupportedDeviceSync:
+      return "the provided PTX contains unsupported call to cudaDeviceSynchronize";
     case kJitDisabled:
       return "PTX JIT compilation was disabled";
     case kInsufficientDriver:

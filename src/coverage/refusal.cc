@@ -1,0 +1,30 @@
+#include "coverage/refusal.h"
+
+#include <algorithm>
+
+#include "compat/rules.h"
+#include "coverage/judge.h"
+
+namespace archguard {
+namespace {
+
+constexpr const char* kSynchronize = "cudaDeviceSynchronize";
+
+}  // namespace
+
+std::optional<Refusal> refusal_of(const Image& image, ComputeCapability device) {
+  if (image.entry.kind != EntryKind::ptx || !image.code) return std::nullopt;
+  const auto& wanted = image.code->names.wanted;
+  if (lacks_device_sync(device) && std::find(wanted.begin(), wanted.end(), kSynchronize) != wanted.end())
+    return Refusal{kUnsupportedDeviceSync,
+                   std::string("its PTX calls ") + kSynchronize +
+                       " on the device, which devices of 9.0 and newer do not have",
+                   std::string("leave that call of ") + kSynchronize +
+                       " out for 9.0 and newer (#if __CUDA_ARCH__ < 900), and compile for compute_90 as well",
+                   {}};
+  if (!image.code->refused) return std::nullopt;
+  return Refusal{kInvalidPtx, image.code->refused->reason, image.code->refused->mend,
+                 image.code->refused->taken_from};
+}
+
+}  // namespace archguard

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/version.h"
+#include "compat/arch.h"
+#include "coverage/container_code.h"
+
+namespace archguard {
+
+// Why compilers make no SASS for a device of PTX that fits it.
+struct Refusal {
+  int code = 0;
+  std::string reason, mend;
+  std::optional<Version> taken_from;  // those of this CUDA and newer do; nothing where none does
+};
+
+// Nothing where none is known: PTX is taken to be what a compiler has assembled.
+std::optional<Refusal> refusal_of(const Image& image, ComputeCapability device);
+
+}  // namespace archguard
