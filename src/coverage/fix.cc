@@ -5,6 +5,8 @@
 #include "compat/rules.h"
 #include "coverage/choices.h"
 #include "coverage/device_driver.h"
+#include "coverage/fix_build.h"
+#include "coverage/fix_trial.h"
 
 // A fix is searched, not looked up: each candidate is applied to what was judged, and judged again. So none
 // is offered that the file has already, that the toolkit cannot make, or that leads to another error.
@@ -13,57 +15,6 @@ namespace archguard {
 namespace {
 
 constexpr std::size_t kMostWays = 2;
-
-// nvcc's --compress-mode, and zstd with it, came with this release. (Release notes of CUDA 12.8.)
-constexpr Version kFirstCompressMode{12, 8};
-
-bool makes(const Toolkit& toolkit, Arch arch) {
-  return std::find(toolkit.archs.begin(), toolkit.archs.end(), arch) != toolkit.archs.end();
-}
-
-// What a list of architectures can ask of it: sm_21, which has no PTX of its own, is for nvcc's flags alone.
-std::vector<Arch> listable(const Toolkit& toolkit) {
-  std::vector<Arch> archs = toolkit.archs;
-  archs.erase(std::remove_if(archs.begin(), archs.end(), is_sass_only), archs.end());
-  return archs;
-}
-
-// All that any known toolkit makes, for images that do not tell theirs.
-const std::vector<Arch>& archs_of_all() {
-  static const std::vector<Arch> archs = [] {
-    std::vector<Arch> all;
-    for (const Toolkit& toolkit : known_toolkits())
-      for (const Arch arch : listable(toolkit)) all.push_back(arch);
-    std::sort(all.begin(), all.end());
-    all.erase(std::unique(all.begin(), all.end()), all.end());
-    return all;
-  }();
-  return archs;
-}
-
-bool is_zstd(const Image& image) {
-  return image.entry.compression == Compression::zstd;
-}
-
-// Was zstd asked for, by --compress-mode? PTX beside raw SASS is compressed by default from CUDA 13 on.
-bool asks_for_zstd(const ContainerCode& code) {
-  const auto is_sass = [](const Image& image) { return image.entry.kind == EntryKind::sass; };
-  const bool any_sass = std::any_of(code.images.begin(), code.images.end(), is_sass);
-  return std::any_of(code.images.begin(), code.images.end(),
-                     [&](const Image& image) { return is_zstd(image) && (is_sass(image) || !any_sass); });
-}
-
-// Archs of the container that this toolkit does not make.
-std::vector<Arch> not_made(const ContainerCode& code, const Toolkit& toolkit) {
-  std::vector<Arch> archs;
-  for (const Image& image : code.images) {
-    const Arch arch = image.entry.arch;
-    if (!makes(toolkit, arch) && std::find(archs.begin(), archs.end(), arch) == archs.end())
-      archs.push_back(arch);
-  }
-  std::sort(archs.begin(), archs.end());
-  return archs;
-}
 
 // A cubin or PTX by itself, which no build can add another image to.
 bool is_bare(const Container& container) {
@@ -322,164 +273,15 @@ class Search {
 
   // Adds the remedy where it mends; with a newer driver, where that is allowed and needed.
   bool offer(Fix& fix, Remedy remedy, bool new_driver) const {
-    if (!mends(remedy)) {
+    if (!trial_.mends(remedy)) {
       if (!new_driver || !question_.device.driver_cuda) return false;
-      const auto driver = driver_for(remedy);
+      const auto driver = trial_.driver_for(remedy);
       if (!driver) return false;
       remedy.driver = driver;
-      if (!mends(remedy)) return false;
+      if (!trial_.mends(remedy)) return false;
     }
     if (fix.ways.size() < kMostWays) fix.ways.push_back(std::move(remedy));
     return true;
-  }
-
-  // The builds that the remedy leaves open: with its oldest toolkit and with its newest, with each arch.
-  struct Build {
-    std::optional<Version> toolkit;
-    std::optional<Arch> only;
-  };
-  static std::vector<Build> builds_of(const Remedy& remedy) {
-    std::vector<Build> builds;
-    for (const Arch arch : remedy.holds)
-      for (const Toolkit& toolkit : known_toolkits())
-        if (remedy.toolkits->first <= toolkit.version && toolkit.version <= remedy.toolkits->last &&
-            makes(toolkit, arch))
-          builds.push_back({toolkit.version, arch});
-    if (!builds.empty()) return builds;
-    if (!remedy.toolkits) return {{std::nullopt, std::nullopt}};
-    return {{remedy.toolkits->first, std::nullopt}, {remedy.toolkits->last, std::nullopt}};
-  }
-
-  bool mends(const Remedy& remedy) const {
-    const auto driver = remedy.driver ? remedy.driver : question_.device.driver_cuda;
-    const auto newest = driver ? driver : last_driver_cuda_for(capability());
-    const auto builds = builds_of(remedy);
-    return std::all_of(builds.begin(), builds.end(), [&](const Build& build) {
-      const auto needs = needs_of(remedy, build, driver);
-      return needs && (!newest || *needs <= *newest);
-    });
-  }
-
-  // The lowest CUDA that a driver must offer for the remedy to work, where there is such a driver for the
-  // device.
-  std::optional<Version> driver_for(const Remedy& remedy) const {
-    Version lowest;
-    for (const Build& build : builds_of(remedy)) {
-      const auto needs = needs_of(remedy, build, std::nullopt);
-      if (!needs) return std::nullopt;
-      lowest = std::max(lowest, *needs);
-    }
-    const auto last = last_driver_cuda_for(capability());
-    if (last && *last < lowest) return std::nullopt;
-    return lowest;
-  }
-
-  // What the container then asks of the driver: nothing where it fails, or has an image already that is to be
-  // added.
-  std::optional<Version> needs_of(const Remedy& remedy, const Build& build,
-                                  std::optional<Version> driver) const {
-    ContainerCode code = code_;
-    if (build.only) code.images.clear();
-    const auto toolkit = build.toolkit ? build.toolkit : toolkit_;
-    if (build.toolkit) {
-      if (*build.toolkit < kFirstCompressMode && !remedy.lz4 && asks_for_zstd(code)) return std::nullopt;
-      rebuild(code.images, *find_toolkit(*build.toolkit));
-    }
-    if (remedy.link)
-      for (Image& image : code.images)
-        if (image.code) image.code->relocatable = false;
-    std::vector<Addition> add = remedy.add;
-    if (build.only) add = {{*build.only, true, false}};
-    for (const Addition& each : add)
-      for (const EntryKind kind : {EntryKind::sass, EntryKind::ptx}) {
-        if (!(kind == EntryKind::sass ? each.sass : each.ptx)) continue;
-        const bool refused = build.toolkit && !makes(*find_toolkit(*build.toolkit), each.arch);
-        if (refused || has(code.images, kind, each.arch)) return std::nullopt;
-        Image image = build.only ? Image{} : like();
-        if (image.code && remedy.link) image.code->relocatable = false;
-        code.images.push_back(made(std::move(image), kind, each.arch, toolkit));
-      }
-    if (remedy.lz4)
-      for (Image& image : code.images)
-        if (is_zstd(image)) image.entry.compression = Compression::lz4;
-    Device device = question_.device;
-    device.driver_cuda = driver;
-    JudgePolicy policy = question_.policy;
-    policy.require_driver = false;
-    for (const std::string& variable : remedy.unset)
-      for (std::string* set : {&policy.environment.forces_jit, &policy.environment.disables_jit})
-        if (*set == variable) set->clear();
-    if (!is_of_data()) return needs_of(code, device, policy, build);
-    if (policy.require_ptx && !holds_plain_ptx_as_data(code)) return std::nullopt;
-    policy.require_ptx = false;
-    std::optional<Version> least;
-    for (const ContainerCode& choice : choices_of(code)) {
-      const auto needs = needs_of(choice, device, policy, build);
-      if (needs && (!least || *needs < *least)) least = needs;
-    }
-    return least;
-  }
-
-  std::optional<Version> needs_of(const ContainerCode& code, const Device& device, const JudgePolicy& policy,
-                                  const Build& build) const {
-    const Judgement judgement = judge(code, device, policy);
-    if (judgement.verdict != Verdict::sass && judgement.verdict != Verdict::jit) return std::nullopt;
-    if (!holds_all(code, *judgement.image)) return std::nullopt;
-
-    Version needs = judgement.needs_driver.value_or(Version{});
-    const auto runtime = question_.runtime && build.toolkit ? build.toolkit : question_.runtime;
-    for (const auto& version : {runtime, toolkit_of(code.images[*judgement.image])})
-      if (version) needs = std::max(needs, lowest_driver_cuda_for_toolkit(*version));
-    return needs;
-  }
-
-  // The images as this toolkit makes them, those that it does not make left out.
-  static void rebuild(std::vector<Image>& images, const Toolkit& toolkit) {
-    const auto gone = [&](const Image& image) { return !makes(toolkit, image.entry.arch); };
-    images.erase(std::remove_if(images.begin(), images.end(), gone), images.end());
-    for (Image& image : images) {
-      if (image.entry.kind == EntryKind::ptx) image.entry.ptx_isa = toolkit.ptx_isa;
-      if (!image.code) continue;
-      image.code->toolkit = toolkit.version;
-      image.code->cubin_abi = cubin_abi_of(toolkit.version, image.entry.arch);
-      if (image.code->ptx_isa) image.code->ptx_isa = toolkit.ptx_isa;
-    }
-  }
-
-  static bool has(const std::vector<Image>& images, EntryKind kind, Arch arch) {
-    return std::any_of(images.begin(), images.end(), [&](const Image& image) {
-      return image.entry.kind == kind && image.entry.arch == arch && image.unknown.empty();
-    });
-  }
-
-  // An image as an added one is compiled: for linking or not, and packed as those that are there.
-  Image like() const {
-    const Image* like = nullptr;
-    for (const Image& image : code_.images)
-      if (image.code && (like == nullptr || (is_of_data() && like->code->relocatable))) like = &image;
-    Image image = like == nullptr ? Image{} : *like;
-    if (!image.code) return image;
-    for (const Image& each : code_.images)  // the same kernels take the same everywhere
-      if (each.code) image.code->parameters = std::max(image.code->parameters, each.code->parameters);
-    return image;
-  }
-
-  // With all kernels of the container.
-  static Image made(Image image, EntryKind kind, Arch arch, std::optional<Version> toolkit) {
-    if (!image.code) image.code.emplace();
-    image.code->kernels = {{"others", KernelState::real, 0}, {"some", KernelState::real, 0}};
-    image.unknown.clear();
-    image.entry.unknown.clear();
-    image.entry.kind = kind;
-    image.entry.arch = arch;
-    image.code->archs = {arch};
-    image.entry.or_archs.clear();
-    image.code->toolkit = toolkit;
-    image.code->cubin_abi = toolkit ? cubin_abi_of(*toolkit, arch) : 0;
-    const Toolkit* maker = toolkit ? find_toolkit(*toolkit) : nullptr;
-    image.entry.ptx_isa.reset();
-    if (kind == EntryKind::ptx && maker != nullptr) image.entry.ptx_isa = maker->ptx_isa;
-    return image;
   }
 
   const FixQuestion& question_;
@@ -487,6 +289,7 @@ class Search {
   const Judgement& failed_;
   const bool bare_;
   std::optional<Version> toolkit_;  // that made the container, the newest of its images'
+  const FixTrial trial_{question_, code_, toolkit_};
 };
 
 }  // namespace
@@ -509,13 +312,6 @@ ContainerCode without_names(const ContainerCode& code) {
   }
   light.kernels = {{"others", true}, {"some", true}};
   return light;
-}
-
-void build_too(Remedy& way, const ContainerCode& code) {
-  for (const Arch arch : not_made(code, *find_toolkit(way.toolkits->first)))
-    if (std::find(way.drop.begin(), way.drop.end(), arch) == way.drop.end()) way.drop.push_back(arch);
-  std::sort(way.drop.begin(), way.drop.end());
-  way.lz4 = way.lz4 || (way.toolkits->first < kFirstCompressMode && asks_for_zstd(code));
 }
 
 bool holds_all(const ContainerCode& code, std::size_t image) {

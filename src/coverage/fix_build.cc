@@ -1,0 +1,90 @@
+#include "coverage/fix_build.h"
+
+#include <algorithm>
+
+#include "compat/rules.h"
+#include "coverage/fix.h"
+
+namespace archguard {
+
+bool makes(const Toolkit& toolkit, Arch arch) {
+  return std::find(toolkit.archs.begin(), toolkit.archs.end(), arch) != toolkit.archs.end();
+}
+
+std::vector<Arch> listable(const Toolkit& toolkit) {
+  std::vector<Arch> archs = toolkit.archs;
+  archs.erase(std::remove_if(archs.begin(), archs.end(), is_sass_only), archs.end());
+  return archs;
+}
+
+const std::vector<Arch>& archs_of_all() {
+  static const std::vector<Arch> archs = [] {
+    std::vector<Arch> all;
+    for (const Toolkit& toolkit : known_toolkits())
+      for (const Arch arch : listable(toolkit)) all.push_back(arch);
+    std::sort(all.begin(), all.end());
+    all.erase(std::unique(all.begin(), all.end()), all.end());
+    return all;
+  }();
+  return archs;
+}
+
+bool is_zstd(const Image& image) {
+  return image.entry.compression == Compression::zstd;
+}
+
+bool asks_for_zstd(const ContainerCode& code) {
+  const auto is_sass = [](const Image& image) { return image.entry.kind == EntryKind::sass; };
+  const bool any_sass = std::any_of(code.images.begin(), code.images.end(), is_sass);
+  return std::any_of(code.images.begin(), code.images.end(),
+                     [&](const Image& image) { return is_zstd(image) && (is_sass(image) || !any_sass); });
+}
+
+std::vector<Arch> not_made(const ContainerCode& code, const Toolkit& toolkit) {
+  std::vector<Arch> archs;
+  for (const Image& image : code.images) {
+    const Arch arch = image.entry.arch;
+    if (!makes(toolkit, arch) && std::find(archs.begin(), archs.end(), arch) == archs.end())
+      archs.push_back(arch);
+  }
+  std::sort(archs.begin(), archs.end());
+  return archs;
+}
+
+void rebuild(std::vector<Image>& images, const Toolkit& toolkit) {
+  const auto gone = [&](const Image& image) { return !makes(toolkit, image.entry.arch); };
+  images.erase(std::remove_if(images.begin(), images.end(), gone), images.end());
+  for (Image& image : images) {
+    if (image.entry.kind == EntryKind::ptx) image.entry.ptx_isa = toolkit.ptx_isa;
+    if (!image.code) continue;
+    image.code->toolkit = toolkit.version;
+    image.code->cubin_abi = cubin_abi_of(toolkit.version, image.entry.arch);
+    if (image.code->ptx_isa) image.code->ptx_isa = toolkit.ptx_isa;
+  }
+}
+
+Image made(Image image, EntryKind kind, Arch arch, std::optional<Version> toolkit) {
+  if (!image.code) image.code.emplace();
+  image.code->kernels = {{"others", KernelState::real, 0}, {"some", KernelState::real, 0}};
+  image.unknown.clear();
+  image.entry.unknown.clear();
+  image.entry.kind = kind;
+  image.entry.arch = arch;
+  image.code->archs = {arch};
+  image.entry.or_archs.clear();
+  image.code->toolkit = toolkit;
+  image.code->cubin_abi = toolkit ? cubin_abi_of(*toolkit, arch) : 0;
+  const Toolkit* maker = toolkit ? find_toolkit(*toolkit) : nullptr;
+  image.entry.ptx_isa.reset();
+  if (kind == EntryKind::ptx && maker != nullptr) image.entry.ptx_isa = maker->ptx_isa;
+  return image;
+}
+
+void build_too(Remedy& way, const ContainerCode& code) {
+  for (const Arch arch : not_made(code, *find_toolkit(way.toolkits->first)))
+    if (std::find(way.drop.begin(), way.drop.end(), arch) == way.drop.end()) way.drop.push_back(arch);
+  std::sort(way.drop.begin(), way.drop.end());
+  way.lz4 = way.lz4 || (way.toolkits->first < kFirstCompressMode && asks_for_zstd(code));
+}
+
+}  // namespace archguard
