@@ -213,8 +213,10 @@ std::vector<std::string> files_of(const TargetParameters& target) {
   return files;
 }
 
-// For make and ninja: the libraries that only the check finds.
-Status write_depfile(const std::string& stamp, const std::vector<std::string>& libraries) {
+// For make and ninja: the libraries that only the check finds. CMake 3.20 reads no depfile that names
+// nothing, so that `built`, which the rule names as well, comes first.
+Status write_depfile(const std::string& stamp, const std::string& built,
+                     const std::vector<std::string>& libraries) {
   const auto escaped = [](const std::string& path) {
     std::string text;
     for (const char c : path) {
@@ -224,7 +226,7 @@ Status write_depfile(const std::string& stamp, const std::vector<std::string>& l
     }
     return text;
   };
-  std::string text = escaped(stamp) + ":";
+  std::string text = escaped(stamp) + ": " + escaped(built);
   for (const std::string& path : libraries) text += " \\\n  " + escaped(path);
   return write_file(stamp + ".d", text + "\n");
 }
@@ -274,14 +276,14 @@ Result<int> run_check_target(const CheckTargetOptions& options) {
     print_messages(state.messages);
   }
   if (!options.stamp.empty()) {
-    ARCHGUARD_CHECK(write_depfile(options.stamp, state.libraries));
+    ARCHGUARD_CHECK(write_depfile(options.stamp, options.built, state.libraries));
     if (!state.failed) ARCHGUARD_CHECK(write_file(options.stamp, ""));
   }
   if (!state.failed) return kExitCovered;
   if (!options.post_build || options.strict || is_continuous_integration()) return kExitNotCovered;
-  print_messages(
-      "archguard: note: the file of '" + target.target +
-      "' stays, so that it can be run here; the default build and the target archguard_verify fail\n");
+  print_messages("archguard: note: the file of '" + target.target + "' stays, so that it can be run here; " +
+                 (target.is_in_default_build ? "the default build and the target archguard_verify fail\n"
+                                             : "the target archguard_verify fails\n"));
   return kExitCovered;
 }
 

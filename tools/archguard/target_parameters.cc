@@ -138,6 +138,8 @@ Status read_lines(const std::string& text, const std::string& path, TargetParame
     } else if (key ==
                "one-kind") {  // it compiles to PTX, to a bare cubin or for OptiX, whatever the list says
       one_kind |= !is_cmake_false(value);
+    } else if (key == "excluded") {
+      target.is_in_default_build = is_cmake_false(value);
     } else {
       return Error{path, "has a line '" + key + "' that is not understood", {}};
     }

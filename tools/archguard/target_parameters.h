@@ -25,6 +25,7 @@ struct TargetParameters {
   VerifyOptions needed_verify;               // of these
   std::map<std::string, std::string> words;  // what `native`, `all` and `all-major` stand for here
   std::vector<std::string> files, objects;   // as CMake built them, files below `folder` by their short name
+  bool is_in_default_build = true;           // the check; else the target archguard_verify alone asks for it
   std::string architectures;                 // CUDA_ARCHITECTURES, `;` between; empty where flags choose
   std::string text;                          // of both files: another text is another question
 };

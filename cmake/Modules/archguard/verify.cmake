@@ -5,7 +5,7 @@ archguard_verify
 Checks on every build that what was built covers every device, and stops the build where it does not::
 
   archguard_verify(
-    [TARGETS <target>... | ALL]      ALL (default): every target of this folder and below
+    [TARGETS <target>... | ALL]      ALL (default): every target of this folder and below that the default build makes
     [FLEET <file>...]                devices from CSV files; without it, those of archguard_select_architectures
     [SCOPE container|library]        library: for targets that choose among images at run time (container)
     [REQUIRE sass|any]               sass: PTX is no answer (any)
@@ -49,6 +49,12 @@ compared with the end of a file's path, as ``archguard verify --any-of`` does. T
 together, under the target ``archguard_verify_any_of``; the other questions are asked of each target as ever: what its
 ``CUDA_ARCHITECTURES`` asks for, and its libraries for every device. ``POST_BUILD`` asks only these.
 
+What the default build makes is decided at the end of the configure step: the targets of CMake's ``all``, where a target's own
+``EXCLUDE_FROM_ALL`` outdoes that of its folder, and those that one of them links or names in ``add_dependencies``. So a library of
+``FetchContent`` in a folder with ``EXCLUDE_FROM_ALL`` is a target of ``ALL`` as soon as a program links it. What only the rule of a custom
+command asks for is not found: name it in ``TARGETS``. A target in ``TARGETS`` that the default build does not make is checked by
+the target ``archguard_verify`` alone.
+
 The check runs again when the target, a needed library, a fleet, the waivers or the settings change, in the default build
 and under the target ``archguard_verify``. Not only dates are compared: a library that a package manager replaced by an older one
 is checked again, for which one short step, ``archguard_changes``, is a part of every build. A named target without device code, in itself and
@@ -67,6 +73,7 @@ include_guard(GLOBAL)
 
 include("${CMAKE_CURRENT_LIST_DIR}/detail/arguments.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/detail/check.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/finish.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/detail/verify_target.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/detail/verify_tree.cmake")
 
@@ -106,9 +113,9 @@ function(archguard_verify)
     VALUES FLEET ANY_OF SCOPE REQUIRE HOLLOW EMBEDDED DRIVER PARTLY NEEDED WAIVERS)
   _archguard_new_check(number ${command} ${severity} EMBEDDED_DEFAULT error ${given})
   _archguard_tell_of_no_devices(${number})
+  _archguard_will_finish()
   if(NOT DEFINED arg_TARGETS)
-    # Targets come into being until the folder ends; its subfolders are done by then.
-    cmake_language(EVAL CODE "cmake_language(DEFER CALL _archguard_verify_tree ${number})")
+    _archguard_defer_tree(${number} 0)  # targets come into being until the folder ends; its subfolders are done by then
     return()
   endif()
   set(targets "")

@@ -28,7 +28,8 @@ function(_archguard_check_target command target)
   endif()
 endfunction()
 
-# Adds the checks of the targets, by the check of that number. `origin` is NAMED or FOUND (by ALL).
+# Adds the checks of the targets, by the check of that number. `origin` is NAMED or FOUND (by ALL); of these more may come, and
+# _archguard_complete_tree judges them together.
 function(_archguard_verify_targets targets origin number)
   _archguard_check(check ${number})
   set(together FALSE)
@@ -39,7 +40,8 @@ function(_archguard_verify_targets targets origin number)
     _archguard_check_cuda_is_enabled(archguard_verify "${target}")
     _archguard_verify_target("${target}" ${origin} ${number} ${together})
   endforeach()
-  if(together)
+  set_property(GLOBAL APPEND PROPERTY ARCHGUARD_CHECK_${number}_TARGETS ${targets})
+  if(together AND origin STREQUAL "NAMED")
     _archguard_verify_any_of("${targets}" ${number})
   endif()
 endfunction()
@@ -66,7 +68,7 @@ function(_archguard_check_files out_base out_parameters name)
   set(${out_base} "${folder}/${name}" PARENT_SCOPE)
 endfunction()
 
-# Adds the rule of a check, the target that asks for it, in the default build where all of TARGETS are, and its test.
+# Adds the rule of a check, the target that asks for it, and its test. Whether it is a part of the default build, _archguard_finish tells.
 #
 #   _archguard_add_check(<name> <what> <number> TARGETS <target>... COMMAND <argument of archguard>...
 #                        DEPENDS <file>... [DEPFILE])
@@ -88,14 +90,9 @@ function(_archguard_add_check name what number)
     COMMENT "ArchGuard: verifying ${what}"
     VERBATIM COMMAND_EXPAND_LISTS)
 
-  set(all ALL)
-  foreach(target IN LISTS rule_TARGETS)
-    get_target_property(excluded "${target}" EXCLUDE_FROM_ALL)
-    if(excluded)
-      set(all "")
-    endif()
-  endforeach()
-  add_custom_target("archguard_verify_${name}" ${all} DEPENDS "${base}.stamp")
+  add_custom_target("archguard_verify_${name}" ALL DEPENDS "${base}.stamp")
+  set_property(TARGET "archguard_verify_${name}" PROPERTY ARCHGUARD_CHECKED ${rule_TARGETS})
+  set_property(GLOBAL APPEND PROPERTY ARCHGUARD_RULES "archguard_verify_${name}")
   if(NOT TARGET archguard_verify)
     add_custom_target(archguard_verify)
   endif()
@@ -124,7 +121,7 @@ function(_archguard_verify_target target origin number together)
     endif()
   endif()
   _archguard_write_parameters("${parameters}" "${target}" ${origin} ${linked} ${together} ${number})
-  _archguard_write_built("${base}.built" "${target}" "${type}")
+  _archguard_write_built("${base}.built" "${target}" "${type}" "archguard_verify_${name}")
   set(files "$<TARGET_OBJECTS:${target}>")
   if(NOT type STREQUAL "OBJECT_LIBRARY")
     list(APPEND files "$<TARGET_FILE:${target}>")
@@ -203,8 +200,9 @@ function(_archguard_words_of out list)
   set(${out} "${object}" PARENT_SCOPE)
 endfunction()
 
-# What only generating tells, a line each: `file`, `object`, `architectures`, `one-kind`.
-function(_archguard_write_built file target type)
+# What only generating tells, a line each: `file`, `object`, `architectures`, `one-kind`, and `excluded`: is the check no part of
+# the default build?
+function(_archguard_write_built file target type rule)
   if(type STREQUAL "OBJECT_LIBRARY")
     set(text "file $<JOIN:$<TARGET_OBJECTS:${target}>,\nfile >\n")
   else()
@@ -216,6 +214,7 @@ function(_archguard_write_built file target type)
   foreach(kind IN ITEMS PTX CUBIN OPTIX)
     string(APPEND text "one-kind $<TARGET_PROPERTY:${target},CUDA_${kind}_COMPILATION>\n")
   endforeach()
+  string(APPEND text "excluded $<TARGET_GENEX_EVAL:${rule},$<TARGET_PROPERTY:${rule},EXCLUDE_FROM_ALL>>\n")
   file(GENERATE OUTPUT "${file}" CONTENT "${text}")
 endfunction()
 

@@ -1,32 +1,87 @@
 # ALL: every target of a folder and of those below that the default build makes.
 include_guard(GLOBAL)
 
+include("${CMAKE_CURRENT_LIST_DIR}/default_build.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/verify_target.cmake")
 
-function(_archguard_targets_below out folder)
-  set(found "")
-  get_property(own GLOBAL PROPERTY ARCHGUARD_SOURCE_DIR)  # ArchGuard itself, where it is part of the tree
-  get_property(targets DIRECTORY "${folder}" PROPERTY BUILDSYSTEM_TARGETS)
-  foreach(target IN LISTS targets)
-    get_target_property(type "${target}" TYPE)
-    get_target_property(excluded "${target}" EXCLUDE_FROM_ALL)
-    if(type MATCHES "^(EXECUTABLE|(SHARED|STATIC|MODULE|OBJECT)_LIBRARY)$" AND NOT excluded)
-      list(APPEND found "${target}")
+# Of the targets, those that a compiler or linker makes.
+function(_archguard_built_targets out)
+  set(built "")
+  foreach(target IN LISTS ARGN)
+    get_property(type TARGET "${target}" PROPERTY TYPE)
+    if(type MATCHES "^(EXECUTABLE|(SHARED|STATIC|MODULE|OBJECT)_LIBRARY)$")
+      list(APPEND built "${target}")
     endif()
   endforeach()
-  get_property(below DIRECTORY "${folder}" PROPERTY SUBDIRECTORIES)
-  foreach(subfolder IN LISTS below)
-    get_property(excluded DIRECTORY "${subfolder}" PROPERTY EXCLUDE_FROM_ALL)
-    if(NOT excluded AND NOT subfolder STREQUAL own)
-      _archguard_targets_below(more "${subfolder}")
-      list(APPEND found ${more})
-    endif()
-  endforeach()
-  set(${out} "${found}" PARENT_SCOPE)
+  set(${out} "${built}" PARENT_SCOPE)
 endfunction()
 
-# Deferred to the end of the folder that called archguard_verify.
-function(_archguard_verify_tree number)
+# Those in `all` of the folder.
+function(_archguard_targets_below out folder)
+  _archguard_targets_in(all left_out "${folder}")
+  _archguard_built_targets(built ${all})
+  set(${out} "${built}" PARENT_SCOPE)
+endfunction()
+
+# Is something still to come in this folder that was deferred, and may make targets? `but` matches the IDs that do not count. Who
+# waits for others that wait as well gives up after 20 rounds.
+function(_archguard_must_wait out round but)
+  cmake_language(DEFER GET_CALL_IDS ids)
+  list(FILTER ids EXCLUDE REGEX "${but}")
+  set(${out} FALSE PARENT_SCOPE)
+  if(ids AND round LESS 20)
+    set(${out} TRUE PARENT_SCOPE)
+  endif()
+endfunction()
+
+function(_archguard_defer_tree number round)
+  cmake_language(EVAL CODE "cmake_language(DEFER ID archguard-tree-${number} CALL _archguard_verify_tree ${number} ${round})")
+endfunction()
+
+# Deferred to the end of the folder that called archguard_verify. What is known there is checked there, so that a build of this
+# folder alone checks it, too.
+function(_archguard_verify_tree number round)
+  _archguard_must_wait(wait ${round} "^archguard")
+  if(wait)
+    math(EXPR round "${round} + 1")
+    _archguard_defer_tree(${number} ${round})
+    return()
+  endif()
   _archguard_targets_below(targets "${CMAKE_CURRENT_SOURCE_DIR}")
   _archguard_verify_targets("${targets}" FOUND ${number})
+  set_property(GLOBAL APPEND PROPERTY ARCHGUARD_TREES ${number})
+  set_property(GLOBAL PROPERTY ARCHGUARD_CHECK_${number}_FOLDER "${CMAKE_CURRENT_SOURCE_DIR}")
+endfunction()
+
+# At the end of the configure step: the targets of the folder that only now are known to be made, for those who link them or
+# depend on them; and all together, where ANY_OF asks for that.
+function(_archguard_complete_tree number)
+  _archguard_check(check ${number})
+  get_property(folder GLOBAL PROPERTY ARCHGUARD_CHECK_${number}_FOLDER)
+  get_property(checked GLOBAL PROPERTY ARCHGUARD_CHECK_${number}_TARGETS)
+  _archguard_targets_in(all left_out "${folder}")
+  list(APPEND all ${left_out})
+  list(REMOVE_ITEM all ${checked})
+  _archguard_built_targets(rest ${all})
+  set(more "")
+  foreach(target IN LISTS rest)
+    get_property(made TARGET "${target}" PROPERTY ARCHGUARD_MADE)
+    if(NOT "${made}" STREQUAL "")
+      list(APPEND more "${target}")
+    endif()
+  endforeach()
+  # What is known of the toolkit, as that folder sees it.
+  foreach(name IN ITEMS CMAKE_CUDA_COMPILER CMAKE_CUDA_COMPILER_ID CMAKE_CUDA_COMPILER_TOOLKIT_ROOT CUDAToolkit_ROOT
+      CUDAToolkit_LIBRARY_DIR CMAKE_CUDA_HOST_IMPLICIT_LINK_DIRECTORIES CMAKE_CUDA_ARCHITECTURES_ALL
+      CMAKE_CUDA_ARCHITECTURES_ALL_MAJOR CMAKE_CUDA_ARCHITECTURES_NATIVE)
+    get_directory_property(value DIRECTORY "${folder}" DEFINITION ${name})
+    if(NOT "${value}" STREQUAL "")
+      set(${name} "${value}")
+    endif()
+  endforeach()
+  _archguard_verify_targets("${more}" FOUND ${number})
+  list(APPEND checked ${more})
+  if(checked AND NOT check_FLEETS STREQUAL "" AND NOT check_ANY_OF STREQUAL "")
+    _archguard_verify_any_of("${checked}" ${number})
+  endif()
 endfunction()

@@ -1,0 +1,46 @@
+# What its folder or its own property leaves out of the default build, and the default build makes all the same.
+needs_nvcc(13.0)
+set(keep_going "")
+if(GENERATOR MATCHES "Ninja")
+  set(keep_going -- -k 0)
+elseif(GENERATOR MATCHES "Makefiles")
+  set(keep_going -- -k)
+endif()
+set(stays "stays, so that it can be run here;")
+
+# Where a target is linked, what is said of the default build is true.
+configure(ARGS -DOTHERS=90-real)
+build(FAILS ARGS ${keep_going})
+foreach(target IN ITEMS engine let_in)
+  says("archguard: error: target '${target}' does not cover every device \
+archguard: note: the file of '${target}' ${stays} the default build and the target archguard_verify fail")
+endforeach()
+says_not("alone")
+says_not("unused")
+build(FAILS ARGS ${keep_going})  # and stays true
+says("archguard: error: target 'engine' does not cover every device")
+says("archguard: error: target 'let_in' does not cover every device")
+build(ARGS --target alone)
+says("archguard: note: the file of 'alone' ${stays} the target archguard_verify fails")
+build(FAILS ARGS --target archguard_verify ${keep_going})
+says("archguard: error: target 'alone' does not cover every device")
+
+# ALL: a library of an excluded folder that others link is a target like any other; alternatives count it, too.
+configure(ARGS -DALL=ALL)
+build(FAILS ARGS ${keep_going})
+says("libother.so: 0 of 1 covered")
+says("archguard: error: target 'other' does not cover every device")
+says("<build>/app: 1 of 1 covered")
+says_not("unused")
+configure(ARGS "-DALL=ALL;ANY_OF;*/others/lib*.so")
+build(FAILS ARGS ${keep_going})
+says("ArchGuard: verifying alternatives")
+says("others/libother.so")
+says("archguard: error: what ANY_OF judges together does not cover every device")
+
+configure(ARGS -DOTHERS=80-real -DALL=ALL)
+build()
+says("ArchGuard: verifying other")
+says_not("unused")
+build()
+says_not("verifying")
