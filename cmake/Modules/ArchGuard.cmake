@@ -23,7 +23,8 @@ They ask two programs, ``ArchGuard::arch_probe`` and ``ArchGuard::archguard``, a
 their own. ``find_package(ArchGuard)``, ``add_subdirectory`` and ``FetchContent`` bring both.
 
 Switches for packagers, from the cache (``-D``, ``ccmake``, cmake-gui) or the environment. The cache wins, and both win over the
-arguments of the commands. An empty one is not set:
+arguments of the commands. An empty one is not set. What the environment said is kept in the build tree, as CMake keeps
+``CUDAARCHS``: a build that runs CMake again may have another environment. Another value changes it, and an empty variable forgets it:
 
 ``ARCHGUARD_DETECT``
   ``OFF``: the GPUs of the building machine are not looked for, and never change the product

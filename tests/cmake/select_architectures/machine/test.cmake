@@ -35,6 +35,9 @@ tells("CMAKE_CUDA_ARCHITECTURES=90-real;90-virtual" "for the devices of this mac
 configure(ARGS -DARCHGUARD_DETECT=OFF "-DARGUMENTS=BASELINE;80;90" ENV "ARCHGUARD_BASELINE=86-real")
 tells("CMAKE_CUDA_ARCHITECTURES=86-real" "a baseline without devices, for <nvcc>")
 configure()
+tells("ARCHGUARD_BASELINE=86-real, as the environment said before; -DARCHGUARD_BASELINE=<value> or an empty variable changes that"
+  "CMAKE_CUDA_ARCHITECTURES=86-real" "a baseline without devices, for <nvcc>")
+configure(ENV ARCHGUARD_BASELINE=)
 tells("CMAKE_CUDA_ARCHITECTURES=80-real;90-real;80-virtual;90-virtual" "a baseline without devices, for <nvcc>")
 configure(ENV ARCHGUARD_FLEET=fleet.csv)
 tells("CMAKE_CUDA_ARCHITECTURES=89-real;89-virtual" "for the devices of fleet.csv, with <nvcc>")
