@@ -40,6 +40,13 @@ Result<CheckState> state_of(const std::string& files, const VerifyOptions& verif
   return state;
 }
 
+// A later install rule may have moved them.
+void tell_of_gone(const std::vector<std::string>& paths) {
+  if (paths.empty()) return;
+  const std::string more = paths.size() > 1 ? " and " + std::to_string(paths.size() - 1) + " more" : "";
+  print_messages("archguard: note: installed, and not there any more: " + paths.front() + more + "\n");
+}
+
 }  // namespace
 
 Result<int> run_check_files(const CheckFilesOptions& options) {
@@ -49,6 +56,11 @@ Result<int> run_check_files(const CheckFilesOptions& options) {
   ARCHGUARD_TRY(files, read_files_parameters(options.parameters));
   ARCHGUARD_TRY(state, state_of(options.files, files.verify));
   files.verify.files_from = options.files;
+  if (options.installed) {
+    ARCHGUARD_TRY(manifest, read_text_file(options.files));
+    files.verify.found = installed_paths(manifest, options.destdir);
+    tell_of_gone(files.verify.found->gone);
+  }
   files.verify.brief = true;
   if (!options.component.empty()) {  // one without device code has no alternatives either
     VerifyOptions any = files.verify;

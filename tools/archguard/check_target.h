@@ -22,6 +22,8 @@ Result<int> run_check_target(const CheckTargetOptions& options);
 // put down, or alternatives.
 struct CheckFilesOptions {
   std::string parameters, files;
+  bool installed = false;            // `files` is what installed_paths() reads
+  std::string destdir;               // $DESTDIR, for them
   std::string component;             // the one that is installed alone, or empty
   std::string stamp, state, report;  // as above
 };

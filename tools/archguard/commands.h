@@ -1,10 +1,12 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "coverage/outcome.h"
+#include "installed.h"
 
 namespace archguard {
 
@@ -32,6 +34,7 @@ struct InspectOptions {
 struct VerifyOptions {
   std::vector<std::string> paths;
   std::string files_from;
+  std::optional<FoundPaths> found;  // what files_from names, where it was read already
   std::vector<std::string> fleets;
   std::vector<std::string> devices;
   bool this_machine = false;

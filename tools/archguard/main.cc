@@ -138,6 +138,8 @@ CLI::App* add_check_target(CLI::App& app, CheckTargetOptions& options) {
 CLI::App* add_check_files(CLI::App& app, CheckFilesOptions& options) {
   CLI::App* command = add_hidden(app, "check-files", options.parameters);
   command->add_option("--files", options.files)->required();
+  command->add_flag("--installed", options.installed);
+  command->add_option("--destdir", options.destdir);
   command->add_option("--component", options.component);
   command->add_option("--stamp", options.stamp);
   command->add_option("--state", options.state);

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 #include "base/colour.h"
@@ -19,6 +20,7 @@
 #include "report/verify_text.h"
 #include "select/select.h"
 #include "terminal.h"
+#include "walk.h"
 
 namespace archguard {
 namespace {
@@ -153,7 +155,12 @@ Result<Verification> verification_of(const VerifyOptions& options) {
   if (!any_device && expected.empty())
     return Error{{}, "no device to judge", "give --fleet FILE, --device CC, --this-machine or --expect LIST"};
   ARCHGUARD_TRY(waivers, read_waivers(options.waivers));
-  ARCHGUARD_TRY(files, list_files(options.paths, options.files_from, verification.passed_over));
+  ARCHGUARD_TRY(files,
+                list_files(options.paths, options.found ? "" : options.files_from, verification.passed_over));
+  if (options.found) {
+    std::vector<InputFile> found = walk_found(*options.found, verification.passed_over);
+    std::move(found.begin(), found.end(), std::back_inserter(files));
+  }
   if (options.format == "text" || !options.waivers.empty()) prepare_demangle();
 
   if (options.needed || options.needed_only) {

@@ -39,6 +39,17 @@ class Walk {
       walked_.back().files.push_back({path, true, std::nullopt});
   }
 
+  void add(const FoundPaths& found) {
+    walked_.emplace_back();
+    for (const std::string& path : found.files) walked_.back().files.push_back({path, false, std::nullopt});
+    walked_.back().links = found.links;
+    if (found.links.empty()) return;
+    std::set<std::string> folders;
+    for (const std::string& path : found.files) folders.insert(fs::path(path).parent_path().string());
+    for (const std::string& folder : folders)
+      if (struct stat status{}; ::stat(folder.c_str(), &status) == 0) folders_.insert(place_of(status));
+  }
+
   std::vector<InputFile> finish(PassedOver& passed_over) {
     // Asking what each file is takes time, and is for the links alone.
     const bool any_link =
@@ -119,6 +130,12 @@ bool ends_with_any(const std::string& path, const std::string_view (&suffixes)[k
 std::vector<InputFile> walk(const std::vector<std::string>& paths, PassedOver& passed_over) {
   Walk walk;
   for (const std::string& path : paths) walk.add(path);
+  return walk.finish(passed_over);
+}
+
+std::vector<InputFile> walk_found(const FoundPaths& found, PassedOver& passed_over) {
+  Walk walk;
+  walk.add(found);
   return walk.finish(passed_over);
 }
 

@@ -5,6 +5,7 @@
 
 #include "coverage/passed_over.h"
 #include "files.h"
+#include "installed.h"
 
 namespace archguard {
 
@@ -14,6 +15,9 @@ namespace archguard {
 // there is no telling how much that leads to, and a broken one cannot be: `passed_over` has them, a broken
 // one only where it is named like a binary. Pipes and devices are left out.
 std::vector<InputFile> walk(const std::vector<std::string>& paths, PassedOver& passed_over);
+
+// The same of paths that were found elsewhere, and are taken as if they stood in one folder.
+std::vector<InputFile> walk_found(const FoundPaths& found, PassedOver& passed_over);
 
 // Is it named like a binary: a library, a program, an object or an image?
 bool is_named_like_image(const std::string& path);    // .fatbin, .cubin, .ptx: nothing else has such a name

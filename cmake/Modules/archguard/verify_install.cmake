@@ -7,7 +7,8 @@ Checks what ``cmake --install`` installed, and fails the install step where a de
   archguard_verify_install([FLEET <file>...] [ANY_OF <glob>...])
 
 Every installed binary with device code is judged, also libraries of others that the project installs; what is no binary
-is passed over. Without ``FLEET`` the devices are those of the last ``archguard_select_architectures`` in scope, less
+is passed over. An installed link is followed where it does not lead to a file that is installed as well; one that leads to nothing
+is noted where it is named like a binary. Without ``FLEET`` the devices are those of the last ``archguard_select_architectures`` in scope, less
 those it left out. Images that files hold as data are warned of where none fits (``ARCHGUARD_EMBEDDED=error|warn|off``). ``ARCHGUARD_VERIFY=warn`` reports and lets the install step end well, ``off`` checks nothing.
 
 Of the files that match one glob of ``ANY_OF``, a device needs one, as with ``archguard_verify``. A component that is installed

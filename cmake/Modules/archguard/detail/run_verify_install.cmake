@@ -8,20 +8,19 @@ function(_archguard_verify_installed base multi_config)
   if(multi_config)
     set(config "-${CMAKE_INSTALL_CONFIG_NAME}")
   endif()
-  set(files "")
-  foreach(file IN LISTS CMAKE_INSTALL_MANIFEST_FILES)
-    get_filename_component(file "$ENV{DESTDIR}${file}" ABSOLUTE)  # $DESTDIR may be relative, to the folder of the install step
-    if(NOT IS_SYMLINK "${file}" AND NOT IS_DIRECTORY "${file}")
-      string(APPEND files "${file}\n")
-    endif()
-  endforeach()
+  # No list is made of it: a name may hold a semicolon or a bracket, and archguard finds out.
+  string(REPLACE ";" "\n" files "${CMAKE_INSTALL_MANIFEST_FILES}")
   file(WRITE "${base}.txt" "${files}")
+  set(destdir "$ENV{DESTDIR}")
+  if(NOT destdir STREQUAL "")
+    get_filename_component(destdir "${destdir}" ABSOLUTE)  # it may be relative, to the folder of the install step
+  endif()
   file(STRINGS "${base}${config}.program" lines ENCODING UTF-8)
   list(GET lines 0 program)
   list(GET lines 1 folder)
   message(STATUS "ArchGuard: verifying what was installed")
-  execute_process(COMMAND "${program}" check-files "${base}.json" --files "${base}.txt"
-      --component "${CMAKE_INSTALL_COMPONENT}"
+  execute_process(COMMAND "${program}" check-files "${base}.json" --files "${base}.txt" --installed
+      --destdir "${destdir}" --component "${CMAKE_INSTALL_COMPONENT}"
     WORKING_DIRECTORY "${folder}" RESULT_VARIABLE status)
   if(NOT status MATCHES "^[0-9]+$")
     message("archguard did not run: ${program}: ${status}")
