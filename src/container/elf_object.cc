@@ -108,15 +108,15 @@ class ElfObjectReader {
     out.index = index;
     out.has_bytes = section.type != kElfNoBits && (fits || !is_cuda_memory(section));
     out.executable = (section.flags & kElfCode) != 0;
-    const bool loaded = (section.flags & kElfLoaded) != 0;
-    out.data = !is_elf_table(section.type) || (loaded && section.type == kElfStrings);
+    out.loaded = (section.flags & kElfLoaded) != 0;
+    out.data = !is_elf_table(section.type) || (out.loaded && section.type == kElfStrings);
     if (!out.has_bytes && out.executable) debug_only_ = true;
     if (section.name < names.size) {
       const std::uint64_t at = names.offset + section.name;  // text_at refuses what lies outside; a sum that
       auto name = names_.text_at(at, kElfObjectNameMost);    // wraps is another place, no danger
       if (name) out.name = std::move(*name);
     }
-    if (!loaded && starts_with(out.name, ".debug_")) out.data = false;
+    if (!out.loaded && starts_with(out.name, ".debug_")) out.data = false;
     if (out.has_bytes && !fits)
       return Error{{},
                    "section '" + out.name + "' needs " + count_of(section.size, "byte") + " at " +

@@ -28,6 +28,7 @@ struct Section {
   bool has_bytes =
       true;  // false: SHT_NOBITS, as objcopy --only-keep-debug leaves them — "no data", not "no code"
   bool executable = false;  // machine code of the host
+  bool loaded = true;       // false: an ELF section that is no part of the program's memory (no SHF_ALLOC)
   bool data =
       true;  // false: holds no data of the program, only its machine code, symbols, relocations, debug
 };

@@ -175,6 +175,10 @@ class ObjectReader {
       const bool relocatable = is_relocatable_section(section.name);
       const bool offload = section.name == kOffloadSection;
       if (!relocatable && !offload && !is_linked_section(section.name)) continue;
+      if (host_.linked && !offload && !section.loaded && section.has_bytes)
+        add_error(
+            section.name, section.offset,
+            Error{hex(section.offset), "section is no part of the program's memory (no SHF_ALLOC)", {}});
       if (section.has_bytes) {
         regions.push_back({section.offset, section.offset + section.size, section.name, section.offset,
                            relocatable || offload, offload});

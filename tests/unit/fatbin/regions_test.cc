@@ -128,6 +128,16 @@ TEST_CASE("sections of device code that overlap are an error, not read twice") {
   CHECK(outline(code) == "t(.nv_fatbin+0x0): sass 80;\nt(+0x98): sass 90;\n");
 }
 
+TEST_CASE("a section of device code that is never in memory is an error in a linked file") {
+  const auto with = [](ElfBuilder builder, std::uint64_t flags) {
+    return errors_of(read(builder.section(".nv_fatbin", small(80), 1, flags).bytes(), "t"));
+  };
+  CHECK(with(ElfBuilder{}, 2) == "");
+  CHECK(with(ElfBuilder{}, 1) ==
+        "t(.nv_fatbin+0x0): section is no part of the program's memory (no SHF_ALLOC)\n");
+  CHECK(with(ElfBuilder{}.relocatable(), 0) == "");
+}
+
 TEST_CASE("a section of device code without bytes is no data, which is not no code") {
   const DeviceCode code = read(ElfBuilder{}.no_bits(".nv_fatbin", 4096).bytes(), "t.debug");
   CHECK(errors_of(code) == "");
