@@ -6,19 +6,23 @@ namespace archguard {
 namespace {
 
 constexpr int kStatement = int(PtxPlace::statement), kLinked = int(PtxPlace::linked),
-              kPtxFunction = int(PtxPlace::function), kVariable = int(PtxPlace::variable);
+              kPtxFunction = int(PtxPlace::function), kVariable = int(PtxPlace::variable),
+              kVariableAttribute = int(PtxPlace::variable_attribute),
+              kFunctionAttribute = int(PtxPlace::function_attribute);
 constexpr int kSpace = kStatement | kLinked | kVariable;
 
 struct Directive {
   std::string_view name;
   int places;
   Version first;
+  int target = 0;         // the first that has it; 0: each that was measured
   Version last = {0, 0};  // 0.0: still there
 };
 
-// PTX ISA, "Directives" and "Release Notes". Places and releases as ptxas 11.7 to 13.5 have them: it names
-// the ISA that a directive requires. `.version`, `.target` and `.address_size` make the head of a module and
-// are none of these. The last four are in no documentation.
+// PTX ISA, "Directives" and "Release Notes". Places, releases and targets as ptxas 11.7 to 13.5 have them: it
+// names the ISA and the target that a directive requires (of sm_35 and newer; `.managed` by the PTX ISA).
+// `.version`, `.target` and `.address_size` make the head of a module and are none of these. The last four
+// are in no documentation.
 constexpr Directive kDirectives[] = {
     {".entry", kStatement | kLinked, {1, 0}},
     {".func", kStatement | kLinked, {1, 0}},
@@ -34,11 +38,13 @@ constexpr Directive kDirectives[] = {
     {".global", kSpace, {1, 0}},
     {".const", kSpace, {1, 0}},
     {".shared", kSpace, {1, 0}},
-    {".local", kSpace, {1, 0}, {2, 3}},
-    {".reg", kSpace, {1, 0}, {2, 3}},
-    {".tex", kSpace, {1, 0}, {1, 4}},
+    {".local", kSpace, {1, 0}, 0, {2, 3}},
+    {".reg", kSpace, {1, 0}, 0, {2, 3}},
+    {".tex", kSpace, {1, 0}, 0, {1, 4}},
     {".align", kSpace, {1, 0}},
     {".attribute", kSpace | kPtxFunction, {4, 0}},
+    {".managed", kVariableAttribute, {4, 0}, 30},
+    {".unified", kVariableAttribute | kFunctionAttribute, {8, 0}, 90},
 
     {".v2", kVariable, {1, 0}},
     {".v4", kVariable, {1, 0}},
@@ -46,7 +52,7 @@ constexpr Directive kDirectives[] = {
     {".b16", kVariable, {1, 0}},
     {".b32", kVariable, {1, 0}},
     {".b64", kVariable, {1, 0}},
-    {".b128", kVariable, {8, 3}},
+    {".b128", kVariable, {8, 3}, 70},
     {".u8", kVariable, {1, 0}},
     {".u16", kVariable, {1, 0}},
     {".u32", kVariable, {1, 0}},
@@ -56,26 +62,26 @@ constexpr Directive kDirectives[] = {
     {".s32", kVariable, {1, 0}},
     {".s64", kVariable, {1, 0}},
     {".f16", kVariable, {1, 0}},
-    {".f16x2", kVariable, {1, 0}},
+    {".f16x2", kVariable, {1, 0}, 53},
     {".f32", kVariable, {1, 0}},
     {".f64", kVariable, {1, 0}},
-    {".pred", kVariable, {1, 0}, {2, 3}},
+    {".pred", kVariable, {1, 0}, 0, {2, 3}},
     {".texref", kVariable, {1, 5}},
     {".samplerref", kVariable, {1, 5}},
     {".surfref", kVariable, {1, 5}},
 
     {".maxnreg", kPtxFunction, {1, 3}},
     {".maxntid", kPtxFunction, {1, 3}},
-    {".maxnctapersm", kPtxFunction, {1, 3}, {2, 0}},
+    {".maxnctapersm", kPtxFunction, {1, 3}, 0, {2, 0}},
     {".minnctapersm", kPtxFunction, {2, 0}},
     {".reqntid", kPtxFunction, {2, 1}},
     {".noreturn", kPtxFunction, {6, 4}},
-    {".reqnctapercluster", kPtxFunction, {7, 8}},
-    {".explicitcluster", kPtxFunction, {7, 8}},
-    {".maxclusterrank", kPtxFunction, {7, 8}},
-    {".blocksareclusters", kPtxFunction, {9, 0}},
-    {".abi_preserve", kPtxFunction, {9, 0}},
-    {".abi_preserve_control", kPtxFunction, {9, 0}},
+    {".reqnctapercluster", kPtxFunction, {7, 8}, 90},
+    {".explicitcluster", kPtxFunction, {7, 8}, 90},
+    {".maxclusterrank", kPtxFunction, {7, 8}, 90},
+    {".blocksareclusters", kPtxFunction, {9, 0}, 90},
+    {".abi_preserve", kPtxFunction, {9, 0}, 80},
+    {".abi_preserve_control", kPtxFunction, {9, 0}, 80},
     {".language", kPtxFunction, {9, 2}},
     {".local_maxnreg", kPtxFunction, {8, 8}},
     {".minperctamemory", kPtxFunction, {9, 4}},
@@ -84,7 +90,8 @@ constexpr Directive kDirectives[] = {
 
 }  // namespace
 
-Status check_ptx_directive(std::string_view directive, PtxPlace place, Version isa) {
+Status check_ptx_directive(std::string_view directive, PtxPlace place, PtxLevel level) {
+  const Version isa = level.isa;
   const std::string name(directive.substr(0, 40));
   bool elsewhere = false;
   for (const Directive& each : kDirectives) {
@@ -101,12 +108,30 @@ Status check_ptx_directive(std::string_view directive, PtxPlace place, Version i
                    "PTX ISA " + to_string(isa) + " has no `" + name + "`, which ISA " + to_string(each.last) +
                        " had last",
                    {}};
+    if (level.target != 0 && level.target < each.target)
+      return Error{{},
+                   "PTX for sm_" + std::to_string(level.target) + " has `" + name + "`, which takes sm_" +
+                       std::to_string(each.target) + " or newer",
+                   {}};
     return Done{};
   }
   return Error{{},
                elsewhere ? "PTX has `" + name + "` in a place where no compiler takes it"
                          : "PTX has `" + name + "`, a directive that ArchGuard does not know",
                {}};
+}
+
+Status check_ptx_attributes(PtxLexer& lexer, PtxPlace place, PtxLevel level, bool& managed) {
+  std::size_t depth = 1;
+  while (depth != 0) {
+    const std::string_view word = lexer.next();
+    if (word.empty()) return Error{{}, "PTX ends inside an `.attribute`", {}};
+    if (word == "(") ++depth;
+    if (word == ")") --depth;
+    if (word[0] == '.') ARCHGUARD_CHECK(check_ptx_directive(word, place, level));
+    managed = managed || word == ".managed";
+  }
+  return Done{};
 }
 
 }  // namespace archguard

@@ -4,19 +4,32 @@
 
 #include "base/result.h"
 #include "base/version.h"
+#include "image/ptx_lexer.h"
 
 namespace archguard {
 
-// Where a directive stands, outside of bodies and parameters.
-enum class PtxPlace {
-  statement = 1,  // begins one
-  linked = 2,     // behind `.visible`, `.weak`, `.common` or `.extern`
-  function = 4,   // between `.entry` or `.func` and the body
-  variable = 8,   // in a declaration, before the name
+// What the head of a module says: its `.version`, and the number of its `.target`, 0 where none is known.
+struct PtxLevel {
+  Version isa;
+  int target = 0;
 };
 
-// An error where no compiler of this PTX ISA takes the directive there, or this table does not have it: one
-// of an ISA to come is then not understood, and never passed over.
-Status check_ptx_directive(std::string_view directive, PtxPlace place, Version isa);
+// Where a directive stands, outside of bodies and parameters.
+enum class PtxPlace {
+  statement = 1,            // begins one
+  linked = 2,               // behind `.visible`, `.weak`, `.common` or `.extern`
+  function = 4,             // between `.entry` or `.func` and the body
+  variable = 8,             // in a declaration, before the name
+  variable_attribute = 16,  // in the parentheses of `.attribute`
+  function_attribute = 32,
+};
+
+// An error where no compiler of this PTX ISA takes the directive there for this target, or this table does
+// not have it: one of an ISA to come is then not understood, and never passed over.
+Status check_ptx_directive(std::string_view directive, PtxPlace place, PtxLevel level);
+
+// Moves behind the `)` that closes a `(` already taken, and checks the attributes up to it:
+// `(.managed, .unified(1, 2))`.
+Status check_ptx_attributes(PtxLexer& lexer, PtxPlace place, PtxLevel level, bool& managed);
 
 }  // namespace archguard

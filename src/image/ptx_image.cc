@@ -84,7 +84,7 @@ class PtxReader {
       const bool head = token == ".version" || token == ".target" || token == ".address_size";
       if (head) return begin_head(token);
       stage_ = Stage::body;
-      return check_ptx_directive(token, PtxPlace::statement, isa_);
+      return check_ptx_directive(token, PtxPlace::statement, level());
     }
     // `@@DWARF`, of old compilers
     if (token != "@" || isa_ >= Version{2, 0} || lexer_.next() != "@" || lexer_.next() != "DWARF")
@@ -110,7 +110,7 @@ class PtxReader {
   Status read_directive(std::string_view token, std::string_view before, ImageCode& code) {
     if (!before.empty())
       ARCHGUARD_CHECK(
-          check_ptx_directive(token, is_linking(before) ? PtxPlace::linked : PtxPlace::variable, isa_));
+          check_ptx_directive(token, is_linking(before) ? PtxPlace::linked : PtxPlace::variable, level()));
     if (before == ".common" && token != ".global" && token != ".align" && token != ".attribute")
       return Error{{}, "PTX has `.common` before what is no `.global` variable", {}};
     if (token == ".version") return take_word();
@@ -119,6 +119,7 @@ class PtxReader {
     if (token == ".extern") return add_extern();
     if (token == ".func") return add_function(is_visible(before), code);
     if (is_variable(token)) return add_variables(token, is_visible(before), code);
+    if (token == ".shared" && before != ".extern") return add_shared(token);
     if (token == ".address_size") return add_address_size(code);
     if (token == ".file") return skip_file();
     if (token == ".section") {
@@ -164,11 +165,16 @@ class PtxReader {
       return Error{{}, "PTX ends inside the " + std::string(kind) + " '" + std::string(name) + "'", {}};
     };
     in_statement_ = false;
+    bool most = false, exactly = false;
     std::string_view token = next_outside();
     for (; token != "{" && token != ";"; token = next_outside()) {
       if (token.empty()) return cut();
       if (token[0] != '.') continue;
-      ARCHGUARD_CHECK(check_ptx_directive(token, PtxPlace::function, isa_));
+      ARCHGUARD_CHECK(check_ptx_directive(token, PtxPlace::function, level()));
+      most = most || token == ".maxntid";
+      exactly = exactly || token == ".reqntid";
+      if (most && exactly)
+        return Error{{}, "PTX has `.maxntid` and `.reqntid` for one " + std::string(kind), {}};
       if (token == ".pragma")  // `.pragma "nounroll";`
         while (!token.empty() && token != ";") token = lexer_.next();
       if (token.empty()) return cut();
@@ -185,6 +191,7 @@ class PtxReader {
     ARCHGUARD_TRY(body, read_body("function", name));
     if (body) {
       check_limits(*body, {}, code);
+      ARCHGUARD_CHECK(define(name));
       defined_.insert(name);
       if (visible) add_defined(code.names, name);
     } else if (!is_drivers_own(name)) {
@@ -207,7 +214,10 @@ class PtxReader {
         target_ = word;
         const auto arch = parse_arch(word.substr(3));
         code.archs.assign(arch ? 1 : 0, arch.value_or(Arch{}));
-        if (arch) limits_.emplace(*arch, isa_);
+        if (arch) {
+          target_number_ = arch->number;
+          limits_.emplace(*arch, isa_);
+        }
       } else if (!is_target_option(word, code)) {
         return Error{
             {}, "PTX has a `.target` of '" + std::string(word.substr(0, 40)) + "', which is not known", {}};
@@ -223,6 +233,17 @@ class PtxReader {
     if (target_.empty()) return false;
     if (word == "map_f64_to_f32") return !code.archs.empty() && code.archs[0].number < 13;
     return word == "debug" || word == "texmode_unified" || word == "texmode_independent";
+  }
+
+  PtxLevel level() const { return {isa_, target_number_}; }
+
+  // Variables, functions and kernels share one list of names. Kernels of one name are told at the end.
+  Status define(std::string_view name, bool kernel = false) {
+    if (names_.size() == kVariablesMost)
+      return Error{{}, "PTX has more than " + std::to_string(kVariablesMost) + " names", {}};
+    const auto [known, is_new] = names_.emplace(name, kernel);
+    if (is_new || (known->second && kernel)) return Done{};
+    return Error{{}, "PTX defines '" + std::string(name) + "' twice", {}};
   }
 
   static bool is_variable(std::string_view space) { return space == ".global" || space == ".const"; }
@@ -249,6 +270,7 @@ class PtxReader {
     }
     if (kernels.size() == kKernelsMost)
       return Error{{}, "PTX has more than " + std::to_string(kKernelsMost) + " kernels", {}};
+    ARCHGUARD_CHECK(define(name, true));
     defined_.insert(name);
     code.parameters = std::max(code.parameters, parameters);
     check_limits(*body, name, code);
@@ -262,21 +284,22 @@ class PtxReader {
     const bool function = kind == ".func";
     if (!function && !is_variable(kind)) return Done{};
     lexer_ = ahead;
-    ARCHGUARD_CHECK(check_ptx_directive(kind, PtxPlace::linked, isa_));
+    ARCHGUARD_CHECK(check_ptx_directive(kind, PtxPlace::linked, level()));
     ARCHGUARD_TRY(name, function ? name_of_function() : name_of_variable());
     if (name.empty()) return Error{{}, "PTX ends inside an `.extern` declaration", {}};
     if (function) {
       ARCHGUARD_CHECK(read_body("function", name));
       if (!is_drivers_own(name)) ++extern_functions_[name];
     }
-    if (!function && name != kOpaque) externs_.insert(name);
+    if (!function && name != kOpaque && names_.count(name) == 0) externs_.insert(name);
     return Done{};
   }
 
   Status add_variables(std::string_view space, bool visible, ImageCode& code) {
     std::vector<DeviceVariable>& variables = code.variables;
-    PtxVariables declared(lexer_, space, isa_);
+    PtxVariables declared(lexer_, space, level());
     while (const auto variable = declared.next()) {
+      ARCHGUARD_CHECK(define(variable->name));
       externs_.erase(variable->name);
       const bool reference = variable->space == VariableSpace::reference;  // no matter of linking
       if (visible && !reference) add_defined(code.names, variable->name);
@@ -285,6 +308,14 @@ class PtxReader {
         return Error{{}, "PTX has more than " + std::to_string(kVariablesMost) + " variables", {}};
       variables.push_back({std::string(variable->name), variable->space, variable->size});
     }
+    in_statement_ = false;
+    if (declared.error()) return *declared.error();
+    return Done{};
+  }
+
+  Status add_shared(std::string_view space) {
+    PtxVariables declared(lexer_, space, level());
+    while (const auto variable = declared.next()) ARCHGUARD_CHECK(define(variable->name));
     in_statement_ = false;
     if (declared.error()) return *declared.error();
     return Done{};
@@ -327,9 +358,20 @@ class PtxReader {
   // `.func (.param .b32 result) name (…)`: the first word outside of parentheses that is no attribute.
   Result<std::string_view> name_of_function() {
     std::string_view token = next_outside();
-    for (; !token.empty() && token[0] == '.'; token = next_outside())
-      ARCHGUARD_CHECK(check_ptx_directive(token, PtxPlace::function, isa_));
+    for (; !token.empty() && token[0] == '.'; token = next_outside()) {
+      ARCHGUARD_CHECK(check_ptx_directive(token, PtxPlace::function, level()));
+      if (token == ".attribute") ARCHGUARD_CHECK(check_attributes(PtxPlace::function_attribute));
+    }
     return token;
+  }
+
+  // Behind `.attribute`.
+  Status check_attributes(PtxPlace place) {
+    bool managed = false;
+    PtxLexer ahead = lexer_;
+    if (ahead.next() != "(") return Done{};
+    lexer_ = ahead;
+    return check_ptx_attributes(lexer_, place, level(), managed);
   }
 
   // `.global .align 4 .b8 name[16] = …`, `.global .attribute(.managed) .u32 name;`: the last word before what
@@ -340,7 +382,8 @@ class PtxReader {
     for (std::string_view token = next_outside(); !token.empty(); token = next_outside()) {
       if (token == ";") in_statement_ = false;
       if (token == ";" || token == "[" || token == "=" || token == ",") break;
-      if (token[0] == '.') ARCHGUARD_CHECK(check_ptx_directive(token, PtxPlace::variable, isa_));
+      if (token[0] == '.') ARCHGUARD_CHECK(check_ptx_directive(token, PtxPlace::variable, level()));
+      if (token == ".attribute") ARCHGUARD_CHECK(check_attributes(PtxPlace::variable_attribute));
       opaque = opaque || token == ".texref" || token == ".samplerref" || token == ".surfref";
       name = token;
     }
@@ -354,8 +397,10 @@ class PtxReader {
   PtxLexer lexer_;
   std::string_view target_;
   std::optional<PtxLimits> limits_;
+  int target_number_ = 0;
   Stage stage_ = Stage::version;
   bool in_statement_ = false, debug_ = false, sections_ = false;
+  std::map<std::string_view, bool> names_;                    // what is defined; is it a kernel?
   std::set<std::string_view> externs_;                        // not defined so far
   std::set<std::string_view> declared_, defined_;             // functions and kernels
   std::map<std::string_view, std::size_t> extern_functions_;  // how often each is declared

@@ -153,7 +153,8 @@ std::optional<PtxRefusal> PtxLimits::check_opcode(std::string_view opcode) const
     return PtxRefusal{"its PTX is for sm_" + to_string(target_) + " and holds the instruction '" + name +
                           "', which takes " + targets_of(*rule),
                       "compile this code for " + targets_of(*rule) + ", or leave '" + name +
-                          "' out for other architectures (#if on __CUDA_ARCH__)"};
+                          "' out for other architectures (#if on __CUDA_ARCH__)",
+                      {}};
   }
   return std::nullopt;
 }
@@ -173,7 +174,7 @@ std::optional<PtxRefusal> PtxLimits::read(std::string_view body, std::string_vie
       continue;
     }
     if (token == ".shared" && !kernel.empty()) {
-      PtxVariables variables(lexer, token, isa_);
+      PtxVariables variables(lexer, token, {isa_, target_.number});
       while (const auto variable = variables.next()) shared += std::min(variable->size, UINT64_MAX - shared);
       token = lexer.next();
       continue;

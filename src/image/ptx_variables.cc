@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "base/text.h"
-#include "image/ptx_directives.h"
 
 namespace archguard {
 namespace {
@@ -37,13 +36,13 @@ std::string_view take_ptx_dimensions(PtxLexer& lexer, std::uint64_t& size) {
   return token;
 }
 
-PtxVariables::PtxVariables(PtxLexer& lexer, std::string_view space, Version isa)
+PtxVariables::PtxVariables(PtxLexer& lexer, std::string_view space, PtxLevel level)
     : lexer_(lexer), token_(lexer.next()) {
   if (space == ".const") all_.space = VariableSpace::constant;
   std::uint64_t lanes = 1;
   for (; !token_.empty() && (token_[0] == '.' || token_ == "(" || token_ == "["); token_ = lexer_.next()) {
     if (token_[0] == '.' && !error_)
-      if (Status known = check_ptx_directive(token_, PtxPlace::variable, isa); !known)
+      if (Status known = check_ptx_directive(token_, PtxPlace::variable, level); !known)
         error_ = std::move(known).error();
     if (token_ == ".samplerref") {
       token_ = lexer_.end_of_statement(token_);
@@ -53,10 +52,14 @@ PtxVariables::PtxVariables(PtxLexer& lexer, std::string_view space, Version isa)
       all_.space = VariableSpace::reference;
     } else if (token_ == ".align") {
       lexer_.next();
-    } else if (token_ == "(" || token_ == "[") {  // of `.attribute(.managed)`; `.const[2]` of old PTX
-      const std::string_view close = token_ == "(" ? ")" : "]";
-      for (std::string_view word = lexer_.next(); !word.empty() && word != close; word = lexer_.next())
-        if (word == ".managed") all_.space = VariableSpace::managed;
+    } else if (token_ == "(") {  // of `.attribute`
+      bool managed = false;
+      Status known = check_ptx_attributes(lexer_, PtxPlace::variable_attribute, level, managed);
+      if (!known && !error_) error_ = std::move(known).error();
+      if (managed) all_.space = VariableSpace::managed;
+    } else if (token_ == "[") {  // `.const[2]` of old PTX
+      for (std::string_view word = lexer_.next(); !word.empty() && word != "]"; word = lexer_.next()) {
+      }
     } else if (token_ == ".v2" || token_ == ".v4") {
       lanes = token_ == ".v2" ? 2 : 4;
     } else if (const std::uint64_t bytes = bytes_of_ptx_type(token_); bytes != 0) {

@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "base/version.h"
 #include "image/image.h"
+#include "image/ptx_directives.h"
 #include "image/ptx_lexer.h"
 
 namespace archguard {
@@ -29,8 +29,8 @@ std::string_view take_ptx_dimensions(PtxLexer& lexer, std::uint64_t& size);
 // `.global .texref name;` declares a reference; samplers, which host code cannot name, are nothing here.
 class PtxVariables {
  public:
-  // `space`, `.global` or `.const`, was taken from the lexer.
-  PtxVariables(PtxLexer& lexer, std::string_view space, Version isa);
+  // `space`, `.global`, `.const` or `.shared`, was taken from the lexer.
+  PtxVariables(PtxLexer& lexer, std::string_view space, PtxLevel level);
 
   // The next variable; nothing behind the last, where the lexer is behind the `;`, or where the text ends
   // first.

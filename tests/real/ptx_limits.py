@@ -68,6 +68,32 @@ add.s32 %r1, %r2, %r3
 { .shared .b8 t[30000]; } { .shared .v4 .b32 u[40][64]; }
 """.strip().split("\n")
 
+# Outside of bodies: what the target must have, and what no compiler takes.
+DIRECTIVES = """
+.entry k() .reqnctapercluster 2 { ret; }
+.entry k() .explicitcluster { ret; }
+.entry k() .maxclusterrank 4 { ret; }
+.func f() .abi_preserve 8 { ret; }
+.func f() .abi_preserve_control 8 { ret; }
+.global .b128 v;
+.shared .b128 v;
+.global .f16x2 v;
+.global .attribute(.managed) .u32 v;
+.global .attribute(.foo) .u32 v;
+.func .attribute(.managed) f() { ret; }
+.entry k() .maxntid 32 { ret; }
+.entry k() .reqntid 32 { ret; }
+.entry k() .maxntid 32 .reqntid 32 { ret; }
+.global .u32 v; .global .u32 v;
+.global .u32 v; .const .u32 v;
+.global .u32 v; .shared .u32 v;
+.global .u32 v; .extern .global .u32 v;
+.global .u32 v; .func v() { ret; }
+.func f() { ret; } .func f() { ret; }
+.func f() { ret; } .entry f() { ret; }
+.func f(); .func f() { ret; }
+""".strip().split("\n")
+
 
 def ptxas(release):
     found = glob.glob(os.path.join(common.options.cache, "ptxas-" + release, "nvidia", "*", "bin", "ptxas"))
@@ -127,6 +153,23 @@ class PtxLimitsTest(unittest.TestCase):
                 refused += len(takes) - sum(takes)
         self.assertGreater(refused, 300)
         self.assertGreater(taken, 300)
+
+    def test_directives(self):
+        refused = 0
+        for release, (isa, targets) in {**TARGETS, "13.0": ("9.0", "75 80 90 120a")}.items():
+            for target in targets.split():
+                head = ".version %s\n.target sm_%s\n.address_size 64\n.entry other() { ret; }\n" % (isa, target)
+                lines = [line for line in DIRECTIVES if ".abi_" not in line or isa >= "9"]
+                paths = [self.write("d%s_%s_%d.ptx" % (release, target, i), head + line + "\n") for i, line in enumerate(lines)]
+                number = target.rstrip("af")
+                said = codes(paths, number[:-1] + "." + number[-1] + "@" + release)
+                for line, path in zip(lines, paths):
+                    done = subprocess.run([ptxas(release), "-arch=sm_" + target, path, "-o", path + ".cubin"], stdout=subprocess.DEVNULL,
+                                          stderr=subprocess.DEVNULL, timeout=60)
+                    with self.subTest(line, target=target, release=release):
+                        self.assertEqual(said[path] == 0, done.returncode == 0)
+                    refused += done.returncode != 0
+        self.assertGreater(refused, 100)
 
     def test_device_side_synchronization(self):
         """Where no compiler takes it, 225; where only a linker is wanted, 218."""

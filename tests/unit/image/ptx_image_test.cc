@@ -53,7 +53,7 @@ TEST_CASE("the bytes of a kernel's parameters, each at its alignment") {
 
 TEST_CASE("PTX for linking declares what another file defines") {
   const auto unresolved = [](const std::string& text) {
-    const auto code = read_ptx(test::bytes_of_text(".version 9.0\n.target sm_80\n.address_size 64\n" + text +
+    const auto code = read_ptx(test::bytes_of_text(".version 9.0\n.target sm_90\n.address_size 64\n" + text +
                                                    ".entry k() { call stop; call f; call _Z3foof; ret; }\n"));
     REQUIRE(code);
     return code->relocatable ? "for linking: " + code->unresolved : "whole";
@@ -119,6 +119,7 @@ TEST_CASE("a function of another file is missing where something names it, and a
   CHECK(unresolved(".func f();") == "for linking: f");
   CHECK(unresolved(".extern .func f;\n.visible .func f() { ret; }") ==
         "for linking: f");  // no compiler takes it
+  CHECK(unresolved(".global .u32 v;\n.extern .global .u32 v;") == "whole");
   CHECK(unresolved(".entry e();") == "for linking: e");
   CHECK(unresolved(".extern .entry e();") == "whole");
   CHECK(unresolved(".extern .global .texref t;\n.extern .global .surfref s;") == "whole");
@@ -126,7 +127,8 @@ TEST_CASE("a function of another file is missing where something names it, and a
 
 TEST_CASE("a directive that no compiler of that ISA takes there, or that is not known, is not understood") {
   const auto read = [](const std::string& isa, const std::string& text) {
-    return kernels_of_ptx(".version " + isa + "\n.target sm_20\n.entry k() { ret; }\n" + text);
+    const std::string target = isa[0] == '9' ? "sm_90" : "sm_20";
+    return kernels_of_ptx(".version " + isa + "\n.target " + target + "\n.entry k() { ret; }\n" + text);
   };
   const auto unknown = [](const std::string& name) {
     return "PTX has `" + name + "`, a directive that ArchGuard does not know";
@@ -326,6 +328,88 @@ TEST_CASE("text behind a NUL is an error: a driver may read it or not") {
   CHECK(kernels_of_ptx(head + nul + ".entry a() { ret; }\n" + nul) ==
         "PTX must hold nothing behind a NUL, found one at 0x1b and text at 0x1c");
   CHECK(kernels_of_ptx(nul + head) == "PTX must hold nothing behind a NUL, found one at 0x0 and text at 0x1");
+}
+
+TEST_CASE("what the target does not have is damage outside of bodies") {
+  const auto read = [](const std::string& target, const std::string& text) {
+    return kernels_of_ptx(".version 9.0\n.target sm_" + target + "\n.address_size 64\n" + text +
+                          "\n.entry k() { ret; }");
+  };
+  const std::string kernel = ".entry c() ";
+  for (const std::string each :
+       {".reqnctapercluster 2", ".explicitcluster", ".maxclusterrank 4", ".blocksareclusters"}) {
+    const std::string text = kernel + each + " { ret; }";
+    CHECK_MESSAGE(read("89", text) == "PTX for sm_89 has `" + each.substr(0, each.find(' ')) +
+                                          "`, which takes sm_90 or newer",
+                  each);
+    CHECK_MESSAGE(read("90", text) == "c empty, k empty", each);
+    CHECK_MESSAGE(read("120f", text) == "c empty, k empty", each);
+  }
+  CHECK(read("75", ".func f() .abi_preserve 8 { ret; }") ==
+        "PTX for sm_75 has `.abi_preserve`, which takes sm_80 or newer");
+  CHECK(read("80", ".func f() .abi_preserve 8 { ret; }") == "k empty");
+  CHECK(read("75", ".func f() .abi_preserve_control 8 { ret; }") != "k empty");
+  CHECK(read("75", ".global .b128 v;") == "k empty");
+  CHECK(read("61", ".global .b128 v;") == "PTX for sm_61 has `.b128`, which takes sm_70 or newer");
+  CHECK(read("61", ".shared .b128 v;") == "PTX for sm_61 has `.b128`, which takes sm_70 or newer");
+  CHECK(read("52", ".global .f16x2 v;") == "PTX for sm_52 has `.f16x2`, which takes sm_53 or newer");
+  const std::string unified = "PTX for sm_80 has `.unified`, which takes sm_90 or newer";
+  CHECK(read("80", ".global .attribute(.unified(1, 2)) .u32 v;") == unified);
+  CHECK(read("80", ".extern .global .attribute(.unified(1, 2)) .u32 v;") == unified);
+  CHECK(read("80", ".global .attribute(.managed, .unified(1, 2)) .u32 v;") == unified);
+  CHECK(read("80", ".func .attribute(.unified(1, 2)) f() { ret; }") == unified);
+  CHECK(read("80", ".extern .func .attribute(.unified(1, 2)) f();") == unified);
+  CHECK(read("90", ".global .attribute(.unified(1, 2)) .u32 v;") == "k empty");
+  CHECK(read("90", ".func .attribute(.unified(1, 2)) f() { ret; }") == "k empty");
+}
+
+TEST_CASE("an attribute is one that a compiler knows there") {
+  const auto read = [](const std::string& isa, const std::string& text) {
+    return kernels_of_ptx(".version " + isa + "\n.target sm_90\n" + text + "\n.entry k() { ret; }");
+  };
+  CHECK(read("8.0", ".global .attribute(.managed) .u32 v;") == "k empty");
+  CHECK(read("8.0", ".global .attribute(.foo) .u32 v;") ==
+        "PTX has `.foo`, a directive that ArchGuard does not know");
+  CHECK(read("8.0", ".extern .global .attribute(.managed, .foo) .u32 v;") ==
+        "PTX has `.foo`, a directive that ArchGuard does not know");
+  CHECK(read("8.0", ".func .attribute(.managed) f() { ret; }") ==
+        "PTX has `.managed` in a place where no compiler takes it");
+  CHECK(read("7.8", ".global .attribute(.unified(1, 2)) .u32 v;") ==
+        "PTX ISA 7.8 has no `.unified`, which came with ISA 8.0");
+  CHECK(kernels_of_ptx(".version 8.0\n.target sm_90\n.extern .global .attribute(.managed") ==
+        "PTX ends inside an `.attribute`");
+  CHECK(read("8.0", ".global .managed .u32 v;") ==
+        "PTX has `.managed` in a place where no compiler takes it");
+}
+
+TEST_CASE("a kernel says its threads once, as the most or as the number") {
+  const auto read = [](const std::string& text) {
+    return kernels_of_ptx(".version 8.0\n.target sm_80\n.entry k() " + text + " { ret; }");
+  };
+  CHECK(read(".maxntid 32 .minnctapersm 2") == "k empty");
+  CHECK(read(".reqntid 32, 1, 1") == "k empty");
+  CHECK(read(".maxntid 32 .reqntid 32") == "PTX has `.maxntid` and `.reqntid` for one kernel");
+  CHECK(read(".reqntid 32 .maxntid 32") == "PTX has `.maxntid` and `.reqntid` for one kernel");
+}
+
+TEST_CASE("what a module defines has a name of its own") {
+  const auto read = [](const std::string& text) {
+    return kernels_of_ptx(".version 9.0\n.target sm_80\n" + text + "\n.entry k() { ret; }");
+  };
+  const std::string variable = ".global .u32 a;\n", function = ".func a() { ret; }\n";
+  for (const std::string other : {".global .u32 a;", ".weak .global .u32 a;", ".global .u32 a = 1;",
+                                  ".const .u32 a;", ".shared .u32 a;", ".global .u32 b, a;",
+                                  ".func a() { ret; }", ".global .texref a;", ".entry a() { ret; }"}) {
+    CHECK_MESSAGE(read(variable + other) == "PTX defines 'a' twice", other);
+    CHECK_MESSAGE(read(function + other) == "PTX defines 'a' twice", other);
+  }
+  CHECK(read(".shared .u32 a;\n.shared .u32 a;") == "PTX defines 'a' twice");
+  CHECK(read(".global .u32 k;") == "PTX defines 'k' twice");
+  CHECK(read(variable + ".extern .global .u32 a;") == "k empty");
+  CHECK(read(".extern .global .u32 a;\n.visible .global .u32 a;") == "k empty");
+  CHECK(read(".extern .shared .b8 a[];\n.extern .shared .b8 a[];") == "k empty");
+  CHECK(read(".func a();\n.func a();\n" + function) == "k empty");
+  CHECK(read(variable + ".func f() { .reg .u32 a; ret; }\n.func g() { .shared .u32 a; ret; }") == "k empty");
 }
 
 TEST_CASE("a kernel's name stands once in a module, and there is an end to them") {
