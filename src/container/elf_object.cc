@@ -12,6 +12,7 @@ namespace archguard {
 namespace {
 
 constexpr std::size_t kTableWindow = std::size_t{16} * 1024;
+constexpr std::size_t kNamesAhead = 1024;  // names stand in any order
 constexpr std::size_t kElfObjectNameMost = 255;
 constexpr std::uint64_t kElfObjectSectionsMost =
     1'000'000;  // a limit on memory; the largest real objects have some 300,000
@@ -25,7 +26,7 @@ class ElfObjectReader {
       : source_(source),
         object_(object),
         table_(source, kTableWindow, kTableWindow),
-        names_(source, kTableWindow, kTableWindow) {}
+        names_(source, kTableWindow, kNamesAhead) {}
 
   // The first thing that is wrong, after having read what can be read.
   Status read() {

@@ -29,9 +29,12 @@ Result<Container> read_bare_cubin(const ByteSource& source, const HostObject& ob
   ARCHGUARD_TRY(start, read_bytes(source, 0, std::min<std::uint64_t>(kElfHeaderMost, source.size())));
   ARCHGUARD_TRY(header, parse_elf_header(start));
   CubinIdentity cubin = identify_cubin(header);
+  std::uint64_t looked_at = 0;  // sections that share bytes would let a small file cost without end
   for (const Section& section : object.sections) {
     const bool compat = section.name == kCompatSection;
     if (!section.has_bytes || (!compat && section.name != kToolkitInfoSection)) continue;
+    looked_at += std::min(section.size, kNoteMost);
+    if (looked_at > source.size()) return Error{{}, "sections of the cubin overlap", {}};
     ARCHGUARD_TRY(bytes, read_bytes(source, section.offset, std::min(section.size, kNoteMost)));
     compat ? apply_compat(bytes, cubin) : apply_toolkit_info(bytes, cubin);
   }

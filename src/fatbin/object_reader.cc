@@ -226,6 +226,9 @@ class ObjectReader {
   void check_registrations() {
     const RegistrationProblems problems = read_registrations(source_, host_, out_);
     if (errors_ != 0) return;
+    if (problems.overlap)
+      code_.errors.push_back(
+          {object_name(out_.path, out_.member), "sections that register fat binaries overlap", kRebuild});
     if (!problems.lost.empty()) {
       const std::size_t more = problems.lost.size() - 1;
       const std::uint64_t offset = problems.lost.front().offset;

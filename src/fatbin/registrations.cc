@@ -80,8 +80,14 @@ class RegistrationReader {
   }
 
   RegistrationProblems read() {
-    for (const Section& section : host_.sections)
-      if (is_registration_section(section.name) && section.has_bytes) read_section(section);
+    std::uint64_t size = 0;
+    for (const Section& section : host_.sections) {
+      if (!is_registration_section(section.name) || !section.has_bytes) continue;
+      problems_.overlap = section.size > source_.size() - size;
+      if (problems_.overlap) break;  // sections that share bytes would let a small file cost without end
+      size += section.size;
+      read_section(section);
+    }
     if (!out_.registrations.empty()) join_ids();
     problems_.unclaimed = static_cast<std::uint64_t>(std::count(claimed_.begin(), claimed_.end(), false));
     return std::move(problems_);

@@ -23,6 +23,7 @@ struct RegistrationProblems {
   std::vector<LostRegistration> lost;  // resolved, and no container that can be read is there
   std::uint64_t unresolved = 0;        // of these the file does not tell the place …
   std::uint64_t unclaimed = 0;         // … and so many containers are left for them
+  bool overlap = false;                // sections of registrations share bytes, and not all of them were read
 };
 
 // Reads what the object's host code registers, and the ids of separate compilation, into `out`, whose

@@ -72,8 +72,10 @@ class CubinReader {
     bool has_machine_code = false;
     for (std::uint64_t i = 1; i < header_.section_count; ++i) {
       const ElfSection section = section_at(i);
-      if (section.type == kElfCompat && name_of(section) == kCompatSection)
+      if (section.type == kElfCompat && name_of(section) == kCompatSection) {
+        ARCHGUARD_CHECK(look_at(section));
         apply_compat(in_.part(section.offset, section.size), cubin_);
+      }
       if (section.type == kKernelInfo) ARCHGUARD_CHECK(add_parameters(section, code));
       if (section.type == 0 || section.type == kElfNoBits || section.type >= kElfMachineTypes) continue;
       if (!in_.holds(section.offset, section.size))
@@ -85,8 +87,10 @@ class CubinReader {
                      {}};
       has_machine_code |= holds_code(section);
       if (section.type == kElfSymbols) tables.push_back(section);
-      if (section.type == kElfNote && name_of(section) == kToolkitInfoSection)
+      if (section.type == kElfNote && name_of(section) == kToolkitInfoSection) {
+        ARCHGUARD_CHECK(look_at(section));
         apply_toolkit_info(in_.part(section.offset, section.size), cubin_);
+      }
     }
     for (const ElfSection& table : tables) ARCHGUARD_CHECK(add_symbols(table, code));
     if (has_machine_code && tables.empty())
@@ -138,10 +142,35 @@ class CubinReader {
         header_, in_.part(header_.sections_offset + index * header_.section_size, header_.section_size));
   }
 
+  // As much of it as is compared with names that are known: sections may share one that is as long as the
+  // file, and the table of names may have no end.
   std::string_view name_of(const ElfSection& section) const {
-    if (header_.names_index >= header_.section_count) return {};
+    constexpr std::uint64_t kEnough = 32;
+    static_assert(kParametersOf.size() < kEnough && std::string_view(kToolkitInfoSection).size() < kEnough);
+    const Cursor names = section_names();
+    const std::uint64_t remain = names.size() - std::min<std::uint64_t>(names.size(), section.name);
+    const std::string_view text = names.part(section.name, std::min(remain, kEnough)).text();
+    const auto end = text.find('\0');
+    return end == std::string_view::npos && text.size() < kEnough ? std::string_view{} : text.substr(0, end);
+  }
+
+  // For the message that ends the reading.
+  std::string whole_name_of(const ElfSection& section) const {
+    return std::string(section_names().c_string(section.name));
+  }
+
+  Cursor section_names() const {
+    if (header_.names_index >= header_.section_count) return Cursor({});
     const ElfSection names = section_at(header_.names_index);
-    return Cursor(in_.part(names.offset, names.size)).c_string(section.name);
+    return Cursor(in_.part(names.offset, names.size));
+  }
+
+  // Before all of a section is read. In a sound cubin each of them has its own bytes; in another, a few that
+  // many of them share would cost without end.
+  Status look_at(const ElfSection& section) {
+    looked_at_ += in_.part(section.offset, section.size).size;
+    if (looked_at_ > in_.size()) return Error{{}, "sections of the cubin overlap", {}};
+    return Done{};
   }
 
   Status add_symbols(const ElfSection& table, ImageCode& code) {
@@ -153,8 +182,9 @@ class CubinReader {
                    {}};
     if (table.link >= header_.section_count)
       return Error{{}, "symbol table of the cubin names no string table", {}};
-    const ElfSection strings = section_at(table.link);
-    const Cursor symbols(in_.part(table.offset, table.size)), names(in_.part(strings.offset, strings.size));
+    ARCHGUARD_CHECK(look_at(table));
+    ARCHGUARD_CHECK(take_strings(table.link));
+    const Cursor symbols(in_.part(table.offset, table.size)), names(strings_);
     for (std::uint64_t at = 0; at < table.size; at += stride) {
       const Symbol symbol = parse_symbol(symbols, at, header_.is64);
       if (symbol.is_function() && symbol.section < header_.section_count) named_[symbol.section] = true;
@@ -190,9 +220,19 @@ class CubinReader {
 
   Status add_parameters(const ElfSection& section, ImageCode& code) {
     if (!starts_with(name_of(section), kKernelInfoSection)) return Done{};
-    info_size_ += std::min(section.size, in_.size());
-    if (info_size_ > in_.size()) return Error{{}, "sections of the cubin overlap", {}};
+    ARCHGUARD_CHECK(look_at(section));
     code.parameters = std::max(code.parameters, parameters_in(in_.part(section.offset, section.size)));
+    return Done{};
+  }
+
+  // Up to the last NUL, so that each text in it has an end.
+  Status take_strings(std::uint32_t index) {
+    if (strings_index_ == index) return Done{};
+    strings_index_ = index;
+    const ElfSection section = section_at(index);
+    ARCHGUARD_CHECK(look_at(section));
+    strings_ = in_.part(section.offset, section.size);
+    strings_.size = strings_.text().rfind('\0') + 1;  // 0 where there is none
     return Done{};
   }
 
@@ -218,10 +258,10 @@ class CubinReader {
     for (std::uint64_t i = 1; i < header_.section_count; ++i) {
       const ElfSection section = section_at(i);
       if (section.size != 0 && !named_[i] && what_is_in(name_of(section)) != Holds::nothing)
-        return Error{{},
-                     "section '" + std::string(name_of(section)) +
-                         "' of the cubin holds variables that no symbol names",
-                     {}};
+        return Error{
+            {},
+            "section '" + whole_name_of(section) + "' of the cubin holds variables that no symbol names",
+            {}};
     }
     return Done{};
   }
@@ -254,26 +294,25 @@ class CubinReader {
       const ElfSection section = section_at(i);
       if (holds_code(section) && section.type != kElfNoBits && !named_[i])
         return Error{
-            {},
-            "section '" + std::string(name_of(section)) + "' of the cubin holds code that no symbol names",
-            {}};
+            {}, "section '" + whole_name_of(section) + "' of the cubin holds code that no symbol names", {}};
       if (code.kernels.empty() && starts_with(name_of(section), kParametersOf))
         return Error{{},
                      "cubin holds parameters of the kernel '" +
-                         std::string(name_of(section).substr(kParametersOf.size())) + "' and no kernel",
+                         whole_name_of(section).substr(kParametersOf.size()) + "' and no kernel",
                      {}};
     }
     return Done{};
   }
 
   // Kernels and what they call: an instruction of zeros is none.
-  Status check_instructions() const {
+  Status check_instructions() {
     for (std::uint64_t i = 1; i < header_.section_count; ++i) {
       const ElfSection section = section_at(i);
       if (!holds_code(section) || section.type == kElfNoBits || section.type >= kElfMachineTypes) continue;
+      ARCHGUARD_CHECK(look_at(section));
       if (const auto at = find_zero_instruction(in_.part(section.offset, section.size), cubin_.sm))
         return Error{{},
-                     "section '" + std::string(name_of(section)) +
+                     "section '" + whole_name_of(section) +
                          "' of the cubin has zeros for an instruction at " + hex(*at),
                      {}};
     }
@@ -294,7 +333,10 @@ class CubinReader {
   std::vector<bool> named_;                       // by section: a function is in it
   std::vector<Holds> holds_;                      // by section
   std::uint64_t names_size_ = 0, code_size_ = 0;  // of all symbols' names and kernels' code
-  std::uint64_t link_names_size_ = 0, info_size_ = 0;
+  std::uint64_t link_names_size_ = 0;
+  std::uint64_t looked_at_ = 0;  // bytes of sections that were read whole
+  std::uint64_t strings_index_ = 0;
+  ByteView strings_;  // of section strings_index_
 };
 
 }  // namespace

@@ -1,0 +1,95 @@
+"""Counts the instructions that reading takes: twice the input may take at most 2.5 times as many.
+
+    linear.py --archguard PATH --arch-probe PATH --inputs PATH [KIND...]
+
+inputs.cc makes the files: one for each kind of table and string, and hostile ones. valgrind counts, so that no clock
+and no other process has a say. What a file of one entry takes is taken off: the programs' own start.
+"""
+import argparse
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+MOST = 2.5
+DEVICES = ["--device", "8.0", "--device", "9.0"]
+
+
+def commands(kind, program, probe, file, image):
+    """What reads a file of this kind, as name -> command."""
+    if kind.startswith("fleet"):
+        return {"verify": [program, "verify", image, "--fleet", file],
+                "verify json": [program, "verify", image, "--fleet", file, "--format", "json"],
+                "select": [probe, "select", "--fleet", file, "--toolkit", "13.0"],
+                "probe": [probe, "--fleet", file, "--format", "csv"]}
+    if kind == "waivers":
+        return {"verify": [program, "verify", image, *DEVICES, "--waivers", file]}
+    if kind == "paths":
+        return {"verify": [program, "verify", image, *DEVICES, "--files-from", file]}
+    found = {"verify": [program, "verify", file, *DEVICES],
+             "inspect": [program, "inspect", "--kernels", "--format", "json", file]}
+    if kind == "elf-dynamic":
+        found["needed"] = [program, "inspect", "--needed", file]
+    return found
+
+
+def instructions(command, folder):
+    log = folder / "log"
+    done = subprocess.run(["valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null",
+                           "--trace-children=no", f"--log-file={log}.%p", *command],
+                          stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=500)
+    counts = []
+    for each in folder.glob("log.*"):
+        counts += [int(count.replace(",", "")) for count in re.findall(r"I\s+refs:\s+([\d,]+)", each.read_text())]
+        each.unlink()
+    if not counts or done.returncode < 0 or "valgrind" in done.stderr:
+        sys.exit(f"linear: {' '.join(map(str, command))}: {done.stderr[-500:]}")
+    return sum(counts)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--archguard", required=True)
+    parser.add_argument("--arch-probe", required=True)
+    parser.add_argument("--inputs", required=True)
+    parser.add_argument("kinds", nargs="*")
+    options = parser.parse_args()
+    if not shutil.which("valgrind"):
+        print("SKIPPED: no valgrind, which counts the instructions")
+        return 0
+    known = subprocess.run([options.inputs, "--list"], check=True, capture_output=True, text=True).stdout.split()
+    failed = False
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        image = folder / "image"
+
+        def make(kind, count, file):
+            subprocess.run([options.inputs, kind, str(count), str(file)], check=True)
+            return file
+
+        make("cubin-kernels", 1, image)
+        start = {}
+        for kind in options.kinds or known:
+            size = 4000 if kind.startswith("hostile-") else 1000
+            counts = []
+            for count in 1, size, 2 * size:
+                file = make(kind, count, folder / "file")
+                counts.append({})
+                for command, words in commands(kind, options.archguard, options.arch_probe, file, image).items():
+                    if count > 1 or command not in start:
+                        counts[-1][command] = instructions(words, folder)
+                if count == 1:
+                    start.update(counts.pop())
+            for command in counts[0]:
+                once, twice = (each[command] - start[command] for each in counts)
+                ratio = twice / max(once, 1)
+                bad = ratio > MOST and twice > 5_000_000  # less is hidden behind what differs between two starts
+                failed |= bad
+                print(f"{'FAILED' if bad else 'ok':6} {kind:26} {command:12} {once / 1e6:8.1f} M, "
+                      f"twice: {twice / 1e6:8.1f} M, ratio {ratio:.2f}", flush=True)
+    return 1 if failed else 0
+
+
+sys.exit(main())
