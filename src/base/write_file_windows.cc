@@ -24,8 +24,11 @@ std::string real_path(const std::string& path) {
 
 Status write_file(const std::string& path, const std::string& text, unsigned) {
   const std::wstring name = widen(path);
-  const std::wstring beside = name + L"." + std::to_wstring(GetCurrentProcessId()) + L".part";
-  HANDLE file = CreateFileW(beside.c_str(), GENERIC_WRITE, FILE_SHARE_READ, nullptr, CREATE_ALWAYS,
+  LARGE_INTEGER now{};
+  QueryPerformanceCounter(&now);
+  const std::wstring beside =
+      name + L"." + std::to_wstring(GetCurrentProcessId()) + L"." + std::to_wstring(now.QuadPart) + L".part";
+  HANDLE file = CreateFileW(beside.c_str(), GENERIC_WRITE, FILE_SHARE_READ, nullptr, CREATE_NEW,
                             FILE_ATTRIBUTE_NORMAL, nullptr);
   if (file == INVALID_HANDLE_VALUE)
     return Error{path, "cannot be written: " + windows_error_text(GetLastError()),
