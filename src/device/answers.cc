@@ -62,6 +62,8 @@ LibraryAnswers read_answers(const ChildOutcome& outcome) {
       answers.driver_version = record[1];
     } else if (kind == "kernel" && record.size() == 2) {
       answers.kernel_version = record[1];
+    } else if (kind == "count" && record.size() == 2) {
+      answers.bad_count = record[1];
     } else if (kind == "control") {
       answers.control_opens = true;
     } else if (kind == "device" && record.size() == 8) {

@@ -33,6 +33,7 @@ struct LibraryAnswers {
   std::string load_error;
   std::string path;                   // of the library that answered
   std::vector<CallFailure> failures;  // in order; one of the initialisation comes first
+  std::string bad_count;              // of devices, which no machine has: "-1"; empty where it is sane
   bool initialised = false;
   std::optional<int> cuda_number;  // as cuDriverGetVersion spells it
   std::string driver_version;      // NVML: of the kernel driver
@@ -54,6 +55,7 @@ class AnswerWriter {
   void driver_version(const std::string& version) { sink_.put({"driver", version}); }
   void kernel_version(const std::string& version) { sink_.put({"kernel", version}); }
   void control_opens() { sink_.put({"control"}); }
+  void bad_count(const std::string& count) { sink_.put({"count", count}); }
   void device(const DeviceAnswer& device);
 
  private:

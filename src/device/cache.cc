@@ -61,7 +61,8 @@ bool worth_keeping(const std::vector<ChildOutcome>& outcomes) {
     const LibraryAnswers answers = read_answers(outcome);
     const bool cuda = &outcome == &outcomes.front();
     const bool absent = !cuda && answers.state == DynamicLibrary::State::missing;  // NVML may be
-    if (answers.end != ChildOutcome::End::finished || !answers.failures.empty()) return false;
+    if (answers.end != ChildOutcome::End::finished || !answers.failures.empty() || !answers.bad_count.empty())
+      return false;
     if (!absent && !answers.initialised) return false;
     if (cuda && answers.devices.empty()) return false;
   }

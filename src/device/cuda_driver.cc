@@ -101,7 +101,8 @@ void read_cuda_devices(const CudaApi& api, AnswerWriter& out) {
   out.stage("cuDeviceGetCount");
   int count = 0;
   if (const int code = api.device_get_count(&count); code != 0) return out.failure("cuDeviceGetCount", code);
-  for (int i = 0; i < count && i < kMostCudaDevices; ++i) {
+  if (count < 0 || count > kMostCudaDevices) return out.bad_count(std::to_string(count));
+  for (int i = 0; i < count; ++i) {
     out.stage("cuDeviceGet");
     int device = 0;
     if (const int code = api.device_get(&device, i); code != 0) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/printable.h"
 #include "base/text.h"
 #include "compat/rules.h"
 #include "compat/toolkit.h"
@@ -171,6 +172,11 @@ bool means_none(int code) {
   return code == 34 || code == 100;
 }
 
+Diagnostic explain_bad_count(const char* stage, const std::string& library, const LibraryAnswers& answers) {
+  return {stage, std::nullopt, "", library + in_file(answers.path) + " counts " + answers.bad_count + " GPUs",
+          "reinstall the NVIDIA driver"};
+}
+
 void judge_cuda(const FailureFacts& facts, ProbeResult& result) {
   const LibraryAnswers& cuda = facts.cuda;
   const bool ended_early = cuda.end != ChildOutcome::End::finished;
@@ -184,6 +190,10 @@ void judge_cuda(const FailureFacts& facts, ProbeResult& result) {
   } else if (!cuda.initialised) {
     result.status = means_none(cuda.failures.front().code) ? ProbeStatus::none : ProbeStatus::failed;
     result.diagnostics.push_back(explain_cuda_code(cuda.failures.front(), facts));
+  } else if (!cuda.bad_count.empty()) {
+    result.status = ProbeStatus::failed;
+    result.diagnostics.push_back(
+        explain_bad_count("cuDeviceGetCount", cuda_library_name(facts.around), cuda));
   } else if (cuda.devices.empty() && cuda.failures.empty()) {
     result.status = ProbeStatus::none;
     result.diagnostics.push_back(explain_cuda_code({"cuDeviceGetCount", 100}, facts));
@@ -213,6 +223,7 @@ void judge_nvml(const FailureFacts& facts, ProbeResult& result) {
     return;
   if (nvml.end != ChildOutcome::End::finished)
     result.diagnostics.push_back(explain_end("NVML", nvml, facts.around));
+  if (!nvml.bad_count.empty()) result.diagnostics.push_back(explain_bad_count("nvml", "NVML", nvml));
   for (const auto& failure : nvml.failures) result.diagnostics.push_back(explain_nvml_code(failure, facts));
 }
 

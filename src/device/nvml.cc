@@ -1,4 +1,5 @@
 #include <cstdio>
+#include <string>
 
 #include "device/answers.h"
 #include "device/drivers.h"
@@ -96,7 +97,8 @@ void ask_nvml(const RecordSink& sink) {
   out.stage("nvmlDeviceGetCount");
   unsigned count = 0;
   if (const int code = api.count(&count); code != 0) return out.failure("nvmlDeviceGetCount", code);
-  for (unsigned i = 0; i < count && i < kMostNvmlDevices; ++i) {
+  if (count > kMostNvmlDevices) return out.bad_count(std::to_string(count));
+  for (unsigned i = 0; i < count; ++i) {
     out.stage("nvmlDeviceGetHandleByIndex");
     NvmlDevice device = nullptr;
     if (const int code = api.handle(i, &device); code != 0) {

@@ -65,6 +65,7 @@ bool open_pipe(int ends[2]) {
 // The child's side. The driver's own printing goes to the noise pipe; signal handlers of the host program,
 // core files and the terminal's stdin are none of the driver's business.
 [[noreturn]] void run_child(const IsolatedBody& body, int records_fd, int noise_fd) {
+  setpgid(0, 0);  // what it signals is its own, and what it starts ends with it
 #ifdef __linux__
   prctl(PR_SET_PDEATHSIG, SIGKILL);
 #endif
@@ -89,6 +90,7 @@ void start_child(RunningChild& child, const IsolatedBody& body) {
   if (piped) child.pid = fork();
   if (child.pid == 0) run_child(body, records[1], noise[1]);
   const int cause = errno;
+  if (child.pid > 0) setpgid(child.pid, child.pid);  // before anybody ends the group; the child does it, too
   for (const int end : {records[1], noise[1]})
     if (end >= 0) close(end);
   if (child.pid < 0) {
@@ -103,10 +105,12 @@ void start_child(RunningChild& child, const IsolatedBody& body) {
   child.noise_fd = noise[0];
 }
 
-// Takes what is in the pipe, at most `most` bytes of it into `text`; closes the pipe at its end.
+// Takes what is in the pipe, at most `most` bytes of it into `text`; closes the pipe at its end. Who writes
+// without a pause must not hold this process past the deadline, so one call takes a few times what a pipe
+// holds.
 void drain_pipe(int& descriptor, std::string& text, std::size_t most) {
   char buffer[8192];
-  while (descriptor >= 0) {
+  for (int reads = 0; descriptor >= 0 && reads < 64; ++reads) {
     const ssize_t count = read(descriptor, buffer, sizeof buffer);
     if (count > 0) {
       const std::size_t room = most > text.size() ? most - text.size() : 0;
@@ -127,9 +131,10 @@ void drain_child(RunningChild& child) {
   drain_pipe(child.noise_fd, child.noise, kMostNoiseBytes);
 }
 
-// Kills the child and waits for its end no longer than kReapPatience: one in uninterruptible sleep does not
-// end.
+// Kills the child with all that it started, and waits for its end no longer than kReapPatience: one in
+// uninterruptible sleep does not end. While it is not reaped its number is that of no other group.
 void kill_and_reap(RunningChild& child) {
+  kill(-child.pid, SIGKILL);
   kill(child.pid, SIGKILL);
   const auto deadline = SteadyClock::now() + kReapPatience;
   while (waitpid(child.pid, nullptr, WNOHANG) == 0 && SteadyClock::now() < deadline) usleep(1000);
@@ -137,20 +142,20 @@ void kill_and_reap(RunningChild& child) {
 
 // Has the child said its last line, or ended? Asked in this order: of one that has ended the pipes hold all.
 void look_after(RunningChild& child) {
-  int status = 0;
-  const bool ended = waitpid(child.pid, &status, WNOHANG) == child.pid;
+  siginfo_t about{};
+  const bool ended = waitid(P_PID, static_cast<id_t>(child.pid), &about, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+                     about.si_pid != 0;
   drain_child(child);
   const std::string last_line = "\n" + std::string(kEndLine) + "\n";
   if (child.records == last_line.substr(1) || ends_with(child.records, last_line)) {
     child.outcome.end = ChildOutcome::End::finished;
     child.done = true;
-    if (!ended) kill_and_reap(child);
   } else if (ended) {
-    const bool crashed = WIFSIGNALED(status);
-    child.outcome.end = crashed ? ChildOutcome::End::crashed : ChildOutcome::End::exited;
-    child.outcome.detail = crashed ? WTERMSIG(status) : WEXITSTATUS(status);
+    child.outcome.end = about.si_code == CLD_EXITED ? ChildOutcome::End::exited : ChildOutcome::End::crashed;
+    child.outcome.detail = about.si_status;
     child.done = true;
   }
+  if (child.done) kill_and_reap(child);
 }
 
 ChildOutcome outcome_of(RunningChild& child) {
@@ -332,10 +337,11 @@ std::string file_stamp(const std::string& path) {
   if (stat(path.c_str(), &about) != 0) return "-";
   char stamp[200];
   if (S_ISREG(about.st_mode)) {
-    std::snprintf(stamp, sizeof stamp, "%llu:%llu:%lld:%lld.%09ld",
+    std::snprintf(stamp, sizeof stamp, "%llu:%llu:%lld:%lld.%09ld:%lld.%09ld",
                   static_cast<unsigned long long>(about.st_dev),
                   static_cast<unsigned long long>(about.st_ino), static_cast<long long>(about.st_size),
-                  static_cast<long long>(about.st_mtim.tv_sec), about.st_mtim.tv_nsec);
+                  static_cast<long long>(about.st_mtim.tv_sec), about.st_mtim.tv_nsec,
+                  static_cast<long long>(about.st_ctim.tv_sec), about.st_ctim.tv_nsec);
   } else {  // the times of a device node tell of its use
     std::snprintf(stamp, sizeof stamp, "%o:%u:%u:%llu", about.st_mode, about.st_uid, about.st_gid,
                   static_cast<unsigned long long>(about.st_rdev));

@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 #include <filesystem>
+#include <fstream>
 
 #include "played_machine.h"
 
@@ -123,6 +124,27 @@ TEST_CASE("a driver library that is replaced, or one that comes before it, drops
   install(earlier);
   CHECK(machine.ask() == dropped("a driver library changed"));
   CHECK(machine.ask() == kUsed);
+}
+
+TEST_CASE("a driver library that is written anew in place drops the answer, whatever its size and date") {
+  CachedMachine machine;
+  const std::string own = machine.folder() + "/own", library = own + "/libcuda.so.1";
+  std::filesystem::create_directories(own);
+  std::filesystem::copy_file(kCudaPath, library);
+  machine.with("LD_LIBRARY_PATH", own);
+  machine.ask();
+  REQUIRE(machine.ask() == kUsed);
+  const auto date = std::filesystem::last_write_time(library);
+  {
+    std::fstream file(library, std::ios::in | std::ios::out | std::ios::binary);
+    file.put('\x7f');  // what is there already
+  }
+  std::filesystem::last_write_time(library, date);
+  machine.becomes(kTwoGpus + std::string("crash cuInit\n"));
+  const auto run = machine.run({"--format", "json", "--cache", machine.cache()});
+  CHECK(run.exit_code == 4);
+  CHECK(json_line(run.out, "cache") == dropped("a driver library changed"));
+  CHECK_FALSE(std::filesystem::exists(machine.cache()));
 }
 
 TEST_CASE("another arch_probe asks anew") {

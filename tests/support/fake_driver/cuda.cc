@@ -86,7 +86,8 @@ EXPORT int cuDriverGetVersion(int* version) {
 
 EXPORT int cuDeviceGetCount(int* count) {
   if (const int code = begin("cuDeviceGetCount"); code != 0) return code;
-  *count = static_cast<int>(shown.size());
+  *count =
+      static_cast<int>(fake_machine().lies ? fake_machine().count : static_cast<long long>(shown.size()));
   return 0;
 }
 

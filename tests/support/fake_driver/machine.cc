@@ -1,6 +1,7 @@
 #include "support/fake_driver/machine.h"
 
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -43,12 +44,17 @@ FakeMachine read_machine() {
     words >> what;
     if (what == "driver") words >> machine.driver;
     if (what == "cuda") words >> machine.cuda;
+    if (what == "count") {
+      words >> machine.count;
+      machine.lies = true;
+    }
     if (what == "device") {
       FakeDevice device = read_device(words);
       if (device.nvml_place == 0) device.nvml_place = static_cast<int>(machine.devices.size()) + 1;
       machine.devices.push_back(device);
     }
-    if (what == "fail" || what == "hang" || what == "crash" || what == "exit" || what == "print") {
+    if (what == "fail" || what == "hang" || what == "crash" || what == "exit" || what == "print" ||
+        what == "signal" || what == "fork") {
       words >> function;
       std::getline(words, rest);
       machine.tricks[function].push_back(what + rest);
@@ -78,6 +84,16 @@ int play(const char* function) {
     if (what == "hang")
       for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
     if (what == "crash") *nowhere = 0;
+#ifndef _WIN32
+    if (what == "signal") kill(0, std::atoi(rest.c_str()));
+    for (int i = 0; what == "fork" && i < std::atoi(rest.c_str()); ++i) {
+      if (fork() != 0) continue;
+      signal(SIGPIPE, SIG_IGN);
+      signal(SIGTERM, SIG_IGN);
+      alarm(30);  // where nobody ends it
+      for (;;) std::printf("I am still here\n");
+    }
+#endif
     if (what == "exit") _exit(std::atoi(rest.c_str()));
     if (what == "fail") return std::atoi(rest.c_str());
   }

@@ -18,6 +18,9 @@
 //   crash FUNCTION                  ... ends in a segmentation fault
 //   exit FUNCTION CODE              ... ends the process
 //   print FUNCTION TEXT             ... prints the text on stdout and stderr, then works
+//   signal FUNCTION NUMBER          ... sends that signal to its process group, then works
+//   fork FUNCTION COUNT             ... starts so many processes, which print without end, then works
+//   count N                         how many devices both libraries say there are
 struct FakeDevice {
   std::string name, uuid, pci;
   int major = 0, minor = 0;
@@ -28,6 +31,8 @@ struct FakeDevice {
 struct FakeMachine {
   std::string driver;
   int cuda = 0;
+  long long count = -1;  // of the devices, where it is not their number
+  bool lies = false;     // about it
   std::vector<FakeDevice> devices;
   std::map<std::string, std::vector<std::string>> tricks;  // function → "fail 100", "hang", …
 };
