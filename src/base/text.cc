@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdio>
 
+#include "base/printable.h"
+
 namespace archguard {
 namespace {
 
@@ -22,25 +24,6 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
     }
   }
   return row[b.size()];
-}
-
-// Length of the well-formed UTF-8 sequence at the start of `text`, 0 where there is none (RFC 3629, table 3-7
-// of Unicode).
-std::size_t utf8_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
-  const auto tail = [&](std::size_t i) { return byte(i) >= 0x80 && byte(i) <= 0xbf; };
-  const unsigned lead = byte(0);
-  if (lead < 0x80) return 1;
-  if (lead >= 0xc2 && lead <= 0xdf) return tail(1) ? 2 : 0;
-  if (lead >= 0xe0 && lead <= 0xef) {
-    const unsigned low = lead == 0xe0 ? 0xa0 : 0x80, high = lead == 0xed ? 0x9f : 0xbf;
-    return byte(1) >= low && byte(1) <= high && tail(2) ? 3 : 0;
-  }
-  if (lead >= 0xf0 && lead <= 0xf4) {
-    const unsigned low = lead == 0xf0 ? 0x90 : 0x80, high = lead == 0xf4 ? 0x8f : 0xbf;
-    return byte(1) >= low && byte(1) <= high && tail(2) && tail(3) ? 4 : 0;
-  }
-  return 0;
 }
 
 }  // namespace
@@ -107,30 +90,6 @@ std::string count_of(std::uint64_t count, std::string_view singular, std::string
   std::string text = std::to_string(count) + " ";
   if (count == 1) return text.append(singular);
   return plural.empty() ? text.append(singular) + "s" : text.append(plural);
-}
-
-std::string printable(std::string_view text) {
-  std::string shown;
-  shown.reserve(text.size());
-  while (!text.empty()) {
-    const std::size_t length = std::max<std::size_t>(utf8_length(text), 1);
-    const auto lead = static_cast<unsigned char>(text[0]);
-    const bool control = lead < 0x20 || lead == 0x7f;
-    const bool control_of_two = lead == 0xc2 && length == 2 && static_cast<unsigned char>(text[1]) < 0xa0;
-    if (control || control_of_two || (lead >= 0x80 && length == 1)) {
-      shown += '?';
-    } else {
-      shown += text.substr(0, length);
-    }
-    text.remove_prefix(length);
-  }
-  return shown;
-}
-
-std::string excerpt(std::string_view text, std::size_t most) {
-  if (text.size() <= most) return printable(text);
-  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xc0) == 0x80) --most;  // no half of a letter
-  return printable(text.substr(0, most)) + "…";
 }
 
 std::string json_quote(std::string_view text) {

@@ -32,12 +32,6 @@ std::string hex(std::uint64_t value);
 // "1 kernel", "2 kernels"; `plural` for irregular ones ("library", "libraries").
 std::string count_of(std::uint64_t count, std::string_view singular, std::string_view plural = {});
 
-// Letters a terminal prints: control characters and bytes that are not UTF-8 become '?'. Names come from a
-// driver or a file.
-std::string printable(std::string_view text);
-// The same, and where it is longer than `most` bytes cut there and ended by "…".
-std::string excerpt(std::string_view text, std::size_t most);
-
 // A JSON string with its quotes. Bytes that are not UTF-8 become U+FFFD, so that the document is always
 // valid.
 std::string json_quote(std::string_view text);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/printable.h"
 #include "base/text.h"
 #include "device/csv.h"
 #include "image/demangle.h"

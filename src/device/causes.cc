@@ -1,3 +1,4 @@
+#include "base/printable.h"
 #include "base/text.h"
 #include "device/judge.h"
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/printable.h"
 #include "base/text.h"
 
 namespace archguard {
@@ -26,14 +27,15 @@ bool may_run_cuda_compat(const Device& device) {
 }
 
 std::string describe(const Device& device) {
+  const std::string origin = printable(device.origin);
   const std::string capability =
       device.capability ? to_string(*device.capability) : "compute capability unknown";
   std::string name = printable(device.name);
   if (name.empty() && device.capability) {
-    return device.origin.empty() ? capability : capability + " (" + device.origin + ")";
+    return origin.empty() ? capability : capability + " (" + origin + ")";
   }
   if (name.empty()) name = "device";
-  return name + " (" + capability + (device.origin.empty() ? "" : ", " + device.origin) + ")";
+  return name + " (" + capability + (origin.empty() ? "" : ", " + origin) + ")";
 }
 
 }  // namespace archguard

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/printable.h"
 #include "base/text.h"
 #include "base/text_file.h"
 #include "compat/toolkit.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "base/printable.h"
 #include "base/text.h"
 #include "container/host_file.h"
 #include "coverage/fix.h"
@@ -111,7 +112,7 @@ class GroupWriter {
   }
 
  private:
-  void line(const std::string& text) { out_ += text + "\n"; }
+  void line(const std::string& text) { out_ += printable_coloured(text) + "\n"; }
   void detail(std::string_view label, const std::string& text) {
     if (!text.empty()) line(fmt::format("  {}: {}", label, text));
   }
@@ -222,7 +223,7 @@ std::string pickable_text(const std::vector<Pickable>& images) {
         "for its "
         "device, "
         "add --any-of '{}'\n",
-        images[i].files, images[i].glob, images[i].glob);
+        images[i].files, printable(images[i].glob), printable(images[i].glob));
   if (images.size() > kShown)
     text += fmt::format("archguard: hint: so do {} more groups of images\n", images.size() - kShown);
   return text;

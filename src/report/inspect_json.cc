@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <iterator>
 
+#include "base/printable.h"
 #include "base/text.h"
 #include "coverage/toolkit_symbols.h"
 #include "report/arch_sizes.h"
@@ -14,6 +15,19 @@ constexpr std::size_t kFlushAt = std::size_t{1} << 16;
 
 std::string quote_or_null(const std::string& text) {
   return text.empty() ? "null" : json_quote(text);
+}
+
+// Of a member of an object: what JSON cannot hold of a text stands beside it.
+std::string with_bytes(const char* key, std::string value, const std::string& text) {
+  const auto bytes = bytes_beside(text);
+  value = fmt::format("\"{}\":{}", key, value);
+  return bytes ? value + fmt::format(",\"{}_bytes\":\"{}\"", key, *bytes) : value;
+}
+std::string json_member(const char* key, const std::string& text) {
+  return with_bytes(key, json_quote(text), text);
+}
+std::string json_member_or_null(const char* key, const std::string& text) {
+  return with_bytes(key, quote_or_null(text), text);
 }
 
 // Written as it is read: the document of a large library is larger than what may be kept in memory.
@@ -36,8 +50,8 @@ class JsonWriter final : public InspectWriter {
   }
 
   void container(const DeviceObject&, const Container& container, const ContainerCode* code) override {
-    put("{}\n{{\"offset\":{},\"section\":{},\"size\":{},\"relocatable\":{},{}\"images\":[",
-        first_container_ ? "" : ",", container.offset, quote_or_null(container.section), container.size,
+    put("{}\n{{\"offset\":{},{},\"size\":{},\"relocatable\":{},{}\"images\":[", first_container_ ? "" : ",",
+        container.offset, json_member_or_null("section", container.section), container.size,
         container.relocatable, container.bare ? "\"bare\":true," : "");
     first_container_ = false;
     for (std::size_t i = 0; i < container.entries.size(); ++i) {
@@ -72,9 +86,8 @@ class JsonWriter final : public InspectWriter {
     }
     put("}}");
     if (!runtime_code_.empty()) {
-      put(",\"runtime_code\":[");
-      put_texts(runtime_code_);
-      put("]");
+      put(",");
+      put_list("runtime_code", runtime_code_);
     }
     put("}}");
   }
@@ -94,15 +107,15 @@ class JsonWriter final : public InspectWriter {
     put("],\"errors\":[");
     const char* comma = "";
     for (const Error& error : errors_) {
-      put("{}\n{{\"where\":{},\"what\":{},\"fix\":{}}}", comma, json_quote(error.where),
-          json_quote(error.what), quote_or_null(error.fix));
+      put("{}\n{{{},{},{}}}", comma, json_member("where", error.where), json_member("what", error.what),
+          json_member_or_null("fix", error.fix));
       comma = ",";
     }
-    put("],\"warnings\":[");
-    put_texts(warnings_);
-    put("],\"passed_over\":[");
-    put_texts(paths_of(passed_over));
-    put("]}}\n");
+    put("],");
+    put_list("warnings", warnings_);
+    put(",");
+    put_list("passed_over", paths_of(passed_over));
+    put("}}\n");
     sink_({buffer_.data(), buffer_.size()});
     buffer_.clear();
   }
@@ -113,12 +126,17 @@ class JsonWriter final : public InspectWriter {
     fmt::format_to(std::back_inserter(buffer_), format, std::forward<Arguments>(arguments)...);
   }
 
-  void put_texts(const std::vector<std::string>& texts) {
-    const char* comma = "";
+  void put_list(const char* key, const std::vector<std::string>& texts) {
+    std::vector<std::string> quoted, bytes;
+    bool any = false;
     for (const std::string& text : texts) {
-      put("{}{}", comma, json_quote(text));
-      comma = ",";
+      const auto own = bytes_beside(text);
+      quoted.push_back(json_quote(text));
+      bytes.push_back(own ? json_quote(*own) : "null");
+      any = any || own;
     }
+    put("\"{}\":[{}]", key, join(quoted, ","));
+    if (any) put(",\"{}_bytes\":[{}]", key, join(bytes, ","));
   }
 
   void flush_when_full() {
@@ -128,8 +146,8 @@ class JsonWriter final : public InspectWriter {
   }
 
   void open_object(const std::string& member) {
-    put("{}\n{{\"path\":{},\"member\":{},\"containers\":[", first_file_ ? "" : ",", json_quote(path_),
-        quote_or_null(member));
+    put("{}\n{{{},{},\"containers\":[", first_file_ ? "" : ",", json_member("path", path_),
+        json_member_or_null("member", member));
     first_file_ = false;
     any_object_ = true;
     first_container_ = true;
@@ -151,7 +169,7 @@ class JsonWriter final : public InspectWriter {
       for (const Arch arch : entry.or_archs) others.push_back(json_quote(to_string(arch)));
       put(",\"or_archs\":[{}]", join(others, ","));
     }
-    if (!entry.identifier.empty()) put(",\"identifier\":{}", json_quote(entry.identifier));
+    if (!entry.identifier.empty()) put(",{}", json_member("identifier", entry.identifier));
     if (entry.optix) put(",\"optix\":true");
     if (!entry.unknown.empty()) put(",\"unknown\":{}", json_quote(entry.unknown));
     if (contents != nullptr && contents->code) {
@@ -165,7 +183,7 @@ class JsonWriter final : public InspectWriter {
     put(",\"toolkit\":{},\"kernels\":[", code.toolkit ? "\"" + to_string(*code.toolkit) + "\"" : "null");
     const char* comma = "";
     for (const Kernel& kernel : code.kernels) {
-      put("{}{{\"name\":{},\"state\":\"{}\"", comma, json_quote(kernel.name), name_of(kernel.state));
+      put("{}{{{},\"state\":\"{}\"", comma, json_member("name", kernel.name), name_of(kernel.state));
       if (kernel.code_size != 0) put(",\"code_size\":{}", kernel.code_size);
       put("}}");
       comma = ",";
@@ -177,7 +195,7 @@ class JsonWriter final : public InspectWriter {
     put(",\"variables\":[");
     const char* comma = "";
     for (const DeviceVariable& variable : code.variables) {
-      put("{}{{\"name\":{},\"space\":\"{}\"", comma, json_quote(variable.name), name_of(variable.space));
+      put("{}{{{},\"space\":\"{}\"", comma, json_member("name", variable.name), name_of(variable.space));
       if (variable.size != 0) put(",\"size\":{}", variable.size);
       if (is_toolkits_own(variable)) put(",\"of_toolkit\":true");
       put("}}");

@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <iterator>
+#include <type_traits>
 #include <unordered_map>
 
+#include "base/printable.h"
 #include "base/text.h"
 #include "container/host_file.h"
 #include "coverage/judge.h"
@@ -92,9 +94,21 @@ class TextWriter final : public InspectWriter {
   }
 
  private:
+  // Each text among the arguments is a part of one line.
   template <class... Arguments>
-  void put(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
-    fmt::format_to(std::back_inserter(buffer_), format, std::forward<Arguments>(arguments)...);
+  void put(std::string_view format, const Arguments&... arguments) {
+    put_shown(format, shown(arguments)...);
+  }
+  template <class... Arguments>
+  void put_shown(std::string_view format, const Arguments&... arguments) {
+    fmt::vformat_to(std::back_inserter(buffer_), format, fmt::make_format_args(arguments...));
+  }
+  template <class Argument>
+  static auto shown(const Argument& argument) {
+    if constexpr (std::is_convertible_v<Argument, std::string_view>)
+      return printable_coloured(argument);
+    else
+      return argument;
   }
 
   void flush() {

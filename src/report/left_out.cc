@@ -4,6 +4,7 @@
 #include <map>
 #include <tuple>
 
+#include "base/printable.h"
 #include "base/text.h"
 
 namespace archguard {

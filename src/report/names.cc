@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "base/printable.h"
 #include "base/text.h"
 #include "compat/rules.h"
 #include "image/demangle.h"
@@ -176,7 +177,7 @@ std::string passed_over_text(const PassedOver& passed_over) {
     const auto end = names.begin() + static_cast<std::ptrdiff_t>(std::min(kShown, names.size()));
     text +=
         "passed over unread: " + count_of(names.size(), std::string(kind.one), std::string(kind.several)) +
-        " (" + join(std::vector<std::string>(names.begin(), end), ", ") +
+        " (" + printable(join(std::vector<std::string>(names.begin(), end), ", ")) +
         (names.size() > kShown ? ", …" : "") + "); " + std::string(kind.rest) +
         "\n  fix: " + std::string(kind.fix) + "\n";
   }

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/printable.h"
 #include "compat/rules.h"
 #include "report/names.h"
 
@@ -10,7 +11,37 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Bytes that are not UTF-8 (a path, a kernel's name) are replaced when the document is written.
+// Bytes that are not UTF-8 (a path, a kernel's name) are replaced when the document is written. They stand
+// beside then: of "path" in "path_bytes", of a list of texts in a list that has null for those that are
+// whole.
+Json bytes_of(const Json& value) {
+  if (value.is_string()) {
+    const auto bytes = bytes_beside(value.get_ref<const std::string&>());
+    return bytes ? Json(*bytes) : Json(nullptr);
+  }
+  if (!value.is_array()) return nullptr;
+  bool any = false;
+  Json all = Json::array();
+  for (const Json& each : value) {
+    if (!each.is_string()) return nullptr;
+    all.push_back(bytes_of(each));
+    any = any || !all.back().is_null();
+  }
+  return any ? std::move(all) : Json(nullptr);
+}
+
+void add_bytes(Json& json) {
+  std::vector<std::pair<std::string, Json>> added;
+  for (auto each = json.begin(); each != json.end(); ++each) {
+    Json& value = *each;
+    if (json.is_object())
+      if (Json bytes = bytes_of(value); !bytes.is_null())
+        added.emplace_back(each.key() + "_bytes", std::move(bytes));
+    if (value.is_structured()) add_bytes(value);
+  }
+  for (auto& [key, bytes] : added) json[key] = std::move(bytes);
+}
+
 Json text_or_null(const std::string& text) {
   return text.empty() ? Json(nullptr) : Json(text);
 }
@@ -221,6 +252,7 @@ std::string verify_json(const Verification& verification) {
     json["unused_waivers"].push_back({{"kernel", unused.waiver.kernel},
                                       {"compute_cap", unused.waiver.compute_cap},
                                       {"origin", unused.waiver.origin}});
+  add_bytes(json);
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

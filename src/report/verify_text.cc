@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <iterator>
 
+#include "base/printable.h"
 #include "base/text.h"
 #include "compat/rules.h"
 #include "compat/toolkit.h"
@@ -142,7 +143,7 @@ class Writer {
     if (files + groups > 1) line(count_of(files, "file") + with + ": " + join(parts, ", "));
   }
 
-  void line(const std::string& text) { out_ += text + "\n"; }
+  void line(const std::string& text) { out_ += printable_coloured(text) + "\n"; }
   void detail(std::string_view label, const std::string& text) {
     if (!text.empty()) line(fmt::format("  {}: {}", label, text));
   }

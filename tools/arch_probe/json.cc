@@ -1,3 +1,4 @@
+#include "base/printable.h"
 #include "base/text.h"
 #include "commands.h"
 
@@ -12,6 +13,12 @@ class JsonObject {
     if (!members_.empty()) members_ += separator_;
     members_.append(json_quote(key)).append(": ").append(value);
     return *this;
+  }
+  // A text of others: what JSON cannot hold of it stands beside it.
+  JsonObject& add_text(std::string_view key, const std::string& text, bool null_if_empty = true) {
+    add(key, text.empty() && null_if_empty ? "null" : json_quote(text));
+    const auto bytes = bytes_beside(text);
+    return bytes ? add(std::string(key) + "_bytes", json_quote(*bytes)) : *this;
   }
   std::string text() const { return "{" + members_ + "}"; }
   std::string document_text() const { return "{\n  " + members_ + "\n}\n"; }
@@ -39,6 +46,11 @@ std::string json_known_or_null(const std::optional<Value>& value) {
   return value ? json_quote(to_string(*value)) : "null";
 }
 
+// A sentence, which whoever reads the document may print.
+std::string json_message(const std::string& text) {
+  return json_quote(printable(text));
+}
+
 std::string json_bool(bool value) {
   return value ? "true" : "false";
 }
@@ -49,26 +61,36 @@ std::string json_strings(const std::vector<std::string>& texts) {
   return json_array(quoted);
 }
 
+std::string json_printable_or_null(const std::string& text) {
+  return text.empty() ? "null" : json_message(text);
+}
+
+std::string json_messages(const std::vector<std::string>& texts) {
+  std::vector<std::string> quoted;
+  for (const auto& text : texts) quoted.push_back(json_message(text));
+  return json_array(quoted);
+}
+
 std::string json_map(const std::map<std::string, std::string>& map) {
   JsonObject object;
-  for (const auto& [key, value] : map) object.add(key, json_quote(value));
+  for (const auto& [key, value] : map) object.add_text(key, value, false);
   return object.text();
 }
 
 std::string json_device(const Device& device) {
   JsonObject object;
-  object.add("name", json_text_or_null(device.name))
+  object.add_text("name", device.name)
       .add("compute_capability", json_known_or_null(device.capability))
-      .add("driver_version", json_text_or_null(device.driver_version))
+      .add_text("driver_version", device.driver_version)
       .add("driver_cuda", json_known_or_null(device.driver_cuda))
-      .add("uuid", json_text_or_null(device.uuid))
-      .add("pci_bus_id", json_text_or_null(device.pci_bus_id))
+      .add_text("uuid", device.uuid)
+      .add_text("pci_bus_id", device.pci_bus_id)
       .add("visible", json_bool(device.visible))
-      .add("excluded", json_text_or_null(device.excluded))
+      .add_text("excluded", device.excluded)
       .add("mig", json_bool(device.mig))
       .add("count", std::to_string(device.count))
-      .add("host", device.host ? json_quote(*device.host) : "null")
-      .add("origin", json_quote(device.origin))
+      .add_text("host", device.host.value_or(""))
+      .add_text("origin", device.origin, false)
       .add("source", json_map(device.source));
   if (!device.extra.empty()) object.add("extra", json_map(device.extra));
   return object.text();
@@ -91,8 +113,8 @@ std::string json_diagnostics(const std::vector<Diagnostic>& diagnostics) {
                            .add("stage", json_quote(each.stage))
                            .add("code", each.code ? std::to_string(*each.code) : "null")
                            .add("name", json_text_or_null(each.name))
-                           .add("cause", json_quote(each.cause))
-                           .add("fix", json_text_or_null(each.fix))
+                           .add("cause", json_message(each.cause))
+                           .add("fix", json_printable_or_null(each.fix))
                            .text());
   return json_lines(elements);
 }
@@ -102,7 +124,7 @@ std::string json_cache(const ProbeResult& probe) {
   if (!probe.from_cache && probe.cache_dropped.empty()) return "null";
   return JsonObject()
       .add("used", json_bool(probe.from_cache))
-      .add("reason", json_text_or_null(probe.cache_dropped))
+      .add("reason", json_printable_or_null(probe.cache_dropped))
       .text();
 }
 
@@ -115,7 +137,7 @@ std::string json_entries(const std::vector<ChosenEntry>& entries) {
     elements.push_back(JsonObject()
                            .add("arch", json_quote(to_string(chosen.entry.arch)))
                            .add("kind", json_quote(kind))
-                           .add("reason", json_quote(chosen.reason))
+                           .add("reason", json_message(chosen.reason))
                            .add("devices", json_array(devices))
                            .text());
   }
@@ -128,13 +150,15 @@ std::string json_excluded(const SelectReport& report) {
   std::vector<std::string> elements;
   for (const auto& excluded : report.selection.excluded) {
     if (!is_wanted(report.probe.devices[excluded.device])) continue;
-    elements.push_back(JsonObject()
-                           .add("device", json_device(report.probe.devices[excluded.device]))
-                           .add("index", std::to_string(excluded.device))
-                           .add("reason", json_quote(excluded.reason))
-                           .add("first_toolkit", json_known_or_null(excluded.first_toolkit))
-                           .add("last_toolkit", json_known_or_null(excluded.last_toolkit))
-                           .text());
+    elements.push_back(
+        JsonObject()
+            .add("device", json_device(report.probe.devices[excluded.device]))
+            .add("device_name", json_printable_or_null(report.probe.devices[excluded.device].name))
+            .add("index", std::to_string(excluded.device))
+            .add("reason", json_message(excluded.reason))
+            .add("first_toolkit", json_known_or_null(excluded.first_toolkit))
+            .add("last_toolkit", json_known_or_null(excluded.last_toolkit))
+            .text());
   }
   return json_lines(elements);
 }
@@ -147,8 +171,8 @@ std::string json_judged(const SelectReport& report) {
                            .add("index", std::to_string(judged.device))
                            .add("verdict", json_quote(to_string(judged.verdict)))
                            .add("code", std::to_string(judged.code))
-                           .add("reason", json_quote(judged.reason))
-                           .add("fix", json_quote(judged.fix))
+                           .add("reason", json_message(judged.reason))
+                           .add("fix", json_message(judged.fix))
                            .text());
   return json_lines(elements);
 }
@@ -158,7 +182,7 @@ std::string json_unmade(const SelectReport& report) {
   for (const auto& unmade : report.unmade)
     elements.push_back(JsonObject()
                            .add("entry", json_quote(to_string(unmade.entry)))
-                           .add("reason", json_quote(unmade.reason))
+                           .add("reason", json_message(unmade.reason))
                            .text());
   return json_lines(elements);
 }
@@ -169,7 +193,7 @@ std::string devices_json(const ProbeResult& probe) {
   JsonObject driver, document(true);
   driver.add("version", json_text_or_null(probe.driver_version))
       .add("cuda_version", json_known_or_null(probe.driver_cuda))
-      .add("library", json_text_or_null(probe.library))
+      .add_text("library", probe.library)
       .add("library_version", json_text_or_null(probe.library_version));
   return document.add("schema", "\"archguard.devices/1\"")
       .add("status", json_status(probe.status))
@@ -186,7 +210,7 @@ std::string selection_json(const SelectReport& report) {
   for (const Version version : report.selection.toolkits_for_all) toolkits.push_back(to_string(version));
   JsonObject toolkit, document(true);
   toolkit.add("version", json_quote(to_string(report.compiler.version)))
-      .add("nvcc", json_text_or_null(report.compiler.path))
+      .add_text("nvcc", report.compiler.path)
       .add("clang", json_text_or_null(report.compiler.clang));
   return document.add("schema", "\"archguard.select/1\"")
       .add("status", json_status(report.probe.status))
@@ -196,8 +220,8 @@ std::string selection_json(const SelectReport& report) {
       .add("entries", json_entries(report.selection.entries))
       .add("excluded", json_excluded(report))
       .add("toolkits_for_all", json_strings(toolkits))
-      .add("toolkits_note", json_text_or_null(report.selection.toolkits_note))
-      .add("warnings", json_strings(report.selection.warnings))
+      .add("toolkits_note", json_printable_or_null(report.selection.toolkits_note))
+      .add("warnings", json_messages(report.selection.warnings))
       .add("judged", json_judged(report))
       .add("unmade", json_unmade(report))
       .add("devices", json_devices(report.probe.devices))

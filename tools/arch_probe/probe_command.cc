@@ -1,3 +1,4 @@
+#include "base/printable.h"
 #include "base/write_file.h"
 #include "commands.h"
 #include "device/fleet.h"
@@ -27,8 +28,8 @@ int exit_code_of(ProbeStatus status) {
 }
 
 std::string error_lines(const char* severity, const Error& error) {
-  std::string text = std::string("arch_probe: ") + severity + ": " + error.text() + "\n";
-  if (!error.fix.empty()) text += "  fix: " + error.fix + "\n";
+  std::string text = std::string("arch_probe: ") + severity + ": " + printable(error.text()) + "\n";
+  if (!error.fix.empty()) text += "  fix: " + printable(error.fix) + "\n";
   return text;
 }
 

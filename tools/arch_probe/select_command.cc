@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/printable.h"
 #include "base/text.h"
 #include "base/write_file.h"
 #include "commands.h"
@@ -64,7 +65,7 @@ std::string reason_lines(const SelectReport& report) {
   for (const auto& chosen : report.selection.entries) {
     std::string entry = to_string(chosen.entry);
     entry.resize(width, ' ');
-    text += entry + "  " + chosen.reason + "\n";
+    text += entry + "  " + printable(chosen.reason) + "\n";
   }
   return text;
 }

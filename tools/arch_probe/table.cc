@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/printable.h"
 #include "base/text.h"
 #include "commands.h"
 

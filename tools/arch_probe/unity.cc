@@ -10,6 +10,7 @@
 
 #include "base/bytes.cc"
 #include "base/colour.cc"
+#include "base/printable.cc"
 #include "base/text.cc"
 #include "base/text_file.cc"
 #include "base/version.cc"

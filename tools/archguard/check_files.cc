@@ -1,5 +1,6 @@
 #include <cstdio>
 
+#include "base/printable.h"
 #include "base/text.h"
 #include "base/text_file.h"
 #include "base/write_file.h"
@@ -68,7 +69,8 @@ Result<int> run_check_files(const CheckFilesOptions& options) {
     ARCHGUARD_TRY(found, verification_of(any));
     const bool only_packed = found.files.empty() && !found.passed_over.empty();  // a man page
     if (only_packed || outcome_of(found) == Outcome::no_device_code) {
-      print_messages("archguard: note: component '" + options.component + "' installs no device code\n");
+      print_messages("archguard: note: component '" + printable(options.component) +
+                     "' installs no device code\n");
       return kExitCovered;
     }
   }
@@ -80,8 +82,8 @@ Result<int> run_check_files(const CheckFilesOptions& options) {
   const Outcome outcome = outcome_of(verification);
   const bool fails = outcome != Outcome::covered && files.severity == Severity::error;
   if (outcome != Outcome::covered)
-    print_messages(std::string("archguard: ") + (fails ? "error" : "warning") + ": " + files.subject + " " +
-                   outcome_text(outcome) + "\n");
+    print_messages(std::string("archguard: ") + (fails ? "error" : "warning") + ": " +
+                   printable(files.subject) + " " + outcome_text(outcome) + "\n");
   if (fails) return kExitNotCovered;
   if (!options.stamp.empty()) ARCHGUARD_CHECK(write_file(options.stamp, ""));
   return kExitCovered;

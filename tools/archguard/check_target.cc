@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <iterator>
 
+#include "base/printable.h"
 #include "base/text.h"
 #include "base/text_file.h"
 #include "base/write_file.h"
@@ -58,7 +59,7 @@ class Check {
 
 void Check::say(const char* kind, const std::string& text) {
   const std::string line =
-      "archguard: " + std::string(kind) + ": target '" + target_.target + "' " + text + "\n";
+      printable("archguard: " + std::string(kind) + ": target '" + target_.target + "' " + text) + "\n";
   if (state_.messages.find(line) == std::string::npos) state_.messages += line;
 }
 
@@ -148,7 +149,9 @@ Status Check::ask_expected() {
     complain(target_.severity, "lacks code that its CUDA_ARCHITECTURES asks for");
   if (asked.outcome == Outcome::unknown) complain(target_.severity, "could not be judged");
   if (asked.outcome == Outcome::covered && !target_.has_devices)
-    state_.out += "archguard: target '" + target_.target + "' holds what its CUDA_ARCHITECTURES asks for\n";
+    state_.out +=
+        printable("archguard: target '" + target_.target + "' holds what its CUDA_ARCHITECTURES asks for") +
+        "\n";
   return Done{};
 }
 
@@ -281,7 +284,8 @@ Result<int> run_check_target(const CheckTargetOptions& options) {
   }
   if (!state.failed) return kExitCovered;
   if (!options.post_build || options.strict || is_continuous_integration()) return kExitNotCovered;
-  print_messages("archguard: note: the file of '" + target.target + "' stays, so that it can be run here; " +
+  print_messages("archguard: note: the file of '" + printable(target.target) +
+                 "' stays, so that it can be run here; " +
                  (target.is_in_default_build ? "the default build and the target archguard_verify fail\n"
                                              : "the target archguard_verify fails\n"));
   return kExitCovered;

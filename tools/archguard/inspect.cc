@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/colour.h"
+#include "base/printable.h"
 #include "base/text.h"
 #include "commands.h"
 #include "files.h"
@@ -88,7 +89,7 @@ Result<int> run_inspect(const InspectOptions& options) {
     print(count_of(passed_over, "file") + " without device code\n");
   if (libraries != 0 && options.format == "text")
     print(count_of(libraries, "needed library", "needed libraries") + " without device code\n");
-  if (!any_visited && options.format == "text") print(no_binary_text(options.paths, {}) + "\n");
+  if (!any_visited && options.format == "text") print(printable(no_binary_text(options.paths, {})) + "\n");
   for (const Error& error : needed.errors) print_error(error);
   all_read &= needed.errors.empty();
   ARCHGUARD_CHECK(finish_printing());

@@ -6,6 +6,8 @@
 #include <string>
 #include <unistd.h>
 
+#include "base/printable.h"
+
 namespace archguard {
 
 namespace {
@@ -56,8 +58,8 @@ void print_messages(std::string_view lines) {
 
 void print_error(const Error& error) {
   clear_progress();
-  std::string text = "archguard: error: " + error.text() + "\n";
-  if (!error.fix.empty()) text += "  fix: " + error.fix + "\n";
+  std::string text = "archguard: error: " + printable(error.text()) + "\n";
+  if (!error.fix.empty()) text += "  fix: " + printable(error.fix) + "\n";
   std::fwrite(text.data(), 1, text.size(), stderr);
 }
 

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "base/colour.h"
+#include "base/printable.h"
 #include "base/text.h"
 #include "base/text_file.h"
 #include "base/write_file.h"
@@ -220,7 +221,7 @@ Result<int> run_verify(const VerifyOptions& options) {
   std::string report =
       options.format == "json" ? verify_json(verification) : verification_text(verification, options);
   if (verification.files.empty() && !options.needed_only && options.format == "text")
-    report += no_binary_text(options.paths, options.files_from) + "\n";
+    report += printable(no_binary_text(options.paths, options.files_from)) + "\n";
   if (!options.output.empty()) {
     ARCHGUARD_CHECK(write_file(options.output, report));
   } else {

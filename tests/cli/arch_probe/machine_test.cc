@@ -126,7 +126,7 @@ TEST_CASE("what the driver prints stays out of our output") {
   CHECK(json.err.empty());
   CHECK(json.out.find("{\n  \"schema\"") == 0);
   CHECK(json.out.find("{\"stage\": \"output\", \"code\": null, \"name\": null, \"cause\": \"libcuda printed: "
-                      "{\\\"not\\\": ours}?{\\\"not\\\": ours}\", \"fix\": null}") != std::string::npos);
+                      "{\\\"not\\\": ours}\\\\n{\\\"not\\\": ours}\", \"fix\": null}") != std::string::npos);
 }
 
 TEST_CASE("a device that does not tell its capability is unknown") {

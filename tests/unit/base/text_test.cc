@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include "base/printable.h"
+
 using namespace archguard;
 
 TEST_CASE("split keeps empty pieces") {
@@ -51,7 +53,44 @@ TEST_CASE("a likely meaning is offered, an unlikely one is not") {
 
 TEST_CASE("what a terminal prints") {
   CHECK(printable("NVIDIA A100, é…") == "NVIDIA A100, é…");
-  CHECK(printable("a\x1b[31m\n\x7f") == "a?[31m??");
-  CHECK(printable("a\xff\xfe b\xe2\x82") == "a?? b??");  // no UTF-8, and a letter cut off
-  CHECK(printable("\xc2\x9b") == "?");                   // a control character of two bytes
+  CHECK(printable("a\x1b[31m\n\r\t\x7f") == R"(a\x1b[31m\n\r\t\x7f)");
+  CHECK(printable("a\xff\xfe b\xe2\x82") == R"(a\xff\xfe b\xe2\x82)");  // no UTF-8, and a letter cut off
+  CHECK(printable("\xc2\x9b") == R"(\u009b)");                          // a control character of two bytes
+  CHECK(printable(std::string_view("\0", 1)) == R"(\x00)");
+  CHECK(printable(R"(\x1b C:\new)") == R"(\x1b C:\new)");
+}
+
+TEST_CASE("what turns the direction of writing is shown, not done") {
+  CHECK(printable("a\u202eb") == R"(a\u202eb)");
+  for (const char* each : {"\u202a", "\u202b", "\u202c", "\u202d", "\u202e", "\u2066", "\u2067", "\u2068",
+                           "\u2069", "\u2028", "\u2029"}) {
+    const std::string shown = printable(each);
+    CHECK(shown.size() == 6);
+    CHECK(shown.substr(0, 4) == R"(\u20)");
+    CHECK(printable(shown) == shown);
+  }
+  CHECK(printable("\u2025\u202f\u2065\u206a") == "\u2025\u202f\u2065\u206a");  // their neighbours
+}
+
+TEST_CASE("no text is a command to the log of a CI service") {
+  CHECK(printable("::warning title=x::y") == R"(\x3a:warning title=x::y)");
+  CHECK(printable("  ::error::y") == R"(  \x3a:error::y)");
+  CHECK(printable("a b ::error::y") == R"(a b \x3a:error::y)");  // CMake wraps its messages at blanks
+  CHECK(printable("\n::error::y") == R"(\n\x3a:error::y)");
+  CHECK(printable("a##[set-env name=x]y") == R"(a\x23#[set-env name=x]y)");
+  CHECK(printable("##vso[task.complete]") == R"(\x23#vso[task.complete])");
+  CHECK(printable("ns::f(ns::g)#1") == "ns::f(ns::g)#1");
+}
+
+TEST_CASE("colours of a report stay, and nothing else of a terminal's sequences") {
+  CHECK(printable_coloured("\x1b[1;31mred\x1b[0m") == "\x1b[1;31mred\x1b[0m");
+  CHECK(printable_coloured("\x1b[2K\x1b[1A\x1b]0;title\x07\x1b[") ==
+        R"(\x1b[2K\x1b[1A\x1b]0;title\x07\x1b[)");
+  CHECK(printable_coloured("\x1b[1m::error::") == "\x1b[1m\\x3a:error::");
+  CHECK(printable("\x1b[1m") == R"(\x1b[1m)");
+}
+
+TEST_CASE("bytes that JSON would lose stand beside the text") {
+  CHECK_FALSE(bytes_beside("é\n"));
+  CHECK(bytes_beside("a\xff") == "61ff");
 }

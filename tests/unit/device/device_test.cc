@@ -25,5 +25,5 @@ TEST_CASE("a name cannot drive the terminal") {
   Device device;
   device.name = "a\033[31m\nb";
   device.capability = ComputeCapability{7, 5};
-  CHECK(describe(device) == "a?[31m?b (7.5)");
+  CHECK(describe(device) == R"(a\x1b[31m\nb (7.5))");
 }

@@ -205,7 +205,7 @@ TEST_CASE("byte order mark, CR LF, comments, empty lines and a missing last line
 TEST_CASE("quoted fields hold commas, quotes and line ends") {
   const auto devices = devices_of("name, compute_cap\n\"a, \"\"b\"\"\nc\" , \"7.5\"\nd, 8.0\n");
   CHECK(devices[0].name == "a, \"b\"\nc");
-  CHECK(described(devices) == "a, \"b\"?c (7.5, fleet.csv:2); d (8.0, fleet.csv:4)");
+  CHECK(described(devices) == "a, \"b\"\\nc (7.5, fleet.csv:2); d (8.0, fleet.csv:4)");
 }
 
 TEST_CASE("concatenated files are merged, each with its own columns") {

@@ -116,7 +116,7 @@ TEST_CASE("what the fleet leaves out is said with its reason, and counted nowher
         "card\n"
         "archguard: note: not judged: NVIDIA GeForce GT 710 (compute capability unknown, fleet.csv:8) and 2 "
         "more "
-        "like it: old?and slow\n");
+        "like it: old\\nand slow\n");
   CHECK(outcome_of(all) == Outcome::covered);
   const auto json = nlohmann::json::parse(verify_json(all));
   CHECK(json["devices"][3]["excluded"] == "display card");

@@ -147,7 +147,7 @@ function(_archguard_report_excluded command report unsupported)
   set(unknown "")
   math(EXPR last "${count} - 1")
   foreach(i RANGE ${last})
-    string(JSON name ERROR_VARIABLE error GET "${report}" excluded ${i} device name)
+    string(JSON name ERROR_VARIABLE error GET "${report}" excluded ${i} device_name)
     string(JSON capability ERROR_VARIABLE error GET "${report}" excluded ${i} device compute_capability)
     string(JSON reason ERROR_VARIABLE error GET "${report}" excluded ${i} reason)
     if(capability STREQUAL "")  # null
