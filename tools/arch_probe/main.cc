@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "base/colour.h"
+#include "base/standard_streams.h"
 #include "commands.h"
 #include "device/platform.h"
 
@@ -30,6 +31,7 @@ archguard::Answer answer_to(const std::vector<std::string>& arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  archguard::keep_standard_streams_apart();
   const auto arguments = archguard::start_program(argc, argv);
   if (archguard::became_driver_child(arguments)) return 0;
   const archguard::Answer answer = answer_to(arguments);

@@ -55,12 +55,14 @@
 #ifdef _WIN32
 #include "base/file_windows.cc"
 #include "base/process_windows.cc"
+#include "base/standard_streams_windows.cc"
 #include "base/windows.cc"
 #include "base/write_file_windows.cc"
 #include "device/platform_windows.cc"
 #else
 #include "base/file_posix.cc"
 #include "base/process_posix.cc"
+#include "base/standard_streams_posix.cc"
 #include "base/write_file_posix.cc"
 #include "device/platform_posix.cc"
 #endif

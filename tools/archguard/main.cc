@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <new>
 
+#include "base/standard_streams.h"
 #include "base/text.h"
 #include "check_target.h"
 #include "cmakedir.h"
@@ -175,6 +176,7 @@ int finish(const Result<int>& result) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  keep_standard_streams_apart();
   CLI::App app("archguard proves that CUDA binaries run on every device of a fleet", "archguard");
   app.set_version_flag("--version", "archguard " ARCHGUARD_VERSION);
   bool cmakedir = false;
