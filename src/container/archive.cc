@@ -1,9 +1,11 @@
 #include "container/archive.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 
 #include "base/text.h"
+#include "base/write_file.h"
 #include "container/window.h"
 
 namespace archguard {
@@ -27,6 +29,7 @@ namespace {
 constexpr std::size_t kArchiveMagicSize = 8, kArchiveHeaderSize = 60;
 constexpr std::size_t kArchiveWindow = 1024;
 constexpr std::size_t kArchiveNameMost = 512;
+constexpr std::uint64_t kNamedMost = 4;
 constexpr std::uint64_t kArchiveSizeMost = 9'999'999'999;  // ten digits
 
 bool is_special_header(std::string_view name) {
@@ -151,13 +154,23 @@ class ArchiveReader {
     member.elsewhere = file;
     member.offset = 0;
     member.size = file->size();
-    if (!nested_at) return Done{};
+    if (!nested_at) return count_elsewhere(member);
     member.name += "+" + hex(*nested_at);
     if (*nested_at > file->size()) return Error{{}, "lies outside of that archive", {}};
     ArchiveReader nested(*file, false);
     ARCHGUARD_TRY(inner, nested.member_at(*nested_at));
     member.offset = inner.offset;
     member.size = inner.size;
+    return count_elsewhere(member);
+  }
+
+  // A file may be named a few times. Named without end it would let a small archive cost without end.
+  Status count_elsewhere(const ArchiveMember& member) {
+    std::uint64_t& size = sizes_elsewhere_[member.elsewhere];
+    size += member.size;
+    if (size > kNamedMost * member.elsewhere->size())
+      return Error{
+          {}, "is named again and again by the thin archive, and is not read anew", "make the archive again"};
     return Done{};
   }
 
@@ -198,6 +211,7 @@ class ArchiveReader {
   Window headers_;
   Window names_;
   ArchiveMember long_names_;
+  std::map<std::shared_ptr<const ByteSource>, std::uint64_t> sizes_elsewhere_;  // what was read of each file
   std::uint64_t last_symbol_ = 0;  // the last member that the symbol table names
 };
 
@@ -223,12 +237,17 @@ bool has_archive_magic(ByteView start) {
 }
 
 OpenFile beside(const std::string& path) {
+  using File = std::shared_ptr<const ByteSource>;
   const std::string folder = path.substr(0, path.rfind('/') + 1);
-  return [folder](const std::string& name) -> Result<std::shared_ptr<const ByteSource>> {
+  const auto known = std::make_shared<std::map<std::string, File>>();  // by their real paths
+  return [folder, known](const std::string& name) -> Result<File> {
     const std::string file = starts_with(name, "/") ? name : folder + name;
     const auto opened = FileSource::open(file);
     if (!opened) return Error{{}, file + " " + opened.error().what, "build it, or make the archive again"};
-    return std::shared_ptr<const ByteSource>(std::make_shared<FileBeside>(file, opened->size()));
+    File& one = (*known)[real_path(file)];
+    if (one == nullptr || one->size() != opened->size())
+      one = std::make_shared<FileBeside>(file, opened->size());
+    return one;
   };
 }
 

@@ -23,8 +23,8 @@ bool has_archive_magic(ByteView start);  // ordinary or thin
 // The bytes of the file that a thin archive names, as the archive spells it; or the error.
 using OpenFile = std::function<Result<std::shared_ptr<const ByteSource>>(const std::string&)>;
 
-// Opens files named relative to the archive at `path`. Nothing is held open: a thin archive may have
-// thousands.
+// Opens files named relative to the archive at `path`: one that is named twice is the same source twice.
+// Nothing is held open: a thin archive may have thousands.
 OpenFile beside(const std::string& path);
 
 // What is wrong with one member, whose neighbours are still read.

@@ -127,8 +127,9 @@ HostFile visit_host_file(const ByteSource& source, const std::string& path, cons
       error.where = object_name(path, name_of(member));
       file.errors.push_back(std::move(error));
     };
+    const OpenFile open_beside = beside(path);
     const auto open = [&](const std::string& member) -> Result<std::shared_ptr<const ByteSource>> {
-      if (outer.empty()) return beside(path)(member);
+      if (outer.empty()) return open_beside(member);
       return Error{{}, "is a file beside a thin archive, which a zip file cannot hold", {}};
     };
     const auto visit_member = [&](const ArchiveMember& member) {

@@ -45,7 +45,8 @@ Result<CheckState> state_of(const std::string& files, const VerifyOptions& verif
 void tell_of_gone(const std::vector<std::string>& paths) {
   if (paths.empty()) return;
   const std::string more = paths.size() > 1 ? " and " + std::to_string(paths.size() - 1) + " more" : "";
-  print_messages("archguard: note: installed, and not there any more: " + paths.front() + more + "\n");
+  print_messages("archguard: note: installed, and not there any more: " + printable(paths.front()) + more +
+                 "\n");
 }
 
 }  // namespace

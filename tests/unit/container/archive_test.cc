@@ -18,6 +18,14 @@ test::Bytes object_file() {
   return ElfBuilder{}.relocatable().section(".nv_fatbin", filler(24)).bytes();
 }
 
+struct OwnedObject final : ByteSource {
+  Bytes bytes = object_file();
+  std::uint64_t size() const override { return bytes.size(); }
+  Status read(std::uint64_t offset, void* out, std::size_t count) const override {
+    return MemorySource(bytes).read(offset, out, count);
+  }
+};
+
 }  // namespace
 
 TEST_CASE("members are found under every way to write their names") {
@@ -127,6 +135,28 @@ TEST_CASE("a thin archive's members are the files that it names, beside it; each
         "nowhere/libt.a(sub/a.o): nowhere/sub/a.o no such file\n"
         "nowhere/libt.a(lost.o): nowhere/lost.o no such file\n"
         "nowhere/libt.a(b.o): nowhere/b.o no such file\n");
+}
+
+TEST_CASE("a file that a thin archive names without end is read a few times") {
+  const auto object = std::make_shared<OwnedObject>();
+  const OpenFile files = [&](const std::string&) {
+    return Result<std::shared_ptr<const ByteSource>>(object);
+  };
+  ArchiveBuilder thin;
+  thin.thin();
+  for (int i = 0; i < 100; ++i) thin.member("./a.o", object->bytes);
+  int visited = 0, refused = 0;
+  const Bytes bytes = thin.bytes();
+  const Status status = visit_archive(
+      MemorySource(bytes), files, [&](const ArchiveMember&) { ++visited; },
+      [&](const std::string& name, const Error& error) {
+        CHECK(name == "./a.o");
+        CHECK(error.what == "is named again and again by the thin archive, and is not read anew");
+        ++refused;
+      });
+  CHECK(status.ok());
+  CHECK(visited == 4);
+  CHECK(refused == 96);
 }
 
 TEST_CASE("an archive that was cut between two members is betrayed by its symbol table") {
