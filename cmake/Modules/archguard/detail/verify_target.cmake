@@ -78,7 +78,12 @@ function(_archguard_add_check name what number)
   _archguard_check_files(base parameters "${name}")
   _archguard_built_by(builder)
   set(depfile "")
-  if(rule_DEPFILE AND CMAKE_GENERATOR MATCHES "Ninja|Makefiles")
+  _archguard_value_of(crossed CMAKE_CROSS_CONFIGS)
+  set(crashes FALSE)  # CMake 3.25.0 and 3.25.1, at a depfile of a rule that makes a file in each configuration
+  if(crossed AND CMAKE_VERSION VERSION_GREATER_EQUAL 3.25.0 AND CMAKE_VERSION VERSION_LESS 3.25.2)
+    set(crashes TRUE)  # archguard_changes compares the libraries all the same
+  endif()
+  if(rule_DEPFILE AND NOT crashes AND CMAKE_GENERATOR MATCHES "Ninja|Makefiles")
     set(depfile DEPFILE "${base}.stamp.d")
   endif()
   _archguard_watch_changes(changed "${base}" "${check_ARCHGUARD}")
