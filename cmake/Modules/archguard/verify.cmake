@@ -23,7 +23,8 @@ Checks on every build that what was built covers every device, and stops the bui
 
 Two questions are asked of each target. Does the linked file cover every device? Without ``FLEET`` these are the devices
 of the last ``archguard_select_architectures`` in scope, less those it left out; devices merely found in this machine are
-an error where ArchGuard chose the list and a warning where the user did. And do the target's objects hold what its
+an error where ArchGuard chose the list and a warning where the user did. Where devices were chosen for the folder of a target in
+CUDA, and no check of it knows any, the configure step stops. And do the target's objects hold what its
 ``CUDA_ARCHITECTURES`` asks for? ``OFF`` asks nothing.
 
 A program runs on a device only where its libraries do. So the shared libraries that the linked file needs (``CUDA::cublas``
