@@ -13,7 +13,7 @@ namespace {
 
 using ParametersJson = nlohmann::json;
 
-constexpr const char* kTarget = "archguard.check/1";
+constexpr const char* kTarget = "archguard.check/2";
 constexpr const char* kFiles = "archguard.check-files/1";
 constexpr const char* kParametersFix = "configure again: cmake <build folder>";
 
@@ -102,10 +102,8 @@ void read_parameters(const ParametersJson& document, TargetParameters& target, s
                      std::string& wrong) {
   Members members(document, wrong);
   members.schema(kTarget);
-  members.text("target", target.target);
   members.text("folder", folder);
   members.flag("named", target.named);
-  members.flag("compiles_cuda", target.compiles_cuda);
   members.flag("devices", target.has_devices);
   members.flag("together", target.together);
   members.severity("severity", target.severity);
@@ -113,23 +111,27 @@ void read_parameters(const ParametersJson& document, TargetParameters& target, s
   members.severity("needed", target.needed);
   read_verify(members.member("verify"), target.verify, wrong);
   read_verify(members.member("verify_needed"), target.needed_verify, wrong);
-  if (const ParametersJson* words = members.member("words")) {
-    Members of_words(*words, wrong);
-    for (const char* word : {"native", "all", "all-major"}) of_words.text(word, target.words[word]);
-    of_words.finish();
-  }
   members.finish();
 }
 
 // "file <path>" and so on, a line each; a path is all behind the first blank.
 Status read_lines(const std::string& text, const std::string& path, TargetParameters& target) {
-  bool one_kind = false;
+  bool one_kind = false, linked = false;
   for (std::string_view line : split(text, '\n')) {
     if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
     const std::string key(line.substr(0, line.find(' ')));
     const std::string value(line.size() > key.size() ? line.substr(key.size() + 1) : "");
     if (value.empty()) continue;  // a target without objects of its own
-    if (key == "file") {
+    if (key == "target") {
+      target.target = value;
+    } else if (key == "linked") {
+      linked = !is_cmake_false(value);
+    } else if (key == "cuda") {
+      target.compiles_cuda = !is_cmake_false(value);
+    } else if (key == "word") {
+      const std::size_t end = std::min(value.find(' '), value.size());
+      target.words[value.substr(0, end)] = trim(std::string_view(value).substr(end));
+    } else if (key == "file") {
       target.files.push_back(value);
     } else if (key == "object") {
       target.objects.push_back(value);
@@ -144,6 +146,8 @@ Status read_lines(const std::string& text, const std::string& path, TargetParame
       return Error{path, "has a line '" + key + "' that is not understood", {}};
     }
   }
+  if (target.target.empty()) return Error{path, "names no target", kParametersFix};
+  if (!linked) target.needed = Severity::off;
   // A fix names CUDA_ARCHITECTURES only where that is what chooses.
   if (is_cmake_false(target.architectures)) target.architectures.clear();
   if (!target.architectures.empty()) target.verify.target = target.target;

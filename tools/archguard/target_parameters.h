@@ -30,8 +30,8 @@ struct TargetParameters {
   std::string text;                          // of both files: another text is another question
 };
 
-// `parameters` is JSON, of what is known when CMake configures; `built` has a line for each path and property
-// that only generating tells.
+// `parameters` is JSON, what one call of archguard_verify asks of each of its targets; `built` has what is
+// known of this target, a line for each path and property.
 Result<TargetParameters> read_target_parameters(const std::string& parameters, const std::string& built);
 
 // What was written of files that are judged together.

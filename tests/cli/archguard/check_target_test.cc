@@ -26,20 +26,20 @@ struct Target {
   TemporaryFolder folder;
   std::string fleet = folder.file("fleet.csv", "name, compute_cap\nA100, 8.0\n");
   std::string built_file = folder.file("app.built", "");
-  Json parameters{{"schema", "archguard.check/1"},
-                  {"target", "app"},
+  Json parameters{{"schema", "archguard.check/2"},
                   {"folder", "/none"},
                   {"named", true},
-                  {"compiles_cuda", true},
                   {"devices", true},
                   {"severity", "error"},
                   {"device_severity", "error"},
                   {"needed", "off"},
-                  {"verify", {{"fleets", {fleet}}}},
-                  {"words", {{"all", "80-real;90-real"}}}};
+                  {"verify", {{"fleets", {fleet}}}}};
   std::string lines;
 
-  explicit Target(const std::string& content) { lines = "file " + folder.file("app", content) + "\n"; }
+  explicit Target(const std::string& content) {
+    lines = "target app\nlinked ON\ncuda TRUE\nword all 80-real;90-real\nfile " +
+            folder.file("app", content) + "\n";
+  }
   RunOutput check(std::vector<std::string> more = {}) {
     folder.file("app.json", parameters.dump());
     folder.file("app.built", lines);
@@ -104,14 +104,16 @@ TEST_CASE("Parameters that are not understood are an error, never a question les
     CHECK_MESSAGE(done.err.find(text) != std::string::npos, done.err);
     target.parameters = before;
   };
-  wrong("schema", "archguard.check/2", "is no archguard.check/1");
+  wrong("schema", "archguard.check/1", "is no archguard.check/2");
   wrong("color", "red", "has a member 'color' that is not understood");
   wrong("severity", "loud", "has a member 'severity' that is not understood");
   wrong("verify", {{"fleet", "f.csv"}}, "has a member 'fleet' that is not understood");
   wrong("named", "yes", "has a member 'named' that is not understood");
   target.lines += "colour red\n";
   CHECK(target.check().exit_code == 2);
-  target.lines = "file " + target.folder.path() + "/gone\n";
+  target.lines = "file " + target.folder.path() + "/app\n";
+  CHECK(target.check().err.find("names no target") != std::string::npos);
+  target.lines = "target app\nfile " + target.folder.path() + "/gone\n";
   const auto done = target.check();
   CHECK(done.exit_code == 2);
   CHECK(done.err.find("gone is missing") != std::string::npos);

@@ -6,7 +6,8 @@ include("${CMAKE_CURRENT_LIST_DIR}/check.cmake")
 # Adds the rule that asks which devices the targets' files cover, some of them as alternatives.
 function(_archguard_verify_any_of targets number)
   _archguard_check_name(name "any_of")
-  _archguard_check_files(base parameters "${name}")
+  _archguard_check_files(base "${name}")
+  set(parameters "${CMAKE_CURRENT_BINARY_DIR}/archguard/verify/${name}.json")
   _archguard_write_files_check("${parameters}" "what ANY_OF judges together" ${number})
   set(files "")
   foreach(target IN LISTS targets)
@@ -18,6 +19,6 @@ function(_archguard_verify_any_of targets number)
     endif()
   endforeach()
   file(GENERATE OUTPUT "${base}.built" CONTENT "$<JOIN:${files},\n>\n")
-  _archguard_add_check("${name}" "alternatives" ${number} TARGETS ${targets} DEPENDS ${files}
+  _archguard_add_check("${name}" "alternatives" ${number} TARGETS ${targets} DEPENDS "${parameters}" ${files}
     COMMAND check-files "${parameters}" --files "${base}.built")
 endfunction()

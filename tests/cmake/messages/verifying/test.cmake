@@ -28,7 +28,7 @@ build(ARGS --clean-first)
 file(READ "${BUILD}/archguard/verify${config}/kernel.built" text)
 string(REPLACE "architectures 80-real" "architectures native" text "${text}")
 file(WRITE "${WORK}/kernel.built" "${text}")
-run(FAILS COMMAND "${CMAKE_COMMAND}" -E chdir "${SOURCE}" "${PREFIX}/bin/archguard" check-target "${BUILD}/archguard/verify/kernel.json" --built "${WORK}/kernel.built")
+run(FAILS COMMAND "${CMAKE_COMMAND}" -E chdir "${SOURCE}" "${PREFIX}/bin/archguard" check-target "${BUILD}/CMakeFiles/archguard/check-1.json" --built "${WORK}/kernel.built")
 says("archguard: error: target 'kernel' asks for 'native' in CUDA_ARCHITECTURES, and what that stands for here is not known \
 fix: name the architectures (80-real;90-virtual), or let ArchGuard choose: cmake -U CMAKE_CUDA_ARCHITECTURES \
 -U ARCHGUARD_CHOICE <build folder>")
