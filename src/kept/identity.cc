@@ -29,20 +29,25 @@ bool operator!=(const FileIdentity& a, const FileIdentity& b) {
   return !(a == b);
 }
 
-std::optional<FileIdentity> identity_of(const std::string& path) {
+std::optional<FileIdentity> bare_identity_of(const std::string& path) {
   timespec now{};
   clock_gettime(CLOCK_REALTIME, &now);  // before the file is looked at: then it is the earlier of the two
   struct stat about {};
   if (path.find('\0') != std::string::npos || ::stat(path.c_str(), &about) != 0 || !S_ISREG(about.st_mode))
     return std::nullopt;
   FileIdentity identity;
-  identity.real_path = real_path(path);
   identity.device = about.st_dev;
   identity.inode = about.st_ino;
   identity.size = static_cast<std::uint64_t>(about.st_size);
   identity.modified = nanoseconds(about.st_mtim);
   identity.changed = nanoseconds(about.st_ctim);
   identity.taken = nanoseconds(now);
+  return identity;
+}
+
+std::optional<FileIdentity> identity_of(const std::string& path) {
+  auto identity = bare_identity_of(path);
+  if (identity) identity->real_path = real_path(path);
   return identity;
 }
 

@@ -20,6 +20,10 @@ bool operator!=(const FileIdentity& a, const FileIdentity& b);
 // Nothing for what is not there, cannot be reached or is no regular file.
 std::optional<FileIdentity> identity_of(const std::string& path);
 
+// The same without the real path, for who asks after thousands: who only wants to know whether a path leads
+// to another file, or the file was changed.
+std::optional<FileIdentity> bare_identity_of(const std::string& path);
+
 // Was the file left alone for long enough before `taken`? Times of change are as coarse as 2 s (FAT): what is
 // written again soon after may keep the identity.
 bool is_settled(const FileIdentity& identity);

@@ -4,39 +4,63 @@
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "base/text_file.h"
 #include "base/write_file.h"
+#include "kept/fields.h"
 #include "kept/identity.h"
 
 namespace archguard {
 namespace {
 
-using StateJson = nlohmann::json;
+constexpr const char* kStateFormat = "archguard.check-state/2";
 
-constexpr const char* kStateSchema = "archguard.check-state/1";
+struct FileState {
+  std::string path, state;
+};
 
-// Differs where the file does.
+template <class A>
+void fields(A& archive, FileState& value) {
+  auto& [path, state] = value;
+  archive(path, state);
+}
+
+// A state as it is written, in this order.
+struct StateRecord {
+  std::string format = kStateFormat;
+  std::string library_path;
+  std::vector<FileState> files;  // that are looked at, and places where none was
+  CheckState check;
+};
+
+template <class A>
+void fields(A& archive, StateRecord& value) {
+  auto& [format, library_path, files, check] = value;
+  archive(format, library_path, files, check.question, check.libraries, check.failed, check.complains,
+          check.out, check.messages);
+}
+
 std::string state_text(const FileIdentity& file) {
-  std::string text = file.real_path;
+  std::string text;
   for (const std::uint64_t number : {file.device, file.inode, file.size})
-    text += ' ' + std::to_string(number);
-  for (const std::int64_t time : {file.modified, file.changed}) text += ' ' + std::to_string(time);
+    text += std::to_string(number) + ' ';
+  for (const std::int64_t time : {file.modified, file.changed}) text += std::to_string(time) + ' ';
   return text;
 }
 
-std::string state_text(const StateJson& object, const char* key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+std::string state_at(const std::string& path) {
+  const auto identity = bare_identity_of(path);
+  return identity ? state_text(*identity) : std::string();
 }
 
-StateJson read_json(const std::string& path) {
+std::optional<StateRecord> read_record(const std::string& path) {
   const auto text = read_text_file(path);
-  StateJson document = text ? StateJson::parse(*text, nullptr, false) : StateJson();
-  const bool whole = document.is_object() && state_text(document, "schema") == kStateSchema &&
-                     document.contains("files") && document["files"].is_object();
-  return whole ? document : StateJson();
+  if (!text) return std::nullopt;
+  StateRecord record;
+  kept::FieldReader reader(*text);
+  fields(reader, record);
+  if (!reader.ok() || !reader.at_end() || record.format != kStateFormat) return std::nullopt;
+  return record;
 }
 
 // Where the loader looks first: with another place the same file needs other libraries.
@@ -45,40 +69,20 @@ std::string library_path() {
   return path == nullptr ? "" : path;
 }
 
-// Empty where no file is.
-std::string state_at(const std::string& path) {
-  const auto identity = identity_of(path);
-  return identity ? state_text(*identity) : std::string();
-}
-
-bool same_files(const StateJson& files) {
-  const auto all = files.items();
-  return std::all_of(all.begin(), all.end(), [](const auto& file) {
-    return file.value().is_string() && state_at(file.key()) == file.value().template get<std::string>();
-  });
-}
-
 }  // namespace
 
 std::optional<CheckState> read_state(const std::string& path, const std::string& question) {
-  const StateJson document = read_json(path);
-  if (document.is_null() || state_text(document, "question") != question ||
-      state_text(document, "library_path") != library_path() || !same_files(document["files"]))
+  auto record = read_record(path);
+  if (!record || record->check.question != question || record->library_path != library_path() ||
+      !std::all_of(record->files.begin(), record->files.end(),
+                   [](const FileState& file) { return state_at(file.path) == file.state; }))
     return std::nullopt;
-  CheckState state;
-  state.failed = document.value("failed", true);
-  state.complains = document.value("complains", true);
-  for (const StateJson& library : document.value("libraries", StateJson::array()))
-    if (library.is_string()) state.libraries.push_back(library.get<std::string>());
-  state.out = state_text(document, "out");
-  state.messages = state_text(document, "messages");
-  return state;
+  return std::move(record->check);
 }
 
 FileStates file_states(const std::vector<std::string>& paths) {
   FileStates states;
-  for (const std::string& path : paths)
-    if (const auto identity = identity_of(path)) states[path] = state_text(*identity);
+  for (const std::string& path : paths) states[path] = state_at(path);
   return states;
 }
 
@@ -89,28 +93,26 @@ std::int64_t file_time_now() {
 }
 
 void write_state(const std::string& path, const CheckState& state, std::int64_t began) {
-  StateJson files = StateJson::object();
+  StateRecord record;
+  record.library_path = library_path();
+  record.check = state;
   for (const auto& [file, before] : state.files) {
-    const auto identity = identity_of(file);
-    if (!identity || state_text(*identity) != before) return;
-    files[file] = before;
+    if (before.empty() || state_at(file) != before) return;
+    record.files.push_back({file, before});
   }
   for (const std::string& file : state.libraries) {
-    const auto identity = identity_of(file);
+    const auto identity = bare_identity_of(file);
     if (!identity || identity->changed > began) return;
-    files[file] = state_text(*identity);
+    record.files.push_back({file, state_text(*identity)});
   }
   for (const std::string& place : state.places) {
-    const auto identity = identity_of(place);
+    const auto identity = bare_identity_of(place);
     if (identity && identity->changed > began) return;
-    files[place] = identity ? state_text(*identity) : std::string();
+    record.files.push_back({place, identity ? state_text(*identity) : std::string()});
   }
-  const StateJson document{{"schema", kStateSchema},         {"question", state.question},
-                           {"library_path", library_path()}, {"files", files},
-                           {"libraries", state.libraries},   {"failed", state.failed},
-                           {"complains", state.complains},   {"out", state.out},
-                           {"messages", state.messages}};
-  (void)write_file(path, document.dump(-1, ' ', false, StateJson::error_handler_t::replace));
+  kept::FieldWriter writer;
+  fields(writer, record);
+  (void)write_file(path, writer.take());
 }
 
 void add_inputs(const VerifyOptions& options, std::vector<std::string>& files) {
@@ -119,12 +121,16 @@ void add_inputs(const VerifyOptions& options, std::vector<std::string>& files) {
     if (!path.empty()) files.push_back(path);
 }
 
-bool has_changed(const std::string& path) {
+bool ChangedFiles::has_changed(const std::string& state) {
   std::error_code error;
-  if (!std::filesystem::exists(path, error)) return false;
-  const StateJson document = read_json(path);
-  return document.is_null() || state_text(document, "library_path") != library_path() ||
-         !same_files(document["files"]);
+  if (!std::filesystem::exists(state, error)) return false;
+  const auto record = read_record(state);
+  if (!record || record->library_path != library_path()) return true;
+  return std::any_of(record->files.begin(), record->files.end(), [&](const FileState& file) {
+    const auto [now, is_new] = now_.try_emplace(file.path);
+    if (is_new) now->second = state_at(file.path);
+    return now->second != file.state;
+  });
 }
 
 }  // namespace archguard

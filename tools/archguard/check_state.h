@@ -4,16 +4,16 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "commands.h"
 
 namespace archguard {
 
-// Which file each path led to, as a text that differs where the file does.
+// Which file each path leads to, as a text that differs where the file does; empty where none is there.
 using FileStates = std::map<std::string, std::string>;
 
-// Those of the paths that are there.
 FileStates file_states(const std::vector<std::string>& paths);
 
 // What a check of a target came to, kept beside its stamp. It holds as long as the question and all files are
@@ -43,8 +43,15 @@ void write_state(const std::string& path, const CheckState& state, std::int64_t 
 // The files that a question itself rests on: fleets, waivers, what was left out, and this program.
 void add_inputs(const VerifyOptions& options, std::vector<std::string>& files);
 
-// Is a file that the kept answer depends on another one now? Without a readable state: no, as then no check
-// was made.
-bool has_changed(const std::string& path);
+// Looks for what changed since checks were kept, at each file once, however many of them rest on it.
+class ChangedFiles {
+ public:
+  // Is a file that the answer kept in `state` depends on another one now? Without a readable state: no, as
+  // then no check was made.
+  bool has_changed(const std::string& state);
+
+ private:
+  std::unordered_map<std::string, std::string> now_;  // FileStates
+};
 
 }  // namespace archguard

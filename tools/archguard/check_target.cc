@@ -293,12 +293,13 @@ Result<int> run_check_target(const CheckTargetOptions& options) {
 
 Result<int> run_check_changes(const CheckChangesOptions& options) {
   ARCHGUARD_TRY(list, read_text_file(options.list));
+  ChangedFiles files;
   for (const std::string_view line : split(list, '\n')) {
     const std::string base(trim(line));
     if (base.empty()) continue;
     const std::string changed = base + ".changed";
     const bool is_unknown = fs::exists(base + ".stamp") && !fs::exists(base + ".state");
-    if (!fs::exists(changed) || is_unknown || has_changed(base + ".state"))
+    if (!fs::exists(changed) || is_unknown || files.has_changed(base + ".state"))
       ARCHGUARD_CHECK(write_file(changed, ""));
   }
   return kExitCovered;

@@ -150,14 +150,13 @@ struct Searching : Target {
   const std::string base = folder.path() + "/app", checks = folder.file("checks", base + "\n");
 
   explicit Searching(const char* needed) : Target("") {
-    lines = "file " +
+    lines = "target app\nlinked ON\nfile " +
             folder.file("app", text_of(ElfBuilder{}
                                            .needed("liba.so")
                                            .runpath(folder.path() + "/first:" + folder.path() + "/second")
                                            .bytes())) +
             "\n";
     parameters["named"] = false;
-    parameters["compiles_cuda"] = false;
     parameters["needed"] = needed;
     parameters["verify_needed"] = {{"fleets", {fleet}}};
     for (const char* name : {"first", "second"})
