@@ -19,9 +19,14 @@ include("${CMAKE_CURRENT_LIST_DIR}/record.cmake")
 #   ANY_OF           globs of files of which a device needs one
 #   ARCHGUARD        the program, maybe as a generator expression
 #   POST_BUILD TEST  as archguard_verify was told
+#
+#   _archguard_check(<prefix> <number> [<field>...])    of all fields, or of these
 function(_archguard_check prefix number)
-  foreach(field IN ITEMS FLEETS EXCLUDED SEVERITY DEVICE_SEVERITY NEEDED VERIFY VERIFY_NEEDED ANY_OF
-      ARCHGUARD POST_BUILD TEST)
+  set(fields "${ARGN}")
+  if(NOT ARGN)
+    set(fields FLEETS EXCLUDED SEVERITY DEVICE_SEVERITY NEEDED VERIFY VERIFY_NEEDED ANY_OF ARCHGUARD POST_BUILD TEST)
+  endif()
+  foreach(field IN LISTS fields)
     get_property(value GLOBAL PROPERTY ARCHGUARD_CHECK_${number}_${field})
     set(${prefix}_${field} "${value}" PARENT_SCOPE)
   endforeach()
