@@ -7,7 +7,7 @@ Stops the compiler where no architecture that it compiles for can reach a device
   archguard_compile_check(TARGETS <target>... [FLEET <file>...])
 
 Each CUDA source of the targets is compiled with a generated header in front, which asserts over ``__CUDA_ARCH_LIST__``
-(nvcc 11.5 and newer; an older one passes, and with clang a STATUS line says that nothing is checked) that an architecture not above each device's capability is among those of
+(nvcc 11.5 and newer; an older one passes, as C++98 and 03 do, and with clang a STATUS line says that nothing is checked) that an architecture not above each device's capability is among those of
 this very compilation, raw ``-gencode`` flags included. Without ``FLEET`` the devices are those of the last
 ``archguard_select_architectures`` in scope, less those it left out. A device that its fleet file excludes, or that the environment hid, is not asked for.
 
@@ -124,12 +124,18 @@ function(_archguard_write_compile_check command header fleets excluded)
     endif()
     list(APPEND seen "${compute_capability}")
     string(REPLACE "." "" number "${compute_capability}")
-    string(REGEX REPLACE "[\"\\\\\r\n]" "'" device "${name} (${compute_capability}, ${origin})")  # it goes into a literal
+    set(device "${name} (${compute_capability}, ${origin})")
+    if(name STREQUAL "")
+      set(device "${compute_capability} (${origin})")
+    endif()
+    string(REGEX REPLACE "[\"\\\\\r\n]" "'" device "${device}")  # it goes into a literal
     string(APPEND asserts "static_assert(archguard_compile_check::any_not_above(${number}0, __CUDA_ARCH_LIST__),\n"
       "  \"error 209 on ${device}: every architecture of this compilation is above it; add ${number} to CUDA_ARCHITECTURES\");\n")
   endforeach()
   file(WRITE "${header}.new" "// Written by archguard_compile_check: the architectures of this compilation against the devices.
-#if defined(__CUDACC__) && defined(__CUDA_ARCH_LIST__) && !defined(ARCHGUARD_COMPILE_CHECK)
+// C++98 and 03 have no static_assert.
+#if defined(__CUDACC__) && defined(__CUDA_ARCH_LIST__) && !defined(ARCHGUARD_COMPILE_CHECK) && \\
+    (__cplusplus >= 201103L || defined(_MSC_VER))
 #define ARCHGUARD_COMPILE_CHECK
 namespace archguard_compile_check {
 constexpr bool any_not_above(int) { return false; }

@@ -13,6 +13,17 @@ says("error 209 on NVIDIA A100 '80GB' (8.0, fleet.csv:2): every architecture of 
 CUDA_ARCHITECTURES")
 says_not("on NVIDIA H100")
 
+# A device without a name; and C++03, which has no static_assert.
+file(READ "${SOURCE}/fleet.csv" fleet)
+file(WRITE "${SOURCE}/fleet.csv" "compute_cap\n8.0\n")
+configure(ARGS -DFLAGS= "-DARGUMENTS=TARGETS;app" -DCMAKE_CUDA_ARCHITECTURES=90-real)
+build(FAILS)
+says("error 209 on 8.0 (fleet.csv:2): every architecture of this compilation is above it; add 80 to CUDA_ARCHITECTURES")
+configure(ARGS -DFLAGS= "-DARGUMENTS=TARGETS;app" -DCMAKE_CUDA_ARCHITECTURES=90-real -DCMAKE_CUDA_STANDARD=98)
+build()
+configure(ARGS -DFLAGS= "-DARGUMENTS=TARGETS;app" -UCMAKE_CUDA_STANDARD)
+file(WRITE "${SOURCE}/fleet.csv" "${fleet}")
+
 # Nothing is left out of this fleet.
 file(WRITE "${SOURCE}/fleet.csv" "name, compute_cap, driver_version\nNVIDIA A100, 8.0, 580.95.05\n")
 configure(ARGS -DFLAGS= "-DARGUMENTS=TARGETS;app" -UCMAKE_CUDA_ARCHITECTURES -UARCHGUARD_CHOICE)
