@@ -6,10 +6,22 @@
 #include <string_view>
 #include <tuple>
 
+#include "base/text.h"
 #include "coverage/outcome.h"
 
 namespace archguard {
 namespace {
+
+// "./a/./b" and "a//b" as "a/b": CMake and users write such paths.
+std::string without_dots(std::string_view path) {
+  std::string plain(path.substr(0, path.find_first_not_of('/') == 0 ? 0 : 1));
+  for (const std::string_view part : split(path, '/')) {
+    if (part.empty() || part == ".") continue;
+    if (!plain.empty() && plain.back() != '/') plain += '/';
+    plain += part;
+  }
+  return plain;
+}
 
 // Since no star, `?` or bracket stands for a `/`, the end with as many of them is the only one that can
 // match.
@@ -159,9 +171,10 @@ void mark_alternatives(Verification& verification) {
 
 }  // namespace
 
-bool any_of_matches(const std::string& glob, const FileResult& file) {
-  if (file.member.empty()) return matches_end(glob, file.path);
-  return matches_end(glob, file.member) || matches_end(glob, file.path + "(" + file.member + ")");
+bool any_of_matches(const std::string& written, const FileResult& file) {
+  const std::string glob = without_dots(written), path = without_dots(file.path);
+  if (file.member.empty()) return matches_end(glob, path);
+  return matches_end(glob, file.member) || matches_end(glob, path + "(" + file.member + ")");
 }
 
 void find_alternatives(Verification& verification, const std::vector<std::string>& globs) {

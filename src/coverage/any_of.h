@@ -30,7 +30,7 @@ struct AnyOf {
 
 // Is this glob the file's? It is matched as by the shell (`*` and `?` stop at `/`) with the file's path and
 // every end of it that begins behind a `/`; in a zip file with those of the member's name and of
-// `p.whl(pkg/x.so)`.
+// `p.whl(pkg/x.so)`. A folder `.` counts in neither of them.
 bool any_of_matches(const std::string& glob, const FileResult& file);
 
 // Fills `any_of` of the verification, which has its files, and theirs. A file counts with the libraries that

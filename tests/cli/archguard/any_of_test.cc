@@ -67,6 +67,20 @@ TEST_CASE("of the files that match a glob, a device needs one") {
   CHECK(run.exit_code == 0);
 }
 
+TEST_CASE("a folder named by a dot counts neither in a path nor in a glob") {
+  const Folder files;
+  const auto matches = [&](const std::string& path, const char* glob) {
+    const RunOutput run = files.verify({path + "libx_cuda11.so", path + "libx_cuda12.so", "--device", "6.0",
+                                        "--device", "9.0", "--any-of", glob, "--brief"});
+    return run.exit_code == 0;
+  };
+  CHECK(matches("lib/./", "lib/libx_*.so"));  // as CMake names objects
+  CHECK(matches("./lib//", "lib/libx_*.so"));
+  CHECK(matches("lib/", "./lib/./libx_*.so"));
+  CHECK(matches(files.folder.path() + "/./lib/", (files.folder.path() + "/lib/libx_*.so").c_str()));
+  CHECK_FALSE(matches("lib/./", "other/libx_*.so"));
+}
+
 TEST_CASE("a device that no alternative covers is one error, with what mends the nearest") {
   const Folder files;
   const RunOutput run =
