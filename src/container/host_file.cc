@@ -37,9 +37,10 @@ bool is_debian_package(ByteView start) {
   return has_archive_magic(start) && starts_with(start.text().substr(8), "debian-binary");
 }
 
-Error bitcode_error(const std::string& where) {
-  return {where, "is LLVM bitcode, whose device code cannot be judged",
-          "compile it without -flto, or verify what it is linked into"};
+void add_bitcode(const std::string& where, HostFile& file) {
+  file.errors.push_back({where, "is LLVM bitcode, whose device code cannot be judged",
+                         "compile it without -flto, or verify what it is linked into"});
+  file.bitcode.push_back(where);
 }
 
 // Fills format and sections of an object that is no archive.
@@ -149,7 +150,7 @@ HostFile visit_host_file(const ByteSource& source, const std::string& path, cons
       if (is_zip(*member_start))
         return fail(member.name,
                     {{}, "is a zip file within an archive, which is not read", "unpack it and name it"});
-      if (is_bitcode(*member_start)) file.errors.push_back(bitcode_error(where));
+      if (is_bitcode(*member_start)) add_bitcode(where, file);
       read_object(part, *member_start, where, object, file.errors);
       visit(object);
     };
@@ -164,7 +165,7 @@ HostFile visit_host_file(const ByteSource& source, const std::string& path, cons
   if (object.format == HostFormat::other) {
     file.recognized = false;
     if (is_bitcode(*start)) {
-      file.errors.push_back(bitcode_error(name));
+      add_bitcode(name, file);
       return file;
     }
     if (is_git_lfs_pointer(*start)) {

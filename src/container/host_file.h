@@ -52,6 +52,7 @@ struct HostObject {
 struct HostFile {
   std::vector<HostObject> objects;
   std::vector<Error> errors;
+  std::vector<std::string> bitcode;  // objects of LLVM's bitcode, as their errors name them
   bool archive = false;
   bool recognized = true;  // false: a file of no known format, which a walk over a folder passes over
 };

@@ -24,7 +24,7 @@ inline constexpr std::size_t kCausesMost = 100;
 // Gathers what fails on one device, by cause. Writes into `failures`, which outlives it, as the device does.
 class FailuresByCause {
  public:
-  FailuresByCause(const Device& device, const std::string& target, std::vector<Failure>& failures)
+  FailuresByCause(const Device& device, const FixTarget& target, std::vector<Failure>& failures)
       : device_(device), target_(target), failures_(failures) {}
 
   // `kernel` and `variable`: one of the container, or empty.
@@ -37,7 +37,7 @@ class FailuresByCause {
   Failure* like(const Cause& cause);
 
   const Device& device_;
-  const std::string& target_;
+  const FixTarget& target_;
   std::vector<Failure>& failures_;
 };
 

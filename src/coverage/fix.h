@@ -6,6 +6,7 @@
 
 #include "compat/toolkit.h"
 #include "coverage/expect.h"
+#include "coverage/fix_target.h"
 #include "coverage/judge.h"
 
 namespace archguard {
@@ -70,9 +71,9 @@ bool holds_all(const ContainerCode& code, std::size_t image);
 // ---- in fix_text.cc ----
 
 // How the fix is said. `held`: what other containers of the file hold, whose build therefore asks for it
-// already. `target`: the CMake target whose CUDA_ARCHITECTURES are meant, or empty.
+// already.
 std::string text_of(const Fix& fix, const Device& device, const std::vector<ExpectedImage>& held,
-                    const std::string& target);
+                    const FixTarget& target);
 
 // The same for "kernels" or "variables" that an image lacks (98, 13), and for kernels that it holds empty;
 // `first` is the one that the report names first, `all` are the file's.

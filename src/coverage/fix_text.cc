@@ -121,7 +121,7 @@ bool is_held(const std::vector<Addition>& additions, const std::vector<ExpectedI
 
 class Speaker {
  public:
-  Speaker(ComputeCapability device, const std::vector<ExpectedImage>& held, const std::string& target)
+  Speaker(ComputeCapability device, const std::vector<ExpectedImage>& held, const FixTarget& target)
       : device_(device), held_(held), target_(target) {}
 
   std::string say(const Remedy& way) {
@@ -163,16 +163,18 @@ class Speaker {
     if (way.apart) return "compile it for " + listed(spelled(way.add, as_file)) + " as well";
     const bool again = list_named_;
     list_named_ = true;
-    if (!way.toolkits && is_held(way.add, held_))
-      return "build the source file or library that this container comes from for " +
-             listed(spelled(way.add, entry_to_add)) + " too" + (target_.empty() ? other_forms(way.add) : "") +
-             ": other containers of the file hold it";
-    return again ? "add " + listed(spelled(way.add, entry_to_add)) : add_entries(way.add, target_);
+    const bool held = !way.toolkits && is_held(way.add, held_), elsewhere = !target_.compiles_cuda;
+    if (held || (elsewhere && !again))
+      return "build the source file or library that this fat binary comes from for " +
+             listed(spelled(way.add, entry_to_add)) + " too" +
+             (target_.name.empty() || elsewhere ? other_forms(way.add) : "") +
+             (held ? ": other fat binaries of the file hold it" : "");
+    return again ? "add " + listed(spelled(way.add, entry_to_add)) : add_entries(way.add, target_.name);
   }
 
   const ComputeCapability device_;
   const std::vector<ExpectedImage>& held_;
-  const std::string& target_;
+  const FixTarget& target_;
   bool list_named_ = false;
 };
 
@@ -186,7 +188,7 @@ std::string or_waive(const std::string& kernel, const std::vector<std::string>& 
 }  // namespace
 
 std::string text_of(const Fix& fix, const Device& device, const std::vector<ExpectedImage>& held,
-                    const std::string& target) {
+                    const FixTarget& target) {
   if (!fix.change.empty()) return fix.change;
   const std::string capability = to_string(*device.capability);
   if (fix.name_driver)

@@ -33,7 +33,7 @@ struct VerifyPolicy {
   PartlyPolicy partly = PartlyPolicy::error;  // with scope library
   EmbeddedPolicy embedded = EmbeddedPolicy::warn;
   JudgePolicy judge;
-  std::string target;  // CMake target that the fix names, or empty
+  FixTarget target;  // that the fix names
 };
 
 enum class Coverage { covered, not_covered, unknown };

@@ -113,6 +113,7 @@ DeviceCode read_device_code(const ByteSource& source, const std::string& path, c
     code.objects.push_back(std::move(object));
   });
   for (Error& error : file.errors) code.errors.push_back(std::move(error));
+  code.bitcode = std::move(file.bitcode);
   fatbin::find_device_links(code);
   code.archive = file.archive;
   code.recognized = file.recognized;

@@ -123,6 +123,7 @@ struct DeviceCode {
   std::vector<DeviceObject> objects;  // one for each host object, also where it holds no container
   std::vector<DeviceLink> links;      // of separate compilation (-rdc=true)
   std::vector<Error> errors;  // what could not be read or is not understood; then the file was not read whole
+  std::vector<std::string> bitcode;        // objects of LLVM's bitcode, as their errors name them
   std::vector<std::string> warnings;       // "-": e.g. sections without bytes
   std::vector<std::string> passed_over;    // members of a zip file that are packed themselves, and not read
   std::optional<std::uint64_t> packed_at;  // where packed bytes stand in a program, which were not read

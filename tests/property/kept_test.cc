@@ -87,7 +87,7 @@ std::vector<VerifyRequest> requests() {
   all.back().policy.embedded = EmbeddedPolicy::error;
   all.back().policy.judge.require_ptx = all.back().policy.judge.require_driver = true;
   all.back().policy.judge.environment.forces_jit = "CUDA_FORCE_PTX_JIT";
-  all.back().policy.target = "app";
+  all.back().policy.target.name = "app";
   return all;
 }
 

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <iterator>
+#include <set>
 
 #include "base/printable.h"
 #include "base/text.h"
@@ -11,6 +12,7 @@
 #include "base/write_file.h"
 #include "check_state.h"
 #include "commands.h"
+#include "container/archive.h"
 #include "coverage/outcome.h"
 #include "report/verify_json.h"
 #include "select/select.h"
@@ -21,6 +23,28 @@ namespace archguard {
 namespace {
 
 namespace fs = std::filesystem;
+
+// Is it what a CUDA compiler made? `object` is named as in messages: "app.dir/main.cpp.o",
+// "libapp.a(main.cpp.o)". Build tools may put the suffix of objects behind a source's name, or in the place
+// of its own.
+bool is_cuda_object(const TargetParameters& target, const std::string& object) {
+  std::string name = object.substr(object.find_last_of("/(") + 1);
+  if (ends_with(name, ")")) name.pop_back();
+  name = fs::path(name).stem().string();
+  return ends_with(name, ".cu") ||
+         std::any_of(target.cuda_sources.begin(), target.cuda_sources.end(), [&](const std::string& source) {
+           return name == source || name == fs::path(source).stem().string();
+         });
+}
+
+// Did a linker make its file? Else it is an archive, or the objects themselves.
+bool is_linked(const TargetParameters& target) {
+  if (target.files.size() != 1 || target.files == target.objects) return false;
+  const auto file = FileSource::open(target.files.front());
+  if (!file) return false;
+  const auto start = read_bytes(*file, 0, std::min<std::uint64_t>(file->size(), 8));
+  return start && !has_archive_magic(*start);
+}
 
 // Makes the check of one target, and collects what is to be said of it.
 class Check {
@@ -41,6 +65,7 @@ class Check {
   };
 
   Result<Asked> ask(VerifyOptions options, const std::vector<std::string>& paths);
+  Status ask_all();
   Status ask_devices();
   Status ask_expected();
   Status ask_needed();
@@ -52,7 +77,9 @@ class Check {
 
   const TargetParameters& target_;
   bool has_code_ = false, libraries_have_code_ = false;
-  bool is_judged_ = true;  // the target's own file
+  bool is_judged_ = true;             // the target's own file
+  bool passes_cuda_bitcode_ = false;  // of what the linker made of it was judged
+  std::set<std::string> bitcode_;     // objects that were passed over
   CheckState state_;
   Verification report_;
 };
@@ -75,6 +102,11 @@ Result<Check::Asked> Check::ask(VerifyOptions options, const std::vector<std::st
   if (paths.empty()) return asked;
   options.paths = paths;
   options.brief = true;
+  options.passes_bitcode = [&](const std::string& object) {
+    const bool passes = passes_cuda_bitcode_ || !is_cuda_object(target_, object);
+    if (passes) bitcode_.insert(object);
+    return passes;
+  };
   ARCHGUARD_TRY(verification, verification_of(options));
   asked.outcome = outcome_of(verification);
   asked.text = verification_text(verification, options);
@@ -143,6 +175,7 @@ Status Check::ask_expected() {
   options.expect = list;
   options.embedded = "off";  // what an object holds as data was not compiled for this target's list
   options.target = target_.verify.target;
+  passes_cuda_bitcode_ = target_.has_devices && !target_.together && is_linked(target_);
   ARCHGUARD_TRY(asked, ask(options, target_.objects));
   if (asked.outcome == Outcome::not_covered || asked.outcome == Outcome::unknown) state_.out += asked.text;
   if (asked.outcome == Outcome::not_covered)
@@ -181,6 +214,20 @@ Status Check::ask_needed() {
 }
 
 Status Check::run() {
+  ARCHGUARD_CHECK(ask_all());
+  if (bitcode_.empty() || (!has_code_ && target_.cuda_sources.empty())) return Done{};
+  constexpr std::size_t kShown = 3;
+  std::vector<std::string> names(bitcode_.begin(), bitcode_.end());
+  const bool any_more = names.size() > kShown;
+  if (any_more) names.resize(kShown);
+  say("note", "has " + count_of(bitcode_.size(), "object") + " of LLVM bitcode, passed over, since " +
+                  (passes_cuda_bitcode_ ? "the file that they are linked into was judged ("
+                                        : "no CUDA source was compiled to them (") +
+                  join(names, ", ") + (any_more ? ", …)" : ")"));
+  return Done{};
+}
+
+Status Check::ask_all() {
   if (target_.has_devices && !target_.together) {
     ARCHGUARD_CHECK(ask_devices());
   } else {
@@ -192,7 +239,7 @@ Status Check::run() {
   if (has_code_ || libraries_have_code_) return Done{};
   if (target_.named)
     complain(target_.severity, "has no device code: leave it out of TARGETS, or give it CUDA sources");
-  if (!target_.named && target_.compiles_cuda) say("note", "has no device code");
+  if (!target_.named && !target_.cuda_sources.empty()) say("note", "has no device code");
   return Done{};
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -56,10 +57,13 @@ struct VerifyOptions {
   std::string embedded = "warn";
   std::vector<std::string> any_of;
   std::string waivers;
-  std::string target;
+  std::string target;         // a CMake target, for the fix
+  bool compiles_cuda = true;  // has it CUDA sources?
   std::string format = "text";
   std::string output;
   bool brief = false;
+  // Is this object of LLVM's bitcode, as messages name it, passed over? Without it none is.
+  std::function<bool(const std::string&)> passes_bitcode;
 };
 
 // The exit code, or the error that kept the command from answering (exit 2).

@@ -1,6 +1,8 @@
 #include "judge_files.h"
 
+#include <algorithm>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "container/host_file.h"
@@ -18,6 +20,17 @@ bool is_ltoir_alone(const DeviceCode& code) {
   const Container& container = object.containers.front();
   return container.offset == 0 && container.size == object.file_size &&
          container.entries.front().kind == EntryKind::ltoir && !container.entries.front().optix;
+}
+
+// What is left to be judged where some objects of LLVM's bitcode are passed over.
+DeviceCode without_bitcode(DeviceCode code, const std::function<bool(const std::string&)>& passes) {
+  std::set<std::string> passed;
+  for (const std::string& object : code.bitcode)
+    if (passes(object)) passed.insert(object);
+  code.errors.erase(std::remove_if(code.errors.begin(), code.errors.end(),
+                                   [&](const Error& error) { return passed.count(error.where) != 0; }),
+                    code.errors.end());
+  return code;
 }
 
 class Judging {
@@ -98,8 +111,11 @@ class Judging {
         return;
       }
       const bool is_needed = !input.needed_by.empty();
-      FileResult result = verify_file(code, source, input.path,
-                                      is_needed ? questions_.of_library : questions_.own, questions_.waivers);
+      const VerifyRequest& request = is_needed ? questions_.of_library : questions_.own;
+      const bool any_passed = !is_needed && questions_.passes_bitcode && !code.bitcode.empty();
+      FileResult result = any_passed ? verify_file(without_bitcode(code, questions_.passes_bitcode), source,
+                                                   input.path, request, questions_.waivers)
+                                     : verify_file(code, source, input.path, request, questions_.waivers);
       result.opened = source.size() != 0 || !code.member.empty();
       failed |= source.failed();
       add(i, {std::move(result), is_linked_member(code)});

@@ -15,6 +15,7 @@ struct FileQuestions {
   const VerifyRequest& of_library;  // of those that --needed found
   Waivers& waivers;
   const KeptVerdicts& kept;  // verdicts on those that --needed found; nothing is kept with waivers
+  const std::function<bool(const std::string&)>& passes_bitcode;  // as VerifyOptions has it
 };
 
 // One of a file's results: of a zip file there is one a member.

@@ -126,8 +126,8 @@ Status read_lines(const std::string& text, const std::string& path, TargetParame
       target.target = value;
     } else if (key == "linked") {
       linked = !is_cmake_false(value);
-    } else if (key == "cuda") {
-      target.compiles_cuda = !is_cmake_false(value);
+    } else if (key == "cuda-source") {
+      target.cuda_sources.push_back(value);
     } else if (key == "word") {
       const std::size_t end = std::min(value.find(' '), value.size());
       target.words[value.substr(0, end)] = trim(std::string_view(value).substr(end));
@@ -184,6 +184,7 @@ Result<TargetParameters> read_target_parameters(const std::string& parameters, c
   shorten(target.objects, folder);
   target.text = json + lines;
   target.needed_verify.needed_only = true;
+  target.verify.compiles_cuda = !target.cuda_sources.empty();
   return target;
 }
 

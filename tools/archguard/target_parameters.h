@@ -15,7 +15,7 @@ enum class Severity { error, warn, off };
 struct TargetParameters {
   std::string target;
   bool named = false;                          // in TARGETS; else found by ALL
-  bool compiles_cuda = false;                  // has sources in CUDA; any other may hold images as data
+  std::vector<std::string> cuda_sources;       // file names; a target without them may hold images as data
   Severity severity = Severity::error;         // of a failed check
   Severity device_severity = Severity::error;  // of a device that is not covered
   bool has_devices = false;

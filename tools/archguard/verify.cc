@@ -90,7 +90,7 @@ VerifyPolicy policy_of(const VerifyOptions& options) {
   policy.judge.require_sass = options.require == "sass";
   policy.judge.require_ptx = options.require_ptx;
   policy.judge.require_driver = options.require_driver;
-  policy.target = options.target;
+  policy.target = {options.target, options.compiles_cuda};
   return policy;
 }
 
@@ -192,7 +192,7 @@ Result<Verification> verification_of(const VerifyOptions& options) {
   of_library.expected.clear();
   of_library.policy.scope = Scope::library;
   if (of_library.policy.embedded == EmbeddedPolicy::error) of_library.policy.embedded = EmbeddedPolicy::warn;
-  of_library.policy.target.clear();
+  of_library.policy.target = {};
   of_library.policy.hollow = HollowPolicy::off;
   std::set<std::string> zips;  // whose members are linked, and need libraries
   const KeptVerdicts kept(options.cache);
@@ -201,7 +201,7 @@ Result<Verification> verification_of(const VerifyOptions& options) {
     verification.files.push_back(std::move(judged.result));
   };
   judge_files(
-      files, {request, of_library, waivers, kept}, take,
+      files, {request, of_library, waivers, kept, options.passes_bitcode}, take,
       [&](std::size_t done) { show_progress(done, files.size()); }, verification.passed_over);
   find_alternatives(verification, options.any_of);
   if (verification.needed) complete(*verification.needed, verification.files, zips);

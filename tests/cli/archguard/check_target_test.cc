@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "running.h"
+#include "support/builders/archive_builder.h"
 #include "support/builders/cubin_builder.h"
 #include "support/builders/elf_builder.h"
 #include "support/builders/fatbin_builder.h"
@@ -20,6 +21,10 @@ std::string library(const std::vector<int>& archs) {
   for (const int sm : archs)
     fatbin.cubin(sm, CubinBuilder{}.sm(sm).kernel("gemm", sass::join({sass::store(), sass::exit()})).bytes());
   return text_of(ElfBuilder{}.shared().section(".nv_fatbin", fatbin.bytes()).bytes());
+}
+
+Bytes bytes_of(const std::string& text) {
+  return {text.begin(), text.end()};
 }
 
 struct Target {
@@ -37,7 +42,7 @@ struct Target {
   std::string lines;
 
   explicit Target(const std::string& content) {
-    lines = "target app\nlinked ON\ncuda TRUE\nword all 80-real;90-real\nfile " +
+    lines = "target app\nlinked ON\ncuda-source main.cu\nword all 80-real;90-real\nfile " +
             folder.file("app", content) + "\n";
   }
   RunOutput check(std::vector<std::string> more = {}) {
@@ -218,4 +223,36 @@ TEST_CASE("That a library is not found is an answer to be kept, until it is ther
   done = app.check();
   CHECK(done.exit_code == 0);
   CHECK(done.err.empty());
+}
+
+TEST_CASE("Objects of LLVM's bitcode are passed over where no CUDA source was compiled to them") {
+  const std::string bitcode = "BC\xc0\xde and more";
+  const auto check = [&](const std::string& file, const std::string& name) {
+    Target target(file);
+    const std::string object = target.folder.file("k.cu.o", library({80}));
+    target.lines +=
+        "object " + object + "\nobject " + target.folder.file(name, bitcode) + "\narchitectures 80-real\n";
+    target.lines += "cuda-source k.cu\ncuda-source also.cpp\n";
+    return target.check();
+  };
+  const auto archive = [&](const std::string& name) {
+    return text_of(
+        ArchiveBuilder{}.member(name, bytes_of(bitcode)).member("k.cu.o", bytes_of(library({80}))).bytes());
+  };
+  const std::string note = "archguard: note: target 'app' has 1 object of LLVM bitcode, passed over, since ";
+  auto done = check(library({80}), "main.cpp.o");
+  CHECK(done.exit_code == 0);
+  CHECK(done.err.find(note) == 0);
+  done = check(archive("main.cpp.o"), "main.cpp.o");
+  CHECK(done.exit_code == 0);
+  // Where a CUDA compiler made it: what became of it in the file that it is linked into was judged.
+  for (const char* name : {"other.cu.o", "also.cpp.o", "also.o"}) {
+    done = check(library({80}), name);
+    CHECK(done.exit_code == 0);
+    CHECK(done.err.find(note + "the file that they are linked into was judged (") == 0);
+    CHECK(check(library({90}), name).exit_code == 1);
+    done = check(archive(name), name);
+    CHECK(done.exit_code == 1);
+    CHECK(done.err.find("target 'app' could not be judged") != std::string::npos);
+  }
 }

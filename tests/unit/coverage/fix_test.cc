@@ -18,7 +18,7 @@ Image by(const char* toolkit, Image image) {
 std::string fix_of(const ContainerCode& code, const Device& on, const JudgePolicy& policy = {},
                    bool of_others = false) {
   const Fix fix = find_fix({code, on, policy, of_others}, judge(code, on, policy));
-  return text_of(fix, on, {}, of_others ? "" : "foo");
+  return text_of(fix, on, {}, {of_others ? "" : "foo"});
 }
 
 const std::string kAdd = "add ", kTo = " to CUDA_ARCHITECTURES of target 'foo'";
@@ -146,17 +146,30 @@ TEST_CASE("an image that other containers of the file hold is asked for already"
   const ContainerCode code = container({by("12.4", sass("70"))});
   const Device on = device("8.0");
   const Fix fix = find_fix({code, on, {}}, judge(code, on, {}));
-  CHECK(text_of(fix, on, {{{80, Suffix::none}, true}}, "foo") ==
-        "build the source file or library that this container comes from for 80-real too: other containers "
-        "of the "
-        "file hold it");
+  CHECK(
+      text_of(fix, on, {{{80, Suffix::none}, true}}, {"foo"}) ==
+      "build the source file or library that this fat binary comes from for 80-real too: other fat binaries "
+      "of the file hold it");
+}
+
+TEST_CASE("a target that compiles no CUDA has no list to add to") {
+  const ContainerCode code = container({by("12.4", sass("70"))});
+  const Device on = device("8.0");
+  const Fix fix = find_fix({code, on, {}}, judge(code, on, {}));
+  const std::string text =
+      "build the source file or library that this fat binary comes from for 80-real too (nvcc: "
+      "-gencode=arch=compute_80,code=sm_80; TORCH_CUDA_ARCH_LIST: 8.0)";
+  CHECK(text_of(fix, on, {}, {"foo", false}) == text);
+  CHECK(text_of(fix, on, {}, {"", false}) == text);
+  CHECK(text_of(fix, on, {{{80, Suffix::none}, true}}, {"foo", false}) ==
+        text + ": other fat binaries of the file hold it");
 }
 
 TEST_CASE("torch is told what it takes") {
   const auto said = [](const char* toolkit, const char* capability) {
     const ContainerCode code = container({by(toolkit, sass("75"))});
     const Device on = device(capability);
-    return text_of(find_fix({code, on, {}}, judge(code, on, {})), on, {}, "");
+    return text_of(find_fix({code, on, {}}, judge(code, on, {})), on, {}, {});
   };
   CHECK(said("13.0", "8.8") ==
         "add 88-real to CMAKE_CUDA_ARCHITECTURES (nvcc: -gencode=arch=compute_88,code=sm_88)");

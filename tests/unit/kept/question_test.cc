@@ -62,7 +62,8 @@ TEST_CASE("each thing that an answer depends on makes another question") {
       [](auto& request) { request.policy.judge.environment.forces_jit = "CUDA_FORCE_PTX_JIT"; },
       [](auto& request) { request.policy.judge.environment.forces_jit = "CUDA_FORCE_JIT"; },
       [](auto& request) { request.policy.judge.environment.disables_jit = "CUDA_FORCE_JIT"; },
-      [](auto& request) { request.policy.target = "app"; },
+      [](auto& request) { request.policy.target.name = "app"; },
+      [](auto& request) { request.policy.target.compiles_cuda = false; },
   };
   std::set<std::string> questions;
   for (const Change& change : changes) {

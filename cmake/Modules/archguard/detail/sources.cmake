@@ -1,9 +1,9 @@
 # What a target is compiled from.
 include_guard(GLOBAL)
 
-# Has the target a source in CUDA, by its property LANGUAGE, else by its name? Generator expressions are passed over.
-function(_archguard_compiles_cuda out target)
-  set(found FALSE)
+# The sources of a target that are in CUDA, by the property LANGUAGE, else by name. Generator expressions are passed over.
+function(_archguard_cuda_sources out target)
+  set(found "")
   get_target_property(sources "${target}" SOURCES)
   foreach(source IN LISTS sources)
     if(source MATCHES "^\\$<")
@@ -12,11 +12,18 @@ function(_archguard_compiles_cuda out target)
     get_source_file_property(language "${source}" TARGET_DIRECTORY "${target}" LANGUAGE)
     get_source_file_property(header "${source}" TARGET_DIRECTORY "${target}" HEADER_FILE_ONLY)
     if(NOT header AND (language STREQUAL "CUDA" OR (NOT language AND source MATCHES "\\.cu$")))
-      set(found TRUE)
-      break()
+      list(APPEND found "${source}")
     endif()
   endforeach()
-  set(${out} ${found} PARENT_SCOPE)
+  set(${out} "${found}" PARENT_SCOPE)
+endfunction()
+
+function(_archguard_compiles_cuda out target)
+  _archguard_cuda_sources(sources "${target}")
+  set(${out} FALSE PARENT_SCOPE)
+  if(NOT sources STREQUAL "")
+    set(${out} TRUE PARENT_SCOPE)
+  endif()
 endfunction()
 
 # Stops where a target has sources in CUDA, architectures were chosen for them, and CUDA was never enabled: CMake passes over

@@ -191,15 +191,18 @@ function(_archguard_words_of out list)
   set(${out} "${lines}" PARENT_SCOPE)
 endfunction()
 
-# What is known of the target itself, a line each: `target`, `linked`, `cuda` (it compiles CUDA), `word`; and what only generating
+# What is known of the target itself, a line each: `target`, `linked`, `cuda-source`, `word`; and what only generating
 # tells: `file`, `object`, `architectures`, `one-kind`, and `excluded`: is the check, the target `rule`, no part of the default build?
 function(_archguard_write_built file target type rule)
   set(known "target ${target}\n")
   if(type MATCHES "^(EXECUTABLE|(SHARED|MODULE)_LIBRARY)$")
     string(APPEND known "linked ON\n")
   endif()
-  _archguard_compiles_cuda(compiles_cuda "${target}")
-  string(APPEND known "cuda ${compiles_cuda}\n")
+  _archguard_cuda_sources(sources "${target}")
+  foreach(source IN LISTS sources)
+    get_filename_component(name "${source}" NAME)
+    string(APPEND known "cuda-source ${name}\n")
+  endforeach()
   get_target_property(list "${target}" CUDA_ARCHITECTURES)
   _archguard_words_of(words "${list}")
   string(APPEND known "${words}")
