@@ -135,6 +135,8 @@ Status read_lines(const std::string& text, const std::string& path, TargetParame
       target.files.push_back(value);
     } else if (key == "object") {
       target.objects.push_back(value);
+    } else if (key == "rpath-link") {  // of a shared library of the tree that it needs
+      target.needed_verify.where.rpath_link.push_back(value);
     } else if (key == "architectures") {
       target.architectures = value;
     } else if (key ==

@@ -25,12 +25,14 @@ Two questions are asked of each target. Does the linked file cover every device?
 of the last ``archguard_select_architectures`` in scope, less those it left out; devices merely found in this machine are
 an error where ArchGuard chose the list and a warning where the user did. Where devices were chosen for the folder of a target in
 CUDA, and no check of it knows any, the configure step stops. And do the target's objects hold what its
-``CUDA_ARCHITECTURES`` asks for? ``OFF`` asks nothing.
+``CUDA_ARCHITECTURES`` asks for? ``OFF`` asks nothing. An object of LLVM bitcode (clang++ with ``INTERPROCEDURAL_OPTIMIZATION``) is passed over, with a note, unless a CUDA
+source is compiled to it and nothing was linked of it that could be judged.
 
 A program runs on a device only where its libraries do. So the shared libraries that the linked file needs (``CUDA::cublas``
 and other imported ones, those of other targets, and what these need in turn) are asked the first question as well, as
 ``archguard verify --needed`` finds them, with scope library; the toolkit's own that the loader would not find here, as
-where ``LD_LIBRARY_PATH`` is set later, are taken from its folders. One that has far fewer kernels for a device than for others
+where ``LD_LIBRARY_PATH`` is set later, are taken from its folders, and those of this build where they are built, if the program has no
+RPATH (``CMAKE_SKIP_RPATH``). One that has far fewer kernels for a device than for others
 was not made for it, and is an error in the clear cases; ``PARTLY warn`` lets the build go on, ``PARTLY off`` does not ask. One that is not found makes the answer unknown, which is an
 error; ``NEEDED warn`` lets the build go on, ``NEEDED off`` does not look. What a program opens by itself is not seen. This
 is for ELF files alone. A verdict on a library is kept in the build tree, as long as library, devices and settings are the same. Static libraries are part of the linked file: for one with device code of others, such as
@@ -58,7 +60,7 @@ the target ``archguard_verify`` alone.
 
 The check runs again when the target, a needed library, a fleet, the waivers or the settings change, in the default build
 and under the target ``archguard_verify``. Not only dates are compared: a library that a package manager replaced by an older one
-is checked again, for which one short step, ``archguard_changes``, is a part of every build. A named target without device code, in itself and
+is checked again, as is one that came to stand before it where the loader looks, for which one short step, ``archguard_changes``, is a part of every build. A named target without device code, in itself and
 its libraries, is an error; of those found by ``ALL`` a note tells where they have CUDA sources.
 
 A target in ``TARGETS`` that belongs to the calling folder is also checked in its link step, so that ``cmake --build <folder> --target

@@ -3,6 +3,7 @@ include_guard(GLOBAL)
 
 include("${CMAKE_CURRENT_LIST_DIR}/check.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/json.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/link_folders.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/nvcc.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/sources.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/verify_any_of.cmake")
@@ -122,6 +123,7 @@ function(_archguard_verify_target target parameters origin number)
   set(depfile "")
   if(type MATCHES "^(EXECUTABLE|(SHARED|MODULE)_LIBRARY)$" AND NOT check_NEEDED STREQUAL "off")
     set(depfile DEPFILE)  # the libraries that the target needs, which only the check finds
+    _archguard_find_link_folders("archguard_verify_${name}" "${target}")
   endif()
   _archguard_write_built("${base}.built" "${target}" "${type}" "archguard_verify_${name}")
   set(files "$<TARGET_OBJECTS:${target}>")
@@ -192,7 +194,8 @@ function(_archguard_words_of out list)
 endfunction()
 
 # What is known of the target itself, a line each: `target`, `linked`, `cuda-source`, `word`; and what only generating
-# tells: `file`, `object`, `architectures`, `one-kind`, and `excluded`: is the check, the target `rule`, no part of the default build?
+# tells: `file`, `object`, `architectures`, `one-kind`, `rpath-link`, and `excluded`: is the check, the target `rule`, no part of the
+# default build?
 function(_archguard_write_built file target type rule)
   set(known "target ${target}\n")
   if(type MATCHES "^(EXECUTABLE|(SHARED|MODULE)_LIBRARY)$")
@@ -218,6 +221,8 @@ function(_archguard_write_built file target type rule)
     string(APPEND text "one-kind $<TARGET_PROPERTY:${target},CUDA_${kind}_COMPILATION>\n")
   endforeach()
   string(APPEND text "excluded $<TARGET_GENEX_EVAL:${rule},$<TARGET_PROPERTY:${rule},EXCLUDE_FROM_ALL>>\n")
+  string(APPEND text
+    "rpath-link $<JOIN:$<TARGET_GENEX_EVAL:${rule},$<TARGET_PROPERTY:${rule},ARCHGUARD_LINK_FOLDERS>>,\nrpath-link >\n")
   file(GENERATE OUTPUT "${file}" CONTENT "${known}${text}")
 endfunction()
 

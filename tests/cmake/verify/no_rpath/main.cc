@@ -1,0 +1,2 @@
+void engine();
+int main() { engine(); }
