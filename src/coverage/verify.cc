@@ -62,6 +62,11 @@ class ExpectedOfLinks {
   std::vector<Linked> linked_;
 };
 
+bool is_joined(const DeviceCode& code, const LinkRole& role) {
+  return std::any_of(role.parts.begin(), role.parts.end(),
+                     [&](const auto& part) { return !code.links[part.first].linked.empty(); });
+}
+
 bool may_hold_code(const ContainerCode& code) {
   return !(code.container.relocatable && code.linked) &&
          (asks_for_image(code) || !code.errors.empty() || is_linkable(code));
@@ -124,8 +129,10 @@ FileResult verify_file(const DeviceCode& code, const ByteSource& file, const std
     if (!object.linked) result.objects = true;
     add_runtime_code(object, result.runtime_code);
     for (std::size_t i = 0; i < object.containers.size(); ++i) {
-      const ContainerCode contents = codes.next();
+      ContainerCode contents = codes.next();
       const LinkRole* role = links.role(index, i);
+      // What a link joined, no other one joins; an archive may hold the link beside its objects.
+      contents.linked = contents.linked || (role != nullptr && is_joined(code, *role));
       if (role != nullptr) links.note(*role, object, contents);
       result.has_containers = true;
       if (contents.container.bare) {

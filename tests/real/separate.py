@@ -316,6 +316,10 @@ class SeparateTest(unittest.TestCase):
         self.assertEqual(results["8.0"]["verdict"], "covered")
         self.assertTrue(results["9.0"]["linked_at_load"])
         self.assertEqual(results["7.5"]["verdict"], "not-covered")
+        program = self.verify(self.nvcc("archive_program", "-arch=sm_80", *objects), "13.0")
+        for device in ("8.0", "9.0", "7.5"):  # what is in the archive counts once
+            for counts in ("containers", "kernels"):
+                self.assertEqual(results[device][counts], program[device][counts])
 
     def test_objects(self):
         """PTX in objects counts for linking, as nvlink takes it; an object of functions alone is asked for too."""
