@@ -20,6 +20,9 @@ std::string join(const std::vector<std::string>& pieces, std::string_view separa
 bool starts_with(std::string_view text, std::string_view prefix);
 bool ends_with(std::string_view text, std::string_view suffix);
 
+// The folder part of a path, "." for a bare name.
+std::string folder_of(const std::string& path);
+
 // ASCII only: option and column names.
 std::string to_lower(std::string_view text);
 

@@ -45,11 +45,6 @@ Status write_in_place(const std::string& path, std::string_view text) {
 constexpr int kLinksMost = 40;  // as many as Linux follows
 constexpr int kNamesTried = 100;
 
-std::string folder_of(const std::string& path) {
-  const auto slash = path.rfind('/');
-  return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
-}
-
 std::string read_link(const std::string& path) {
   std::string target(4096, '\0');
   const ssize_t size = readlink(path.c_str(), target.data(), target.size());

@@ -42,12 +42,6 @@ bool is_folder(const std::string& path) {
 
 }  // namespace
 
-std::string folder_of(const std::string& path) {
-  const auto slash = path.rfind('/');
-  if (slash == std::string::npos) return ".";
-  return slash == 0 ? "/" : path.substr(0, slash);
-}
-
 // Calls `visit` with each folder of the list, until it says true.
 template <typename Visit>
 bool LoaderSearch::any_folder(const std::string& list, const char* separators, const std::string& origin,

@@ -68,7 +68,4 @@ class LoaderSearch {
   std::size_t tried_bytes_ = 0;
 };
 
-// The folder part of a path, "." for a bare name.
-std::string folder_of(const std::string& path);
-
 }  // namespace archguard
