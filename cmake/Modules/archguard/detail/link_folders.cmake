@@ -2,21 +2,12 @@
 # (CMAKE_SKIP_RPATH, CMAKE_SKIP_BUILD_RPATH, CMAKE_BUILD_WITH_INSTALL_RPATH) does not tell.
 include_guard(GLOBAL)
 
-# The rule's property ARCHGUARD_LINK_FOLDERS becomes these folders, at the end of the configure step: a target may be linked late.
-function(_archguard_find_link_folders rule target)
-  cmake_language(EVAL CODE "cmake_language(DEFER DIRECTORY [==[${CMAKE_SOURCE_DIR}]==] ID [==[archguard-links-${rule}]==]
-    CALL _archguard_set_link_folders [==[${rule}]==] [==[${target}]==])")
-endfunction()
-
+# The rule's property ARCHGUARD_LINK_FOLDERS becomes these folders. Called at the end of the configure step: a target may be linked
+# late.
 function(_archguard_set_link_folders rule target)
-  set(has_rpath TRUE)
-  foreach(property IN ITEMS SKIP_BUILD_RPATH BUILD_WITH_INSTALL_RPATH)
-    get_property(value TARGET "${target}" PROPERTY ${property})
-    if(value OR CMAKE_SKIP_RPATH)
-      set(has_rpath FALSE)
-    endif()
-  endforeach()
-  if(has_rpath)
+  get_property(skips TARGET "${target}" PROPERTY SKIP_BUILD_RPATH)
+  get_property(installs TARGET "${target}" PROPERTY BUILD_WITH_INSTALL_RPATH)
+  if(NOT (skips OR installs OR CMAKE_SKIP_RPATH))
     return()
   endif()
   set(folders "")

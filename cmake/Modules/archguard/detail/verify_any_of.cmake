@@ -19,6 +19,6 @@ function(_archguard_verify_any_of targets number)
     endif()
   endforeach()
   file(GENERATE OUTPUT "${base}.built" CONTENT "$<JOIN:${files},\n>\n")
-  _archguard_add_check("${name}" "alternatives" ${number} TARGETS ${targets} DEPENDS "${parameters}" ${files}
+  _archguard_add_check("${name}" "${base}" "alternatives" ${number} TARGETS ${targets} DEPENDS "${parameters}" ${files}
     COMMAND check-files "${parameters}" --files "${base}.built")
 endfunction()

@@ -3,7 +3,6 @@ include_guard(GLOBAL)
 
 include("${CMAKE_CURRENT_LIST_DIR}/check.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/json.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/link_folders.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/nvcc.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/sources.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/verify_any_of.cmake")
@@ -74,21 +73,21 @@ endfunction()
 
 # Adds the rule of a check, the target that asks for it, and its test. Whether it is a part of the default build, _archguard_finish tells.
 #
-#   _archguard_add_check(<name> <what> <number> TARGETS <target>... COMMAND <argument of archguard>...
+#   _archguard_add_check(<name> <base of its files> <what> <number> TARGETS <target>... COMMAND <argument of archguard>...
 #                        DEPENDS <file>... [DEPFILE])
-function(_archguard_add_check name what number)
-  cmake_parse_arguments(PARSE_ARGV 3 rule "DEPFILE" "" "TARGETS;COMMAND;DEPENDS")
+function(_archguard_add_check name base what number)
+  cmake_parse_arguments(PARSE_ARGV 4 rule "DEPFILE" "" "TARGETS;COMMAND;DEPENDS")
   _archguard_check(check ${number} ARCHGUARD TEST)
-  _archguard_check_files(base "${name}")
   _archguard_built_by(builder)
   set(depfile "")
-  _archguard_value_of(crossed CMAKE_CROSS_CONFIGS)
-  set(crashes FALSE)  # CMake 3.25.0 and 3.25.1, at a depfile of a rule that makes a file in each configuration
-  if(crossed AND CMAKE_VERSION VERSION_GREATER_EQUAL 3.25.0 AND CMAKE_VERSION VERSION_LESS 3.25.2)
-    set(crashes TRUE)  # archguard_changes compares the libraries all the same
-  endif()
-  if(rule_DEPFILE AND NOT crashes AND CMAKE_GENERATOR MATCHES "Ninja|Makefiles")
+  if(rule_DEPFILE AND CMAKE_GENERATOR MATCHES "Ninja|Makefiles")
     set(depfile DEPFILE "${base}.stamp.d")
+    if(CMAKE_GENERATOR STREQUAL "Ninja Multi-Config" AND CMAKE_VERSION VERSION_LESS 3.25.2)
+      _archguard_value_of(crossed CMAKE_CROSS_CONFIGS)
+      if(crossed AND NOT CMAKE_VERSION VERSION_LESS 3.25.0)
+        set(depfile "")  # these two releases crash at it; archguard_changes compares the libraries all the same
+      endif()
+    endif()
   endif()
   _archguard_watch_changes(changed "${base}" "${check_ARCHGUARD}")
   add_custom_command(OUTPUT "${base}.stamp" ${depfile}
@@ -123,7 +122,6 @@ function(_archguard_verify_target target parameters origin number)
   set(depfile "")
   if(type MATCHES "^(EXECUTABLE|(SHARED|MODULE)_LIBRARY)$" AND NOT check_NEEDED STREQUAL "off")
     set(depfile DEPFILE)  # the libraries that the target needs, which only the check finds
-    _archguard_find_link_folders("archguard_verify_${name}" "${target}")
   endif()
   _archguard_write_built("${base}.built" "${target}" "${type}" "archguard_verify_${name}")
   set(files "$<TARGET_OBJECTS:${target}>")
@@ -131,7 +129,7 @@ function(_archguard_verify_target target parameters origin number)
     list(APPEND files "$<TARGET_FILE:${target}>")
   endif()
   set(run check-target "${parameters}" --built "${base}.built")
-  _archguard_add_check("${name}" "${target}" ${number} TARGETS "${target}" DEPENDS "${parameters}" ${files}
+  _archguard_add_check("${name}" "${base}" "${target}" ${number} TARGETS "${target}" DEPENDS "${parameters}" ${files}
     COMMAND ${run} ${depfile})
   if(origin STREQUAL "NAMED")
     _archguard_check_when_linked("${target}" "${type}" "${check_POST_BUILD}"
@@ -178,18 +176,16 @@ function(_archguard_write_parameters out origin together number)
   set(${out} "${file}" PARENT_SCOPE)
 endfunction()
 
-# What `native`, `all` and `all-major` stand for, a line each, of those that the list may hold.
-function(_archguard_words_of out list)
+# What `native`, `all` and `all-major` stand for, a line each.
+function(_archguard_words_of out)
   set(lines "")
-  if(list MATCHES "native|all")
-    _archguard_find_nvcc(nvcc clang)
-    foreach(word IN ITEMS native all all-major)
-      _archguard_spell_out(entries unknown "${nvcc}" "${clang}" ${word})
-      if(NOT entries STREQUAL "")
-        string(APPEND lines "word ${word} ${entries}\n")
-      endif()
-    endforeach()
-  endif()
+  _archguard_find_nvcc(nvcc clang)
+  foreach(word IN ITEMS native all all-major)
+    _archguard_spell_out(entries unknown "${nvcc}" "${clang}" ${word})
+    if(NOT entries STREQUAL "")
+      string(APPEND lines "word ${word} ${entries}\n")
+    endif()
+  endforeach()
   set(${out} "${lines}" PARENT_SCOPE)
 endfunction()
 
@@ -207,21 +203,22 @@ function(_archguard_write_built file target type rule)
     string(APPEND known "cuda-source ${name}\n")
   endforeach()
   get_target_property(list "${target}" CUDA_ARCHITECTURES)
-  _archguard_words_of(words "${list}")
-  string(APPEND known "${words}")
+  if(list MATCHES "native|all")
+    _archguard_words_of(words)
+    string(APPEND known "${words}")
+  endif()
   if(type STREQUAL "OBJECT_LIBRARY")
     set(text "file $<JOIN:$<TARGET_OBJECTS:${target}>,\nfile >\n")
   else()
     set(text "file $<TARGET_FILE:${target}>\n")
   endif()
-  string(APPEND text "object $<JOIN:$<TARGET_OBJECTS:${target}>,\nobject >\n"
-    "architectures $<TARGET_PROPERTY:${target},CUDA_ARCHITECTURES>\n")
   # A target that compiles to PTX or to a bare cubin makes one kind of image, whatever the list says.
-  foreach(kind IN ITEMS PTX CUBIN OPTIX)
-    string(APPEND text "one-kind $<TARGET_PROPERTY:${target},CUDA_${kind}_COMPILATION>\n")
-  endforeach()
-  string(APPEND text "excluded $<TARGET_GENEX_EVAL:${rule},$<TARGET_PROPERTY:${rule},EXCLUDE_FROM_ALL>>\n")
-  string(APPEND text
+  string(APPEND text "object $<JOIN:$<TARGET_OBJECTS:${target}>,\nobject >\n"
+    "architectures $<TARGET_PROPERTY:${target},CUDA_ARCHITECTURES>\n"
+    "one-kind $<TARGET_PROPERTY:${target},CUDA_PTX_COMPILATION>\n"
+    "one-kind $<TARGET_PROPERTY:${target},CUDA_CUBIN_COMPILATION>\n"
+    "one-kind $<TARGET_PROPERTY:${target},CUDA_OPTIX_COMPILATION>\n"
+    "excluded $<TARGET_GENEX_EVAL:${rule},$<TARGET_PROPERTY:${rule},EXCLUDE_FROM_ALL>>\n"
     "rpath-link $<JOIN:$<TARGET_GENEX_EVAL:${rule},$<TARGET_PROPERTY:${rule},ARCHGUARD_LINK_FOLDERS>>,\nrpath-link >\n")
   file(GENERATE OUTPUT "${file}" CONTENT "${known}${text}")
 endfunction()
