@@ -1,6 +1,7 @@
 #include <cerrno>
 #include <fcntl.h>
 #include <initializer_list>
+#include <signal.h>
 #include <unistd.h>
 
 #include "base/standard_streams.h"
@@ -10,6 +11,7 @@ namespace archguard {
 // What can neither be read nor written, under the lowest number that is free. A folder is no file either to
 // who opens it anew as /dev/stdout.
 void keep_standard_streams_apart() {
+  signal(SIGXFSZ, SIG_IGN);
 #ifdef O_PATH
   constexpr int kNothing = O_PATH;
 #else

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/held_signals.h"
 #include "base/text.h"
 #include "base/write_file.h"
 
@@ -126,6 +127,7 @@ Status write_file(const std::string& path, const std::string& text, unsigned mod
   struct stat about {};
   const bool exists = stat(place.c_str(), &about) == 0;
   if (is_written_in_place(path, exists ? &about : nullptr)) return write_in_place(path, text);
+  const HeldSignals held;  // else one could leave the file beside
   std::string beside;
   // What replaces a file is nobody else's to read before it has that file's mode.
   const int descriptor = create_beside(place, exists ? 0600 : static_cast<mode_t>(mode), beside);

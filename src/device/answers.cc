@@ -23,6 +23,27 @@ std::optional<unsigned> hex_number(std::string_view text) {
   return static_cast<unsigned>(std::strtoul(std::string(text).c_str(), nullptr, 16));
 }
 
+// The driver writes in the same process as who asks it, so nothing says that a record is an asker's: what no
+// asker can have written is bounded here.
+constexpr std::size_t kMostFailures = 16, kMostNameBytes = 256, kMostRecordText = 4096;
+
+std::string bounded(const std::string& text, std::size_t most) {
+  return text.substr(0, most);
+}
+
+// Each once: a thousand GPUs may fail in the same way.
+void add_failure(LibraryAnswers& answers, CallFailure failure) {
+  for (const auto& each : answers.failures)
+    if (each.call == failure.call && each.code == failure.code) return;
+  if (answers.failures.size() < kMostFailures) answers.failures.push_back(std::move(failure));
+}
+
+void add_device(LibraryAnswers& answers, const Record& record) {
+  const auto name = [&](std::size_t field) { return bounded(record[field], kMostNameBytes); };
+  answers.devices.push_back({name(1), signed_number(record[2]), signed_number(record[3]), name(4), name(5),
+                             name(6), !record[7].empty()});
+}
+
 }  // namespace
 
 void AnswerWriter::loaded(const DynamicLibrary& library) {
@@ -42,34 +63,38 @@ LibraryAnswers read_answers(const ChildOutcome& outcome) {
   answers.end = outcome.end;
   answers.end_detail = outcome.detail;
   answers.noise = outcome.noise;
+  std::size_t devices = 0;
   for (const auto& record : outcome.records) {
     const std::string& kind = record[0];
     if (kind == "stage" && record.size() == 2) {
-      answers.stage = record[1];
+      answers.stage = bounded(record[1], kMostNameBytes);
     } else if (kind == "library" && record.size() == 4) {
       answers.state = record[1] == "loaded"   ? DynamicLibrary::State::loaded
                       : record[1] == "broken" ? DynamicLibrary::State::broken
                                               : DynamicLibrary::State::missing;
-      answers.path = record[2];
-      answers.load_error = record[3];
+      answers.path = bounded(record[2], kMostRecordText);
+      answers.load_error = bounded(record[3], kMostRecordText);
     } else if (kind == "failure" && record.size() == 3) {
-      answers.failures.push_back({record[1], signed_number(record[2]).value_or(0)});
+      add_failure(answers, {bounded(record[1], kMostNameBytes), signed_number(record[2]).value_or(0)});
     } else if (kind == "initialised") {
       answers.initialised = true;
     } else if (kind == "cuda" && record.size() == 2) {
       answers.cuda_number = signed_number(record[1]);
     } else if (kind == "driver" && record.size() == 2) {
-      answers.driver_version = record[1];
+      answers.driver_version = bounded(record[1], kMostNameBytes);
     } else if (kind == "kernel" && record.size() == 2) {
-      answers.kernel_version = record[1];
+      answers.kernel_version = bounded(record[1], kMostNameBytes);
     } else if (kind == "count" && record.size() == 2) {
-      answers.bad_count = record[1];
+      answers.bad_count = bounded(record[1], kMostNameBytes);
     } else if (kind == "control") {
       answers.control_opens = true;
     } else if (kind == "device" && record.size() == 8) {
-      answers.devices.push_back({record[1], signed_number(record[2]), signed_number(record[3]), record[4],
-                                 record[5], record[6], !record[7].empty()});
+      if (++devices <= kMostDevices) add_device(answers, record);
     }
+  }
+  if (devices > kMostDevices) {
+    answers.bad_count = std::to_string(devices);
+    answers.devices.clear();
   }
   return answers;
 }

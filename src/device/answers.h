@@ -20,6 +20,9 @@ struct DeviceAnswer {
   bool mig = false;
 };
 
+// More than any machine has: a driver that counts more is one that fails.
+constexpr unsigned kMostDevices = 1024;
+
 struct CallFailure {
   std::string call;  // "cuInit"
   int code = 0;

@@ -11,7 +11,6 @@ namespace {
 // 16 bytes, and these two values of CUdevice_attribute give the compute capability.
 constexpr int kAttributeMajor = 75;
 constexpr int kAttributeMinor = 76;
-constexpr int kMostCudaDevices = 1024;
 
 struct CudaUuid {
   unsigned char bytes[16];
@@ -101,7 +100,7 @@ void read_cuda_devices(const CudaApi& api, AnswerWriter& out) {
   out.stage("cuDeviceGetCount");
   int count = 0;
   if (const int code = api.device_get_count(&count); code != 0) return out.failure("cuDeviceGetCount", code);
-  if (count < 0 || count > kMostCudaDevices) return out.bad_count(std::to_string(count));
+  if (count < 0 || static_cast<unsigned>(count) > kMostDevices) return out.bad_count(std::to_string(count));
   for (int i = 0; i < count; ++i) {
     out.stage("cuDeviceGet");
     int device = 0;

@@ -15,7 +15,6 @@ struct NvmlPciInfo {
   char rest[128];
 };
 using NvmlDevice = void*;
-constexpr unsigned kMostNvmlDevices = 1024;
 
 struct NvmlApi {
   int (*init)() = nullptr;
@@ -97,7 +96,7 @@ void ask_nvml(const RecordSink& sink) {
   out.stage("nvmlDeviceGetCount");
   unsigned count = 0;
   if (const int code = api.count(&count); code != 0) return out.failure("nvmlDeviceGetCount", code);
-  if (count > kMostNvmlDevices) return out.bad_count(std::to_string(count));
+  if (count > kMostDevices) return out.bad_count(std::to_string(count));
   for (unsigned i = 0; i < count; ++i) {
     out.stage("nvmlDeviceGetHandleByIndex");
     NvmlDevice device = nullptr;

@@ -18,6 +18,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "base/held_signals.h"
 #include "base/text.h"
 #include "device/platform.h"
 
@@ -69,8 +70,10 @@ bool open_pipe(int ends[2]) {
 #ifdef __linux__
   prctl(PR_SET_PDEATHSIG, SIGKILL);
 #endif
-  for (const int signal_number : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTERM, SIGPIPE})
-    signal(signal_number, SIG_DFL);
+  for (int number = 1; number < 32; ++number) signal(number, SIG_DFL);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
   const int nothing = ::open("/dev/null", O_RDONLY);
@@ -79,7 +82,7 @@ bool open_pipe(int ends[2]) {
   dup2(noise_fd, STDERR_FILENO);
   setvbuf(stdout, nullptr, _IONBF, 0);  // what a driver prints before it crashes is worth keeping
   body.run(RecordSink(records_fd));
-  fflush(nullptr);
+  // No flush: a thread of the driver's may hold a stream for ever.
   write_whole(records_fd, std::string(kEndLine) + "\n");
   _exit(0);
 }
@@ -169,6 +172,23 @@ ChildOutcome outcome_of(RunningChild& child) {
   return std::move(child.outcome);
 }
 
+// Where the caller ignores SIGCHLD, nobody would learn how a child ended, and its number would be free for
+// another process before anybody asks.
+class ReapedChildren {
+ public:
+  ReapedChildren() {
+    struct sigaction usual {};
+    usual.sa_handler = SIG_DFL;
+    sigaction(SIGCHLD, &usual, &before_);
+  }
+  ~ReapedChildren() { sigaction(SIGCHLD, &before_, nullptr); }
+  ReapedChildren(const ReapedChildren&) = delete;
+  ReapedChildren& operator=(const ReapedChildren&) = delete;
+
+ private:
+  struct sigaction before_ {};
+};
+
 }  // namespace
 
 bool is_windows() {
@@ -228,6 +248,8 @@ std::vector<ChildOutcome> run_isolated(std::initializer_list<IsolatedBody> bodie
                                        std::chrono::milliseconds timeout) {
   const auto deadline = SteadyClock::now() + timeout;
   fflush(nullptr);  // else the children would flush what this process has not printed yet
+  const ReapedChildren reaped;
+  const HeldSignals held;  // until what the drivers have started is ended
   RunningChild children[kMostChildren];
   RunningChild* end_of_children = children;
   for (const IsolatedBody& body : bodies)
@@ -247,7 +269,7 @@ std::vector<ChildOutcome> run_isolated(std::initializer_list<IsolatedBody> bodie
       for (const int end : {child->records_fd, child->noise_fd})
         if (end >= 0) pipes[open_pipes++] = {end, POLLIN, 0};
     }
-    if (all_done || left <= 0) break;
+    if (all_done || left <= 0 || held.arrived()) break;
     poll(pipes, open_pipes, static_cast<int>(left < patience ? left : patience));
     for (RunningChild* child = children; child != end_of_children; ++child)
       if (!child->done) look_after(*child);

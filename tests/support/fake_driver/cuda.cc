@@ -100,8 +100,8 @@ EXPORT int cuDeviceGet(int* device, int ordinal) {
 EXPORT int cuDeviceGetName(char* name, int size, int device) {
   if (const int code = begin("cuDeviceGetName"); code != 0) return code;
   const auto& played = shown[static_cast<std::size_t>(device)];
-  std::snprintf(name, static_cast<std::size_t>(size), "%s%s", played.name.c_str(),
-                played.mig ? " MIG 1g.10gb" : "");
+  give_text("cuDeviceGetName", name, static_cast<unsigned>(size),
+            played.name + (played.mig ? " MIG 1g.10gb" : ""));
   return 0;
 }
 
@@ -129,6 +129,6 @@ EXPORT int cuDeviceGetPCIBusId(char* id, int size, int device) {
   if (const int code = begin("cuDeviceGetPCIBusId"); code != 0) return code;
   const auto& played = shown[static_cast<std::size_t>(device)];
   if (played.pci.empty()) return 1;
-  std::snprintf(id, static_cast<std::size_t>(size), "%s", played.pci.c_str());
+  give_text("cuDeviceGetPCIBusId", id, static_cast<unsigned>(size), played.pci);
   return 0;
 }

@@ -4,10 +4,13 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <sstream>
 #include <thread>
 #include <unistd.h>
+
+#include "support/fake_driver/tricks.h"
 
 namespace {
 
@@ -53,9 +56,7 @@ FakeMachine read_machine() {
       if (device.nvml_place == 0) device.nvml_place = static_cast<int>(machine.devices.size()) + 1;
       machine.devices.push_back(device);
     }
-    if (what == "fail" || what == "hang" || what == "crash" || what == "exit" || what == "print" ||
-        what == "signal" || what == "fork") {
-      words >> function;
+    if (what != "driver" && what != "cuda" && what != "count" && what != "device" && words >> function) {
       std::getline(words, rest);
       machine.tricks[function].push_back(what + rest);
     }
@@ -85,6 +86,7 @@ int play(const char* function) {
       for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
     if (what == "crash") *nowhere = 0;
 #ifndef _WIN32
+    play_trick(what, rest);
     if (what == "signal") kill(0, std::atoi(rest.c_str()));
     for (int i = 0; what == "fork" && i < std::atoi(rest.c_str()); ++i) {
       if (fork() != 0) continue;
@@ -98,4 +100,15 @@ int play(const char* function) {
     if (what == "fail") return std::atoi(rest.c_str());
   }
   return 0;
+}
+
+void give_text(const char* function, char* target, unsigned size, const std::string& text) {
+  const auto found = fake_machine().tricks.find(function);
+  if (found != fake_machine().tricks.end())
+    for (const auto& trick : found->second) {
+      if (trick == "unended") return void(std::memset(target, 'x', size));
+      if (trick == "overrun")
+        for (unsigned i = 0; i < 65536; ++i) static_cast<volatile char*>(target)[i] = 'x';
+    }
+  std::snprintf(target, size, "%s", text.c_str());
 }

@@ -28,9 +28,9 @@ int enter(const char* function) {
   return ready ? 0 : 1;
 }
 
-int copy_text(const std::string& text, char* target, unsigned size) {
+int copy_text(const char* function, const std::string& text, char* target, unsigned size) {
   if (text.empty()) return 3;
-  std::snprintf(target, size, "%s", text.c_str());
+  give_text(function, target, size, text);
   return 0;
 }
 
@@ -48,7 +48,7 @@ EXPORT int nvmlInit_v2() {
 
 EXPORT int nvmlSystemGetDriverVersion(char* version, unsigned size) {
   if (const int code = enter("nvmlSystemGetDriverVersion"); code != 0) return code;
-  return copy_text(fake_machine().driver, version, size);
+  return copy_text("nvmlSystemGetDriverVersion", fake_machine().driver, version, size);
 }
 
 EXPORT int nvmlDeviceGetCount_v2(unsigned* count) {
@@ -66,12 +66,12 @@ EXPORT int nvmlDeviceGetHandleByIndex_v2(unsigned index, FakeDevice** device) {
 
 EXPORT int nvmlDeviceGetName(const FakeDevice* device, char* name, unsigned size) {
   if (const int code = enter("nvmlDeviceGetName"); code != 0) return code;
-  return copy_text(device->name, name, size);
+  return copy_text("nvmlDeviceGetName", device->name, name, size);
 }
 
 EXPORT int nvmlDeviceGetUUID(const FakeDevice* device, char* uuid, unsigned size) {
   if (const int code = enter("nvmlDeviceGetUUID"); code != 0) return code;
-  return copy_text(device->uuid, uuid, size);
+  return copy_text("nvmlDeviceGetUUID", device->uuid, uuid, size);
 }
 
 EXPORT int nvmlDeviceGetPciInfo_v3(const FakeDevice* device, PciInfo* pci) {
