@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/text.h"
@@ -18,11 +19,21 @@ Error cannot(const std::string& folder, const char* what) {
   return Error{{}, "temporary file in " + folder + " " + what + ": " + std::strerror(errno), kTemporaryFix};
 }
 
+std::string temporary_folder() {
+  const char* variable = std::getenv("TMPDIR");
+  return variable != nullptr && *variable != '\0' ? variable : "/var/tmp";
+}
+
 }  // namespace
 
+std::uint64_t TemporaryFile::room() {
+  struct statvfs status {};
+  if (::statvfs(temporary_folder().c_str(), &status) != 0) return 0;
+  return std::uint64_t{status.f_bavail} * status.f_frsize;
+}
+
 Result<TemporaryFile> TemporaryFile::create() {
-  const char* variable = std::getenv("TMPDIR");
-  const std::string folder = variable != nullptr && *variable != '\0' ? variable : "/var/tmp";
+  const std::string folder = temporary_folder();
   std::string name = folder + "/archguard-XXXXXX";
   const int descriptor = ::mkostemp(name.data(), O_CLOEXEC);
   if (descriptor < 0) return cannot(folder, "cannot be made");

@@ -11,6 +11,8 @@ namespace archguard {
 class TemporaryFile final : public ByteSource {
  public:
   static Result<TemporaryFile> create();
+  // How many bytes that folder has room for; 0 where nobody knows.
+  static std::uint64_t room();
 
   TemporaryFile(TemporaryFile&& other) noexcept;
   TemporaryFile& operator=(TemporaryFile&&) = delete;

@@ -296,6 +296,11 @@ bool has_zip_behind(const ByteSource& source) {
   return is_executable(source) && ends_with_zip(source);
 }
 
+std::uint64_t count_zip_members(const ByteSource& source) {
+  const auto directory = find_directory(source);
+  return directory ? directory->entries : 0;
+}
+
 Status visit_zip(const ByteSource& source, const std::function<void(const ZipMember&)>& visit) {
   ARCHGUARD_TRY(directory, find_directory(source));
   const PartSource part(source, directory.offset, directory.size);
@@ -336,6 +341,10 @@ Status visit_zip(const ByteSource& source, const std::function<void(const ZipMem
                      std::to_string(entries),
                  {}};
   return Done{};
+}
+
+bool is_inflated_to_disk(const ZipMember& member) {
+  return member.method != kStored && member.size > kInMemoryMost;
 }
 
 Result<std::unique_ptr<ByteSource>> open_zip_member(const ByteSource& source, const ZipMember& member,

@@ -29,6 +29,9 @@ bool is_zip(const ByteSource& source);
 // Does a zip file stand behind a program, an ELF or PE file, as self-extracting ones have it?
 bool has_zip_behind(const ByteSource& source);
 
+// How many members its directory says that it has, folders among them; 0 where it has none that can be read.
+std::uint64_t count_zip_members(const ByteSource& source);
+
 // Calls `visit` for each member that is no folder, in the directory's order, until the first damage, which is
 // the error.
 Status visit_zip(const ByteSource& source, const std::function<void(const ZipMember&)>& visit);
@@ -36,8 +39,9 @@ Status visit_zip(const ByteSource& source, const std::function<void(const ZipMem
 // The member's bytes, if `wanted` says so of its first bytes (4 KiB, or all of a smaller one); else nothing.
 // Wanted or not, the whole member is read and its checksum compared: damage never makes a member look like
 // one of no interest. Stored members are read in place; inflated ones are kept in memory up to 4 MiB and in a
-// temporary file beyond. `source` must outlive the answer.
+// temporary file beyond: see is_inflated_to_disk(). `source` must outlive the answer.
 Result<std::unique_ptr<ByteSource>> open_zip_member(const ByteSource& source, const ZipMember& member,
                                                     const std::function<bool(ByteView)>& wanted);
+bool is_inflated_to_disk(const ZipMember& member);
 
 }  // namespace archguard

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <iterator>
 
 #include "base/text.h"
 #include "container/host_file.h"
@@ -8,91 +7,9 @@
 #include "fatbin/fatbin.h"
 #include "fatbin/object_reader.h"
 #include "fatbin/registrations.h"
+#include "fatbin/zip_visitor.h"
 
 namespace archguard {
-
-namespace {
-
-constexpr std::size_t kDepthMost = 4;  // of zip files within zip files
-using Visit = std::function<void(const DeviceCode&, const ByteSource&)>;
-
-class ZipVisitor {
- public:
-  ZipVisitor(const std::string& path, std::uint64_t size, const Visit& visit)
-      : path_(path), inflated_most_(most_inflated_of_zip(size)), visit_(visit) {}
-
-  void read(const ByteSource& zip, const std::string& outer, std::size_t depth) {
-    const Status status = visit_zip(zip, [&](const ZipMember& member) {
-      const std::string name = outer.empty() ? member.name : object_name(outer, member.name);
-      if (holds_conda_files(member.name)) return add_conda_package(outer);
-      // Nested, each file may inflate a thousandfold: together they may not.
-      if (member.size > inflated_most_ - inflated_)
-        return add_error(name, {{}, "is not read: the zip file inflates to too much", {}});
-      inflated_ += member.size;
-      const auto wanted = [&](ByteView start) {
-        const bool may_be_read = is_zip(start) || may_be_host_file(start, member.size);
-        if (!may_be_read && is_packed(start)) packed_.push_back(name);
-        return may_be_read;
-      };
-      auto bytes = open_zip_member(zip, member, wanted);
-      if (!bytes) return add_error(name, std::move(bytes).error());
-      if (*bytes == nullptr || (!holds_files(**bytes) && !is_host_file(**bytes))) return;
-      if (depth < kDepthMost && holds_files(**bytes)) return read(**bytes, name, depth + 1);
-      any_ = true;
-      visit_(read_device_code(**bytes, path_, name), **bytes);
-      if (depth < kDepthMost && has_zip_behind(**bytes)) read(**bytes, name, depth + 1);
-    });
-    if (!status) add_error(outer, status.error());
-  }
-
-  // `beside`: what the zip file stands behind was read.
-  void finish(bool beside = false) {
-    any_ |= beside;
-    // Beside binaries such a file is mostly data; alone it may hold all of them.
-    if (any_) {
-      for (const std::string& name : packed_) rest_.passed_over.push_back(object_name(path_, name));
-    } else if (rest_.errors.empty() && !packed_.empty()) {
-      is_package_ = true;
-      add_error(packed_.front(), {{}, "is packed itself, and is not read", "unpack it and name the folder"});
-    }
-    if (any_ && rest_.errors.empty() && rest_.passed_over.empty()) return;
-    rest_.recognized = !rest_.errors.empty() && !is_package_;
-    visit_(rest_, MemorySource({}));
-  }
-
- private:
-  static std::uint64_t most_inflated_of_zip(std::uint64_t size) {
-    constexpr std::uint64_t kFactor = 1032;  // of one deflate
-    return size > UINT64_MAX / kFactor ? UINT64_MAX : size * kFactor;
-  }
-
-  // conda's package format 2: a zip file with two compressed tar archives, `pkg-*` and `info-*`.
-  static bool holds_conda_files(const std::string& member) {
-    return starts_with(member, "pkg-") && ends_with(member, ".tar.zst");
-  }
-
-  void add_conda_package(const std::string& outer) {
-    is_package_ = outer.empty();
-    add_error(outer, {{},
-                      "is a conda package, which is not read",
-                      "unpack it and name the folder: cph extract " + path_ + " --dest DIR"});
-  }
-
-  void add_error(const std::string& member, Error error) {
-    error.where = object_name(path_, member);
-    rest_.errors.push_back(std::move(error));
-  }
-
-  const std::string& path_;
-  std::uint64_t inflated_ = 0, inflated_most_;
-  const Visit& visit_;
-  DeviceCode rest_;  // of no member: what could not be read
-  bool any_ = false;
-  std::vector<std::string> packed_;  // members that are
-  bool is_package_ = false;  // whose files nobody reads: as of a tar archive, in a folder it is passed over
-};
-
-}  // namespace
 
 DeviceCode read_device_code(const ByteSource& source, const std::string& path, const std::string& member) {
   DeviceCode code;
@@ -136,17 +53,19 @@ bool holds_files(const ByteSource& source) {
   return is_zip(source);
 }
 
-void visit_device_code(const ByteSource& source, const std::string& path, const Visit& visit) {
+void visit_device_code(const ByteSource& source, const std::string& path, const VisitDeviceCode& visit,
+                       const MembersRead& progress) {
   if (!holds_files(source)) return visit(read_device_code(source, path), source);
-  ZipVisitor visitor(path, source.size(), visit);
-  visitor.read(source, {}, 1);
+  fatbin::ZipVisitor visitor(path, source.size(), visit, progress);
+  visitor.read(source);
   visitor.finish();
 }
 
-void visit_code_behind(const ByteSource& program, const std::string& path, const Visit& visit) {
+void visit_code_behind(const ByteSource& program, const std::string& path, const VisitDeviceCode& visit,
+                       const MembersRead& progress) {
   if (!has_zip_behind(program)) return;
-  ZipVisitor visitor(path, program.size(), visit);
-  visitor.read(program, {}, 1);
+  fatbin::ZipVisitor visitor(path, program.size(), visit, progress);
+  visitor.read(program);
   visitor.finish(true);
 }
 

@@ -151,16 +151,22 @@ DeviceCode search_device_code(const ByteSource& source, const std::string& path)
 // Is it a zip file, whose members are files of their own?
 bool holds_files(const ByteSource& source);
 
+using VisitDeviceCode = std::function<void(const DeviceCode&, const ByteSource&)>;
+// Told before each member of a zip file how many are done, of how many that it says it has.
+using MembersRead = std::function<void(std::uint64_t done, std::uint64_t members)>;
+
 // The same for each file that is in the file: itself, or the members of a wheel or another zip file, which
-// are no parts of it, since they are inflated one after the other. `visit` gets the bytes too, good until it
-// returns. Members of no known format are passed over; what is wrong with the zip file itself, and which of
-// its members are compressed and were not read, comes last, without objects. It is called at least once.
-void visit_device_code(const ByteSource& source, const std::string& path,
-                       const std::function<void(const DeviceCode&, const ByteSource&)>& visit);
+// are no parts of it, since they are inflated. `visit` gets the bytes too, good until it returns. Members of
+// no known format are passed over; what is wrong with the zip file itself, and which of its members are
+// compressed and were not read, comes last, without objects. `visit` is called at least once, and by the
+// caller's thread alone. Several members are read at once; memory and disk are bounded as
+// fatbin/zip_visitor.h says.
+void visit_device_code(const ByteSource& source, const std::string& path, const VisitDeviceCode& visit,
+                       const MembersRead& progress = {});
 
 // The same for what stands behind a program, which is no zip file itself: a self-extracting one.
-void visit_code_behind(const ByteSource& program, const std::string& path,
-                       const std::function<void(const DeviceCode&, const ByteSource&)>& visit);
+void visit_code_behind(const ByteSource& program, const std::string& path, const VisitDeviceCode& visit,
+                       const MembersRead& progress = {});
 
 // The object's own bytes within its file, for inflate().
 PartSource bytes_of(const DeviceObject& object, const ByteSource& file);

@@ -11,6 +11,7 @@
 #include "compat/arch.h"
 #include "container/host_file.h"
 #include "container/packed.h"
+#include "container/zip.h"
 #include "walk.h"
 
 namespace archguard {
@@ -115,8 +116,8 @@ std::string no_binary_text(const std::vector<std::string>& paths, const std::str
   return "no binary in " + join(all, ", ");
 }
 
-void visit_files(const std::vector<InputFile>& files, const VisitCode& visit,
-                 const std::function<void(std::size_t)>& progress, PassedOver& passed_over) {
+void visit_files(const std::vector<InputFile>& files, const VisitCode& visit, const FilesProgress& progress,
+                 PassedOver& passed_over) {
   // One file is spread over the cores by itself.
   const unsigned threads = files.size() == 1 ? 0 : threads_to_use();
   std::optional<InOrder<Opened>> opened;
@@ -125,7 +126,7 @@ void visit_files(const std::vector<InputFile>& files, const VisitCode& visit,
         files.size(), kFilesAhead, [&](std::size_t i, unsigned) { return open_file(files[i]); }, threads);
   for (std::size_t i = 0; i < files.size(); ++i) {
     const InputFile& input = files[i];
-    progress(i);
+    progress({i});
     const Opened file = opened ? opened->next() : open_file(input);
     const auto one = [&](const DeviceCode& code, const ByteSource& bytes) {
       if (!code.passed_over.empty()) {  // comes last, without objects
@@ -147,14 +148,21 @@ void visit_files(const std::vector<InputFile>& files, const VisitCode& visit,
     };
     if (!file.source) {
       one(*file.code, MemorySource({}));
-    } else if (file.code) {
-      one(*file.code, *file.source);
-      visit_code_behind(*file.source, input.path, one);
-    } else {
-      visit_device_code(*file.source, input.path, one);
+      continue;
     }
+    if (file.code) one(*file.code, *file.source);
+    if (file.code && !has_zip_behind(*file.source)) continue;
+    const auto members_read = [&](std::uint64_t done, std::uint64_t members) {
+      progress({i, done, members});
+    };
+    std::optional<InOrder<Opened>::Rest> rest;
+    if (opened) rest.emplace(*opened);
+    if (file.code)
+      visit_code_behind(*file.source, input.path, one, members_read);
+    else
+      visit_device_code(*file.source, input.path, one, members_read);
   }
-  progress(files.size());
+  progress({files.size()});
 }
 
 }  // namespace archguard

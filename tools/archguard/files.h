@@ -32,10 +32,19 @@ std::string no_binary_text(const std::vector<std::string>& paths, const std::str
 
 using VisitCode = std::function<void(const InputFile&, const DeviceCode&, const ByteSource&)>;
 
+// How far the work on files is: how many are done, and how many members of the zip file whose turn it is, of
+// how many.
+struct FilesDone {
+  std::size_t files = 0;
+  std::uint64_t members = 0, of_members = 0;
+};
+using FilesProgress = std::function<void(const FilesDone&)>;
+
 // Reads the files, several at a time, and hands them over one by one in their order, a zip file member by
 // member. One that cannot be opened is handed over as its error, with an empty source. What was found in a
-// folder and is no binary is passed over. `progress` is told before each file how many are done.
-void visit_files(const std::vector<InputFile>& files, const VisitCode& visit,
-                 const std::function<void(std::size_t)>& progress, PassedOver& passed_over);
+// folder and is no binary is passed over. `progress` is told before each file, and before each member of a
+// zip file. While one is read on all cores, no other file is begun.
+void visit_files(const std::vector<InputFile>& files, const VisitCode& visit, const FilesProgress& progress,
+                 PassedOver& passed_over);
 
 }  // namespace archguard

@@ -82,7 +82,7 @@ Result<int> run_inspect(const InspectOptions& options) {
     writer->end_file(errors, warnings);
   };
   visit_files(
-      files, visit, [&](std::size_t done) { show_progress(done, files.size()); }, unread);
+      files, visit, [&](const FilesDone& done) { show_progress(done, files.size()); }, unread);
   if (!any_visited && !unread.empty()) all_read = false;
   writer->finish(unread);
   if (passed_over != 0 && options.format == "text")

@@ -42,7 +42,7 @@ class Judging {
   }
 
   // What another process judges is left to it, and looked for when the rest is done.
-  std::vector<std::vector<JudgedFile>> judge(const std::function<void(std::size_t)>& progress) {
+  std::vector<std::vector<JudgedFile>> judge(const FilesProgress& progress) {
     std::vector<Turn> now;
     std::vector<std::size_t> later;
     for (std::size_t i = 0; i < files_.size(); ++i) {
@@ -57,15 +57,18 @@ class Judging {
       }
     }
     const std::size_t found = files_.size() - now.size() - later.size();
-    read(now, [&](std::size_t done) { progress(found + done); });
+    read(now, [&](FilesDone done) {
+      done.files += found;
+      progress(done);
+    });
     for (std::size_t i = 0; i < later.size(); ++i) {
       KeptTurn turn = questions_.kept.wait_turn(files_[later[i]].path, question_);
       if (!find(later[i])) {
         std::vector<Turn> one;
         one.push_back(begin(later[i], std::move(turn)));
-        read(one, [](std::size_t) {});
+        read(one, [](const FilesDone&) {});
       }
-      progress(files_.size() - later.size() + i + 1);
+      progress({files_.size() - later.size() + i + 1});
     }
     return std::move(judged_);
   }
@@ -99,7 +102,7 @@ class Judging {
     judged_[i].push_back(std::move(judged));
   }
 
-  void read(std::vector<Turn>& turns, const std::function<void(std::size_t)>& progress) {
+  void read(std::vector<Turn>& turns, const FilesProgress& progress) {
     std::vector<InputFile> inputs;
     for (const Turn& each : turns) inputs.push_back(files_[each.file]);
     bool failed = false;
@@ -120,11 +123,15 @@ class Judging {
       failed |= source.failed();
       add(i, {std::move(result), is_linked_member(code)});
     };
-    const auto next = [&](std::size_t done) {
+    std::size_t ended = 0;
+    const auto next = [&](const FilesDone& done) {
       // Its last file is whole now. One with several results, or that was left out, is not kept.
-      if (done != 0) end(turns[done - 1], !failed && passed_over == passed_over_.size());
-      failed = false;
-      passed_over = passed_over_.size();
+      if (done.files != ended) {
+        end(turns[done.files - 1], !failed && passed_over == passed_over_.size());
+        ended = done.files;
+        failed = false;
+        passed_over = passed_over_.size();
+      }
       progress(done);
     };
     visit_files(inputs, visit, next, passed_over_);
@@ -147,8 +154,8 @@ class Judging {
 }  // namespace
 
 void judge_files(const std::vector<InputFile>& files, const FileQuestions& questions,
-                 const std::function<void(JudgedFile)>& take,
-                 const std::function<void(std::size_t)>& progress, PassedOver& passed_over) {
+                 const std::function<void(JudgedFile)>& take, const FilesProgress& progress,
+                 PassedOver& passed_over) {
   for (std::vector<JudgedFile>& file : Judging(files, questions, passed_over).judge(progress))
     for (JudgedFile& judged : file) take(std::move(judged));
 }

@@ -26,7 +26,7 @@ struct JudgedFile {
 
 // Judges the files, as visit_files() reads them, and hands their results over in their order.
 void judge_files(const std::vector<InputFile>& files, const FileQuestions& questions,
-                 const std::function<void(JudgedFile)>& take,
-                 const std::function<void(std::size_t)>& progress, PassedOver& passed_over);
+                 const std::function<void(JudgedFile)>& take, const FilesProgress& progress,
+                 PassedOver& passed_over);
 
 }  // namespace archguard

@@ -28,15 +28,21 @@ void clear_progress() {
 
 }  // namespace
 
-void show_progress(std::size_t done, std::size_t files) {
+void show_progress(const FilesDone& done, std::size_t files) {
   static const bool wanted = progress_is_wanted();
   static Clock::time_point next{};
-  if (!wanted || files < 2) return;
-  if (done == files) return clear_progress();
+  if (!wanted) return;
+  if (done.files == files) return clear_progress();
+  std::string text;
+  if (files > 1) text = std::to_string(done.files) + " of " + std::to_string(files) + " files";
+  if (done.of_members > 1)
+    text += (text.empty() ? "" : ", ") + std::to_string(done.members) + " of " +
+            std::to_string(done.of_members) + " members";
+  if (text.empty()) return;
   const auto now = Clock::now();
   if (now < next) return;
   next = now + kProgressEvery;
-  std::fprintf(stderr, "\rarchguard: %zu of %zu files\033[K", done, files);
+  std::fprintf(stderr, "\rarchguard: %s\033[K", text.c_str());
   progress_is_shown = true;
 }
 

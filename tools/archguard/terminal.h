@@ -3,14 +3,15 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "files.h"
 
 namespace archguard {
 
 void print(std::string_view text);
 
 // A line on standard error that says how far the work is, where that is a terminal and there is more than one
-// file. It is overwritten by the next and gone before anything else is printed.
-void show_progress(std::size_t done, std::size_t files);
+// file, or one with members. It is overwritten by the next and gone before anything else is printed.
+void show_progress(const FilesDone& done, std::size_t files);
 
 // Whole lines, to standard error.
 void print_messages(std::string_view lines);

@@ -202,7 +202,7 @@ Result<Verification> verification_of(const VerifyOptions& options) {
   };
   judge_files(
       files, {request, of_library, waivers, kept, options.passes_bitcode}, take,
-      [&](std::size_t done) { show_progress(done, files.size()); }, verification.passed_over);
+      [&](const FilesDone& done) { show_progress(done, files.size()); }, verification.passed_over);
   find_alternatives(verification, options.any_of);
   if (verification.needed) complete(*verification.needed, verification.files, zips);
   verification.unused_waivers = waivers.unused();

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdlib>
 #include <doctest/doctest.h>
+#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -322,9 +323,10 @@ TEST_CASE("LLVM bitcode cannot be judged, by name or in an archive; in a folder 
   };
   CHECK(verify("x.o").out == error("x.o", "x.o"));
   CHECK(verify("x.o").exit_code == 2);
-  CHECK(verify(".").out ==
-        "./a.ptx: 1 of 1 covered\npassed over unread: 1 file of LLVM bitcode (./x.o); their device code is not "
-        "judged\n  fix: compile them without -flto, or verify what they are linked into\n");
+  CHECK(
+      verify(".").out ==
+      "./a.ptx: 1 of 1 covered\npassed over unread: 1 file of LLVM bitcode (./x.o); their device code is not "
+      "judged\n  fix: compile them without -flto, or verify what they are linked into\n");
   CHECK(verify(".").exit_code == 0);
   folder.file("l.a", text_of(ArchiveBuilder{}.member("x.o", bitcode).member("y.o", library()).bytes()));
   CHECK(verify("l.a").out == error("l.a(x.o)", "l.a"));
@@ -515,4 +517,21 @@ TEST_CASE("an empty name, as of a variable that is not set, is refused") {
     CHECK(run.out.empty());
     CHECK(run.exit_code == 2);
   }
+}
+
+TEST_CASE("on a terminal, the members of a zip file that are done are counted") {
+  const int terminal = posix_openpt(O_RDWR | O_NOCTTY | O_NONBLOCK);
+  REQUIRE(terminal >= 0);
+  REQUIRE(grantpt(terminal) == 0);
+  REQUIRE(unlockpt(terminal) == 0);
+  const TemporaryFolder folder;
+  folder.file("p.whl", text_of(wheel().bytes()));
+  const std::string command = std::string("exec '") + ARCHGUARD + "' inspect p.whl 2> " + ptsname(terminal);
+  const RunOutput run = run_process({"sh", "-c", command}, {{"TERM", "xterm"}}, folder.path());
+  CHECK(run.exit_code == 0);
+  char shown[4096];
+  const ssize_t count = read(terminal, shown, sizeof shown);
+  close(terminal);
+  REQUIRE(count > 0);
+  CHECK(std::string(shown, static_cast<std::size_t>(count)) == "\rarchguard: 0 of 4 members\033[K\r\033[K");
 }

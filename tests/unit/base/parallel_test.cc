@@ -65,3 +65,40 @@ TEST_CASE("work within spread work stays on its thread") {
   CHECK(threads.next() == 1);
   CHECK(threads_to_use() >= 1);
 }
+
+TEST_CASE("results that hold much wait for one another, and one that holds too much is alone") {
+  constexpr std::uint64_t kMost = 6;
+  const auto load = [](std::size_t i) { return std::uint64_t{i % 10 == 3 ? 100 : i % 4}; };
+  for (const unsigned threads : {1U, 2U, 7U}) {
+    std::atomic<std::uint64_t> held{0}, too_much{0};
+    InOrder<std::uint64_t> loads(200, 32,
+                                 [&](std::size_t i, unsigned) {
+                                   const std::uint64_t mine = load(i), now = held += mine;
+                                   if (now > kMost && now != mine) ++too_much;
+                                   return mine;
+                                 },
+                                 threads, {load, kMost});
+    std::uint64_t taken = 0;
+    for (std::size_t i = 0; i < 200; ++i) {
+      held -= taken;
+      taken = loads.next();
+      REQUIRE(taken == load(i));
+    }
+    CHECK(too_much == 0);
+  }
+}
+
+TEST_CASE("while it rests, who asks does all that is begun") {
+  constexpr std::size_t kAhead = 10;
+  InOrder<unsigned> threads(
+      100, kAhead, [](std::size_t, unsigned thread) { return thread; }, 3);
+  threads.next();
+  {
+    const InOrder<unsigned>::Rest rest(threads);
+    for (std::size_t i = 1; i < 60; ++i) {
+      const unsigned thread = threads.next();
+      if (i > kAhead) CHECK(thread == 0);  // what was begun before comes to its end
+    }
+  }
+  for (int i = 60; i < 100; ++i) threads.next();
+}

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/parallel.h"
+#include "container/zip.h"
+#include "fatbin/fatbin.h"
+
+namespace archguard::fatbin {
+
+// How much of a zip file is read at once.
+struct ZipLimits {
+  unsigned threads = threads_to_use();
+  // What may lie on the disk at once of one zip file, inflated and waiting for its turn; a larger member lies
+  // there alone. Never more than half of the room that the folder for temporary files has.
+  std::uint64_t on_disk = std::uint64_t{2} << 30;
+};
+
+// Hands over the files in a zip file, in the order of its directory, and reads several of them at once.
+// Beside the member whose turn it is, 16 may be inflated already: each holds at most 4.25 MiB of memory and
+// what is listed of its device code; the larger ones lie in temporary files (ZipLimits). Of a zip file within
+// a zip file the same holds once more, while the outer one begins no further member; four levels are read.
+// All members together may inflate to as much as one member of the whole file's size could; of a file that
+// means to inflate to more, at most as much again is inflated in vain.
+class ZipVisitor {
+ public:
+  // All of these outlive it. `size` is the whole file's.
+  ZipVisitor(const std::string& path, std::uint64_t size, const VisitDeviceCode& visit,
+             const MembersRead& progress, const ZipLimits& limits = {});
+
+  void read(const ByteSource& zip) { read(zip, {}, 1, nullptr); }
+
+  // After read(). `beside`: what the zip file stands behind was read.
+  void finish(bool beside = false);
+
+ private:
+  // A member as far as it can be read before its turn.
+  struct Opened {
+    bool tried = false;
+    bool packed = false;
+    std::optional<Error> error;
+    std::unique_ptr<ByteSource> bytes;  // of a zip file or a binary; else null
+    std::optional<DeviceCode> code;     // nothing for a zip file
+  };
+  using Ahead = InOrder<std::vector<Opened>>;
+  struct Members;  // some of a zip file, that are read at once
+
+  void read(const ByteSource& zip, const std::string& outer, std::size_t depth, Ahead* of_outer);
+  void read(Members& members);
+  Opened open(const Members& members, const ZipMember& member) const;
+  void take(const Members& members, const ZipMember& member, Opened opened, Ahead* ahead);
+  void add_conda_package(const std::string& outer);
+  void add_error(const std::string& member, Error error);
+
+  const std::string& path_;
+  const VisitDeviceCode& visit_;
+  const MembersRead& progress_;
+  const ZipLimits limits_;
+  const std::uint64_t inflated_most_;
+  std::uint64_t inflated_ = 0;
+  std::uint64_t members_ = 0, taken_ = 0;  // of the outermost zip file
+  // A member was inflated ahead that may not be: from here on, each waits for its turn.
+  std::atomic<bool> careful_{false};
+  DeviceCode rest_;  // of no member: what could not be read
+  bool any_ = false;
+  std::vector<std::string> packed_;  // members that are
+  bool is_package_ = false;  // whose files nobody reads: as of a tar archive, in a folder it is passed over
+};
+
+}  // namespace archguard::fatbin
