@@ -21,9 +21,10 @@ struct Directive {
 
 // PTX ISA, "Directives" and "Release Notes". Places, releases and targets as ptxas 11.7 to 13.5 have them: it
 // names the ISA and the target that a directive requires (of sm_35 and newer; `.managed` by the PTX ISA).
-// `.version`, `.target` and `.address_size` make the head of a module and are none of these. The last four
-// are in no documentation.
+// `.version` and `.target` stand in the head of each module and are none of these. The last four are in no
+// documentation.
 constexpr Directive kDirectives[] = {
+    {".address_size", kStatement, {2, 3}},
     {".entry", kStatement | kLinked, {1, 0}},
     {".func", kStatement | kLinked, {1, 0}},
     {".visible", kStatement, {1, 0}},

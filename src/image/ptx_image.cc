@@ -59,6 +59,7 @@ class PtxReader {
     if (in_statement_) return Error{{}, "PTX ends inside a statement", {}};
     if (debug_ && !sections_ && Version{2, 0} <= isa_)
       return Error{{}, "PTX has `.target debug` and no debug information", {}};
+    check_constants(code);
     for (const std::string_view name : declared_)
       if (defined_.count(name) == 0) externs_.insert(name);
     add_used_functions();
@@ -82,8 +83,9 @@ class PtxReader {
     if (token[0] == '.') {
       in_statement_ = true;
       const bool head = token == ".version" || token == ".target" || token == ".address_size";
-      if (head) return begin_head(token);
-      stage_ = Stage::body;
+      if (head) ARCHGUARD_CHECK(begin_head(token));
+      if (head && token != ".address_size") return Done{};
+      if (!head) stage_ = Stage::body;
       return check_ptx_directive(token, PtxPlace::statement, level());
     }
     // `@@DWARF`, of old compilers
@@ -259,6 +261,15 @@ class PtxReader {
     if (auto refusal = limits_->check(body, kernel)) code.refused = std::move(refusal);
   }
 
+  void check_constants(ImageCode& code) const {
+    if (constants_ <= kConstantsMost || (code.refused && !code.refused->taken_from)) return;
+    code.refused =
+        PtxRefusal{"its PTX has " + std::to_string(constants_) + " bytes of constants (__constant__), and " +
+                       std::to_string(kConstantsMost) + " are the most",
+                   "keep what is more than 64 KB of them in global memory (__device__)",
+                   {}};
+  }
+
   Status add_kernel(bool external, ImageCode& code) {
     std::vector<Kernel>& kernels = code.kernels;
     const std::string_view name = lexer_.next();
@@ -300,6 +311,8 @@ class PtxReader {
     PtxVariables declared(lexer_, space, level());
     while (const auto variable = declared.next()) {
       ARCHGUARD_CHECK(define(variable->name));
+      if (variable->space == VariableSpace::constant)
+        constants_ += std::min(variable->size, UINT64_MAX - constants_);
       externs_.erase(variable->name);
       const bool reference = variable->space == VariableSpace::reference;  // no matter of linking
       if (visible && !reference) add_defined(code.names, variable->name);
@@ -390,6 +403,9 @@ class PtxReader {
     return opaque ? kOpaque : name;
   }
 
+  // Of all constants of a module, whether anything uses them. (PTX ISA, "Constant State Space"; ptxas 11.8 to
+  // 13.5 and nvJitLink refuse more.)
+  static constexpr std::uint64_t kConstantsMost = 65536;
   static constexpr std::string_view kOpaque = ".opaque";
 
   std::string_view text_;
@@ -399,6 +415,7 @@ class PtxReader {
   std::optional<PtxLimits> limits_;
   int target_number_ = 0;
   Stage stage_ = Stage::version;
+  std::uint64_t constants_ = 0;  // bytes of them, without what aligning takes
   bool in_statement_ = false, debug_ = false, sections_ = false;
   std::map<std::string_view, bool> names_;                    // what is defined; is it a kernel?
   std::set<std::string_view> externs_;                        // not defined so far

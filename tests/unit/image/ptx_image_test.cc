@@ -203,6 +203,12 @@ TEST_CASE("the head of a module") {
   CHECK(kernels_of_ptx(".version 9.0\n.pragma \"x\";\n.target sm_80\n" + kernel) == again(".target", "0x21"));
   CHECK(kernels_of_ptx(head + ".address_size 48\n") ==
         "PTX must have an `.address_size` of 32 or 64, found '48'");
+  CHECK(kernels_of_ptx(".version 1.4\n.target sm_13\n.address_size 64\n" + kernel) ==
+        "PTX ISA 1.4 has no `.address_size`, which came with ISA 2.3");
+  CHECK(kernels_of_ptx(".version 2.2\n.target sm_20\n.address_size 64\n" + kernel) ==
+        "PTX ISA 2.2 has no `.address_size`, which came with ISA 2.3");
+  CHECK(kernels_of_ptx(".version 2.3\n.target sm_20\n.address_size 64\n" + kernel) == "k empty");
+  CHECK(kernels_of_ptx(".version 1.4\n.target sm_13\n" + kernel) == "k empty");
   const auto option = [](const std::string& name) {
     return "PTX has a `.target` of '" + name + "', which is not known";
   };

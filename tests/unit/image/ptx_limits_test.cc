@@ -82,3 +82,18 @@ TEST_CASE("a kernel has 48 KB of static shared memory") {
   CHECK(refusal("90", ".extern .shared .b8 s[];\n.shared .b8 t[65536];\n.entry k() { ret; }").empty());
   CHECK(refusal("90", ".func f() { .shared .b8 s[65536]; ret; }").empty());  // ptxas takes it, uncalled
 }
+
+TEST_CASE("a module has 64 KB of constants, whether anything uses them") {
+  const std::string kernel = ".entry k() { ret; }";
+  const auto more = [](const std::string& bytes) {
+    return "its PTX has " + bytes + " bytes of constants (__constant__), and 65536 are the most";
+  };
+  CHECK(refusal("80", ".const .b8 c[65536];\n" + kernel).empty());
+  CHECK(refusal("80", ".const .b8 c[65537];\n" + kernel) == more("65537"));
+  CHECK(refusal("120a", ".visible .const .align 4 .u32 c[10000], d[10000];\n" + kernel) == more("80000"));
+  CHECK(refusal("80", ".const .b8 c[40000];\n" + kernel + "\n.weak .const .b8 d[40000];") == more("80000"));
+  CHECK(refusal("80", ".const .u64 c[18446744073709551615];\n.const .b8 d[1];\n" + kernel) ==
+        more("18446744073709551615"));
+  CHECK(refusal("80", ".extern .const .b8 c[70000];\n" + kernel).empty());
+  CHECK(refusal("80", ".global .b8 c[70000];\n.const .b8 d[];\n" + kernel).empty());
+}
