@@ -25,6 +25,13 @@ struct CubinIdentity {
 
 CubinIdentity identify_cubin(const ElfHeader& header);
 
+// For a linker: of -rdc=true, or of --extensible-whole-program, a whole program that may want functions of
+// the device runtime (nvcc 13.0, `nvcc --help`; nvlink takes them as relocatable ones).
+constexpr std::uint16_t kElfExtensible = 0xff00;
+constexpr bool is_relocatable_cubin(std::uint16_t type) {
+  return type == kElfRelocatable || type == kElfExtensible;
+}
+
 // Adds what the section `.nv.compat` says: `a`.
 void apply_compat(ByteView section, CubinIdentity& cubin);
 // Adds what the section `.note.nv.tkinfo` says: the toolkit, and the suffix of `-arch sm_…` in the command.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "container/cubin.h"
 #include "container/elf.h"
 #include "container/elf_object.h"
 #include "container/ptx_text.h"
@@ -110,7 +111,7 @@ Result<std::optional<Container>> ImageFinder::cubin_at(std::uint64_t at, std::ui
   if (!errors.empty()) return at_offset(at, cubin + "is damaged: " + errors.front().what);
   auto container = read_bare_cubin(part, object);
   if (!container) return at_offset(at, cubin + "is damaged: " + container.error().what);
-  container->relocatable = header->type == kElfRelocatable;  // for a linker that the program calls
+  container->relocatable = is_relocatable_cubin(header->type);  // for a linker that the program calls
   return std::optional(place(std::move(*container), at));
 }
 

@@ -65,7 +65,7 @@ class CubinReader {
   Result<ImageCode> read() {
     ARCHGUARD_CHECK(open());
     ImageCode code;
-    code.relocatable = header_.type == kElfRelocatable;
+    code.relocatable = header_.type != kElfExecutable;
     named_.resize(header_.section_count);
     holds_.resize(header_.section_count);
     std::vector<ElfSection> tables;
@@ -125,8 +125,8 @@ class CubinReader {
                    "cubin of OS/ABI " + hex(header_.osabi) + ", ABI " + std::to_string(header_.abi_version) +
                        " is of an unknown generation",
                    {}};
-    if (header_.type != kElfExecutable && header_.type != kElfRelocatable)
-      return Error{{}, "cubin must have ELF type 1 or 2, found " + std::to_string(header_.type), {}};
+    if (header_.type != kElfExecutable && !is_relocatable_cubin(header_.type))
+      return Error{{}, "cubin must have ELF type 1, 2 or 65280, found " + std::to_string(header_.type), {}};
     if (header_.sections_offset == 0) return Error{{}, "cubin has no section table", {}};
     if (header_.section_count == 0 || header_.names_index == kElfIndexInSectionZero) {
       ElfHeader one = header_;

@@ -148,7 +148,11 @@ TEST_CASE("an instruction of zeros anywhere in the code is damage, on each gener
 
 TEST_CASE("a type of ELF file that no cubin has is an error, bits of e_flags that none has a warning") {
   CHECK(kernels_of(read_cubin(CubinBuilder{}.elf_type(3).kernel("k", sass::exit()).bytes())) ==
-        "cubin must have ELF type 1 or 2, found 3");
+        "cubin must have ELF type 1, 2 or 65280, found 3");
+  const auto extensible = read_cubin(
+      CubinBuilder{}.elf_type(0xff00).kernel("k", sass::join({sass::store(), sass::exit()})).bytes());
+  CHECK(kernels_of(extensible) == "k real");
+  CHECK(extensible->relocatable);
   const auto code = read_cubin(CubinBuilder{}.flags(0x50000).kernel("k", sass::exit()).bytes());
   CHECK(kernels_of(code) == "k empty");
   CHECK(code->warnings == std::vector<std::string>{"cubin has e_flags 0x50000, whose meaning is not known"});
