@@ -44,12 +44,24 @@ Result<ImageCode> read_code(const Entry& entry, const ByteSource& source, Inflat
   return code;
 }
 
+// PTX of --relocatable-ptx holds all that the objects of a device link had, also what the linker left out of
+// its SASS since nothing names it: it tells what is asked only where there is no SASS that does.
+std::vector<const ImageCode*> asking(const std::vector<Image>& images) {
+  const bool sass = std::any_of(images.begin(), images.end(), [](const Image& image) {
+    return image.entry.kind == EntryKind::sass && image.code &&
+           !(image.code->kernels.empty() && image.code->variables.empty());
+  });
+  std::vector<const ImageCode*> asking;
+  for (const Image& image : images)
+    if (image.code && !(sass && image.entry.kind == EntryKind::reloc_ptx)) asking.push_back(&*image.code);
+  return asking;
+}
+
 // `images` have their kernels sorted by name.
 std::vector<KernelName> union_of_kernels(const std::vector<Image>& images) {
   std::vector<const Kernel*> all;
-  for (const Image& image : images)
-    if (image.code)
-      for (const Kernel& kernel : image.code->kernels) all.push_back(&kernel);
+  for (const ImageCode* code : asking(images))
+    for (const Kernel& kernel : code->kernels) all.push_back(&kernel);
   std::sort(all.begin(), all.end(), [](const Kernel* a, const Kernel* b) { return a->name < b->name; });
   std::vector<KernelName> kernels;
   for (const Kernel* kernel : all) {
@@ -65,10 +77,9 @@ std::vector<KernelName> union_of_kernels(const std::vector<Image>& images) {
 // image may leave out those that its code does not use: they count where nothing else does.
 std::vector<std::string> union_of_variables(const std::vector<Image>& images, bool references) {
   std::vector<const DeviceVariable*> all;
-  for (const Image& image : images)
-    if (image.code)
-      for (const DeviceVariable& variable : image.code->variables)
-        if ((variable.space == VariableSpace::reference) == references) all.push_back(&variable);
+  for (const ImageCode* code : asking(images))
+    for (const DeviceVariable& variable : code->variables)
+      if ((variable.space == VariableSpace::reference) == references) all.push_back(&variable);
   std::sort(all.begin(), all.end(),
             [](const DeviceVariable* a, const DeviceVariable* b) { return a->name < b->name; });
   std::vector<std::string> variables;

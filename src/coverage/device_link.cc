@@ -181,8 +181,12 @@ void DeviceLinks::note_linked(std::size_t index, const ContainerCode& code) {
                   [&](const KernelName& kernel) { return !link.references->may_name(kernel.name); }))
     link.references = nullptr;
   if (!link.any_lacks) return;
-  for (const KernelName& kernel : code.kernels) link.linked_names.push_back(kernel.name);
-  link.linked_names.insert(link.linked_names.end(), code.variables.begin(), code.variables.end());
+  // PTX of --relocatable-ptx has all that the objects had.
+  for (const Image& image : code.images) {
+    if (image.entry.kind == EntryKind::reloc_ptx || !image.code) continue;
+    for (const Kernel& kernel : image.code->kernels) link.linked_names.push_back(kernel.name);
+    for (const DeviceVariable& each : image.code->variables) link.linked_names.push_back(each.name);
+  }
   std::sort(link.linked_names.begin(), link.linked_names.end());
 }
 

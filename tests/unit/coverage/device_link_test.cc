@@ -394,3 +394,20 @@ TEST_CASE("a variable that no host code names may be missing, with a warning") {
   CHECK_MESSAGE(result("_a", {}, false) == "not covered, missing dv", "another file may name a library's");
   CHECK(result("_a", {}, false, true) == "covered, unnamed dv");
 }
+
+TEST_CASE("PTX of --relocatable-ptx asks for nothing that the device linker left out of the SASS beside it") {
+  constexpr unsigned kRelocatablePtx = 0x40;
+  const std::string text = object_ptx("80", "ka") + ".visible .entry kb() { ret; }\n";
+  const auto made = [&](const Bytes& sass) {
+    return FatbinBuilder{}
+        .cubin(80, sass)
+        .image(kRelocatablePtx, "80", bytes_of_text(text))
+        .code_version(9, 0)
+        .bytes();
+  };
+  const Bytes one = made(cubin(80, "ka"));
+  CHECK(verdict(program(object("ka"), object("kb"), one), device("8.0")) == "covered sass 1");
+  // An object without code for that arch: the linker could not have it.
+  const Bytes newer = FatbinBuilder{}.cubin(90, object_cubin(90, "kb")).bytes();
+  CHECK(verdict(program(object("ka"), newer, one), device("8.0")).substr(0, 11) == "not covered");
+}
