@@ -230,7 +230,9 @@ struct DeviceJudge::State {
     const auto linked = linked_.find(outcome.subject.where);
     if (linked == linked_.end()) return {};
     if (judgement.verdict == Verdict::nothing) judgement.verdict = Verdict::uncovered;
-    return find_fix({linked->second, device_, policy_.judge, policy_.scope == Scope::library}, judgement);
+    Fix fix = find_fix({linked->second, device_, policy_.judge, policy_.scope == Scope::library}, judgement);
+    if (!outcome.change.empty()) fix.build_nothing(outcome.change);
+    return fix;
   }
 
   // With scope library, what does not fit is the library's own affair: it chooses among its containers. What

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "compat/rules.h"
 #include "coverage/fit.h"
+#include "image/ptx_limits.h"
 
 namespace archguard {
 namespace {
@@ -254,16 +255,15 @@ void LinkJudge::add_part(std::size_t link, const std::string& name, const Device
   if (judgement.verdict != Verdict::uncovered || judgement.image) ++answer.fitting;
   if (judgement.verdict == Verdict::sass || judgement.verdict == Verdict::jit) {
     if (runtime) return;
-    const LinkNames& names = code.images[*judgement.image].code->names;
+    const Image& image = code.images[*judgement.image];
+    const LinkNames& names = image.code->names;
+    answer.exact = answer.exact && capability_of(image.entry.arch) == *device_.capability;
+    add_constants(answer, *image.code);
     answer.defined.insert(names.defined.begin(), names.defined.end());
     for (const std::string& wanted : names.wanted) answer.wanted.try_emplace(wanted, name);
     KernelGaps gaps = compare_kernels(code, *judgement.image);
     if (gaps.missing.empty() && gaps.hollow.empty() && gaps.variables.empty()) return;
-    answer.gaps.push_back({subject_of(object, code),
-                           image_name(code.images[*judgement.image].entry),
-                           std::move(gaps),
-                           link,
-                           {}});
+    answer.gaps.push_back({subject_of(object, code), image_name(image.entry), std::move(gaps), link, {}});
     return;
   }
   // What cannot be told is no reason where another object is known to fail.
@@ -342,6 +342,7 @@ void LinkJudge::decide(Outcome& outcome) const {
     outcome.kernel = links_.kernel(outcome.link);
     outcome.variable = links_.variable(outcome.link);
   }
+  outcome.change = change_for(outcome.link);
   if (outcome.taken) return;  // an image without kernels is taken: what was left out of it is told
   Judgement again = relink(outcome.link);
   const bool hopeless = objects_[outcome.link].fitting == 0;
@@ -349,17 +350,6 @@ void LinkJudge::decide(Outcome& outcome) const {
   // Where no object has anything for the device, nothing is special about the link.
   if (hopeless && judgement.verdict == Verdict::uncovered) return;
   judgement = require(std::move(again), policy_);
-}
-
-// What an image that is taken wants of the others, where only images define it that are not: a function
-// behind
-// `#if __CUDA_ARCH__`. What no object defines is the driver's own.
-std::optional<std::string> LinkJudge::unresolved(std::size_t link) const {
-  const Answer& objects = objects_[link];
-  for (const auto& [name, object] : objects.wanted)
-    if (objects.defined.count(name) == 0 && links_.defines(link, name))
-      return object + " uses '" + name + "', which no image that fits this device defines";
-  return std::nullopt;
 }
 
 Judgement LinkJudge::relink(std::size_t link) const {
@@ -390,7 +380,19 @@ Judgement LinkJudge::relink(std::size_t link) const {
     if (judgement.mend.empty()) judgement.mend = answer->bad->mend;
   }
   if (const auto wanted = unresolved(link); wanted && judgement.verdict == Verdict::jit)
-    fail(Verdict::uncovered, kNoKernelImage, again + *wanted);
+    fail(Verdict::uncovered, kNoKernelImage,
+         again + wanted->object + " uses '" + wanted->name +
+             "', which no image that fits this device defines");
+  if (const std::uint64_t bytes = constants(link);
+      bytes > kConstantsMost && judgement.verdict == Verdict::jit) {
+    fail(Verdict::unknown, 0,
+         again + "constants (__constant__) of all objects have " + std::to_string(bytes) + " bytes, and " +
+             std::to_string(kConstantsMost) +
+             " are the most; whether the driver leaves out those that nothing uses is not known");
+    judgement.mend = "compile and link this code for sm_" +
+                     std::to_string(device_.capability->major * 10 + device_.capability->minor) +
+                     " too: nvlink leaves out what nothing uses";
+  }
   if (judgement.verdict == Verdict::uncovered && objects.fitting == 0 && objects.bad)
     judgement.reason = objects.bad->reason;
   judgement.numbered = judgement.verdict == Verdict::jit || objects.fitting == 0;

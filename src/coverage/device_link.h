@@ -133,6 +133,7 @@ class LinkJudge {
     std::optional<std::string> lacks;  // the object without the plain PTX that is required
     std::vector<DeviceLinks::LeftOut> left_out;
     std::vector<Gap> gaps;  // kernels that an object has, but not in the image that is linked
+    std::string change;     // what mends it where building for the device does not: nvlink refuses that, too
   };
 
   // A relocatable container of a link. `name` is its object in words.
@@ -156,12 +157,20 @@ class LinkJudge {
     std::size_t fitting = 0;
     std::optional<Version> needs_driver;
     std::vector<Gap> gaps;
-    std::set<std::string> defined;              // by the images that are taken
-    std::map<std::string, std::string> wanted;  // by them, and the object
+    std::set<std::string> defined;                   // by the images that are taken
+    std::map<std::string, std::string> wanted;       // by them, and the object
+    std::map<std::string, std::uint64_t> constants;  // of them, and their bytes
+    bool exact = true;                               // all of them are for the very device
   };
   std::optional<Arch> sass_taken(const ContainerCode& code, const Judgement& judgement) const;
   Judgement relink(std::size_t link) const;
-  std::optional<std::string> unresolved(std::size_t link) const;
+  struct Unresolved {
+    std::string object, name;
+  };
+  std::optional<Unresolved> unresolved(std::size_t link) const;
+  void add_constants(Answer& answer, const ImageCode& code) const;
+  std::uint64_t constants(std::size_t link) const;
+  std::string change_for(std::size_t link) const;
   void decide(Outcome& outcome) const;
 
   const DeviceLinks& links_;

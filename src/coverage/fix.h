@@ -41,6 +41,10 @@ struct Fix {
   bool name_driver = false;  // the device does not tell its driver, and that is asked for
   std::string change;        // of the source: nothing else helps, as each compiler refuses the code
   std::string lacking;       // the image that lacks kernels or variables, or holds kernels empty: "sm_90"
+
+  // Takes the ways away that add images by the toolkit at hand, which cannot build them; `instead` is the
+  // change that helps where no other way is left.
+  void build_nothing(const std::string& instead);
 };
 
 struct FixQuestion {

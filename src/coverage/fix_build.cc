@@ -87,4 +87,11 @@ void build_too(Remedy& way, const ContainerCode& code) {
   way.lz4 = way.lz4 || (way.toolkits->first < kFirstCompressMode && asks_for_zstd(code));
 }
 
+void Fix::build_nothing(const std::string& instead) {
+  const auto any = ways.size();
+  const auto builds = [](const Remedy& way) { return !way.add.empty() && !way.toolkits; };
+  ways.erase(std::remove_if(ways.begin(), ways.end(), builds), ways.end());
+  if (ways.empty() && any != 0) change = instead;
+}
+
 }  // namespace archguard

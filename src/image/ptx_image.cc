@@ -403,9 +403,6 @@ class PtxReader {
     return opaque ? kOpaque : name;
   }
 
-  // Of all constants of a module, whether anything uses them. (PTX ISA, "Constant State Space"; ptxas 11.8 to
-  // 13.5 and nvJitLink refuse more.)
-  static constexpr std::uint64_t kConstantsMost = 65536;
   static constexpr std::string_view kOpaque = ".opaque";
 
   std::string_view text_;

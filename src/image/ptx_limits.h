@@ -11,6 +11,10 @@
 
 namespace archguard {
 
+// Bytes of all constants of a module, or of modules that are linked, whether anything uses them. (PTX ISA,
+// "Constant State Space"; ptxas 11.8 to 13.5 and nvJitLink 13.0 and 13.5 refuse more.)
+inline constexpr std::uint64_t kConstantsMost = 65536;
+
 // Looks for what every compiler of a PTX target refuses in bodies, as far as it is known here: instructions
 // that the target does not have, and static shared memory of a kernel beyond 48 KB. nvcc -ptx writes both,
 // since only assembling shows it. Not looked at: modifiers and types of instructions, and shared memory that

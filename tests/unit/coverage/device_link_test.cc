@@ -411,3 +411,65 @@ TEST_CASE("PTX of --relocatable-ptx asks for nothing that the device linker left
   const Bytes newer = FatbinBuilder{}.cubin(90, object_cubin(90, "kb")).bytes();
   CHECK(verdict(program(object("ka"), newer, one), device("8.0")).substr(0, 11) == "not covered");
 }
+
+TEST_CASE("no build for the device is advised that nvlink refuses") {
+  const auto fix_on = [](const ProgramBuilder& builder, const char* on) {
+    return result_of(builder.bytes(), device(on, "13.0")).devices.at(0).fix;
+  };
+  const auto launches = [](bool sass) {
+    const std::string text = object_ptx("80", "ka", "9.0", "cudaGetParameterBufferV2");
+    FatbinBuilder object = FatbinBuilder{}.ptx("80", "9.0", text);
+    if (sass) object.cubin(80, object_cubin(80, "ka"));
+    return object.bytes();
+  };
+  const auto with_runtime = [&](int sm) {
+    const Bytes made = FatbinBuilder{}.cubin(80, cubin(80, "ka")).bytes();
+    return ProgramBuilder{}.link({"_a", "_rt"}, made).object("_a", launches(true)).object("_rt", runtime(sm));
+  };
+  CHECK(fix_on(with_runtime(86), "8.7") ==
+        "launch no kernels from device code, or leave 8.7 out: the libcudadevrt that is linked in has no "
+        "code for "
+        "it");
+  CHECK(fix_on(with_runtime(86), "8.9") == "");
+  // Its PTX for 8.0 lacks a function; that for a newer device may have it.
+  const auto helper = [](const char* arch, bool in_ptx) {
+    return FatbinBuilder{}
+        .cubin(90, CubinBuilder{}
+                       .relocatable()
+                       .sm(90)
+                       .toolkit_info("13.0", "-arch sm_90")
+                       .function("_Z6helperi", kCode)
+                       .bytes())
+        .ptx(arch, "9.0",
+             std::string(".version 9.0\n.target sm_") + arch + "\n.visible .func " +
+                 (in_ptx ? "_Z6helperi" : "other") + "() { ret; }\n")
+        .bytes();
+  };
+  const Bytes made = FatbinBuilder{}.cubin(90, CubinBuilder{}.sm(90).kernel("ka", kCode).bytes()).bytes();
+  const Bytes of_ptx = FatbinBuilder{}.ptx("80", "9.0", object_ptx("80", "ka")).bytes();
+  CHECK(fix_on(program(of_ptx, helper("80", false), made), "8.0") ==
+        "define '_Z6helperi' for 8.0, too: its code for that is there and lacks it (#if on __CUDA_ARCH__)");
+  CHECK(fix_on(program(of_ptx, helper("80", false), made), "10.0").find("100-real") != std::string::npos);
+  CHECK(fix_on(program(of_ptx, helper("80", true), made), "8.0") == "");
+}
+
+TEST_CASE("constants of objects that are linked when loaded count together, each name once") {
+  const auto object_with = [](const std::string& kernel, const std::string& constant) {
+    return FatbinBuilder{}
+        .cubin(80, object_cubin(80, kernel))
+        .ptx("80", "9.0",
+             object_ptx("80", kernel, "9.0", "vprintf") + ".weak .const .b8 " + constant + "[40000];\n")
+        .bytes();
+  };
+  const std::string text =
+      verdict(program(object_with("ka", "c"), object_with("kb", "d")), device("9.0", "13.0"));
+  CHECK_MESSAGE(
+      text.find("constants (__constant__) of all objects have 80000 bytes, and 65536 are the most") !=
+          std::string::npos,
+      text);
+  CHECK(text.substr(0, 7) == "unknown");
+  CHECK(verdict(program(object_with("ka", "c"), object_with("kb", "d")), device("8.0")).substr(0, 14) ==
+        "covered sass 1");
+  CHECK(verdict(program(object_with("ka", "c"), object_with("kb", "c")), device("9.0", "13.0")) ==
+        "covered linked 1");
+}
