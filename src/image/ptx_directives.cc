@@ -2,14 +2,16 @@
 
 #include <string>
 
+#include "base/text.h"
+
 namespace archguard {
 namespace {
 
 constexpr int kStatement = int(PtxPlace::statement), kLinked = int(PtxPlace::linked),
               kPtxFunction = int(PtxPlace::function), kVariable = int(PtxPlace::variable),
               kVariableAttribute = int(PtxPlace::variable_attribute),
-              kFunctionAttribute = int(PtxPlace::function_attribute);
-constexpr int kSpace = kStatement | kLinked | kVariable;
+              kFunctionAttribute = int(PtxPlace::function_attribute), kPtxKernel = int(PtxPlace::kernel);
+constexpr int kSpace = kStatement | kLinked | kVariable, kAnyFunction = kPtxFunction | kPtxKernel;
 
 struct Directive {
   std::string_view name;
@@ -34,7 +36,7 @@ constexpr Directive kDirectives[] = {
     {".alias", kStatement, {6, 3}},
     {".file", kStatement, {1, 0}},
     {".section", kStatement, {2, 0}},
-    {".pragma", kStatement | kPtxFunction, {2, 0}},
+    {".pragma", kStatement | kAnyFunction, {2, 0}},
 
     {".global", kSpace, {1, 0}},
     {".const", kSpace, {1, 0}},
@@ -43,7 +45,7 @@ constexpr Directive kDirectives[] = {
     {".reg", kSpace, {1, 0}, 0, {2, 3}},
     {".tex", kSpace, {1, 0}, 0, {1, 4}},
     {".align", kSpace, {1, 0}},
-    {".attribute", kSpace | kPtxFunction, {4, 0}},
+    {".attribute", kSpace | kAnyFunction, {4, 0}},
     {".managed", kVariableAttribute, {4, 0}, 30},
     {".unified", kVariableAttribute | kFunctionAttribute, {8, 0}, 90},
 
@@ -71,23 +73,28 @@ constexpr Directive kDirectives[] = {
     {".samplerref", kVariable, {1, 5}},
     {".surfref", kVariable, {1, 5}},
 
-    {".maxnreg", kPtxFunction, {1, 3}},
-    {".maxntid", kPtxFunction, {1, 3}},
-    {".maxnctapersm", kPtxFunction, {1, 3}, 0, {2, 0}},
-    {".minnctapersm", kPtxFunction, {2, 0}},
-    {".reqntid", kPtxFunction, {2, 1}},
+    {".maxnreg", kPtxKernel, {1, 3}},
+    {".maxntid", kPtxKernel, {1, 3}},
+    {".maxnctapersm", kPtxKernel, {1, 3}, 0, {2, 0}},
+    {".minnctapersm", kPtxKernel, {2, 0}},
+    {".reqntid", kPtxKernel, {2, 1}},
     {".noreturn", kPtxFunction, {6, 4}},
-    {".reqnctapercluster", kPtxFunction, {7, 8}, 90},
-    {".explicitcluster", kPtxFunction, {7, 8}, 90},
-    {".maxclusterrank", kPtxFunction, {7, 8}, 90},
-    {".blocksareclusters", kPtxFunction, {9, 0}, 90},
+    {".reqnctapercluster", kPtxKernel, {7, 8}, 90},
+    {".explicitcluster", kPtxKernel, {7, 8}, 90},
+    {".maxclusterrank", kPtxKernel, {7, 8}, 90},
+    {".blocksareclusters", kPtxKernel, {9, 0}, 90},
     {".abi_preserve", kPtxFunction, {9, 0}, 80},
     {".abi_preserve_control", kPtxFunction, {9, 0}, 80},
-    {".language", kPtxFunction, {9, 2}},
-    {".local_maxnreg", kPtxFunction, {8, 8}},
-    {".minperctamemory", kPtxFunction, {9, 4}},
+    {".language", kAnyFunction, {9, 2}},
+    {".local_maxnreg", kAnyFunction, {8, 8}},
+    {".minperctamemory", kAnyFunction, {9, 4}},
     {".nv_intermediate_source_section", kStatement, {9, 4}},
 };
+
+// `0`, `00`, `0x0`, `0U`
+bool is_ptx_zero(std::string_view number) {
+  return !number.empty() && number[0] == '0' && number.find_first_not_of("0xXU") == std::string_view::npos;
+}
 
 }  // namespace
 
@@ -133,6 +140,34 @@ Status check_ptx_attributes(PtxLexer& lexer, PtxPlace place, PtxLevel level, boo
     managed = managed || word == ".managed";
   }
   return Done{};
+}
+
+Status PtxFunctionHead::add(std::string_view token) {
+  if (token[0] != '.') {
+    const bool positive = directive_ == ".maxntid" || directive_ == ".reqntid" || directive_ == ".maxnreg" ||
+                          directive_ == ".minnctapersm";
+    if (positive && is_ptx_zero(token))
+      return Error{{}, "PTX has `" + std::string(directive_) + "` of 0", {}};
+    return Done{};
+  }
+  directive_ = token;
+  most_ = most_ || token == ".maxntid";
+  exactly_ = exactly_ || token == ".reqntid";
+  cluster_ = cluster_ || token == ".reqnctapercluster";
+  cluster_most_ = cluster_most_ || token == ".maxclusterrank";
+  if (most_ && exactly_) return Error{{}, "PTX has `.maxntid` and `.reqntid` for one kernel", {}};
+  if (cluster_ && cluster_most_)
+    return Error{{}, "PTX has `.reqnctapercluster` and `.maxclusterrank` for one kernel", {}};
+  return Done{};
+}
+
+Result<std::uint64_t> check_ptx_alignment(std::string_view number) {
+  if (number.size() > 1 && number[0] == '0') return 0;  // octal, hexadecimal or binary
+  const auto bytes = parse_number(number, UINT64_MAX);
+  if (!bytes) return 0;
+  if (*bytes == 0 || (*bytes & (*bytes - 1)) != 0)
+    return Error{{}, "PTX has an `.align` of " + std::string(number.substr(0, 40)) + ", no power of two", {}};
+  return *bytes;
 }
 
 }  // namespace archguard

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
 #include "base/result.h"
@@ -18,15 +19,31 @@ struct PtxLevel {
 enum class PtxPlace {
   statement = 1,            // begins one
   linked = 2,               // behind `.visible`, `.weak`, `.common` or `.extern`
-  function = 4,             // between `.entry` or `.func` and the body
+  function = 4,             // between `.func` and the body
   variable = 8,             // in a declaration, before the name
   variable_attribute = 16,  // in the parentheses of `.attribute`
   function_attribute = 32,
+  kernel = 64,  // between `.entry` and the body
 };
 
 // An error where no compiler of this PTX ISA takes the directive there for this target, or this table does
 // not have it: one of an ISA to come is then not understood, and never passed over.
 Status check_ptx_directive(std::string_view directive, PtxPlace place, PtxLevel level);
+
+// The directives between the name of a kernel or function and its body, one after the other: what no compiler
+// takes of their values, or side by side. (ptxas 11.8 to 13.5; real.ptx_limits.)
+class PtxFunctionHead {
+ public:
+  // A directive, or a word behind it. check_ptx_directive() took the directive.
+  Status add(std::string_view token);
+
+ private:
+  std::string_view directive_;
+  bool most_ = false, exactly_ = false, cluster_ = false, cluster_most_ = false;
+};
+
+// The number behind `.align`; 0 where it is not read. An error where it is no power of two.
+Result<std::uint64_t> check_ptx_alignment(std::string_view number);
 
 // Moves behind the `)` that closes a `(` already taken, and checks the attributes up to it:
 // `(.managed, .unified(1, 2))`.

@@ -167,16 +167,13 @@ class PtxReader {
       return Error{{}, "PTX ends inside the " + std::string(kind) + " '" + std::string(name) + "'", {}};
     };
     in_statement_ = false;
-    bool most = false, exactly = false;
+    const PtxPlace place = kind == "kernel" ? PtxPlace::kernel : PtxPlace::function;
+    PtxFunctionHead head;
     std::string_view token = next_outside();
     for (; token != "{" && token != ";"; token = next_outside()) {
       if (token.empty()) return cut();
-      if (token[0] != '.') continue;
-      ARCHGUARD_CHECK(check_ptx_directive(token, PtxPlace::function, level()));
-      most = most || token == ".maxntid";
-      exactly = exactly || token == ".reqntid";
-      if (most && exactly)
-        return Error{{}, "PTX has `.maxntid` and `.reqntid` for one " + std::string(kind), {}};
+      if (token[0] == '.') ARCHGUARD_CHECK(check_ptx_directive(token, place, level()));
+      ARCHGUARD_CHECK(head.add(token));
       if (token == ".pragma")  // `.pragma "nounroll";`
         while (!token.empty() && token != ";") token = lexer_.next();
       if (token.empty()) return cut();

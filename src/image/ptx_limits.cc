@@ -152,8 +152,9 @@ std::optional<PtxRefusal> PtxLimits::check_opcode(std::string_view opcode) const
     const std::string name(rule->opcode);
     return PtxRefusal{"its PTX is for sm_" + to_string(target_) + " and holds the instruction '" + name +
                           "', which takes " + targets_of(*rule),
-                      "compile this code for " + targets_of(*rule) + ", or leave '" + name +
-                          "' out for other architectures (#if on __CUDA_ARCH__)",
+                      "leave '" + name + "' out for sm_" + to_string(target_) +
+                          " (#if on __CUDA_ARCH__) or, for devices that have it, compile this code for " +
+                          targets_of(*rule),
                       {}};
   }
   return std::nullopt;

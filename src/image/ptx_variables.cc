@@ -1,5 +1,6 @@
 #include "image/ptx_variables.h"
 
+#include <string>
 #include <utility>
 
 #include "base/text.h"
@@ -51,11 +52,14 @@ PtxVariables::PtxVariables(PtxLexer& lexer, std::string_view space, PtxLevel lev
     if (token_ == ".texref" || token_ == ".surfref") {
       all_.space = VariableSpace::reference;
     } else if (token_ == ".align") {
-      lexer_.next();
+      auto align = check_ptx_alignment(lexer_.next());
+      if (!align && !error_) error_ = std::move(align).error();
     } else if (token_ == "(") {  // of `.attribute`
       bool managed = false;
       Status known = check_ptx_attributes(lexer_, PtxPlace::variable_attribute, level, managed);
       if (!known && !error_) error_ = std::move(known).error();
+      if (managed && space != ".global" && !error_)
+        error_ = Error{{}, "PTX has `.managed` for a `" + std::string(space.substr(1)) + "` variable", {}};
       if (managed) all_.space = VariableSpace::managed;
     } else if (token_ == "[") {  // `.const[2]` of old PTX
       for (std::string_view word = lexer_.next(); !word.empty() && word != "]"; word = lexer_.next()) {

@@ -84,6 +84,31 @@ DIRECTIVES = """
 .entry k() .maxntid 32 { ret; }
 .entry k() .reqntid 32 { ret; }
 .entry k() .maxntid 32 .reqntid 32 { ret; }
+.entry k() .maxntid 0 { ret; }
+.entry k() .maxntid 32, 0 { ret; }
+.entry k() .maxntid 0x0 { ret; }
+.entry k() .maxntid 2048 { ret; }
+.entry k() .reqntid 0 { ret; }
+.entry k() .maxnreg 0 { ret; }
+.entry k() .maxnreg 1 { ret; }
+.entry k() .minnctapersm 0 { ret; }
+.entry k() .reqnctapercluster 2 .maxclusterrank 4 { ret; }
+.entry k() .maxclusterrank 4 .reqnctapercluster 2 { ret; }
+.entry k() .noreturn { ret; }
+.func f() .noreturn { ret; }
+.func f() .maxntid 32 { ret; }
+.func f() .maxnreg 32 { ret; }
+.func f() .maxclusterrank 4 { ret; }
+.entry k() .abi_preserve 8 { ret; }
+.global .align 3 .b8 v;
+.global .align 0 .b8 v;
+.global .align 020 .b8 v;
+.global .align 0x10 .b8 v;
+.global .align 1 .b32 v;
+.const .align 12 .b8 v;
+.shared .align 3 .b8 v;
+.const .attribute(.managed) .u32 v;
+.shared .attribute(.managed) .u32 v;
 .global .u32 v; .global .u32 v;
 .global .u32 v; .const .u32 v;
 .global .u32 v; .shared .u32 v;

@@ -398,6 +398,40 @@ TEST_CASE("a kernel says its threads once, as the most or as the number") {
   CHECK(read(".reqntid 32 .maxntid 32") == "PTX has `.maxntid` and `.reqntid` for one kernel");
 }
 
+TEST_CASE("what compilers refuse between the name of a kernel or function and its body") {
+  const auto read = [](const std::string& text) {
+    return kernels_of_ptx(".version 8.0\n.target sm_90\n.entry k() { ret; }\n" + text);
+  };
+  const auto elsewhere = [](const std::string& directive) {
+    return "PTX has `" + directive + "` in a place where no compiler takes it";
+  };
+  CHECK(read(".entry k2() .maxntid 0 { ret; }") == "PTX has `.maxntid` of 0");
+  CHECK(read(".entry k2() .maxntid 32, 0 { ret; }") == "PTX has `.maxntid` of 0");
+  CHECK(read(".entry k2() .reqntid 0x0 { ret; }") == "PTX has `.reqntid` of 0");
+  CHECK(read(".entry k2() .maxnreg 0 { ret; }") == "PTX has `.maxnreg` of 0");
+  CHECK(read(".entry k2() .minnctapersm 0 { ret; }") == "PTX has `.minnctapersm` of 0");
+  CHECK(read(".func f() .noreturn { ret; }") == "k empty");
+  CHECK(read(".entry k2() .noreturn { ret; }") == elsewhere(".noreturn"));
+  CHECK(read(".func f() .maxntid 32 { ret; }") == elsewhere(".maxntid"));
+  for (const std::string text :
+       {".reqnctapercluster 2 .maxclusterrank 4", ".maxclusterrank 4 .reqnctapercluster 2"})
+    CHECK(read(".entry k2() " + text + " { ret; }") ==
+          "PTX has `.reqnctapercluster` and `.maxclusterrank` for one kernel");
+}
+
+TEST_CASE("an alignment is a power of two, and only global variables are managed") {
+  const auto read = [](const std::string& text) {
+    return kernels_of_ptx(".version 8.0\n.target sm_90\n.entry k() { ret; }\n" + text);
+  };
+  CHECK(read(".global .align 3 .b8 v;") == "PTX has an `.align` of 3, no power of two");
+  CHECK(read(".const .align 0 .b8 v;") == "PTX has an `.align` of 0, no power of two");
+  CHECK(read(".shared .align 12 .b8 v;") == "PTX has an `.align` of 12, no power of two");
+  for (const std::string align : {"1", "256", "0x10", "020", "0b100", "16U"})
+    CHECK_MESSAGE(read(".global .align " + align + " .b8 v;") == "k empty", align);
+  CHECK(read(".global .attribute(.managed) .u32 v;") == "k empty");
+  CHECK(read(".const .attribute(.managed) .u32 v;") == "PTX has `.managed` for a `const` variable");
+}
+
 TEST_CASE("what a module defines has a name of its own") {
   const auto read = [](const std::string& text) {
     return kernels_of_ptx(".version 9.0\n.target sm_80\n" + text + "\n.entry k() { ret; }");

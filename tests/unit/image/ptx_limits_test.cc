@@ -45,6 +45,16 @@ TEST_CASE("an instruction takes a target that has it") {
   CHECK(in_kernel("90", kFence, "19.0").empty());  // which may have it there
 }
 
+TEST_CASE("what mends an absent instruction serves the device that lacks it, too") {
+  const auto code = read_ptx(test::bytes_of_text(
+      ".version 9.0\n.target sm_80\n.address_size 64\n.entry k() { setmaxnreg.inc.sync.aligned.u32 64; }\n"));
+  REQUIRE(code);
+  REQUIRE(code->refused);
+  CHECK(code->refused->mend ==
+        "leave 'setmaxnreg' out for sm_80 (#if on __CUDA_ARCH__) or, for devices that have it, compile this "
+        "code for sm_90a or the like");
+}
+
 TEST_CASE("an instruction is found behind labels, predicates and blocks, and in functions") {
   for (const std::string before :
        {"L: ", "loop:", "p :\n", "$L__BB0_1:\n", "@%p1 ", "@p ", "@p\n", "@! p ", "@!%p1 ", "@ %p1 ", "{ ",
