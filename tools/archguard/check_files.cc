@@ -79,7 +79,7 @@ Result<int> run_check_files(const CheckFilesOptions& options) {
   print(verification_text(verification, files.verify));
   ARCHGUARD_CHECK(finish_printing());
   if (!options.report.empty()) ARCHGUARD_CHECK(write_file(options.report, verify_json(verification)));
-  if (!options.state.empty()) write_state(options.state, state, began);
+  if (!options.state.empty()) write_kept_checks(options.state, {keep_check(std::move(state), began, true)});
   const Outcome outcome = outcome_of(verification);
   const bool fails = outcome != Outcome::covered && files.severity == Severity::error;
   if (outcome != Outcome::covered)

@@ -13,32 +13,24 @@
 namespace archguard {
 namespace {
 
-constexpr const char* kStateFormat = "archguard.check-state/2";
+constexpr const char* kStateFormat = "archguard.check-state/3";
 
-struct FileState {
-  std::string path, state;
-};
+}  // namespace
 
+// As they are written, in this order.
 template <class A>
 void fields(A& archive, FileState& value) {
   auto& [path, state] = value;
   archive(path, state);
 }
-
-// A state as it is written, in this order.
-struct StateRecord {
-  std::string format = kStateFormat;
-  std::string library_path;
-  std::vector<FileState> files;  // that are looked at, and places where none was
-  CheckState check;
-};
-
 template <class A>
-void fields(A& archive, StateRecord& value) {
-  auto& [format, library_path, files, check] = value;
-  archive(format, library_path, files, check.question, check.libraries, check.failed, check.complains,
+void fields(A& archive, KeptCheck& value) {
+  auto& [holds, library_path, files, check] = value;
+  archive(holds, library_path, files, check.question, check.libraries, check.failed, check.complains,
           check.out, check.messages);
 }
+
+namespace {
 
 std::string state_text(const FileIdentity& file) {
   std::string text;
@@ -53,16 +45,6 @@ std::string state_at(const std::string& path) {
   return identity ? state_text(*identity) : std::string();
 }
 
-std::optional<StateRecord> read_record(const std::string& path) {
-  const auto text = read_text_file(path);
-  if (!text) return std::nullopt;
-  StateRecord record;
-  kept::FieldReader reader(*text);
-  fields(reader, record);
-  if (!reader.ok() || !reader.at_end() || record.format != kStateFormat) return std::nullopt;
-  return record;
-}
-
 // Where the loader looks first: with another place the same file needs other libraries.
 std::string library_path() {
   const char* path = std::getenv("LD_LIBRARY_PATH");
@@ -71,13 +53,32 @@ std::string library_path() {
 
 }  // namespace
 
-std::optional<CheckState> read_state(const std::string& path, const std::string& question) {
-  auto record = read_record(path);
-  if (!record || record->check.question != question || record->library_path != library_path() ||
-      !std::all_of(record->files.begin(), record->files.end(),
-                   [](const FileState& file) { return state_at(file.path) == file.state; }))
-    return std::nullopt;
-  return std::move(record->check);
+std::vector<KeptCheck> read_kept_checks(const std::string& path) {
+  const auto text = read_text_file(path);
+  if (!text) return {};
+  std::string format;
+  std::vector<KeptCheck> checks;
+  kept::FieldReader reader(*text);
+  reader(format, checks);
+  if (!reader.ok() || !reader.at_end() || format != kStateFormat) return {};
+  return checks;
+}
+
+void write_kept_checks(const std::string& path, const std::vector<KeptCheck>& checks) {
+  std::string format = kStateFormat;
+  std::vector<KeptCheck> written = checks;
+  kept::FieldWriter writer;
+  writer(format, written);
+  (void)write_file(path, writer.take());
+}
+
+const KeptCheck* find_check(const std::vector<KeptCheck>& checks, const std::string& question) {
+  const auto found = std::find_if(checks.begin(), checks.end(),
+                                  [&](const KeptCheck& kept) { return kept.check.question == question; });
+  if (found == checks.end() || !found->holds || found->library_path != library_path()) return nullptr;
+  const bool same = std::all_of(found->files.begin(), found->files.end(),
+                                [](const FileState& file) { return state_at(file.path) == file.state; });
+  return same ? &*found : nullptr;
 }
 
 FileStates file_states(const std::vector<std::string>& paths) {
@@ -92,27 +93,27 @@ std::int64_t file_time_now() {
   return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
-void write_state(const std::string& path, const CheckState& state, std::int64_t began) {
-  StateRecord record;
-  record.library_path = library_path();
-  record.check = state;
-  for (const auto& [file, before] : state.files) {
-    if (before.empty() || state_at(file) != before) return;
-    record.files.push_back({file, before});
+KeptCheck keep_check(CheckState check, std::int64_t began, bool tried_whole) {
+  KeptCheck kept;
+  kept.check = std::move(check);
+  if (!tried_whole) return kept;
+  kept.library_path = library_path();
+  for (const auto& [file, before] : kept.check.files) {
+    if (before.empty() || state_at(file) != before) return kept;
+    kept.files.push_back({file, before});
   }
-  for (const std::string& file : state.libraries) {
+  for (const std::string& file : kept.check.libraries) {
     const auto identity = bare_identity_of(file);
-    if (!identity || identity->changed > began) return;
-    record.files.push_back({file, state_text(*identity)});
+    if (!identity || identity->changed > began) return kept;
+    kept.files.push_back({file, state_text(*identity)});
   }
-  for (const std::string& place : state.places) {
+  for (const std::string& place : kept.check.places) {
     const auto identity = bare_identity_of(place);
-    if (identity && identity->changed > began) return;
-    record.files.push_back({place, identity ? state_text(*identity) : std::string()});
+    if (identity && identity->changed > began) return kept;
+    kept.files.push_back({place, identity ? state_text(*identity) : std::string()});
   }
-  kept::FieldWriter writer;
-  fields(writer, record);
-  (void)write_file(path, writer.take());
+  kept.holds = true;
+  return kept;
 }
 
 void add_inputs(const VerifyOptions& options, std::vector<std::string>& files) {
@@ -121,16 +122,19 @@ void add_inputs(const VerifyOptions& options, std::vector<std::string>& files) {
     if (!path.empty()) files.push_back(path);
 }
 
-bool ChangedFiles::has_changed(const std::string& state) {
+bool ChangedFiles::has_changed(const std::string& kept) {
   std::error_code error;
-  if (!std::filesystem::exists(state, error)) return false;
-  const auto record = read_record(state);
-  if (!record || record->library_path != library_path()) return true;
-  return std::any_of(record->files.begin(), record->files.end(), [&](const FileState& file) {
+  if (!std::filesystem::exists(kept, error)) return false;
+  const std::vector<KeptCheck> checks = read_kept_checks(kept);
+  const auto is_same = [&](const FileState& file) {
     const auto [now, is_new] = now_.try_emplace(file.path);
     if (is_new) now->second = state_at(file.path);
-    return now->second != file.state;
-  });
+    return now->second == file.state;
+  };
+  return checks.empty() || !std::all_of(checks.begin(), checks.end(), [&](const KeptCheck& check) {
+           return check.holds && check.library_path == library_path() &&
+                  std::all_of(check.files.begin(), check.files.end(), is_same);
+         });
 }
 
 }  // namespace archguard

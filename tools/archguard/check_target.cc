@@ -266,7 +266,7 @@ std::vector<std::string> files_of(const TargetParameters& target) {
 // For make and ninja: the libraries that only the check finds. CMake 3.20 reads no depfile that names
 // nothing, so that `built`, which the rule names as well, comes first.
 Status write_depfile(const std::string& stamp, const std::string& built,
-                     const std::vector<std::string>& libraries) {
+                     const std::set<std::string>& libraries) {
   const auto escaped = [](const std::string& path) {
     std::string text;
     for (const char c : path) {
@@ -281,13 +281,17 @@ Status write_depfile(const std::string& stamp, const std::string& built,
   return write_file(stamp + ".d", text + "\n");
 }
 
+struct Answer {
+  KeptCheck kept;
+  bool is_new = false;
+};
+
 // The answer of an earlier check where it holds, else that of a new one.
-Result<CheckState> answer(const TargetParameters& target, const CheckTargetOptions& options) {
+Result<Answer> answer(const TargetParameters& target, const std::vector<KeptCheck>& earlier,
+                      const std::string& report) {
   const std::int64_t began = file_time_now();
   const std::string question = question_of(target);
-  if (!options.state.empty())
-    if (auto kept = read_state(options.state, question)) return std::move(*kept);
-  if (!options.state.empty()) std::remove(options.state.c_str());
+  if (const KeptCheck* kept = find_check(earlier, question)) return Answer{*kept, false};
   FileStates files = file_states(files_of(target));
   Check check(target);
   ARCHGUARD_CHECK(check.run());
@@ -296,14 +300,10 @@ Result<CheckState> answer(const TargetParameters& target, const CheckTargetOptio
   state.files = std::move(files);
   for (const FileResult& file : check.report().files)
     if (!file.needed_by.empty()) state.libraries.push_back(file.path);
-  if (!options.state.empty()) {
-    if (!options.report.empty()) ARCHGUARD_CHECK(write_file(options.report, verify_json(check.report())));
-    if (const auto& needed = check.report().needed; !needed || needed->tried_whole) {
-      if (needed) state.places = needed->tried;
-      write_state(options.state, state, began);
-    }
-  }
-  return state;
+  if (!report.empty()) ARCHGUARD_CHECK(write_file(report, verify_json(check.report())));
+  const auto& needed = check.report().needed;
+  if (needed) state.places = needed->tried;
+  return Answer{keep_check(std::move(state), began, !needed || needed->tried_whole), true};
 }
 
 // A machine that builds for others: nobody runs the program there, and nobody reads what a build that ends
@@ -317,20 +317,46 @@ bool is_continuous_integration() {
 
 Result<int> run_check_target(const CheckTargetOptions& options) {
   if (!options.stamp.empty()) std::remove(options.stamp.c_str());
-  ARCHGUARD_TRY(target, read_target_parameters(options.parameters, options.built));
-  ARCHGUARD_CHECK(are_built(target));
-  ARCHGUARD_TRY(state, answer(target, options));
-  if (!options.post_build || state.complains) {
-    print(state.out);
-    ARCHGUARD_CHECK(finish_printing());
-    print_messages(state.messages);
+  ARCHGUARD_TRY(targets, read_target_parameters(options.parameters, options.built));
+  const bool is_group = targets.size() > 1;
+  std::vector<KeptCheck> earlier, checks;
+  if (!options.state.empty()) {
+    earlier = read_kept_checks(options.state);
+    std::remove(options.state.c_str());  // where this check cannot be made, none was
   }
+  if (!options.reports.empty()) {
+    std::error_code error;
+    fs::create_directories(options.reports, error);
+  }
+  std::set<std::string> libraries;
+  bool failed = false;
+  for (const TargetParameters& target : targets) {
+    if (!options.only.empty() && target.target != options.only) continue;
+    ARCHGUARD_CHECK(are_built(target));
+    const std::string report =
+        options.reports.empty() ? options.report : options.reports + "/" + target.target + ".json";
+    ARCHGUARD_TRY(answered, answer(target, earlier, report));
+    const CheckState& state = answered.kept.check;
+    // Of many, those that are as they were are not told of again, unless they fail.
+    const bool is_told = options.post_build ? state.complains : !is_group || answered.is_new || state.failed;
+    if (is_told) {
+      print(state.out);
+      ARCHGUARD_CHECK(finish_printing());
+      print_messages(state.messages);
+    }
+    failed |= state.failed;
+    libraries.insert(state.libraries.begin(), state.libraries.end());
+    checks.push_back(std::move(answered.kept));
+  }
+  if (checks.empty()) return Error{options.built, "has no target '" + options.only + "'", {}};
+  if (!options.state.empty()) write_kept_checks(options.state, checks);
   if (!options.stamp.empty()) {
-    ARCHGUARD_CHECK(write_depfile(options.stamp, options.built, state.libraries));
-    if (!state.failed) ARCHGUARD_CHECK(write_file(options.stamp, ""));
+    ARCHGUARD_CHECK(write_depfile(options.stamp, options.built, libraries));
+    if (!failed) ARCHGUARD_CHECK(write_file(options.stamp, ""));
   }
-  if (!state.failed) return kExitCovered;
+  if (!failed) return kExitCovered;
   if (!options.post_build || options.strict || is_continuous_integration()) return kExitNotCovered;
+  const TargetParameters& target = targets.front();
   print_messages("archguard: note: the file of '" + printable(target.target) +
                  "' stays, so that it can be run here; " +
                  (target.is_in_default_build ? "the default build and the target archguard_verify fail\n"

@@ -6,13 +6,15 @@
 
 namespace archguard {
 
-// Checks a target that CMake built: `archguard check-target`, which archguard_verify's build rules run.
+// Checks targets that CMake built: `archguard check-target`, which archguard_verify's build rules run.
 struct CheckTargetOptions {
   std::string parameters;   // JSON, written when CMake configured
   std::string built;        // lines, written when it generated
   std::string stamp;        // is touched when all is well, and gone otherwise; beside it a depfile
-  std::string state;        // what the check came to, for the next one that asks the same of the same files
+  std::string state;        // what each check came to, for the next one that asks the same of the same files
   std::string report;       // JSON, as verify writes it
+  std::string reports;      // the same, a file for each target in this folder
+  std::string only;         // of several targets this one
   bool post_build = false;  // says nothing when all is well, and lets the link step end well unless `strict`
   bool strict = false;
 };

@@ -131,6 +131,8 @@ CLI::App* add_check_target(CLI::App& app, CheckTargetOptions& options) {
   command->add_option("--stamp", options.stamp);
   command->add_option("--state", options.state);
   command->add_option("--report", options.report);
+  command->add_option("--reports", options.reports);
+  command->add_option("--only", options.only);
   command->add_flag("--post-build", options.post_build);
   command->add_flag("--strict", options.strict);
   return command;

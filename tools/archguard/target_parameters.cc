@@ -114,8 +114,8 @@ void read_parameters(const ParametersJson& document, TargetParameters& target, s
   members.finish();
 }
 
-// "file <path>" and so on, a line each; a path is all behind the first blank.
-Status read_lines(const std::string& text, const std::string& path, TargetParameters& target) {
+// What is known of one target: "file <path>" and so on, a line each; a value is all behind the first blank.
+Status read_lines(std::string_view text, const std::string& path, TargetParameters& target) {
   bool one_kind = false, linked = false;
   for (std::string_view line : split(text, '\n')) {
     if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
@@ -157,6 +157,20 @@ Status read_lines(const std::string& text, const std::string& path, TargetParame
   return Done{};
 }
 
+// The part of each target, which begins with its name.
+std::vector<std::string_view> parts_of(std::string_view lines) {
+  constexpr std::string_view kBegin = "target ";
+  std::vector<std::string_view> parts;
+  std::size_t begin = 0;
+  for (std::size_t at = lines.find('\n'); at != std::string_view::npos; at = lines.find('\n', at + 1)) {
+    if (lines.substr(at + 1, kBegin.size()) != kBegin) continue;
+    parts.push_back(lines.substr(begin, at + 1 - begin));
+    begin = at + 1;
+  }
+  parts.push_back(lines.substr(begin));
+  return parts;
+}
+
 // Below the folder the short way, since that is how messages name files.
 void shorten(std::vector<std::string>& paths, const std::string& folder) {
   for (std::string& path : paths) {
@@ -174,20 +188,25 @@ bool is_cmake_false(std::string_view value) {
          ends_with(word, "-notfound");
 }
 
-Result<TargetParameters> read_target_parameters(const std::string& parameters, const std::string& built) {
+Result<std::vector<TargetParameters>> read_target_parameters(const std::string& parameters,
+                                                             const std::string& built) {
   ARCHGUARD_TRY(json, read_text_file(parameters));
   ARCHGUARD_TRY(lines, read_text_file(built));
-  TargetParameters target;
+  TargetParameters common;
   std::string folder, wrong;
-  read_parameters(ParametersJson::parse(json, nullptr, false), target, folder, wrong);
+  read_parameters(ParametersJson::parse(json, nullptr, false), common, folder, wrong);
   if (!wrong.empty()) return Error{parameters, wrong, kParametersFix};
-  ARCHGUARD_CHECK(read_lines(lines, built, target));
-  shorten(target.files, folder);
-  shorten(target.objects, folder);
-  target.text = json + lines;
-  target.needed_verify.needed_only = true;
-  target.verify.compiles_cuda = !target.cuda_sources.empty();
-  return target;
+  common.needed_verify.needed_only = true;
+  std::vector<TargetParameters> targets;
+  for (const std::string_view part : parts_of(lines)) {
+    TargetParameters& target = targets.emplace_back(common);
+    ARCHGUARD_CHECK(read_lines(part, built, target));
+    shorten(target.files, folder);
+    shorten(target.objects, folder);
+    target.text = json + std::string(part);
+    target.verify.compiles_cuda = !target.cuda_sources.empty();
+  }
+  return targets;
 }
 
 Result<FilesParameters> read_files_parameters(const std::string& parameters) {

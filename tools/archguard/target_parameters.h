@@ -31,8 +31,9 @@ struct TargetParameters {
 };
 
 // `parameters` is JSON, what one call of archguard_verify asks of each of its targets; `built` has what is
-// known of this target, a line for each path and property.
-Result<TargetParameters> read_target_parameters(const std::string& parameters, const std::string& built);
+// known of these, a line for each path and property, those of one target behind its name.
+Result<std::vector<TargetParameters>> read_target_parameters(const std::string& parameters,
+                                                             const std::string& built);
 
 // What was written of files that are judged together.
 struct FilesParameters {

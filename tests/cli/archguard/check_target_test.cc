@@ -147,6 +147,53 @@ TEST_CASE("An answer is kept while every file is the same, and a replaced one is
   CHECK_FALSE(exists(target, "app.stamp"));
 }
 
+TEST_CASE("Several targets are checked at once, and later those alone that changed") {
+  Target group(library({80}));
+  const std::string base = group.folder.path() + "/all";
+  const auto lines_of = [&](const std::string& name, const std::vector<int>& archs) {
+    return "target " + name + "\nlinked ON\nfile " + group.folder.file(name, library(archs)) + "\n";
+  };
+  group.parameters["named"] = false;
+  group.lines = lines_of("one", {80}) + lines_of("two", {90}) + lines_of("three", {80});
+  const std::vector<std::string> keeping{"--stamp",       base + ".stamp", "--state",
+                                         base + ".state", "--reports",     base};
+  const auto check = [&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // what is as new as the check is not kept
+    return group.check(keeping);
+  };
+  auto done = check();
+  CHECK(done.exit_code == 1);
+  CHECK(done.out.find("one: 1 of 1 covered") != std::string::npos);
+  CHECK(done.out.find("three: 1 of 1 covered") != std::string::npos);
+  CHECK(done.err.find("target 'two' does not cover every device") != std::string::npos);
+  CHECK_FALSE(exists(group, "all.stamp"));
+  CHECK(exists(group, "all/one.json"));
+  done = check();  // what failed is told of again, and nothing else
+  CHECK(done.exit_code == 1);
+  CHECK(done.out.find("one:") == std::string::npos);
+  CHECK(done.err.find("target 'two' does not cover every device") != std::string::npos);
+
+  lines_of("two", {80});
+  done = check();
+  CHECK(done.exit_code == 0);
+  CHECK(done.out.find("two: 1 of 1 covered") != std::string::npos);
+  CHECK(done.out.find("one:") == std::string::npos);
+  CHECK(exists(group, "all.stamp"));
+  const std::string checks = group.folder.file("checks", base + "\n");
+  group.folder.file("all.changed", "old");
+  CHECK(run_archguard({"check-changes", checks}).exit_code == 0);
+  CHECK(file_content(base + ".changed") == "old");
+  lines_of("three", {90});
+  CHECK(run_archguard({"check-changes", checks}).exit_code == 0);
+  CHECK(file_content(base + ".changed").empty());
+
+  CHECK(group.check({"--only", "one"}).exit_code == 0);
+  CHECK(group.check({"--only", "three"}).exit_code == 1);
+  done = group.check({"--only", "four"});
+  CHECK(done.exit_code == 2);
+  CHECK(done.err.find("has no target 'four'") != std::string::npos);
+}
+
 namespace {
 
 // An app that finds liba.so through its RUNPATH, "<folder>/first:<folder>/second", and asks what of the

@@ -2,9 +2,9 @@
 # (CMAKE_SKIP_RPATH, CMAKE_SKIP_BUILD_RPATH, CMAKE_BUILD_WITH_INSTALL_RPATH) does not tell.
 include_guard(GLOBAL)
 
-# The rule's property ARCHGUARD_LINK_FOLDERS becomes these folders. Called at the end of the configure step: a target may be linked
+# The target's property ARCHGUARD_LINK_FOLDERS becomes these folders. Called at the end of the configure step: a target may be linked
 # late.
-function(_archguard_set_link_folders rule target)
+function(_archguard_set_link_folders target)
   get_property(skips TARGET "${target}" PROPERTY SKIP_BUILD_RPATH)
   get_property(installs TARGET "${target}" PROPERTY BUILD_WITH_INSTALL_RPATH)
   if(NOT (skips OR installs OR CMAKE_SKIP_RPATH))
@@ -38,5 +38,5 @@ function(_archguard_set_link_folders rule target)
       endforeach()
     endforeach()
   endwhile()
-  set_property(TARGET "${rule}" PROPERTY ARCHGUARD_LINK_FOLDERS "${folders}")
+  set_property(TARGET "${target}" PROPERTY ARCHGUARD_LINK_FOLDERS "${folders}")
 endfunction()

@@ -28,25 +28,51 @@ function(_archguard_check_target command target)
   endif()
 endfunction()
 
-# Adds the checks of the targets, by the check of that number. `origin` is NAMED or FOUND (by ALL); of these more may come, and
-# _archguard_complete_tree judges them together.
-function(_archguard_verify_targets targets origin number)
+# Adds the checks of targets in TARGETS, by the check of that number: a rule each, and a part of the link step.
+function(_archguard_verify_named_targets targets number)
+  _archguard_judges_together(together ${number})
+  _archguard_write_parameters(parameters NAMED ${together} ${number})
+  foreach(target IN LISTS targets)
+    _archguard_check_cuda_is_enabled(archguard_verify "${target}")
+    _archguard_verify_target("${target}" "${parameters}" NAMED ${number})
+  endforeach()
+  set_property(GLOBAL APPEND PROPERTY ARCHGUARD_CHECK_${number}_TARGETS ${targets})
+  if(together)
+    _archguard_verify_any_of("${targets}" ${number})
+  endif()
+endfunction()
+
+# The same of targets that ALL found, by one rule for all of them: a rule each would cost more to generate and to look at than the
+# checks take. Those that the default build may not make have one each: in an `excluded` folder, or where the target's own property
+# EXCLUDE_FROM_ALL is set. More may come, and _archguard_complete_tree judges them together.
+function(_archguard_verify_found_targets targets excluded number)
   if(NOT targets)
     return()
   endif()
-  _archguard_check(check ${number} FLEETS ANY_OF)
-  set(together FALSE)  # their files are judged by _archguard_verify_any_of, and only the other questions are asked here
-  if(NOT check_FLEETS STREQUAL "" AND NOT check_ANY_OF STREQUAL "")
-    set(together TRUE)
-  endif()
-  _archguard_write_parameters(parameters ${origin} ${together} ${number})
+  _archguard_judges_together(together ${number})
+  _archguard_write_parameters(parameters FOUND ${together} ${number})
+  set(group "")
   foreach(target IN LISTS targets)
     _archguard_check_cuda_is_enabled(archguard_verify "${target}")
-    _archguard_verify_target("${target}" "${parameters}" ${origin} ${number})
+    get_property(is_set TARGET "${target}" PROPERTY EXCLUDE_FROM_ALL SET)
+    if(excluded OR is_set)
+      _archguard_verify_target("${target}" "${parameters}" FOUND ${number})
+    else()
+      list(APPEND group "${target}")
+    endif()
   endforeach()
+  if(group)
+    _archguard_verify_group("${group}" "${parameters}" ${number})
+  endif()
   set_property(GLOBAL APPEND PROPERTY ARCHGUARD_CHECK_${number}_TARGETS ${targets})
-  if(together AND origin STREQUAL "NAMED")
-    _archguard_verify_any_of("${targets}" ${number})
+endfunction()
+
+# Are the files of the targets judged by _archguard_verify_any_of, and only the other questions asked of each?
+function(_archguard_judges_together out number)
+  _archguard_check(check ${number} FLEETS ANY_OF)
+  set(${out} FALSE PARENT_SCOPE)
+  if(NOT check_FLEETS STREQUAL "" AND NOT check_ANY_OF STREQUAL "")
+    set(${out} TRUE PARENT_SCOPE)
   endif()
 endfunction()
 
@@ -54,10 +80,13 @@ endfunction()
 function(_archguard_check_name out wanted)
   set(name "${wanted}")
   set(number 1)
-  while(TARGET "archguard_verify_${name}")
+  get_property(is_taken GLOBAL PROPERTY "ARCHGUARD_CHECK_NAME ${name}")
+  while(is_taken)
     math(EXPR number "${number} + 1")
     set(name "${wanted}-${number}")
+    get_property(is_taken GLOBAL PROPERTY "ARCHGUARD_CHECK_NAME ${name}")
   endwhile()
+  set_property(GLOBAL PROPERTY "ARCHGUARD_CHECK_NAME ${name}" TRUE)
   set(${out} "${name}" PARENT_SCOPE)
 endfunction()
 
@@ -71,13 +100,13 @@ function(_archguard_check_files out name)
   set(${out} "${folder}/${name}" PARENT_SCOPE)
 endfunction()
 
-# Adds the rule of a check, the target that asks for it, and its test. Whether it is a part of the default build, _archguard_finish tells.
+# Adds the rule of a check and the target that asks for it. Whether it is a part of the default build, _archguard_finish tells.
 #
 #   _archguard_add_check(<name> <base of its files> <what> <number> TARGETS <target>... COMMAND <argument of archguard>...
 #                        DEPENDS <file>... [DEPFILE])
 function(_archguard_add_check name base what number)
   cmake_parse_arguments(PARSE_ARGV 4 rule "DEPFILE" "" "TARGETS;COMMAND;DEPENDS")
-  _archguard_check(check ${number} ARCHGUARD TEST)
+  _archguard_check(check ${number} ARCHGUARD)
   _archguard_built_by(builder)
   set(depfile "")
   if(rule_DEPFILE AND CMAKE_GENERATOR MATCHES "Ninja|Makefiles")
@@ -92,7 +121,6 @@ function(_archguard_add_check name base what number)
   _archguard_watch_changes(changed "${base}" "${check_ARCHGUARD}")
   add_custom_command(OUTPUT "${base}.stamp" ${depfile}
     COMMAND "${check_ARCHGUARD}" ${rule_COMMAND} --stamp "${base}.stamp" --state "${base}.state"
-      --report "${base}.report.json"
     DEPENDS ${rule_TARGETS} ${rule_DEPENDS} "${check_ARCHGUARD}" ${builder} "${base}.built" ${changed}
     WORKING_DIRECTORY "${CMAKE_SOURCE_DIR}"  # so that messages name files the short way
     COMMENT "ArchGuard: verifying ${what}"
@@ -106,38 +134,78 @@ function(_archguard_add_check name base what number)
   endif()
   add_dependencies(archguard_verify "archguard_verify_${name}")
   add_dependencies("archguard_verify_${name}" archguard_changes)
-  if(check_TEST)
-    add_test(NAME "archguard.verify.${name}" COMMAND "${check_ARCHGUARD}" ${rule_COMMAND}
-      WORKING_DIRECTORY "${CMAKE_SOURCE_DIR}")
-    set_tests_properties("archguard.verify.${name}" PROPERTIES LABELS archguard)
-  endif()
 endfunction()
 
-# Adds the checks of one target: its stamp, and its link step where it is NAMED.
+# Adds the check of one target: its stamp, and its link step where it is NAMED. `origin` is NAMED or FOUND (by ALL).
 function(_archguard_verify_target target parameters origin number)
   get_target_property(type "${target}" TYPE)
-  _archguard_check(check ${number} ARCHGUARD NEEDED POST_BUILD)
+  _archguard_check(check ${number} ARCHGUARD NEEDED POST_BUILD TEST)
   _archguard_check_name(name "${target}")
   _archguard_check_files(base "${name}")
+  _archguard_describe_target(lines files "${target}" "${type}")
+  set(rule "archguard_verify_${name}")
+  if(origin STREQUAL "NAMED")  # the link step tells where it is known too late: is the check no part of the default build?
+    string(APPEND lines "excluded $<TARGET_GENEX_EVAL:${rule},$<TARGET_PROPERTY:${rule},EXCLUDE_FROM_ALL>>\n")
+  endif()
+  file(GENERATE OUTPUT "${base}.built" CONTENT "${lines}")
   set(depfile "")
   if(type MATCHES "^(EXECUTABLE|(SHARED|MODULE)_LIBRARY)$" AND NOT check_NEEDED STREQUAL "off")
     set(depfile DEPFILE)  # the libraries that the target needs, which only the check finds
   endif()
-  _archguard_write_built("${base}.built" "${target}" "${type}" "archguard_verify_${name}")
-  set(files "$<TARGET_OBJECTS:${target}>")
-  if(NOT type STREQUAL "OBJECT_LIBRARY")
-    list(APPEND files "$<TARGET_FILE:${target}>")
-  endif()
   set(run check-target "${parameters}" --built "${base}.built")
   _archguard_add_check("${name}" "${base}" "${target}" ${number} TARGETS "${target}" DEPENDS "${parameters}" ${files}
-    COMMAND ${run} ${depfile})
+    COMMAND ${run} --report "${base}.report.json" ${depfile})
+  if(check_TEST)
+    _archguard_add_test("${name}" "${check_ARCHGUARD}" ${run})
+  endif()
   if(origin STREQUAL "NAMED")
     _archguard_check_when_linked("${target}" "${type}" "${check_POST_BUILD}"
       "${check_ARCHGUARD}" ${run} --post-build --state "${base}.state" --report "${base}.report.json")
   endif()
 endfunction()
 
-# Writes what a check asks of each of its targets; <out> is the file. `origin` and `together` as above.
+# Adds the checks of all these targets as one rule.
+function(_archguard_verify_group targets parameters number)
+  _archguard_check(check ${number} ARCHGUARD NEEDED TEST)
+  _archguard_check_name(name all)
+  _archguard_check_files(base "${name}")
+  set(lines "")
+  set(files "")
+  foreach(target IN LISTS targets)
+    get_target_property(type "${target}" TYPE)
+    _archguard_describe_target(more_lines more_files "${target}" "${type}")
+    string(APPEND lines "${more_lines}")
+    list(APPEND files ${more_files})
+  endforeach()
+  file(GENERATE OUTPUT "${base}.built" CONTENT "${lines}")
+  set(depfile "")
+  if(NOT check_NEEDED STREQUAL "off")
+    set(depfile DEPFILE)
+  endif()
+  list(LENGTH targets count)
+  list(SUBLIST targets 0 4 shown)
+  list(JOIN shown ", " what)
+  if(count GREATER 4)
+    math(EXPR count "${count} - 4")
+    string(APPEND what " and ${count} more")
+  endif()
+  set(run check-target "${parameters}" --built "${base}.built")
+  _archguard_add_check("${name}" "${base}" "${what}" ${number} TARGETS ${targets} DEPENDS "${parameters}" ${files}
+    COMMAND ${run} --reports "${base}" ${depfile})
+  if(check_TEST)
+    foreach(target IN LISTS targets)
+      _archguard_check_name(test "${target}")
+      _archguard_add_test("${test}" "${check_ARCHGUARD}" ${run} --only "${target}")
+    endforeach()
+  endif()
+endfunction()
+
+function(_archguard_add_test name)
+  add_test(NAME "archguard.verify.${name}" COMMAND ${ARGN} WORKING_DIRECTORY "${CMAKE_SOURCE_DIR}")
+  set_tests_properties("archguard.verify.${name}" PROPERTIES LABELS archguard)
+endfunction()
+
+# Writes what a check asks of each of its targets; <out> is the file.
 function(_archguard_write_parameters out origin together number)
   _archguard_check(check ${number})
   set(members "")
@@ -189,38 +257,39 @@ function(_archguard_words_of out)
   set(${out} "${lines}" PARENT_SCOPE)
 endfunction()
 
-# What is known of the target itself, a line each: `target`, `linked`, `cuda-source`, `word`; and what only generating
-# tells: `file`, `object`, `architectures`, `one-kind`, `rpath-link`, and `excluded`: is the check, the target `rule`, no part of the
-# default build?
-function(_archguard_write_built file target type rule)
-  set(known "target ${target}\n")
+# What is known of a target, as <out_lines>, a line each: `target`, `linked`, `cuda-source`, `word`; and what only generating tells:
+# `file`, `object`, `architectures`, `one-kind`, `rpath-link`. <out_files> are what its check reads.
+function(_archguard_describe_target out_lines out_files target type)
+  set(lines "target ${target}\n")
   if(type MATCHES "^(EXECUTABLE|(SHARED|MODULE)_LIBRARY)$")
-    string(APPEND known "linked ON\n")
+    string(APPEND lines "linked ON\n")
   endif()
   _archguard_cuda_sources(sources "${target}")
   foreach(source IN LISTS sources)
     get_filename_component(name "${source}" NAME)
-    string(APPEND known "cuda-source ${name}\n")
+    string(APPEND lines "cuda-source ${name}\n")
   endforeach()
   get_target_property(list "${target}" CUDA_ARCHITECTURES)
   if(list MATCHES "native|all")
     _archguard_words_of(words)
-    string(APPEND known "${words}")
+    string(APPEND lines "${words}")
   endif()
+  set(files "$<TARGET_OBJECTS:${target}>")
   if(type STREQUAL "OBJECT_LIBRARY")
-    set(text "file $<JOIN:$<TARGET_OBJECTS:${target}>,\nfile >\n")
+    string(APPEND lines "file $<JOIN:$<TARGET_OBJECTS:${target}>,\nfile >\n")
   else()
-    set(text "file $<TARGET_FILE:${target}>\n")
+    list(APPEND files "$<TARGET_FILE:${target}>")
+    string(APPEND lines "file $<TARGET_FILE:${target}>\n")
   endif()
   # A target that compiles to PTX or to a bare cubin makes one kind of image, whatever the list says.
-  string(APPEND text "object $<JOIN:$<TARGET_OBJECTS:${target}>,\nobject >\n"
+  string(APPEND lines "object $<JOIN:$<TARGET_OBJECTS:${target}>,\nobject >\n"
     "architectures $<TARGET_PROPERTY:${target},CUDA_ARCHITECTURES>\n"
     "one-kind $<TARGET_PROPERTY:${target},CUDA_PTX_COMPILATION>\n"
     "one-kind $<TARGET_PROPERTY:${target},CUDA_CUBIN_COMPILATION>\n"
     "one-kind $<TARGET_PROPERTY:${target},CUDA_OPTIX_COMPILATION>\n"
-    "excluded $<TARGET_GENEX_EVAL:${rule},$<TARGET_PROPERTY:${rule},EXCLUDE_FROM_ALL>>\n"
-    "rpath-link $<JOIN:$<TARGET_GENEX_EVAL:${rule},$<TARGET_PROPERTY:${rule},ARCHGUARD_LINK_FOLDERS>>,\nrpath-link >\n")
-  file(GENERATE OUTPUT "${file}" CONTENT "${known}${text}")
+    "rpath-link $<JOIN:$<TARGET_GENEX_EVAL:${target},$<TARGET_PROPERTY:${target},ARCHGUARD_LINK_FOLDERS>>,\nrpath-link >\n")
+  set(${out_lines} "${lines}" PARENT_SCOPE)
+  set(${out_files} "${files}" PARENT_SCOPE)
 endfunction()
 
 # The check as a part of the target's link step. It fails the step only where POST_BUILD asked for that: make removes what

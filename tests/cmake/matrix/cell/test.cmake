@@ -57,7 +57,7 @@ build(ENV ${environment})
 foreach(file IN ITEMS lib/libst.a libsh.so app)
   says("<build>/${file}: 2 of 2 covered")
 endforeach()
-says("ArchGuard: verifying plain")
+says("ArchGuard: verifying ")
 build(ENV ${environment})
 if(CMAKE_VERSION VERSION_GREATER_EQUAL 3.21 OR NOT GENERATOR MATCHES "Multi-Config")
   says_not("verifying")  # CMake 3.20 looks for the list of needed libraries in the wrong place there, and checks each time
