@@ -183,7 +183,7 @@ driver library: FOLDER\\cuda\\nvcuda.dll
 the driver fails
 cuInit crash: nvcuda.dll (FOLDER\\cuda\\nvcuda.dll) crashed: access violation
   fix: reinstall the NVIDIA driver
-output: nvcuda.dll printed: last words?last words
+output: nvcuda.dll printed: last words\\nlast words
 driver library: FOLDER\\cuda\\nvcuda.dll
 """, machine=A100 + "print cuInit last words\ncrash cuInit\n")
     case("it ends the process", """exit 4
