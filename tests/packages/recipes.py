@@ -44,8 +44,9 @@ check("vcpkg.json: libraries", libraries, [row[1] for row in NAMES])
 check("vcpkg.json: tools", tools, ["vcpkg-cmake"])
 check("vcpkg.json: keys", sorted(port), ["dependencies", "description", "license", "name", "supports", "version"])
 portfile = read("packaging/vcpkg/archguard/portfile.cmake")
+options = read("cmake/options.cmake")
 for option in re.findall(r"-D(\w+)=", portfile):
-    if option.startswith("ARCHGUARD_") and "option(%s " % option not in top:
+    if option.startswith("ARCHGUARD_") and "option(%s " % option not in options:
         failures.append("portfile.cmake: there is no option %s" % option)
 for file in re.findall(r"\$\{SOURCE_PATH\}/([\w/.]+)", portfile):
     if not (root / file).is_file():

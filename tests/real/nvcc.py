@@ -348,11 +348,11 @@ class VerifyTest(NvccTest):
         self.assertIn("archive within an archive", document["files"][0]["errors"][0]["what"])
 
     def test_lto_ir_that_fits_nothing_is_not_forgotten(self):
-        good = self.nvcc("sass90.o", "-c", *gencode("sm_90"), "one.cu")
-        lto = self.nvcc("lto80.o", "-dc", "-gencode", "arch=compute_80,code=lto_80", "one.cu")
-        self.fails(lto, "9.0", 209)
-        self.covered(lto, "8.0", "sass")
-        done = subprocess.run([common.options.archguard, "verify", good, lto, "--device", "9.0"],
+        good = self.nvcc("sass80.o", "-c", *gencode("sm_80"), "one.cu")
+        lto = self.nvcc("lto90.o", "-dc", "-gencode", "arch=compute_90,code=lto_90", "one.cu")
+        self.fails(lto, "8.0", 209)
+        self.covered(lto, "9.0", "sass")
+        done = subprocess.run([common.options.archguard, "verify", good, lto, "--device", "8.0"],
                               stdout=subprocess.PIPE, timeout=60)
         self.assertEqual(done.returncode, 1)
 
