@@ -61,8 +61,8 @@ the target ``archguard_verify`` alone.
 The check runs again when the target, a needed library, a fleet, the waivers or the settings change, in the default build
 and under the target ``archguard_verify``. Not only dates are compared: a library that a package manager replaced by an older one
 is checked again, as is one that came to stand before it where the loader looks, for which one short step, ``archguard_changes``, is a part of every build.
-The targets that ``ALL`` finds are checked by one step, when all of them are built; of those that did not change since, it says nothing. A named target without device code, in itself and
-its libraries, is an error; of those found by ``ALL`` a note tells where they have CUDA sources.
+Those targets of a folder that ``ALL`` finds are checked by one step, when all of them are built; of those that did not change since, it says nothing.
+A named target without device code, in itself and its libraries, is an error; of those found by ``ALL`` a note tells where they have CUDA sources.
 
 A target in ``TARGETS`` that belongs to the calling folder is also checked in its link step, so that ``cmake --build <folder> --target
 app`` and an IDE tell as well. The step says nothing where all is well. Where the check fails it says why and ends well, so that the file stays

@@ -171,7 +171,7 @@ function(_archguard_report_excluded command report unsupported)
   if(unsupported STREQUAL "error")
     message(FATAL_ERROR "${command}: not every device of the fleet can be served:${lines}\n"
       "fix: build with such a toolkit; or write into the column excluded of the fleet file why the device is left out; or say "
-      "ON_UNSUPPORTED warn")
+      "ON_UNSUPPORTED warn, or -DARCHGUARD_ON_UNSUPPORTED=warn")
   endif()
   message(WARNING "${command}: left out, as nothing built here will run there:${lines}")
 endfunction()

@@ -11,7 +11,7 @@ tells("CMAKE_CUDA_ARCHITECTURES=80-real;90-real;90-virtual" "for the devices of 
 warns()
 build()
 says("<build>/scale: 2 of 2 covered")
-says("ArchGuard: verifying scale, plain")
+says("ArchGuard: verifying plain")
 
 # What the project sets itself, or gives a target, stays: it is judged before anything is compiled, and the build stops.
 set(misses "archguard_select_architectures: the user's list misses devices: \

@@ -12,7 +12,7 @@ the toolkits that serve this whole fleet: 11.8 to 12.9 with SASS for each device
 configure(FAILS ARGS "-DFLEETS=a.csv;b.csv")
 errs("archguard_select_architectures: not every device of the fleet can be served: ${unserved} \
 fix: build with such a toolkit; or write into the column excluded of the fleet file why the device is left out; or say \
-ON_UNSUPPORTED warn")
+ON_UNSUPPORTED warn, or -DARCHGUARD_ON_UNSUPPORTED=warn")
 configure(ARGS "-DFLEETS=a.csv;b.csv" "-DMORE=ON_UNSUPPORTED;warn")
 tells("CMAKE_CUDA_ARCHITECTURES=80-real;90-real;90-virtual"
   "for the devices of a.csv, b.csv, with <nvcc>")
