@@ -1,12 +1,14 @@
 #include "coverage/container_code.h"
 
 #include <algorithm>
+#include <deque>
 #include <utility>
 
 #include "base/budget.h"
 #include "base/parallel.h"
 #include "base/text.h"
 #include "coverage/toolkit_symbols.h"
+#include "fatbin/container_cursor.h"
 
 namespace archguard {
 namespace {
@@ -108,45 +110,42 @@ constexpr std::size_t kImagesAhead = 32;
 // Less than this to inflate, and a second thread is not worth its start.
 constexpr std::uint64_t kWorthThreads = std::uint64_t{1} << 20;
 
-}  // namespace
+using Listed = std::pair<const DeviceObject*, const Container*>;
 
-struct ContainerCodes::State {
+// The images of some containers.
+struct Images {
   struct Work {
     const DeviceObject* object;
     const Entry* entry;
     bool within_limit;
   };
 
-  State(const DeviceCode& code, const ByteSource& source)
+  // `total` is what the containers before these inflate to.
+  Images(const std::vector<Listed>& containers, const ByteSource& source, std::uint64_t& total)
       : file(source),
         limit(most_inflated(source.size())),
-        work(work_of(code)),
+        work(work_of(containers, total)),
         inflaters(all_needs < kWorthThreads ? 1 : threads_to_use()),
         kept(kept_by_each()),
         beyond_kept(most_held() - std::min(most_held(), kept * inflaters.size())),
         images(
             work.size(), kImagesAhead,
             [this](std::size_t i, unsigned thread) { return read(work[i], inflaters[thread]); },
-            static_cast<unsigned>(inflaters.size())) {
-    for (const DeviceObject& object : code.objects)
-      for (const Container& container : object.containers) containers.push_back({&object, &container});
-  }
+            static_cast<unsigned>(inflaters.size())) {}
 
-  std::vector<Work> work_of(const DeviceCode& code) {
+  std::vector<Work> work_of(const std::vector<Listed>& containers, std::uint64_t& total) {
     std::vector<Work> all;
-    std::uint64_t total = 0;
-    for (const DeviceObject& object : code.objects)
-      for (const Container& container : object.containers)
-        for (const Entry& entry : container.entries) {
-          if (!is_read(entry)) continue;
-          const std::uint64_t needs = inflating_needs(entry);
-          if (needs != 0 && entry.compression != Compression::none) total += entry.uncompressed_size;
-          all.push_back({&object, &entry, total <= limit});
-          if (total > limit) continue;
-          largest = std::max(largest, entry.uncompressed_size);
-          largest_need = std::max(largest_need, needs);
-          all_needs += needs;
-        }
+    for (const auto& [object, container] : containers)
+      for (const Entry& entry : container->entries) {
+        if (!is_read(entry)) continue;
+        const std::uint64_t needs = inflating_needs(entry);
+        if (needs != 0 && entry.compression != Compression::none) total += entry.uncompressed_size;
+        all.push_back({object, &entry, total <= limit});
+        if (total > limit) continue;
+        largest = std::max(largest, entry.uncompressed_size);
+        largest_need = std::max(largest_need, needs);
+        all_needs += needs;
+      }
     return all;
   }
 
@@ -180,18 +179,60 @@ struct ContainerCodes::State {
   std::vector<Inflater> inflaters;
   const std::uint64_t kept;
   Budget beyond_kept;
-  std::vector<std::pair<const DeviceObject*, const Container*>> containers;
-  std::size_t next_container = 0;
   InOrder<Result<ImageCode>> images;  // last: its threads use the others
 };
 
+// So many containers and entries are in hand at once; of more, the threads wait at the seams.
+constexpr std::size_t kInHand = 1 << 14;
+
+}  // namespace
+
+struct ContainerCodes::State {
+  // Takes the next containers in hand: none behind the last, and where the rest cannot be read back.
+  void take_next() {
+    images.reset();
+    in_hand.clear();
+    unpacked.clear();
+    next = 0;
+    for (std::size_t size = 0; size < kInHand && !failure;) {
+      const Container* container = cursor ? cursor->next(unpacked.emplace_back()) : nullptr;
+      if (container != nullptr) {
+        in_hand.push_back({&cursor->object(), container});
+        size += container->entries.size() + 1;
+        if (container != &unpacked.back()) unpacked.pop_back();
+        continue;
+      }
+      if (cursor) failure = cursor->failure();
+      if (next_object == code.objects.size()) break;
+      cursor.emplace(code.objects[next_object++]);
+    }
+    images.emplace(in_hand, file, total);
+  }
+
+  const DeviceCode& code;
+  const ByteSource& file;
+  std::size_t next_object = 0;
+  std::optional<ContainerCursor> cursor = {};
+  std::optional<Error> failure = {};  // the cursor's
+  std::vector<Listed> in_hand = {};
+  std::deque<Container> unpacked = {};  // of those in hand
+  std::size_t next = 0;                 // of those in hand
+  std::uint64_t total = 0;              // what those in hand and before inflate to
+  std::optional<Images> images = {};    // of those in hand
+};
+
 ContainerCodes::ContainerCodes(const DeviceCode& code, const ByteSource& file)
-    : state_(std::make_unique<State>(code, file)) {}
+    : state_(new State{code, file}) {}
 ContainerCodes::~ContainerCodes() = default;
 
 ContainerCode ContainerCodes::next() {
-  const auto [object, container] = state_->containers[state_->next_container++];
   ContainerCode code;
+  if (state_->next == state_->in_hand.size() && !state_->failure) state_->take_next();
+  if (state_->next == state_->in_hand.size()) {
+    if (state_->failure) code.errors.push_back(*state_->failure);
+    return code;
+  }
+  const auto [object, container] = state_->in_hand[state_->next++];
   code.container = *container;
   code.linked = object->linked;
   for (const Entry& entry : container->entries) {
@@ -199,7 +240,7 @@ ContainerCode ContainerCodes::next() {
     if (entry.kind == EntryKind::other && image.unknown.empty())
       image.unknown = "image of unknown kind " + hex(entry.kind_code);
     if (is_read(entry)) {
-      auto read = state_->images.next();
+      auto read = state_->images->images.next();
       if (read) {
         image.code = std::move(read).value();
         for (const std::string& warning : image.code->warnings)

@@ -49,7 +49,8 @@ class ContainerCodes {
   ContainerCodes(const DeviceCode& code, const ByteSource& file);
   ~ContainerCodes();
 
-  // The next container, in the order of `code.objects` and their containers.
+  // The next container, in the order of `code.objects` and their containers (fatbin/container_cursor.h): an
+  // error alone where those that were packed cannot be read back.
   ContainerCode next();
 
  private:

@@ -11,7 +11,9 @@
 
 namespace archguard {
 
-DeviceCode read_device_code(const ByteSource& source, const std::string& path, const std::string& member) {
+DeviceCode read_device_code(const ByteSource& source, const std::string& path, const std::string& member,
+                            Keep keep) {
+  fatbin::Kept kept(keep);
   DeviceCode code;
   code.member = member;
   HostFile file = visit_host_file(source, path, member, [&](const HostObject& host) {
@@ -23,7 +25,7 @@ DeviceCode read_device_code(const ByteSource& source, const std::string& path, c
     object.elsewhere = host.elsewhere;
     object.linked = host.linked;
     const PartSource part = bytes_of(object, source);
-    fatbin::read_object(part, host, object, code);
+    fatbin::read_object(part, host, object, code, kept);
     const bool is_program = host.linked && host.member == member &&
                             (host.format == HostFormat::elf || host.format == HostFormat::pe);
     if (is_program) code.packed_at = packed_in_program(part, host);
@@ -37,14 +39,15 @@ DeviceCode read_device_code(const ByteSource& source, const std::string& path, c
   return code;
 }
 
-DeviceCode search_device_code(const ByteSource& source, const std::string& path) {
+DeviceCode search_device_code(const ByteSource& source, const std::string& path, Keep keep) {
+  fatbin::Kept kept(keep);
   DeviceCode code;
   DeviceObject object;
   object.path = path;
   object.file_size = source.size();
   HostObject host;
   host.size = source.size();
-  fatbin::read_object(source, host, object, code);
+  fatbin::read_object(source, host, object, code, kept);
   code.objects.push_back(std::move(object));
   return code;
 }
@@ -54,17 +57,17 @@ bool holds_files(const ByteSource& source) {
 }
 
 void visit_device_code(const ByteSource& source, const std::string& path, const VisitDeviceCode& visit,
-                       const MembersRead& progress) {
-  if (!holds_files(source)) return visit(read_device_code(source, path), source);
-  fatbin::ZipVisitor visitor(path, source.size(), visit, progress);
+                       const MembersRead& progress, Keep keep) {
+  if (!holds_files(source)) return visit(read_device_code(source, path, {}, keep), source);
+  fatbin::ZipVisitor visitor(path, source.size(), visit, progress, keep);
   visitor.read(source);
   visitor.finish();
 }
 
 void visit_code_behind(const ByteSource& program, const std::string& path, const VisitDeviceCode& visit,
-                       const MembersRead& progress) {
+                       const MembersRead& progress, Keep keep) {
   if (!has_zip_behind(program)) return;
-  fatbin::ZipVisitor visitor(path, program.size(), visit, progress);
+  fatbin::ZipVisitor visitor(path, program.size(), visit, progress, keep);
   visitor.read(program);
   visitor.finish(true);
 }

@@ -55,7 +55,27 @@ struct Container {
   // Bare, and right behind the header of a fat binary's entry: the beginning of that fat binary is lost. Such
   // ones become errors, and are not among DeviceObject::containers.
   bool orphan = false;
+  bool packed = false;  // its entries are in DeviceObject::packed
   std::vector<Entry> entries;
+};
+
+namespace fatbin {
+class PackedContainers;
+}
+
+// Containers that were packed, one after the other: fatbin/container_cursor.h reads them.
+struct PackedPart {
+  std::shared_ptr<const fatbin::PackedContainers> in;  // null where there are none
+  std::uint64_t begin = 0;
+  std::size_t count = 0;
+};
+
+// What is kept of a file's containers.
+enum class Keep {
+  all,  // each with its entries
+  // The first 16,384 containers and entries; the rest is packed into few bytes, on disk where these are many,
+  // to be read one after the other: for files of any size.
+  first,
 };
 
 // What host code hands to the CUDA runtime for one fat binary, a "wrapper", when its file is loaded.
@@ -96,13 +116,16 @@ struct DeviceObject {
   bool registers = false;     // hands fat binaries to the CUDA runtime; true where there is no section table
   bool data_missing = false;  // a section for device code has no bytes (objcopy --only-keep-debug)
   std::vector<Container>
-      containers;  // ascending offset; a bare cubin or PTX file is one container of one entry at 0
+      containers;     // ascending offset; a bare cubin or PTX file is one container of one entry at 0
+  PackedPart packed;  // with Keep::first: the entries of those that are marked so, and all behind them
   // Functions that a linked file imports to compile or load device code at run time: nvrtcCompileProgram,
   // cuModuleLoadData, …; sorted. What they make stands in no file.
   std::vector<std::string> runtime_code;
   std::vector<Registration> registrations;  // in the order of the file; empty: the runtime gets nothing
   std::vector<DeviceLinkIds> link_ids;
   HostReferences references;  // of a linked file with a device link
+
+  bool holds_containers() const { return !containers.empty() || packed.count != 0; }
 };
 
 struct ContainerRef {
@@ -142,11 +165,11 @@ std::string image_name(const Entry& entry);
 // that say that they hold no data (Section::data). `member` names the file where it is one of a zip file.
 // Large files are read by several threads at once, here and in ContainerCodes: read() of `source` must allow
 // it.
-DeviceCode read_device_code(const ByteSource& source, const std::string& path,
-                            const std::string& member = {});
+DeviceCode read_device_code(const ByteSource& source, const std::string& path, const std::string& member = {},
+                            Keep keep = Keep::all);
 
 // The same for a file of no known format, which is data of a program: what images stand in it.
-DeviceCode search_device_code(const ByteSource& source, const std::string& path);
+DeviceCode search_device_code(const ByteSource& source, const std::string& path, Keep keep = Keep::all);
 
 // Is it a zip file, whose members are files of their own?
 bool holds_files(const ByteSource& source);
@@ -162,11 +185,11 @@ using MembersRead = std::function<void(std::uint64_t done, std::uint64_t members
 // caller's thread alone. Several members are read at once; memory and disk are bounded as
 // fatbin/zip_visitor.h says.
 void visit_device_code(const ByteSource& source, const std::string& path, const VisitDeviceCode& visit,
-                       const MembersRead& progress = {});
+                       const MembersRead& progress = {}, Keep keep = Keep::all);
 
 // The same for what stands behind a program, which is no zip file itself: a self-extracting one.
 void visit_code_behind(const ByteSource& program, const std::string& path, const VisitDeviceCode& visit,
-                       const MembersRead& progress = {});
+                       const MembersRead& progress = {}, Keep keep = Keep::all);
 
 // The object's own bytes within its file, for inflate().
 PartSource bytes_of(const DeviceObject& object, const ByteSource& file);

@@ -24,7 +24,7 @@ namespace {
 constexpr std::uint64_t kObjectPart = std::uint64_t{4} << 20;
 constexpr std::size_t kPiecesAhead = 32;
 // What a piece may hold before its turn comes: bounds the memory that a hostile file costs.
-constexpr std::size_t kEntriesAhead = 1 << 15;
+constexpr std::size_t kEntriesAhead = 1 << 14;
 
 // What GCC leaves in an object under -flto, each as ".gnu.lto_…" and a number: `.lto.` has eight bytes, of
 // which the fifth tells that there is nothing else in the object ("slim", lto_section in GCC's
@@ -57,17 +57,21 @@ struct Piece {
   Found read(RegionReader& reader, std::uint64_t from) const {
     return named ? reader.walk(region) : reader.search(region, from, stop);
   }
+  Found go_on(RegionReader& reader, const Found& cut) const {
+    return reader.go_on(region, cut, named ? std::nullopt : std::optional(stop));
+  }
 };
 
 class ObjectReader {
  public:
-  ObjectReader(const ByteSource& source, const HostObject& host, DeviceObject& out, DeviceCode& code)
-      : source_(source), host_(host), out_(out), code_(code), size_(source.size()) {}
+  ObjectReader(const ByteSource& source, const HostObject& host, DeviceObject& out, DeviceCode& code,
+               Kept& kept)
+      : source_(source), host_(host), out_(out), code_(code), list_(host, out, kept), size_(source.size()) {}
 
   void read() {
     const unsigned threads = size_ < 2 * kObjectPart ? 1 : threads_to_use();
     read_pieces(plan(threads > 1), threads);
-    if (!stopped_ && errors_ == 0 && out_.containers.empty() && !loads_code())
+    if (!stopped_ && errors_ == 0 && !out_.holds_containers() && !loads_code())
       read_pieces(plan_code(threads > 1), threads);
     if (stopped_) return;
     check_registrations();
@@ -86,7 +90,8 @@ class ObjectReader {
 
   // Reads the pieces on all cores, each as if nothing came before it, and joins them in the file's order. A
   // container that reaches into the next piece shows only then: what was read of that piece still holds where
-  // the container ends between two of the piece's own; else that piece is read again from there.
+  // the container ends between two of the piece's own; else that piece is read again from there. One with
+  // many entries comes part by part.
   void read_pieces(const std::vector<Piece>& pieces, unsigned threads) {
     std::vector<std::unique_ptr<RegionReader>> readers;
     for (unsigned i = 0; i < threads; ++i)
@@ -101,12 +106,20 @@ class ObjectReader {
       Found part = found.next();
       const std::uint64_t begin = std::max(at, piece.begin);
       if (begin >= part.end && !part.cut) continue;  // all of it lies within a container
-      if (part.cut || !part.drop_before(begin)) {
+      if (piece.region.offload && part.cut) {
         RegionReader again(source_, sections_, kEntriesMost);
         part = piece.read(again, begin);
+      } else if (const bool holds = part.drop_before(begin); !holds || part.cut) {
+        RegionReader again(source_, sections_, kEntriesAhead);
+        if (!holds) part = piece.read(again, begin);
+        while (part.cut) {
+          add(part);
+          if (stopped_) return;
+          part = piece.go_on(again, part);
+        }
       }
       at = part.end;
-      add(std::move(part));
+      add(part);
     }
   }
 
@@ -247,15 +260,9 @@ class ObjectReader {
     });
     code_.errors.push_back({place_name(object_name(out_.path, out_.member), section->name, 0),
                             "registers " + count_of(out_.registrations.size(), "fat binary", "fat binaries") +
-                                ", and the file holds " + std::to_string(fat_binaries()) +
+                                ", and the file holds " + std::to_string(list_.fat_binaries()) +
                                 ": device code was removed or overwritten",
                             kRebuild});
-  }
-
-  std::size_t fat_binaries() const {
-    return static_cast<std::size_t>(
-        std::count_if(out_.containers.begin(), out_.containers.end(),
-                      [](const Container& container) { return !container.bare; }));
   }
 
   const Section* section_at(std::uint64_t offset) const {
@@ -266,7 +273,7 @@ class ObjectReader {
 
   // Under -flto the compiler puts all of an object, the device code too, into its own compressed form.
   void check_link_time_code() {
-    bool slim = fat_binaries() == 0;
+    bool slim = list_.fat_binaries() == 0;
     const Section* registers = nullptr;
     std::uint64_t searched = 0;
     for (const Section& section : host_.sections) {
@@ -287,10 +294,8 @@ class ObjectReader {
   }
 
   void check_device_link() {
-    const auto relocatable =
-        std::find_if(out_.containers.begin(), out_.containers.end(),
-                     [](const Container& container) { return container.relocatable && !container.bare; });
-    if (host_.format != HostFormat::elf || relocatable == out_.containers.end()) return;
+    const Container* relocatable = list_.relocatable();
+    if (host_.format != HostFormat::elf || relocatable == nullptr) return;
     const std::string wanted = wanted_registration();
     if (!wanted.empty()) return add_not_linked(*relocatable, "the file wants " + wanted);
     // A static program wants nothing from elsewhere, and may hold functions of that name that do nothing.
@@ -334,15 +339,16 @@ class ObjectReader {
     return false;
   }
 
-  void add(Found found) {
+  // Takes the containers out of it, with their memory.
+  void add(Found& found) {
+    std::vector<Container> containers = std::move(found.containers);
     std::size_t index = 0;
     for (const FoundError& error : found.errors) {
-      for (; index < error.after && !stopped_; ++index) add_container(std::move(found.containers[index]));
+      for (; index < error.after && !stopped_; ++index) add_container(std::move(containers[index]));
       if (stopped_) return;
       add_error(error.section, error.section_offset, error.error);
     }
-    for (; index < found.containers.size() && !stopped_; ++index)
-      add_container(std::move(found.containers[index]));
+    for (; index < containers.size() && !stopped_; ++index) add_container(std::move(containers[index]));
   }
 
   void add_container(Container container) {
@@ -355,14 +361,14 @@ class ObjectReader {
                              host_.format == HostFormat::other;
     container.in_data = host_.linked && may_be_data && !container.bare && !container.relocatable &&
                         !is_linked_section(container.section);
-    out_.containers.push_back(std::move(container));
-    if (entries_ <= kEntriesMost) return;
-    const Container& last = out_.containers.back();
-    add_error(last.section, last.section_offset,
-              Error{hex(last.offset),
-                    "more than " + std::to_string(kEntriesMost) + " images, the rest is not read",
-                    {}});
-    stopped_ = true;
+    if (entries_ > kEntriesMost) {
+      add_error(container.section, container.section_offset,
+                Error{hex(container.offset),
+                      "more than " + std::to_string(kEntriesMost) + " images, the rest is not read",
+                      {}});
+      stopped_ = true;
+    }
+    list_.add(std::move(container));
   }
 
   // `error.where` comes as an offset within the object and leaves as a place: "t.o(.nv_fatbin+0x10)".
@@ -380,6 +386,7 @@ class ObjectReader {
   const HostObject& host_;
   DeviceObject& out_;
   DeviceCode& code_;
+  ContainerList list_;
   std::uint64_t size_;
   std::vector<const Section*> sections_;  // with bytes, by offset
   std::size_t entries_ = 0;
@@ -408,7 +415,8 @@ Result<Container> read_bare_nvvm(const ByteSource& source) {
 
 }  // namespace
 
-void read_object(const ByteSource& source, const HostObject& host, DeviceObject& out, DeviceCode& code) {
+void read_object(const ByteSource& source, const HostObject& host, DeviceObject& out, DeviceCode& code,
+                 Kept& kept) {
   switch (host.format) {
     case HostFormat::cubin:
       return add_bare(read_bare_cubin(source, host), out, code);
@@ -418,7 +426,7 @@ void read_object(const ByteSource& source, const HostObject& host, DeviceObject&
       return add_bare(read_bare_nvvm(source), out, code);
     default:
       out.runtime_code = runtime_code_of(source, host);
-      return ObjectReader(source, host, out, code).read();
+      return ObjectReader(source, host, out, code, kept).read();
   }
 }
 

@@ -99,10 +99,21 @@ void RegionReader::add_offloaded(std::optional<Container>& container) {
   container.reset();
 }
 
+Found RegionReader::go_on(const Region& region, const Found& cut, std::optional<std::uint64_t> stop) {
+  start(cut.end);
+  found_.last_end = cut.last_end;
+  if (!cut.searching) return walk_from(region, cut.end);
+  search_in(region, cut.end, stop.value_or(region.end), stop.has_value());
+  return std::move(found_);
+}
+
 Found RegionReader::walk(const Region& region) {
   if (region.offload) return walk_offload(region);
   start(region.begin);
-  std::uint64_t at = region.begin;
+  return walk_from(region, region.begin);
+}
+
+Found RegionReader::walk_from(const Region& region, std::uint64_t at) {
   std::size_t block_size = kHeaderAhead;
   while (at < region.end && !found_.cut) {
     const std::uint64_t remain = region.end - at;
@@ -141,7 +152,7 @@ Found RegionReader::walk(const Region& region) {
     search_in(region, at + std::min<std::uint64_t>(remain, kRegionMagicSize), region.end, false);
     break;
   }
-  found_.end = region.end;
+  if (!found_.searching) found_.end = found_.cut ? at : region.end;
   return std::move(found_);
 }
 
@@ -152,6 +163,7 @@ Found RegionReader::search(const Region& region, std::uint64_t begin, std::uint6
 }
 
 void RegionReader::search_in(const Region& region, std::uint64_t begin, std::uint64_t stop, bool images) {
+  found_.searching = true;
   std::uint64_t at = begin, block_end = at;
   std::size_t block_size = kBlockMost;
   while (at < stop && region.end - at >= kHeaderSize && !found_.cut) {
@@ -203,7 +215,7 @@ void RegionReader::search_in(const Region& region, std::uint64_t begin, std::uin
     block_end = at;
     block_size = kBlockLeast;
   }
-  found_.end = std::max(at, std::min(stop, region.end));
+  found_.end = found_.cut ? at : std::max(at, std::min(stop, region.end));
 }
 
 void RegionReader::add_damaged(const Region& region, std::uint64_t at, std::uint64_t end) {
@@ -234,11 +246,7 @@ std::optional<std::uint64_t> RegionReader::take_image(const Region& region, std:
   }
   if (kind == SignatureKind::ptx) {
     // The comments above it are none of the module before it.
-    const std::uint64_t begin =
-        found_.containers.empty()
-            ? region.begin
-            : std::max(region.begin, found_.containers.back().offset + found_.containers.back().size);
-    auto image = images_.ptx_at(begin, at, end);
+    auto image = images_.ptx_at(std::max(region.begin, found_.last_end), at, end);
     if (image.container) add(region, std::move(*image.container));
     return image.next;
   }
@@ -254,6 +262,7 @@ std::uint64_t RegionReader::add(const Region& region, Container container) {
   entries_ += container.entries.size() + 1;
   found_.cut = found_.cut || entries_ > entries_most_;
   const std::uint64_t next = container.offset + container.size;
+  found_.last_end = next;
   found_.containers.push_back(std::move(container));
   return next;
 }

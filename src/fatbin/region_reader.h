@@ -39,6 +39,9 @@ struct Found {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;  // where the search stopped: behind the last container, or at the end of its part
   bool cut = false;       // it has more entries than it was allowed, or more than kErrorsMost errors
+  // Cut: `end` is where to go on, with these. Not in a region of clang's.
+  bool searching = false;
+  std::uint64_t last_end = 0;  // of the last container
 
   // Makes it what a search from `offset` finds; false where this one, from `begin`, cannot tell.
   bool drop_before(std::uint64_t offset);
@@ -52,6 +55,9 @@ class RegionReader {
   RegionReader(const ByteSource& source, const std::vector<const Section*>& sections,
                std::size_t entries_most);
 
+  // What follows behind what was cut: with a `stop` by search(), else by walk().
+  Found go_on(const Region& region, const Found& cut, std::optional<std::uint64_t> stop);
+
   // A region that holds nothing but containers, at multiples of 8 from its start, with zero bytes between.
   // Anything else is an error, and what follows is searched.
   Found walk(const Region& region);
@@ -63,6 +69,7 @@ class RegionReader {
 
  private:
   void start(std::uint64_t begin);
+  Found walk_from(const Region& region, std::uint64_t at);
   Found walk_offload(const Region& region);
   void add_offloaded(std::optional<Container>& container);
   void search_in(const Region& region, std::uint64_t begin, std::uint64_t stop, bool images);

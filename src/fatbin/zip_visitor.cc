@@ -43,10 +43,11 @@ struct ZipVisitor::Members {
 };
 
 ZipVisitor::ZipVisitor(const std::string& path, std::uint64_t size, const VisitDeviceCode& visit,
-                       const MembersRead& progress, const ZipLimits& limits)
+                       const MembersRead& progress, Keep keep, const ZipLimits& limits)
     : path_(path),
       visit_(visit),
       progress_(progress),
+      keep_(keep),
       limits_(limits),
       inflated_most_(most_inflated_of_zip(size)) {}
 
@@ -130,7 +131,7 @@ ZipVisitor::Opened ZipVisitor::open(const Members& members, const ZipMember& mem
   const bool zip = holds_files(**bytes);
   if (!zip && !is_host_file(**bytes)) return opened;
   if (!zip || members.depth == kDepthMost)
-    opened.code = read_device_code(**bytes, path_, members.name_of(member));
+    opened.code = read_device_code(**bytes, path_, members.name_of(member), keep_);
   opened.bytes = std::move(*bytes);
   return opened;
 }

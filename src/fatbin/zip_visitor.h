@@ -31,7 +31,7 @@ class ZipVisitor {
  public:
   // All of these outlive it. `size` is the whole file's.
   ZipVisitor(const std::string& path, std::uint64_t size, const VisitDeviceCode& visit,
-             const MembersRead& progress, const ZipLimits& limits = {});
+             const MembersRead& progress, Keep keep = Keep::all, const ZipLimits& limits = {});
 
   void read(const ByteSource& zip) { read(zip, {}, 1, nullptr); }
 
@@ -60,6 +60,7 @@ class ZipVisitor {
   const std::string& path_;
   const VisitDeviceCode& visit_;
   const MembersRead& progress_;
+  const Keep keep_;
   const ZipLimits limits_;
   const std::uint64_t inflated_most_;
   std::uint64_t inflated_ = 0;

@@ -3,7 +3,8 @@
     linear.py --archguard PATH --arch-probe PATH --inputs PATH [KIND...]
 
 inputs.cc makes the files: one for each kind of table and string, and hostile ones. valgrind counts, so that no clock
-and no other process has a say. What a file of one entry takes is taken off: the programs' own start.
+and no other process has a say. What a file of one entry takes is taken off: the programs' own start. And what `inspect`
+allocates at once does not grow with the device code.
 """
 import argparse
 import pathlib
@@ -14,6 +15,7 @@ import sys
 import tempfile
 
 MOST = 2.5
+MOST_MEMORY = 1.2
 DEVICES = ["--device", "8.0", "--device", "9.0"]
 
 
@@ -49,6 +51,23 @@ def instructions(command, folder):
     return max(counts)  # a child process goes on counting from what its parent had
 
 
+def allocated(command, folder):
+    """The most bytes at once."""
+    log, out = folder / "log", folder / "massif"
+    subprocess.run(["valgrind", "--tool=massif", f"--massif-out-file={out}", f"--log-file={log}", *command],
+                   stdout=subprocess.DEVNULL, check=True, timeout=500)
+    return max(int(size) for size in re.findall(r"^mem_heap_B=(\d+)", out.read_text(), re.MULTILINE))
+
+
+def check_memory(program, make, folder):
+    """Past the images that it keeps in memory."""
+    few, many = (allocated([program, "inspect", make("fatbins", count, folder / "file")], folder)
+                 for count in (60_000, 180_000))
+    bad = many > few * MOST_MEMORY
+    print(f"{'FAILED' if bad else 'ok':6} memory of inspect: {few / 1e6:.1f} MB, thrice the fatbins: {many / 1e6:.1f} MB")
+    return bad
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--archguard", required=True)
@@ -71,6 +90,8 @@ def main():
 
         make("cubin-kernels", 1, image)
         start = {}
+        if not options.kinds:
+            failed |= check_memory(options.archguard, make, folder)
         for kind in options.kinds or known:
             size = 4000 if kind.startswith("hostile-") else 1000
             counts = []

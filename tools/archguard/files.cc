@@ -45,7 +45,7 @@ struct Opened {
   std::optional<DeviceCode> code;  // nothing for a zip file, whose members are read in their turn
 };
 
-Opened open_file(const InputFile& input) {
+Opened open_file(const InputFile& input, Keep keep) {
   const auto failed = [](Error error) {
     Opened opened;
     opened.code.emplace();
@@ -62,10 +62,10 @@ Opened open_file(const InputFile& input) {
   Opened opened;
   opened.source = std::make_unique<WatchedSource>(std::move(*source));
   if (holds_files(*opened.source)) return opened;
-  opened.code = read_device_code(*opened.source, input.path);
+  opened.code = read_device_code(*opened.source, input.path, {}, keep);
   if (opened.code->recognized || !is_searched(input, *opened.source)) return opened;
-  DeviceCode found = search_device_code(*opened.source, input.path);
-  if (!found.objects.front().containers.empty() || !found.errors.empty()) opened.code = std::move(found);
+  DeviceCode found = search_device_code(*opened.source, input.path, keep);
+  if (found.objects.front().holds_containers() || !found.errors.empty()) opened.code = std::move(found);
   return opened;
 }
 
@@ -117,17 +117,18 @@ std::string no_binary_text(const std::vector<std::string>& paths, const std::str
 }
 
 void visit_files(const std::vector<InputFile>& files, const VisitCode& visit, const FilesProgress& progress,
-                 PassedOver& passed_over) {
+                 PassedOver& passed_over, Keep keep) {
   // One file is spread over the cores by itself.
   const unsigned threads = files.size() == 1 ? 0 : threads_to_use();
   std::optional<InOrder<Opened>> opened;
   if (threads > 1)
     opened.emplace(
-        files.size(), kFilesAhead, [&](std::size_t i, unsigned) { return open_file(files[i]); }, threads);
+        files.size(), kFilesAhead, [&](std::size_t i, unsigned) { return open_file(files[i], keep); },
+        threads);
   for (std::size_t i = 0; i < files.size(); ++i) {
     const InputFile& input = files[i];
     progress({i});
-    const Opened file = opened ? opened->next() : open_file(input);
+    const Opened file = opened ? opened->next() : open_file(input, keep);
     const auto one = [&](const DeviceCode& code, const ByteSource& bytes) {
       if (!code.passed_over.empty()) {  // comes last, without objects
         for (const std::string& member : code.passed_over)
@@ -158,9 +159,9 @@ void visit_files(const std::vector<InputFile>& files, const VisitCode& visit, co
     std::optional<InOrder<Opened>::Rest> rest;
     if (opened) rest.emplace(*opened);
     if (file.code)
-      visit_code_behind(*file.source, input.path, one, members_read);
+      visit_code_behind(*file.source, input.path, one, members_read, keep);
     else
-      visit_device_code(*file.source, input.path, one, members_read);
+      visit_device_code(*file.source, input.path, one, members_read, keep);
   }
   progress({files.size()});
 }

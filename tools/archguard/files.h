@@ -45,6 +45,6 @@ using FilesProgress = std::function<void(const FilesDone&)>;
 // folder and is no binary is passed over. `progress` is told before each file, and before each member of a
 // zip file. While one is read on all cores, no other file is begun.
 void visit_files(const std::vector<InputFile>& files, const VisitCode& visit, const FilesProgress& progress,
-                 PassedOver& passed_over);
+                 PassedOver& passed_over, Keep keep = Keep::all);
 
 }  // namespace archguard

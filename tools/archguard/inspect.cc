@@ -7,6 +7,7 @@
 #include "base/printable.h"
 #include "base/text.h"
 #include "commands.h"
+#include "fatbin/container_cursor.h"
 #include "files.h"
 #include "image/demangle.h"
 #include "needed.h"
@@ -25,7 +26,7 @@ InspectBy by_of(const std::string& name) {
 bool holds_nothing(const DeviceCode& code) {
   return code.errors.empty() && code.warnings.empty() &&
          std::all_of(code.objects.begin(), code.objects.end(), [](const DeviceObject& object) {
-           return object.containers.empty() && object.runtime_code.empty();
+           return !object.holds_containers() && object.runtime_code.empty();
          });
 }
 
@@ -58,23 +59,29 @@ Result<int> run_inspect(const InspectOptions& options) {
     if (kernels) codes.emplace(code, source);
     writer->begin_file(input.path, code.member, source.size());
     for (const DeviceObject& object : code.objects) {
-      if (code.archive && object.containers.empty())
+      if (code.archive && !object.holds_containers())
         continue;  // members without device code are most of an archive
       writer->begin_object(object);
-      for (const Container& container : object.containers) {
+      ContainerCursor cursor(object);
+      Container unpacked;
+      while (const Container* container = cursor.next(unpacked)) {
         if (kernels) {
           const ContainerCode contents = codes->next();
           add_warnings(contents, warned);
           all_read &= contents.errors.empty();  // the writer has them from the contents
-          writer->container(object, container, &contents);
+          writer->container(object, *container, &contents);
         } else {
-          for (const Entry& entry : container.entries)
-            if (!entry.unknown.empty() && !container.bare)
-              errors.push_back({where(object, container), "unknown image: " + entry.unknown, {}});
-          writer->container(object, container, nullptr);
+          for (const Entry& entry : container->entries)
+            if (!entry.unknown.empty() && !container->bare)
+              errors.push_back({where(object, *container), "unknown image: " + entry.unknown, {}});
+          writer->container(object, *container, nullptr);
         }
       }
       writer->end_object(object);
+      if (cursor.failure()) {  // the contents of later objects would be taken for those of this one
+        errors.push_back(*cursor.failure());
+        break;
+      }
     }
     all_read &= errors.empty();
     std::vector<std::string> warnings = code.warnings;
@@ -82,7 +89,7 @@ Result<int> run_inspect(const InspectOptions& options) {
     writer->end_file(errors, warnings);
   };
   visit_files(
-      files, visit, [&](const FilesDone& done) { show_progress(done, files.size()); }, unread);
+      files, visit, [&](const FilesDone& done) { show_progress(done, files.size()); }, unread, Keep::first);
   if (!any_visited && !unread.empty()) all_read = false;
   writer->finish(unread);
   if (passed_over != 0 && options.format == "text")

@@ -19,13 +19,13 @@ test::Bytes cubin(const std::string& kernel) {
 }
 
 // "0: kernels of its images | errors", a line for each container.
-std::string contents_of(const test::Bytes& bytes) {
+std::string contents_of(const test::Bytes& bytes, Keep keep = Keep::all) {
   const MemorySource source(bytes);
-  const DeviceCode code = read_device_code(source, "t.fatbin");
+  const DeviceCode code = read_device_code(source, "t.fatbin", {}, keep);
   ContainerCodes codes(code, source);
   std::string text;
   for (const DeviceObject& object : code.objects)
-    for (std::size_t i = 0; i < object.containers.size(); ++i) {
+    for (std::size_t i = 0; i < object.containers.size() + object.packed.count; ++i) {
       const ContainerCode container = codes.next();
       text += std::to_string(i) + ":";
       for (const KernelName& kernel : container.kernels) text += " " + kernel.name;
@@ -62,6 +62,22 @@ TEST_CASE("containers come in order, with their own kernels and errors, on any n
   }
   CHECK(contents_of(bytes) == expected);
   CHECK(contents_on_one_thread(bytes) == expected);
+}
+
+TEST_CASE("the images of a file with very many are read the same when not all of them are kept") {
+  test::Bytes bytes;
+  std::string expected;
+  for (int i = 0; i < 9000; ++i) {
+    const std::string name = std::to_string(i % 50);
+    const auto container = FatbinBuilder{}.cubin(80, i % 999 == 0 ? filler(64) : cubin("k" + name)).bytes();
+    const std::string place = i == 0 ? "t.fatbin" : "t.fatbin(+" + hex(bytes.size()) + ")";
+    expected += std::to_string(i) + ":";
+    expected += i % 999 == 0 ? " | " + place + ": cubin has no ELF magic" : " k" + name;
+    expected += "\n";
+    bytes.insert(bytes.end(), container.begin(), container.end());
+  }
+  CHECK(contents_of(bytes, Keep::first) == expected);
+  CHECK(contents_of(bytes) == expected);
 }
 
 TEST_CASE("an image that says another arch than its header is an error") {

@@ -29,7 +29,7 @@ std::string visited(const ByteSource& zip, const ZipLimits& limits, std::string*
     if (progress != nullptr) *progress += std::to_string(done) + "/" + std::to_string(members) + " ";
   };
   const std::string path = "t.zip";
-  ZipVisitor visitor(path, zip.size(), visit, read, limits);
+  ZipVisitor visitor(path, zip.size(), visit, read, Keep::all, limits);
   visitor.read(zip);
   visitor.finish();
   return text;
