@@ -3,6 +3,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "base/text_source.h"
 
 namespace archguard {
 
@@ -10,6 +11,7 @@ namespace archguard {
 // regular file (/dev/stdout, a pipe) is written to as it is. A file that is replaced keeps its mode and, as
 // far as the system allows, its owner; `mode` is that of a new one, less what the umask takes. Windows has
 // neither. Refuses a link or pipe of another user's in a folder that all may write to.
+Status write_file(const std::string& path, const TextSource& text, unsigned mode = 0666);
 Status write_file(const std::string& path, const std::string& text, unsigned mode = 0666);
 
 // With all symbolic links resolved; the path itself where that fails, and on Windows.

@@ -25,6 +25,16 @@ bool write_to_descriptor(int descriptor, std::string_view text) {
   return true;
 }
 
+// What it is made of may fail to be written, and is asked for to its end all the same. False with errno.
+bool write_to_descriptor(int descriptor, const TextSource& text) {
+  int reason = 0;
+  join_pieces(text, [&](std::string_view piece) {
+    if (reason == 0 && !write_to_descriptor(descriptor, piece)) reason = errno;
+  });
+  errno = reason;
+  return reason == 0;
+}
+
 Error not_written(const std::string& path, int reason) {
   return {path, "cannot be written: " + to_lower(strerror(reason)), {}};
 }
@@ -35,7 +45,7 @@ bool is_written_in_place(const std::string& path, const struct stat* about) {
          (about != nullptr && !S_ISREG(about->st_mode) && !S_ISDIR(about->st_mode));
 }
 
-Status write_in_place(const std::string& path, std::string_view text) {
+Status write_in_place(const std::string& path, const TextSource& text) {
   const int descriptor = open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
   if (descriptor < 0) return not_written(path, errno);
   const int reason = write_to_descriptor(descriptor, text) ? 0 : errno;
@@ -123,6 +133,10 @@ std::string real_path(const std::string& path) {
 }
 
 Status write_file(const std::string& path, const std::string& text, unsigned mode) {
+  return write_file(path, text_source(text), mode);
+}
+
+Status write_file(const std::string& path, const TextSource& text, unsigned mode) {
   ARCHGUARD_TRY(place, place_to_write(path));
   struct stat about {};
   const bool exists = stat(place.c_str(), &about) == 0;

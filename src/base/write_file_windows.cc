@@ -16,13 +16,26 @@ bool write_to_handle(HANDLE file, std::string_view text) {
   return true;
 }
 
+// The rest is asked for all the same where one piece is not written. 0, or what went wrong.
+unsigned long write_to_handle(HANDLE file, const TextSource& text) {
+  unsigned long cause = 0;
+  join_pieces(text, [&](std::string_view piece) {
+    if (cause == 0 && !write_to_handle(file, piece)) cause = GetLastError();
+  });
+  return cause;
+}
+
 }  // namespace
 
 std::string real_path(const std::string& path) {
   return path;
 }
 
-Status write_file(const std::string& path, const std::string& text, unsigned) {
+Status write_file(const std::string& path, const std::string& text, unsigned mode) {
+  return write_file(path, text_source(text), mode);
+}
+
+Status write_file(const std::string& path, const TextSource& text, unsigned) {
   const std::wstring name = widen(path);
   LARGE_INTEGER now{};
   QueryPerformanceCounter(&now);
@@ -33,8 +46,8 @@ Status write_file(const std::string& path, const std::string& text, unsigned) {
   if (file == INVALID_HANDLE_VALUE)
     return Error{path, "cannot be written: " + windows_error_text(GetLastError()),
                  "name a file in a folder that exists and is yours"};
-  bool written = write_to_handle(file, text);
-  unsigned long cause = GetLastError();
+  unsigned long cause = write_to_handle(file, text);
+  bool written = cause == 0;
   CloseHandle(file);
   if (written) {
     written = MoveFileExW(beside.c_str(), name.c_str(), MOVEFILE_REPLACE_EXISTING) != 0;

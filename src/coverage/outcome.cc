@@ -21,18 +21,10 @@ bool is_unjudged(const Device& device) {
   return is_wanted(device) && !device.capability;
 }
 
-std::optional<std::size_t> class_of(const Verification& verification, std::size_t device) {
-  for (std::size_t i = 0; i < verification.classes.size(); ++i) {
-    const auto& members = verification.classes[i].members;
-    if (std::binary_search(members.begin(), members.end(), device)) return i;
-  }
-  return std::nullopt;
-}
-
 Outcome outcome_of(const Verification& verification, const FileResult& file) {
   if (!file.errors.empty()) return Outcome::unknown;
   if (!has_device_code(verification, file)) return Outcome::no_device_code;
-  const bool unjudged = std::any_of(verification.devices.begin(), verification.devices.end(), is_unjudged);
+  const bool unjudged = verification.devices.any_kind(is_unjudged);
   if (unjudged || any_device(file, Coverage::unknown)) return Outcome::unknown;
   const bool lacking = any_device(file, Coverage::not_covered) || !file.expect.failures.empty();
   return lacking ? Outcome::not_covered : Outcome::covered;
@@ -43,7 +35,7 @@ Outcome outcome_of(const Verification& verification, const AnyOf& group) {
     return std::any_of(group.devices.begin(), group.devices.end(),
                        [&](const AnyOfDevice& each) { return each.coverage == coverage; });
   };
-  const bool unjudged = std::any_of(verification.devices.begin(), verification.devices.end(), is_unjudged);
+  const bool unjudged = verification.devices.any_kind(is_unjudged);
   if (group.files.empty() || group.unread || unjudged || any(Coverage::unknown)) return Outcome::unknown;
   return any(Coverage::not_covered) || !group.absent.empty() ? Outcome::not_covered : Outcome::covered;
 }

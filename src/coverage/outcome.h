@@ -35,7 +35,7 @@ struct NeededOutcome {
 
 // Everything that a report shows.
 struct Verification {
-  std::vector<Device> devices;       // that are judged, or could not be
+  DeviceList devices;                // that are judged, or could not be
   std::vector<DeviceClass> classes;  // of `devices`
   std::vector<Excluded> excluded;    // that the fleet names and that were left out on purpose
   std::vector<FileResult> files;
@@ -49,9 +49,6 @@ struct Verification {
 // A device whose capability is not known cannot be judged; one that the environment hides, or
 // its fleet leaves out, is nobody's business.
 bool is_unjudged(const Device& device);
-
-// The index of the device's class, or nothing where it is not judged.
-std::optional<std::size_t> class_of(const Verification& verification, std::size_t device);
 
 // Of this file alone, whatever its alternatives say.
 Outcome outcome_of(const Verification& verification, const FileResult& file);

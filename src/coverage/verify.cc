@@ -85,19 +85,20 @@ void add_bare_file(const DeviceObject& object, const ContainerCode& code, Embedd
 
 }  // namespace
 
-std::vector<DeviceClass> classes_of(const std::vector<Device>& devices) {
+std::vector<DeviceClass> classes_of(const DeviceList& devices) {
   std::map<std::tuple<int, int, int, int, bool>, std::size_t> class_of;
   std::vector<DeviceClass> classes;
   for (std::size_t i = 0; i < devices.size(); ++i) {
-    const Device& device = devices[i];
+    const Device& device = devices.kind(i);
     if (!device.capability || !is_wanted(device)) continue;
     const Version driver = device.driver_cuda.value_or(Version{-1, -1});
     const auto [found, is_new] = class_of.try_emplace({device.capability->major, device.capability->minor,
                                                        driver.major, driver.minor, device.cuda_at_least},
                                                       classes.size());
-    if (is_new) classes.push_back({device, {}});
-    classes[found->second].members.push_back(i);
-    classes[found->second].may_have_compat |= device.cuda_by_branch && may_run_cuda_compat(device);
+    if (is_new) classes.push_back({devices[i], {}});
+    DeviceClass& of = classes[found->second];
+    of.members.push_back(i);
+    of.may_have_compat = of.may_have_compat || (device.cuda_by_branch && may_run_cuda_compat(devices[i]));
   }
   return classes;
 }

@@ -12,6 +12,7 @@
 #include "coverage/judge.h"
 #include "coverage/library.h"
 #include "coverage/waivers.h"
+#include "device/device_list.h"
 
 namespace archguard {
 
@@ -122,7 +123,7 @@ struct DeviceClass {
 };
 // Only devices that are wanted and have a capability. The others are judged by nobody, and those that are
 // wanted must be reported as unknown.
-std::vector<DeviceClass> classes_of(const std::vector<Device>& devices);
+std::vector<DeviceClass> classes_of(const DeviceList& devices);
 
 // What the file lacks of the images that the build asked for.
 struct ExpectFailure {

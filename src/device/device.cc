@@ -11,6 +11,10 @@ bool is_wanted(const Device& device) {
   return device.visible && device.excluded.empty();
 }
 
+bool is_excluded(const Device& device) {
+  return !device.excluded.empty();
+}
+
 bool is_found(const Device& device) {
   const auto source = device.source.find("compute_capability");
   return source != device.source.end() && source->second != "fleet" && source->second != "option";

@@ -36,6 +36,7 @@ struct Device {
 
 // Is it to be served? Not where the environment hides it, nor where its fleet leaves it out.
 bool is_wanted(const Device& device);
+bool is_excluded(const Device& device);  // by its fleet
 
 // Was it found in this machine, by a driver that therefore knows it? Else somebody stated it.
 bool is_found(const Device& device);

@@ -105,14 +105,16 @@ bool names_columns_only(const CsvRow& row) {
 
 class FleetParser {
  public:
-  explicit FleetParser(const std::string& path) : path_(path) {}
+  FleetParser(const std::string& path, DeviceList& devices)
+      : path_(path), before_(devices.size()), devices_(devices) {}
 
-  Result<std::vector<Device>> parse(std::string_view text) {
+  // How many devices there were.
+  Result<std::size_t> parse(std::string_view text) {
     CsvReader reader(text, path_);
     CsvRow row;
     for (;;) {
       ARCHGUARD_TRY(more, reader.next(row));
-      if (!more) return std::move(devices_);
+      if (!more) return devices_.size() - before_;
       if (is_fleet_header(row)) {
         ARCHGUARD_CHECK(take_header(row));
       } else {
@@ -180,11 +182,11 @@ class FleetParser {
                        ? "put a field that holds a comma in double quotes"
                    : row.fields.back().find_first_of(";\t|") != std::string::npos ? "separate with commas"
                                                                                   : "");
-    if (devices_.size() == kMostFleetDevices)
+    if (devices_.size() - before_ == kMostFleetDevices)
       return error(row.line, "more than " + std::to_string(kMostFleetDevices) + " devices",
                    "list equal devices once, with a count");
     Device device;
-    device.origin = path_ + ":" + std::to_string(row.line);
+    device.origin = path_;
     const auto is_capability = [&](std::size_t i) { return header_.columns[i] == "compute_cap"; };
     for (const bool first : {true, false})  // what a driver's number tells depends on the device
       for (std::size_t i = 0; i < row.fields.size(); ++i)
@@ -199,7 +201,7 @@ class FleetParser {
       device.cuda_at_least = device.cuda_by_branch && is_driver_beyond_table(device.driver_version);
       if (device.driver_cuda) device.source["driver_cuda"] = "fleet";
     }
-    devices_.push_back(std::move(device));
+    devices_.push_back(device, row.line);
     return Done{};
   }
 
@@ -270,7 +272,8 @@ class FleetParser {
 
   const std::string& path_;
   FleetHeader header_;
-  std::vector<Device> devices_;
+  std::size_t before_;
+  DeviceList& devices_;
 };
 
 std::string fleet_value(const Device& device, const std::string& column) {
@@ -290,15 +293,29 @@ std::string fleet_value(const Device& device, const std::string& column) {
   return found == device.extra.end() ? std::string() : found->second;
 }
 
-}  // namespace
-
-Result<std::vector<Device>> parse_fleet(std::string_view text, const std::string& path) {
-  return FleetParser(path).parse(text);
+std::vector<std::string> columns_to_write(const DeviceList& devices) {
+  std::vector<std::string> columns = {"name", "compute_cap", "driver_version", "driver_cuda",
+                                      "uuid", "pci.bus_id",  "count",          "host"};
+  if (devices.any_kind([](const Device& kind) { return kind.mig; })) columns.emplace_back("mig.mode.current");
+  if (devices.any_kind([](const Device& kind) { return !kind.visible; })) columns.emplace_back("visible");
+  if (devices.any_kind(is_excluded)) columns.emplace_back("excluded");
+  std::vector<std::string> unknown = devices.extra_columns();
+  std::sort(unknown.begin(), unknown.end());
+  columns.insert(columns.end(), unknown.begin(), unknown.end());
+  return columns;
 }
 
-Result<std::vector<Device>> read_fleet(const std::string& path) {
+}  // namespace
+
+Result<DeviceList> parse_fleet(std::string_view text, const std::string& path) {
+  DeviceList devices;
+  ARCHGUARD_CHECK(FleetParser(path, devices).parse(text));
+  return devices;
+}
+
+Result<std::size_t> read_fleet(const std::string& path, DeviceList& devices) {
   ARCHGUARD_TRY(text, read_text_file(path));
-  return parse_fleet(text, text_file_name(path));
+  return FleetParser(text_file_name(path), devices).parse(text);
 }
 
 Error no_device_in_fleet(const std::string& path) {
@@ -312,27 +329,19 @@ Error all_excluded() {
           "leave that field empty in the lines of the devices to build for"};
 }
 
-std::string write_fleet(const std::vector<Device>& devices) {
-  std::vector<std::string> columns = {"name", "compute_cap", "driver_version", "driver_cuda",
-                                      "uuid", "pci.bus_id",  "count",          "host"};
-  const auto any = [&](auto&& predicate) { return std::any_of(devices.begin(), devices.end(), predicate); };
-  if (any([](const Device& device) { return device.mig; })) columns.emplace_back("mig.mode.current");
-  if (any([](const Device& device) { return !device.visible; })) columns.emplace_back("visible");
-  if (any([](const Device& device) { return !device.excluded.empty(); })) columns.emplace_back("excluded");
-  std::map<std::string, std::string> unknown_columns;
-  for (const auto& device : devices) unknown_columns.insert(device.extra.begin(), device.extra.end());
-  for (const auto& [column, value] : unknown_columns) columns.push_back(column);
-
-  std::string text;
-  for (const auto& column : columns) text += (text.empty() ? "" : ", ") + csv_field(column);
-  text += '\n';
-  for (const auto& device : devices) {
-    std::string line;
-    for (const auto& column : columns)
-      line += (&column == &columns.front() ? "" : ", ") + csv_field(fleet_value(device, column));
-    text += line + '\n';
-  }
-  return text;
+TextSource write_fleet(const DeviceList& devices) {
+  return [&devices](const TextSink& sink) {
+    const auto columns = columns_to_write(devices);
+    std::vector<std::string> fields;
+    for (const auto& column : columns) fields.push_back(csv_field(column));
+    sink(join(fields, ", ") + "\n");
+    for (std::size_t i = 0; i < devices.size(); ++i) {
+      const Device device = devices[i];
+      fields.clear();
+      for (const auto& column : columns) fields.push_back(csv_field(fleet_value(device, column)));
+      sink(join(fields, ", ") + "\n");
+    }
+  };
 }
 
 Result<Device> parse_device_option(std::string_view text) {

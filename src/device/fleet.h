@@ -2,10 +2,10 @@
 
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "base/result.h"
-#include "device/device.h"
+#include "base/text_source.h"
+#include "device/device_list.h"
 
 namespace archguard {
 
@@ -13,8 +13,9 @@ namespace archguard {
 // the columns. `path` names it in messages and in Device::origin ("fleet.csv:4"). The first bad line is the
 // error, with its number. driver_cuda wins over driver_version; a device whose compute_cap is "[N/A]" has no
 // capability.
-Result<std::vector<Device>> parse_fleet(std::string_view text, const std::string& path);
-Result<std::vector<Device>> read_fleet(const std::string& path);  // see base/text_file.h
+Result<DeviceList> parse_fleet(std::string_view text, const std::string& path);
+// Adds its devices to those that are there, and returns how many; see base/text_file.h.
+Result<std::size_t> read_fleet(const std::string& path, DeviceList& devices);
 // What a fleet that is empty is refused with, where devices are needed.
 Error no_device_in_fleet(const std::string& path);
 
@@ -22,7 +23,7 @@ Error no_device_in_fleet(const std::string& path);
 Error all_excluded();
 
 // The file that parse_fleet reads back to the same devices, header line first.
-std::string write_fleet(const std::vector<Device>& devices);
+TextSource write_fleet(const DeviceList& devices);
 
 // "8.6" or "8.6@12.4", the value of --device.
 Result<Device> parse_device_option(std::string_view text);

@@ -38,7 +38,7 @@ std::string devices_of(const Verification& verification, std::size_t device_clas
 std::uint64_t count_of_class(const Verification& verification, std::size_t device_class) {
   std::uint64_t all = 0;
   for (const std::size_t member : verification.classes[device_class].members)
-    all += static_cast<std::uint64_t>(verification.devices[member].count);
+    all += static_cast<std::uint64_t>(verification.devices.count(member));
   return all;
 }
 
@@ -47,8 +47,9 @@ CoveredText covered_text(const Verification& verification, const std::vector<Cov
   std::uint64_t covered = 0, all = count_of_excluded(verification);
   for (std::size_t i = 0; i < classes.size(); ++i)
     if (classes[i] == Coverage::covered) covered += count_of_class(verification, i);
-  for (const Device& device : verification.devices)
-    if (is_wanted(device)) all += static_cast<std::uint64_t>(device.count);
+  const DeviceList& devices = verification.devices;
+  for (std::size_t i = 0; i < devices.size(); ++i)
+    if (is_wanted(devices.kind(i))) all += static_cast<std::uint64_t>(devices.count(i));
   return {fmt::format("{} of {} covered", covered, all), excluded_text(verification)};
 }
 

@@ -20,7 +20,7 @@ std::vector<DriverNote> notes_on_jetsons(const Verification& verification) {
     const bool asked = std::any_of(verification.files.begin(), verification.files.end(),
                                    [&](const FileResult& file) { return file.devices[i].needs_driver; });
     if (!asked) continue;
-    const Device& device = verification.devices[silent.front()];
+    const Device device = verification.devices[silent.front()];
     notes.push_back(
         {"the driver " + device.driver_version + " of " + describe(device) +
              (silent.size() == 1 ? "" : " and " + std::to_string(silent.size() - 1) + " more") +

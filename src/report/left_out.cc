@@ -9,26 +9,27 @@
 
 namespace archguard {
 
-std::string left_out_text(const std::vector<Device>& devices) {
+std::string left_out_text(const DeviceList& devices) {
   struct Kind {
-    const Device* first = nullptr;
+    Device first;
     std::uint64_t count = 0;
   };
   std::vector<Kind> kinds;
   std::map<std::tuple<std::string, std::string, std::string>, std::size_t> known;
-  for (const Device& device : devices) {
-    if (device.excluded.empty()) continue;
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    if (!is_excluded(devices.kind(i))) continue;
+    const Device device = devices[i];
     const std::string capability = device.capability ? to_string(*device.capability) : "";
     const auto [kind, is_new] = known.try_emplace({device.name, capability, device.excluded}, kinds.size());
-    if (is_new) kinds.push_back({&device, 0});
+    if (is_new) kinds.push_back({device, 0});
     kinds[kind->second].count += static_cast<std::uint64_t>(device.count);
   }
   std::string text;
   for (const Kind& kind : kinds) {
     const std::string more =
         kind.count == 1 ? "" : " and " + std::to_string(kind.count - 1) + " more like it";
-    text += "archguard: note: not judged: " + describe(*kind.first) + more + ": " +
-            printable(kind.first->excluded) + "\n";
+    text += "archguard: note: not judged: " + describe(kind.first) + more + ": " +
+            printable(kind.first.excluded) + "\n";
   }
   return text;
 }

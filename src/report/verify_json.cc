@@ -1,46 +1,11 @@
 #include "report/verify_json.h"
 
-#include <nlohmann/json.hpp>
-
-#include "base/printable.h"
 #include "compat/rules.h"
+#include "report/json_stream.h"
 #include "report/names.h"
 
 namespace archguard {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-// Bytes that are not UTF-8 (a path, a kernel's name) are replaced when the document is written. They stand
-// beside then: of "path" in "path_bytes", of a list of texts in a list that has null for those that are
-// whole.
-Json bytes_of(const Json& value) {
-  if (value.is_string()) {
-    const auto bytes = bytes_beside(value.get_ref<const std::string&>());
-    return bytes ? Json(*bytes) : Json(nullptr);
-  }
-  if (!value.is_array()) return nullptr;
-  bool any = false;
-  Json all = Json::array();
-  for (const Json& each : value) {
-    if (!each.is_string()) return nullptr;
-    all.push_back(bytes_of(each));
-    any = any || !all.back().is_null();
-  }
-  return any ? std::move(all) : Json(nullptr);
-}
-
-void add_bytes(Json& json) {
-  std::vector<std::pair<std::string, Json>> added;
-  for (auto each = json.begin(); each != json.end(); ++each) {
-    Json& value = *each;
-    if (json.is_object())
-      if (Json bytes = bytes_of(value); !bytes.is_null())
-        added.emplace_back(each.key() + "_bytes", std::move(bytes));
-    if (value.is_structured()) add_bytes(value);
-  }
-  for (auto& [key, bytes] : added) json[key] = std::move(bytes);
-}
 
 Json text_or_null(const std::string& text) {
   return text.empty() ? Json(nullptr) : Json(text);
@@ -115,12 +80,11 @@ Json to_json(const EmbeddedResult& embedded) {
           {"cause", text_or_null(embedded.reason)}};
 }
 
-Json to_json(std::size_t device, const DeviceResult& result) {
+Json to_json(const DeviceResult& result) {
   const ContainerCounts& counts = result.containers;
   Json errors = Json::array();
   for (const Failure& failure : result.failures) errors.push_back(to_json(failure));
-  return {{"device", device},
-          {"verdict", name_of(result.coverage)},
+  return {{"verdict", name_of(result.coverage)},
           {"containers",
            {{"total", counts.total},
             {"specific", counts.specific},
@@ -171,89 +135,130 @@ Json to_json(const Error& error) {
   return {{"where", error.where}, {"what", error.what}, {"fix", text_or_null(error.fix)}};
 }
 
-// What a device without a known capability gets: it cannot be told.
-DeviceResult unjudged() {
-  return {};
+Json to_json(const AnyOfDevice& result) {
+  return {{"verdict", name_of(result.coverage)}, {"covered_by", result.covered_by}};
 }
 
-Json to_json(const Verification& verification, const FileResult& file) {
-  Json results = Json::array();  // stays empty for a file without device code, of which nothing can be said
-  const Outcome outcome = outcome_of(verification, file);
-  for (std::size_t i = 0; i < verification.devices.size() && outcome != Outcome::no_device_code; ++i) {
-    if (const auto index = class_of(verification, i)) {
-      results.push_back(to_json(i, file.devices[*index]));
-    } else if (is_unjudged(verification.devices[i])) {
-      results.push_back(to_json(i, unjudged()));
+// Writes the document. What there is one of for each device, of which there may be a million, is written as
+// it is made; what is said of them is made once for each class.
+class VerifyJson {
+ public:
+  VerifyJson(const Verification& verification, const TextSink& sink)
+      : all_(verification),
+        out_(sink),
+        unjudged_(verification.classes.size()),
+        class_of_(verification.devices.size(), unjudged_) {
+    for (std::size_t i = 0; i < all_.classes.size(); ++i)
+      for (const std::size_t member : all_.classes[i].members) class_of_[member] = i;
+  }
+
+  void write() {
+    Json json = {{"schema", "archguard.verify/1"},
+                 {"verdict", name_of(outcome_of(all_))},
+                 {"devices", {}},
+                 {"excluded", {}},
+                 {"files", {}}};
+    JsonStream::Lists lists = {{"devices", [&] { write_devices(); }},
+                               {"excluded",
+                                [&] {
+                                  for (const Excluded& each : all_.excluded) out_.element(to_json(each));
+                                }},
+                               {"files", [&] {
+                                  for (const FileResult& each : all_.files) write_file(each);
+                                }}};
+    if (!all_.any_of.empty()) {
+      json["any_of"] = nullptr;
+      lists["any_of"] = [&] {
+        for (const AnyOf& each : all_.any_of) write_group(each);
+      };
+    }
+    if (all_.needed) {
+      Json errors = Json::array();
+      for (const Error& error : all_.needed->errors) errors.push_back(to_json(error));
+      json["needed"] = {{"passed_over", all_.needed->passed_over}, {"errors", std::move(errors)}};
+    }
+    if (all_.expects) json["expects_in_vain"] = expects_in_vain(all_);
+    json["passed_over"] = paths_of(all_.passed_over);
+    json["unused_waivers"] = Json::array();
+    for (const UnusedWaiver& unused : all_.unused_waivers)
+      json["unused_waivers"].push_back({{"kernel", unused.waiver.kernel},
+                                        {"compute_cap", unused.waiver.compute_cap},
+                                        {"origin", unused.waiver.origin}});
+    out_.document(std::move(json), lists);
+  }
+
+ private:
+  void write_devices() {
+    for (std::size_t i = 0; i < all_.devices.size(); ++i) out_.element(to_json(all_.devices[i]));
+  }
+
+  // For each device that is judged, or could not be: `result` tells what is said of its class, or of those
+  // that could not be judged.
+  void write_results(const std::function<Json(std::size_t)>& result) {
+    std::vector<std::string> texts(unjudged_ + 1);
+    for (std::size_t i = 0; i < class_of_.size(); ++i) {
+      if (class_of_[i] == unjudged_ && !is_unjudged(all_.devices.kind(i))) continue;
+      std::string& text = texts[class_of_[i]];
+      if (text.empty()) text = out_.text_of_element(result(class_of_[i]));
+      out_.numbered_element(text, "device", i);
     }
   }
-  Json errors = Json::array();
-  for (const Error& error : file.errors) errors.push_back(to_json(error));
-  Json json = {
-      {"path", file.path},       {"member", text_or_null(file.member)}, {"verdict", name_of(outcome)},
-      {"objects", file.objects}, {"results", std::move(results)},       {"errors", std::move(errors)}};
-  json["runtime_code"] = file.runtime_code;
-  json["warnings"] = Json::array();
-  for (const Error& warning : file.warnings) json["warnings"].push_back(warning.text());
-  if (file.optix != 0) json["optix"] = file.optix;
-  if (verification.needed) {
-    json["needed_by"] = text_or_null(file.needed_by);
-    json["by_linker"] = file.by_linker;
-  }
-  if (verification.expects) json["expect"] = to_json(file.expect);
-  if (!verification.any_of.empty()) {
-    json["any_of"] = Json::array();
-    for (const std::size_t group : globs_of(verification, file))
-      json["any_of"].push_back(verification.any_of[group].glob);
-  }
-  return json;
-}
 
-Json to_json(const Verification& verification, const AnyOf& group) {
-  Json results = Json::array();
-  for (std::size_t i = 0; i < verification.devices.size(); ++i) {
-    const auto index = class_of(verification, i);
-    if (!index && !is_unjudged(verification.devices[i])) continue;
-    const AnyOfDevice result = index ? group.devices[*index] : AnyOfDevice{};
-    results.push_back(
-        {{"device", i}, {"verdict", name_of(result.coverage)}, {"covered_by", result.covered_by}});
+  void write_file(const FileResult& file) {
+    const Outcome outcome = outcome_of(all_, file);
+    Json errors = Json::array();
+    for (const Error& error : file.errors) errors.push_back(to_json(error));
+    Json json = {{"path", file.path},
+                 {"member", text_or_null(file.member)},
+                 {"verdict", name_of(outcome)},
+                 {"objects", file.objects},
+                 {"results", {}},
+                 {"errors", std::move(errors)}};
+    json["runtime_code"] = file.runtime_code;
+    json["warnings"] = Json::array();
+    for (const Error& warning : file.warnings) json["warnings"].push_back(warning.text());
+    if (file.optix != 0) json["optix"] = file.optix;
+    if (all_.needed) {
+      json["needed_by"] = text_or_null(file.needed_by);
+      json["by_linker"] = file.by_linker;
+    }
+    if (all_.expects) json["expect"] = to_json(file.expect);
+    if (!all_.any_of.empty()) {
+      json["any_of"] = Json::array();
+      for (const std::size_t group : globs_of(all_, file)) json["any_of"].push_back(all_.any_of[group].glob);
+    }
+    const auto results = [&] {
+      if (outcome == Outcome::no_device_code) return;  // of which nothing can be said
+      write_results(
+          [&](std::size_t i) { return to_json(i == unjudged_ ? DeviceResult{} : file.devices[i]); });
+    };
+    out_.object_element(std::move(json), {{"results", results}});
   }
-  Json json = {{"glob", group.glob},
-               {"verdict", name_of(outcome_of(verification, group))},
-               {"files", group.files},
-               {"without_device_code", group.without_code},
-               {"results", std::move(results)}};
-  if (verification.expects) json["absent"] = names_of(group.absent);
-  return json;
-}
+
+  void write_group(const AnyOf& group) {
+    Json json = {{"glob", group.glob},
+                 {"verdict", name_of(outcome_of(all_, group))},
+                 {"files", group.files},
+                 {"without_device_code", group.without_code},
+                 {"results", {}}};
+    if (all_.expects) json["absent"] = names_of(group.absent);
+    const auto results = [&] {
+      write_results(
+          [&](std::size_t i) { return to_json(i == unjudged_ ? AnyOfDevice{} : group.devices[i]); });
+    };
+    out_.object_element(std::move(json), {{"results", results}});
+  }
+
+  const Verification& all_;
+  JsonStream out_;
+  const std::size_t unjudged_;  // in place of a class: it cannot be told what such a device gets
+  std::vector<std::size_t> class_of_;
+};
 
 }  // namespace
 
-std::string verify_json(const Verification& verification) {
-  Json json = {{"schema", "archguard.verify/1"}, {"verdict", name_of(outcome_of(verification))}};
-  json["devices"] = Json::array();
-  for (const Device& device : verification.devices) json["devices"].push_back(to_json(device));
-  json["excluded"] = Json::array();
-  for (const Excluded& excluded : verification.excluded) json["excluded"].push_back(to_json(excluded));
-  json["files"] = Json::array();
-  for (const FileResult& file : verification.files) json["files"].push_back(to_json(verification, file));
-  if (!verification.any_of.empty()) {
-    json["any_of"] = Json::array();
-    for (const AnyOf& group : verification.any_of) json["any_of"].push_back(to_json(verification, group));
-  }
-  if (verification.needed) {
-    Json errors = Json::array();
-    for (const Error& error : verification.needed->errors) errors.push_back(to_json(error));
-    json["needed"] = {{"passed_over", verification.needed->passed_over}, {"errors", std::move(errors)}};
-  }
-  if (verification.expects) json["expects_in_vain"] = expects_in_vain(verification);
-  json["passed_over"] = paths_of(verification.passed_over);
-  json["unused_waivers"] = Json::array();
-  for (const UnusedWaiver& unused : verification.unused_waivers)
-    json["unused_waivers"].push_back({{"kernel", unused.waiver.kernel},
-                                      {"compute_cap", unused.waiver.compute_cap},
-                                      {"origin", unused.waiver.origin}});
-  add_bytes(json);
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+TextSource verify_json(const Verification& verification) {
+  return [&verification](const TextSink& sink) { VerifyJson(verification, sink).write(); };
 }
 
 }  // namespace archguard

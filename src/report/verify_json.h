@@ -1,12 +1,11 @@
 #pragma once
 
-#include <string>
-
+#include "base/text_source.h"
 #include "coverage/outcome.h"
 
 namespace archguard {
 
 // The document "archguard.verify/1", indented, with a line end.
-std::string verify_json(const Verification& verification);
+TextSource verify_json(const Verification& verification);
 
 }  // namespace archguard

@@ -98,10 +98,11 @@ class Writer {
                        kernel_read ? "was not needed" : "matches no kernel that was read"),
            kernel_read ? "delete the line"
                        : "look at the spelling; archguard inspect --kernels shows the names");
-    for (const Device& device : all_.devices) {
-      if (!is_unjudged(device)) continue;
+    for (std::size_t i = 0; i < all_.devices.size(); ++i) {
+      if (!is_unjudged(all_.devices.kind(i))) continue;
       line(options_.style.error("archguard: unknown: ") +
-           fmt::format("{}: a device without a compute capability cannot be judged", describe(device)));
+           fmt::format("{}: a device without a compute capability cannot be judged",
+                       describe(all_.devices[i])));
       detail("fix",
              "write its compute_cap (X.Y) into that line, or into its column excluded why it is left out");
     }

@@ -16,7 +16,7 @@ struct Concerned {
     devices.insert(devices.end(), group.devices.begin(), group.devices.end());
     capabilities.push_back(group.capability);
   }
-  std::string names(const std::vector<Device>& all) {
+  std::string names(const DeviceList& all) {
     std::sort(devices.begin(), devices.end());
     return names_of(all, devices);
   }
@@ -72,7 +72,7 @@ std::string too_old_for_jit(const std::string& names, const std::vector<ComputeC
          jit_advice(capabilities, needed);
 }
 
-void add_driver_warnings(const std::vector<Device>& devices, const std::vector<DeviceGroup>& groups,
+void add_driver_warnings(const DeviceList& devices, const std::vector<DeviceGroup>& groups,
                          const Compiler& compiler, const SelectPolicy& policy,
                          std::vector<std::string>& warnings) {
   std::vector<Concerned> by_driver;  // of the groups that this compiler serves, ascending
@@ -106,7 +106,7 @@ std::optional<Version> first_toolkit_with(Arch arch) {
   return std::nullopt;
 }
 
-void add_capability_warnings(const std::vector<Device>& devices, const std::vector<DeviceGroup>& groups,
+void add_capability_warnings(const DeviceList& devices, const std::vector<DeviceGroup>& groups,
                              const Compiler& compiler, std::vector<std::string>& warnings) {
   for (std::size_t i = 0; i < groups.size();) {
     const ComputeCapability capability = groups[i].capability;
@@ -128,12 +128,11 @@ void add_capability_warnings(const std::vector<Device>& devices, const std::vect
   }
 }
 
-void add_doubts(const std::vector<Device>& devices, const Selection& selection,
-                std::vector<std::string>& warnings) {
+void add_doubts(const DeviceList& devices, const Selection& selection, std::vector<std::string>& warnings) {
   for (const ChosenEntry& chosen : selection.entries) {
     std::vector<std::size_t> doubted;
     for (const std::size_t i : chosen.devices)
-      if (chosen.entry.real && sass_fit_is_doubted(chosen.entry.arch, *devices[i].capability))
+      if (chosen.entry.real && sass_fit_is_doubted(chosen.entry.arch, *devices.kind(i).capability))
         doubted.push_back(i);
     if (!doubted.empty())
       warnings.push_back("sm_" + to_string(chosen.entry.arch) + " runs on " + names_of(devices, doubted) +
@@ -156,7 +155,7 @@ std::string driver_text(Version driver_cuda) {
   return cuda_text(driver_cuda) + (branch ? " (driver " + std::to_string(*branch) + ")" : "");
 }
 
-std::string names_of(const std::vector<Device>& devices, const std::vector<std::size_t>& which) {
+std::string names_of(const DeviceList& devices, const std::vector<std::size_t>& which) {
   constexpr std::size_t kMost = 3;
   std::vector<std::string> names;
   for (std::size_t i = 0; i < std::min(which.size(), kMost); ++i)
@@ -197,9 +196,9 @@ std::string toolkits_text(const std::vector<Version>& toolkits) {
   return join(ranges, ", ");
 }
 
-std::vector<std::string> warnings_for(const std::vector<Device>& devices,
-                                      const std::vector<DeviceGroup>& groups, const Compiler& compiler,
-                                      const SelectPolicy& policy, const Selection& selection) {
+std::vector<std::string> warnings_for(const DeviceList& devices, const std::vector<DeviceGroup>& groups,
+                                      const Compiler& compiler, const SelectPolicy& policy,
+                                      const Selection& selection) {
   std::vector<std::string> warnings;
   add_driver_warnings(devices, groups, compiler, policy, warnings);
   add_capability_warnings(devices, groups, compiler, warnings);

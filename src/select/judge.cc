@@ -41,9 +41,9 @@ std::string entries_for(const Device& device, const Compiler& compiler) {
   return format_cmake(select_architectures({device}, compiler, policy));
 }
 
-JudgedDevice judge_device(const Device& device, const Compiler& compiler,
-                          const std::vector<ArchEntry>& list) {
-  JudgedDevice judged;
+ListJudgement judge_device(const Device& device, const Compiler& compiler,
+                           const std::vector<ArchEntry>& list) {
+  ListJudgement judged;
   if (!device.capability) {
     judged.reason = "its compute capability is not known";
     return judged;
@@ -112,14 +112,17 @@ std::string to_string(ListVerdict verdict) {
   return "unknown";
 }
 
-std::vector<JudgedDevice> judge_list(const std::vector<Device>& devices, const Compiler& compiler,
+std::vector<JudgedDevice> judge_list(const DeviceList& devices, const Compiler& compiler,
                                      const std::vector<ArchEntry>& list) {
   const auto made = compiler.clang.empty() ? list : as_clang_reads_it(list);
   std::vector<JudgedDevice> judged;
+  std::vector<std::shared_ptr<const ListJudgement>> of_kind(devices.number_of_kinds());
   for (std::size_t i = 0; i < devices.size(); ++i) {
-    if (!is_wanted(devices[i])) continue;
-    judged.push_back(judge_device(devices[i], compiler, made));
-    judged.back().device = i;
+    const Device& kind = devices.kind(i);
+    if (!is_wanted(kind)) continue;
+    auto& judgement = of_kind[devices.kind_number(i)];
+    if (!judgement) judgement = std::make_shared<const ListJudgement>(judge_device(kind, compiler, made));
+    judged.push_back({i, judgement});
   }
   return judged;
 }

@@ -12,17 +12,21 @@ namespace archguard {
 enum class ListVerdict { sass, jit, uncovered, unknown };
 std::string to_string(ListVerdict verdict);  // "sass", "jit", "not-covered", "unknown"
 
-struct JudgedDevice {
-  std::size_t device = 0;  // index into the devices
+struct ListJudgement {
   ListVerdict verdict = ListVerdict::unknown;
   int code = 0;        // 209 or 222 with `uncovered`, else 0
   std::string reason;  // lower-case, no full stop: "nothing in the list runs on 8.6"
   std::string fix;     // entries to add, in CMake's spelling ("86-real"); empty where this compiler has none
 };
+struct JudgedDevice {
+  std::size_t device = 0;                          // index into the devices
+  std::shared_ptr<const ListJudgement> judgement;  // one for all equal devices
+};
 
-// Judges `list` for each device that is wanted, as a program compiled with it by `compiler` would behave there. A
-// device without a known compute capability is `unknown`. Hidden devices, and those that their fleet excludes, are left out. Pure.
-std::vector<JudgedDevice> judge_list(const std::vector<Device>& devices, const Compiler& compiler,
+// Judges `list` for each device that is wanted, as a program compiled with it by `compiler` would behave
+// there. A device without a known compute capability is `unknown`. Hidden devices, and those that their fleet
+// excludes, are left out. Pure.
+std::vector<JudgedDevice> judge_list(const DeviceList& devices, const Compiler& compiler,
                                      const std::vector<ArchEntry>& list);
 
 struct UnmadeEntry {

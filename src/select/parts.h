@@ -26,7 +26,7 @@ std::string cuda_text(Version version);  // "CUDA 13.0"
 // "CUDA 12.4 (driver 550)"; without the branch where it is not known.
 std::string driver_text(Version driver_cuda);
 // "NVIDIA T4 (7.5, fleet.csv:4), NVIDIA L4 (8.9, fleet.csv:5) and 7 more".
-std::string names_of(const std::vector<Device>& devices, const std::vector<std::size_t>& which);
+std::string names_of(const DeviceList& devices, const std::vector<std::size_t>& which);
 // "; the last toolkit that does is 12.9": which of the toolkits that do (`others`, ascending) are nearest to
 // this one, which does not. `does` is the verb.
 std::string other_toolkits_text(const std::vector<Version>& others, Version this_one,
@@ -34,9 +34,9 @@ std::string other_toolkits_text(const std::vector<Version>& others, Version this
 // "11.8 to 12.9, 13.1": releases in a row of the table as a range. Ascending.
 std::string toolkits_text(const std::vector<Version>& toolkits);
 // What the user should know of the devices of a finished selection.
-std::vector<std::string> warnings_for(const std::vector<Device>& devices,
-                                      const std::vector<DeviceGroup>& groups, const Compiler& compiler,
-                                      const SelectPolicy& policy, const Selection& selection);
+std::vector<std::string> warnings_for(const DeviceList& devices, const std::vector<DeviceGroup>& groups,
+                                      const Compiler& compiler, const SelectPolicy& policy,
+                                      const Selection& selection);
 
 // ---- toolkits.cc ----
 

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <map>
+#include <tuple>
 
 #include "base/text.h"
 #include "select/parts.h"
@@ -20,40 +22,44 @@ ArchUse& use_of(std::vector<ArchUse>& uses, Arch arch) {
   return *at;
 }
 
-// One for each device, with a reason where it is left out.
-using Exclusions = std::vector<ExcludedDevice>;
+// One for each device; none where it is not left out.
+using Exclusions = std::vector<std::shared_ptr<const Exclusion>>;
+
+std::shared_ptr<const Exclusion> exclusion(std::string reason) {
+  return std::make_shared<const Exclusion>(Exclusion{std::move(reason), {}, {}});
+}
+
+// Why none of the kind is to be served; nothing where they are.
+std::shared_ptr<const Exclusion> exclusion_of_kind(const Device& kind) {
+  if (is_excluded(kind)) return exclusion(kind.excluded);
+  if (!kind.visible) return exclusion("hidden by the environment (CUDA_VISIBLE_DEVICES)");
+  return kind.capability ? nullptr : exclusion("its compute capability is not known");
+}
 
 // Of a driver that is newer than the table only the least is known that it offers.
 std::optional<Version> known_driver(const Device& device) {
   return device.cuda_at_least ? std::nullopt : device.driver_cuda;
 }
 
-// Ascending by capability, then by driver.
-std::vector<DeviceGroup> group_devices(const std::vector<Device>& devices, Exclusions& excluded) {
-  std::vector<std::size_t> known;
+// Ascending by capability, then by driver. Equal devices are sorted as one.
+std::vector<DeviceGroup> group_devices(const DeviceList& devices, Exclusions& excluded) {
+  std::map<std::tuple<ComputeCapability, std::optional<Version>>, std::vector<std::size_t>> members;
+  std::vector<std::vector<std::size_t>*> of_kind(devices.number_of_kinds());
+  Exclusions of_kind_excluded(devices.number_of_kinds());
   for (std::size_t i = 0; i < devices.size(); ++i) {
-    if (!devices[i].excluded.empty())
-      excluded[i].reason = devices[i].excluded;
-    else if (!devices[i].visible)
-      excluded[i].reason = "hidden by the environment (CUDA_VISIBLE_DEVICES)";
-    else if (!devices[i].capability)
-      excluded[i].reason = "its compute capability is not known";
-    else
-      known.push_back(i);
+    const Device& kind = devices.kind(i);
+    auto& group = of_kind[devices.kind_number(i)];
+    auto& why = of_kind_excluded[devices.kind_number(i)];
+    if (group == nullptr && !why) {  // the first of its kind
+      why = exclusion_of_kind(kind);
+      if (!why) group = &members[{*kind.capability, known_driver(kind)}];
+    }
+    excluded[i] = why;
+    if (group != nullptr) group->push_back(i);
   }
-  std::sort(known.begin(), known.end(), [&](std::size_t i, std::size_t j) {
-    const Device &a = devices[i], &b = devices[j];
-    if (a.capability != b.capability) return a.capability < b.capability;
-    return known_driver(a) != known_driver(b) ? known_driver(a) < known_driver(b) : i < j;
-  });
   std::vector<DeviceGroup> groups;
-  for (const std::size_t i : known) {
-    const Device& device = devices[i];
-    if (groups.empty() || groups.back().capability != *device.capability ||
-        groups.back().driver != known_driver(device))
-      groups.push_back({*device.capability, known_driver(device), {}, false});
-    groups.back().devices.push_back(i);
-  }
+  for (auto& [key, which] : members)
+    groups.push_back({std::get<0>(key), std::get<1>(key), std::move(which), false});
   return groups;
 }
 
@@ -129,12 +135,13 @@ std::optional<Obstacle> obstacle_to_jit(const DeviceGroup& group, const Compiler
 }
 
 void exclude(const DeviceGroup& group, const Obstacle& why, Exclusions& excluded) {
-  for (const std::size_t device : group.devices) {
-    excluded[device].reason = why.reason;
-    if (why.others.empty()) continue;
-    excluded[device].first_toolkit = why.others.front();
-    excluded[device].last_toolkit = why.others.back();
+  Exclusion exclusion{why.reason, {}, {}};
+  if (!why.others.empty()) {
+    exclusion.first_toolkit = why.others.front();
+    exclusion.last_toolkit = why.others.back();
   }
+  const auto shared = std::make_shared<const Exclusion>(std::move(exclusion));
+  for (const std::size_t device : group.devices) excluded[device] = shared;
 }
 
 // The PTX for the groups that live on JIT, and beside the SASS as the policy says. `sass` is ascending.
@@ -168,11 +175,11 @@ std::vector<std::size_t> devices_of(const std::vector<DeviceGroup>& groups,
   return devices;
 }
 
-std::string sass_reason(Arch arch, const std::vector<std::size_t>& members,
-                        const std::vector<Device>& devices, const Compiler& compiler) {
+std::string sass_reason(Arch arch, const std::vector<std::size_t>& members, const DeviceList& devices,
+                        const Compiler& compiler) {
   std::vector<std::size_t> own, spared, lacking;
   for (const std::size_t i : members) {
-    const Arch exact = arch_of(*devices[i].capability);
+    const Arch exact = arch_of(*devices.kind(i).capability);
     (exact == arch ? own : makes(compiler.sass, exact) ? spared : lacking).push_back(i);
   }
   std::vector<std::string> parts;
@@ -211,11 +218,11 @@ std::string suffix_reason(Arch arch) {
 }
 
 // ", for which CUDA 12.4 has no SASS (12.8 is the first that has)"
-std::string without_sass(const std::vector<std::size_t>& members, const std::vector<Device>& devices,
+std::string without_sass(const std::vector<std::size_t>& members, const DeviceList& devices,
                          const Compiler& compiler) {
   std::vector<std::string> first;
   for (const std::size_t i : members) {
-    const auto toolkits = toolkits_with_sass_for(*devices[i].capability);
+    const auto toolkits = toolkits_with_sass_for(*devices.kind(i).capability);
     if (!toolkits || toolkits->first <= compiler.version) continue;
     std::string text = to_string(toolkits->first);
     if (std::find(first.begin(), first.end(), text) == first.end()) first.push_back(std::move(text));
@@ -226,12 +233,12 @@ std::string without_sass(const std::vector<std::size_t>& members, const std::vec
                              (first.size() == 1 ? " is the first" : " are the first") + " that has)";
 }
 
-std::string jit_reason(const std::vector<std::size_t>& members, const std::vector<Device>& devices,
+std::string jit_reason(const std::vector<std::size_t>& members, const DeviceList& devices,
                        const Compiler& compiler) {
   const auto needed =
       compiler.ptx_isa == Version{} ? compiler.version : lowest_driver_cuda_for_ptx(compiler.ptx_isa).value();
   const bool any_tegra = std::any_of(members.begin(), members.end(), [&](std::size_t member) {
-    return may_be_tegra(*devices[member].capability);
+    return may_be_tegra(*devices.kind(member).capability);
   });
   return "through JIT for " + names_of(devices, members) + without_sass(members, devices, compiler) +
          "; needs a driver that offers " + (any_tegra ? cuda_text(needed) : driver_text(needed)) +
@@ -245,8 +252,7 @@ Selection select_baseline(const Compiler& compiler, const SelectPolicy& policy) 
   return selection;
 }
 
-Selection select_for(const std::vector<Device>& devices, const Compiler& compiler,
-                     const SelectPolicy& policy) {
+Selection select_for(const DeviceList& devices, const Compiler& compiler, const SelectPolicy& policy) {
   Selection selection;
   Exclusions excluded(devices.size());
   std::vector<DeviceGroup> groups = group_devices(devices, excluded);
@@ -260,11 +266,8 @@ Selection select_for(const std::vector<Device>& devices, const Compiler& compile
     else
       jit.push_back(i);
   }
-  for (std::size_t i = 0; i < excluded.size(); ++i) {
-    if (excluded[i].reason.empty()) continue;
-    excluded[i].device = i;
-    selection.excluded.push_back(std::move(excluded[i]));
-  }
+  for (std::size_t i = 0; i < excluded.size(); ++i)
+    if (excluded[i]) selection.excluded.push_back({i, std::move(excluded[i])});
 
   std::vector<Arch> sass;
   for (const auto& [arch, served] : sass_uses) {
@@ -287,7 +290,8 @@ Selection select_for(const std::vector<Device>& devices, const Compiler& compile
   }
   const bool beyond_this_compiler =
       std::any_of(selection.excluded.begin(), selection.excluded.end(), [&](const ExcludedDevice& each) {
-        return is_wanted(devices[each.device]) && devices[each.device].capability;
+        const Device& kind = devices.kind(each.device);
+        return is_wanted(kind) && kind.capability;
       });
   if (beyond_this_compiler) selection.toolkits_note = serving_all_text(selection.toolkits_for_all, groups);
   selection.warnings = warnings_for(devices, groups, compiler, policy, selection);
@@ -296,7 +300,7 @@ Selection select_for(const std::vector<Device>& devices, const Compiler& compile
 
 }  // namespace
 
-Selection select_architectures(const std::vector<Device>& devices, const Compiler& compiler,
+Selection select_architectures(const DeviceList& devices, const Compiler& compiler,
                                const SelectPolicy& policy) {
   Selection selection =
       devices.empty() ? select_baseline(compiler, policy) : select_for(devices, compiler, policy);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -8,7 +9,7 @@
 #include "base/result.h"
 #include "base/version.h"
 #include "compat/arch.h"
-#include "device/device.h"
+#include "device/device_list.h"
 
 namespace archguard {
 
@@ -77,10 +78,14 @@ struct ChosenEntry {
                                      // devices; each device that is not excluded stands in one entry
 };
 
-struct ExcludedDevice {
-  std::size_t device = 0;
+// Why a device is left out.
+struct Exclusion {
   std::string reason;  // "CUDA 13.0 makes nothing that runs on 6.1; the last toolkit that does is 12.9"
   std::optional<Version> first_toolkit, last_toolkit;
+};
+struct ExcludedDevice {
+  std::size_t device = 0;
+  std::shared_ptr<const Exclusion> why;  // one for all equal devices
 };
 
 struct Selection {
@@ -100,7 +105,7 @@ struct Selection {
 // Devices + compiler + policy → list, with a reason for each entry and each device left out. Pure.
 // No selectable device among `devices`: the baseline when `devices` is empty, else an empty list (all
 // excluded).
-Selection select_architectures(const std::vector<Device>& devices, const Compiler& compiler,
+Selection select_architectures(const DeviceList& devices, const Compiler& compiler,
                                const SelectPolicy& policy);
 
 // One line each, no line end.

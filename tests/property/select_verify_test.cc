@@ -214,8 +214,9 @@ TEST_CASE("a list is judged as the images that it makes are") {
     for (int round = 0; round < 4 * kFleetsPerPolicy; ++round) {
       const Case generated = generator.careless(toolkit);
       const ContainerCode code = container_of(generated.built, generated.compiler);
-      for (const JudgedDevice& judged : judge_list(generated.devices, generated.compiler, generated.built)) {
-        const Device& device = generated.devices[judged.device];
+      for (const JudgedDevice& each : judge_list(generated.devices, generated.compiler, generated.built)) {
+        const ListJudgement& judged = *each.judgement;
+        const Device& device = generated.devices[each.device];
         if (!device.capability) {
           CHECK(judged.verdict == ListVerdict::unknown);
           continue;

@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "base/text_source.h"
+#include "device/device_list.h"
 #include "device/probe.h"
 #include "options.h"
 #include "select/judge.h"
@@ -11,7 +13,7 @@ namespace archguard {
 // What a command has to say; main prints it.
 struct Answer {
   int exit_code = 0;
-  std::string out, err;
+  TextSource out, err;  // hold what they are made of; none says nothing
 };
 
 Answer run_probe_command(const ProbeOptions& options, bool colour);
@@ -24,20 +26,25 @@ int exit_code_of(ProbeStatus status);                               // 0, 3, 4
 
 // ---- json.cc: the documents of docs/reference ----
 
+// What there is: the devices of `probe`, or of fleets.
+struct ProbeReport {
+  ProbeResult probe;  // of this machine; of fleets only the status and diagnostics
+  DeviceList devices;
+};
+
 // What `select` found, chosen or judged.
-struct SelectReport {
-  ProbeResult probe;  // of this machine; with a fleet only its devices and the status
+struct SelectReport : ProbeReport {
   Compiler compiler;
   Selection selection;
   std::vector<JudgedDevice> judged;
   std::vector<UnmadeEntry> unmade;  // of the list that is judged
 };
 
-std::string devices_json(const ProbeResult& probe);      // archguard.devices/1
-std::string selection_json(const SelectReport& report);  // archguard.select/1
+TextSource devices_json(const ProbeReport& report);     // archguard.devices/1
+TextSource selection_json(const SelectReport& report);  // archguard.select/1
 
 // ---- table.cc ----
 
-std::string devices_table(const ProbeResult& probe, bool colour);
+TextSource devices_table(const ProbeReport& report, bool colour);
 
 }  // namespace archguard

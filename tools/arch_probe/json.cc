@@ -5,12 +5,11 @@
 namespace archguard {
 namespace {
 
-// Collects the members of an object, whose values are JSON text: on one line, or, for a document, one a line.
+// Collects the members of an object on one line; their values are JSON text.
 class JsonObject {
  public:
-  explicit JsonObject(bool document = false) : separator_(document ? ",\n  " : ", ") {}
   JsonObject& add(std::string_view key, std::string_view value) {
-    if (!members_.empty()) members_ += separator_;
+    if (!members_.empty()) members_ += ", ";
     members_.append(json_quote(key)).append(": ").append(value);
     return *this;
   }
@@ -21,20 +20,45 @@ class JsonObject {
     return bytes ? add(std::string(key) + "_bytes", json_quote(*bytes)) : *this;
   }
   std::string text() const { return "{" + members_ + "}"; }
-  std::string document_text() const { return "{\n  " + members_ + "\n}\n"; }
 
  private:
-  const char* separator_;
   std::string members_;
+};
+
+// A document, one member a line, which is written as it is made.
+class JsonDocument {
+ public:
+  explicit JsonDocument(const TextSink& sink) : sink_(sink) {}
+  JsonDocument& add(std::string_view key, std::string_view value) {
+    sink_(separator_ + json_quote(key) + ": ");
+    sink_(value);
+    separator_ = ",\n  ";
+    return *this;
+  }
+  // A list that people read, one element a line: `text` makes each.
+  template <class List, class Text>
+  JsonDocument& add_lines(std::string_view key, const List& list, Text text) {
+    add(key, "[");
+    bool any = false;
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      const std::string element = text(list[i]);
+      if (element.empty()) continue;  // left out
+      sink_(any ? ",\n    " : "\n    ");
+      sink_(element);
+      any = true;
+    }
+    sink_(any ? "\n  ]" : "]");
+    return *this;
+  }
+  void end() { sink_("\n}\n"); }
+
+ private:
+  const TextSink& sink_;
+  std::string separator_ = "{\n  ";
 };
 
 std::string json_array(const std::vector<std::string>& elements) {
   return "[" + join(elements, ", ") + "]";
-}
-
-// One element a line, for the lists that people read.
-std::string json_lines(const std::vector<std::string>& elements) {
-  return elements.empty() ? "[]" : "[\n    " + join(elements, ",\n    ") + "\n  ]";
 }
 
 std::string json_text_or_null(const std::string& text) {
@@ -96,27 +120,18 @@ std::string json_device(const Device& device) {
   return object.text();
 }
 
-std::string json_devices(const std::vector<Device>& devices) {
-  std::vector<std::string> elements;
-  for (const auto& device : devices) elements.push_back(json_device(device));
-  return json_lines(elements);
-}
-
 std::string json_status(ProbeStatus status) {
   return status == ProbeStatus::ok ? "\"ok\"" : status == ProbeStatus::none ? "\"none\"" : "\"failed\"";
 }
 
-std::string json_diagnostics(const std::vector<Diagnostic>& diagnostics) {
-  std::vector<std::string> elements;
-  for (const auto& each : diagnostics)
-    elements.push_back(JsonObject()
-                           .add("stage", json_quote(each.stage))
-                           .add("code", each.code ? std::to_string(*each.code) : "null")
-                           .add("name", json_text_or_null(each.name))
-                           .add("cause", json_message(each.cause))
-                           .add("fix", json_printable_or_null(each.fix))
-                           .text());
-  return json_lines(elements);
+std::string json_diagnostic(const Diagnostic& diagnostic) {
+  return JsonObject()
+      .add("stage", json_quote(diagnostic.stage))
+      .add("code", diagnostic.code ? std::to_string(*diagnostic.code) : "null")
+      .add("name", json_text_or_null(diagnostic.name))
+      .add("cause", json_message(diagnostic.cause))
+      .add("fix", json_printable_or_null(diagnostic.fix))
+      .text();
 }
 
 // Of an answer that may come from --cache: does it, and if not, why not. Null without that option.
@@ -128,106 +143,104 @@ std::string json_cache(const ProbeResult& probe) {
       .text();
 }
 
-std::string json_entries(const std::vector<ChosenEntry>& entries) {
-  std::vector<std::string> elements;
-  for (const auto& chosen : entries) {
-    const char* kind = !chosen.entry.virtual_ ? "real" : !chosen.entry.real ? "virtual" : "both";
-    std::vector<std::string> devices;
-    for (const std::size_t device : chosen.devices) devices.push_back(std::to_string(device));
-    elements.push_back(JsonObject()
-                           .add("arch", json_quote(to_string(chosen.entry.arch)))
-                           .add("kind", json_quote(kind))
-                           .add("reason", json_message(chosen.reason))
-                           .add("devices", json_array(devices))
-                           .text());
-  }
-  return json_lines(elements);
+std::string json_entry(const ChosenEntry& chosen) {
+  const char* kind = !chosen.entry.virtual_ ? "real" : !chosen.entry.real ? "virtual" : "both";
+  std::string devices;
+  for (const std::size_t device : chosen.devices)
+    devices.append(devices.empty() ? "" : ", ").append(std::to_string(device));
+  return JsonObject()
+      .add("arch", json_quote(to_string(chosen.entry.arch)))
+      .add("kind", json_quote(kind))
+      .add("reason", json_message(chosen.reason))
+      .add("devices", "[" + devices + "]")
+      .text();
 }
 
-// The devices that this compiler cannot serve. One that is hidden, or that its fleet excludes, is none of
+// A device that this compiler cannot serve. One that is hidden, or that its fleet excludes, is none of
 // them: it stands in "devices" alone, so that nobody takes an equal GPU that is to be served for left out.
-std::string json_excluded(const SelectReport& report) {
-  std::vector<std::string> elements;
-  for (const auto& excluded : report.selection.excluded) {
-    if (!is_wanted(report.probe.devices[excluded.device])) continue;
-    elements.push_back(
-        JsonObject()
-            .add("device", json_device(report.probe.devices[excluded.device]))
-            .add("device_name", json_printable_or_null(report.probe.devices[excluded.device].name))
-            .add("index", std::to_string(excluded.device))
-            .add("reason", json_message(excluded.reason))
-            .add("first_toolkit", json_known_or_null(excluded.first_toolkit))
-            .add("last_toolkit", json_known_or_null(excluded.last_toolkit))
-            .text());
-  }
-  return json_lines(elements);
+std::string json_excluded(const DeviceList& devices, const ExcludedDevice& excluded) {
+  if (!is_wanted(devices.kind(excluded.device))) return {};
+  const Device device = devices[excluded.device];
+  return JsonObject()
+      .add("device", json_device(device))
+      .add("device_name", json_printable_or_null(device.name))
+      .add("index", std::to_string(excluded.device))
+      .add("reason", json_message(excluded.why->reason))
+      .add("first_toolkit", json_known_or_null(excluded.why->first_toolkit))
+      .add("last_toolkit", json_known_or_null(excluded.why->last_toolkit))
+      .text();
 }
 
-std::string json_judged(const SelectReport& report) {
-  std::vector<std::string> elements;
-  for (const auto& judged : report.judged)
-    elements.push_back(JsonObject()
-                           .add("device", json_quote(describe(report.probe.devices[judged.device])))
-                           .add("index", std::to_string(judged.device))
-                           .add("verdict", json_quote(to_string(judged.verdict)))
-                           .add("code", std::to_string(judged.code))
-                           .add("reason", json_message(judged.reason))
-                           .add("fix", json_message(judged.fix))
-                           .text());
-  return json_lines(elements);
+std::string json_judged(const DeviceList& devices, const JudgedDevice& judged) {
+  const ListJudgement& judgement = *judged.judgement;
+  return JsonObject()
+      .add("device", json_quote(describe(devices[judged.device])))
+      .add("index", std::to_string(judged.device))
+      .add("verdict", json_quote(to_string(judgement.verdict)))
+      .add("code", std::to_string(judgement.code))
+      .add("reason", json_message(judgement.reason))
+      .add("fix", json_message(judgement.fix))
+      .text();
 }
 
-std::string json_unmade(const SelectReport& report) {
-  std::vector<std::string> elements;
-  for (const auto& unmade : report.unmade)
-    elements.push_back(JsonObject()
-                           .add("entry", json_quote(to_string(unmade.entry)))
-                           .add("reason", json_message(unmade.reason))
-                           .text());
-  return json_lines(elements);
+std::string json_unmade(const UnmadeEntry& unmade) {
+  return JsonObject()
+      .add("entry", json_quote(to_string(unmade.entry)))
+      .add("reason", json_message(unmade.reason))
+      .text();
 }
 
 }  // namespace
 
-std::string devices_json(const ProbeResult& probe) {
-  JsonObject driver, document(true);
-  driver.add("version", json_text_or_null(probe.driver_version))
-      .add("cuda_version", json_known_or_null(probe.driver_cuda))
-      .add_text("library", probe.library)
-      .add("library_version", json_text_or_null(probe.library_version));
-  return document.add("schema", "\"archguard.devices/1\"")
-      .add("status", json_status(probe.status))
-      .add("driver", driver.text())
-      .add("devices", json_devices(probe.devices))
-      .add("diagnostics", json_diagnostics(probe.diagnostics))
-      .add("cache", json_cache(probe))
-      .document_text();
+TextSource devices_json(const ProbeReport& report) {
+  return [&report](const TextSink& sink) {
+    const ProbeResult& probe = report.probe;
+    JsonObject driver;
+    driver.add("version", json_text_or_null(probe.driver_version))
+        .add("cuda_version", json_known_or_null(probe.driver_cuda))
+        .add_text("library", probe.library)
+        .add("library_version", json_text_or_null(probe.library_version));
+    JsonDocument(sink)
+        .add("schema", "\"archguard.devices/1\"")
+        .add("status", json_status(probe.status))
+        .add("driver", driver.text())
+        .add_lines("devices", report.devices, json_device)
+        .add_lines("diagnostics", probe.diagnostics, json_diagnostic)
+        .add("cache", json_cache(probe))
+        .end();
+  };
 }
 
-std::string selection_json(const SelectReport& report) {
-  std::vector<std::string> architectures, toolkits;
-  for (const auto& chosen : report.selection.entries) architectures.push_back(to_string(chosen.entry));
-  for (const Version version : report.selection.toolkits_for_all) toolkits.push_back(to_string(version));
-  JsonObject toolkit, document(true);
-  toolkit.add("version", json_quote(to_string(report.compiler.version)))
-      .add_text("nvcc", report.compiler.path)
-      .add("clang", json_text_or_null(report.compiler.clang));
-  return document.add("schema", "\"archguard.select/1\"")
-      .add("status", json_status(report.probe.status))
-      .add("toolkit", toolkit.text())
-      .add("baseline", json_bool(report.selection.baseline))
-      .add("architectures", json_strings(architectures))
-      .add("entries", json_entries(report.selection.entries))
-      .add("excluded", json_excluded(report))
-      .add("toolkits_for_all", json_strings(toolkits))
-      .add("toolkits_note", json_printable_or_null(report.selection.toolkits_note))
-      .add("warnings", json_messages(report.selection.warnings))
-      .add("judged", json_judged(report))
-      .add("unmade", json_unmade(report))
-      .add("devices", json_devices(report.probe.devices))
-      .add("diagnostics", json_diagnostics(report.probe.diagnostics))
-      .add("cache", json_cache(report.probe))
-      .document_text();
+TextSource selection_json(const SelectReport& report) {
+  return [&report](const TextSink& sink) {
+    const Selection& selection = report.selection;
+    std::vector<std::string> architectures, toolkits;
+    for (const auto& chosen : selection.entries) architectures.push_back(to_string(chosen.entry));
+    for (const Version version : selection.toolkits_for_all) toolkits.push_back(to_string(version));
+    JsonObject toolkit;
+    toolkit.add("version", json_quote(to_string(report.compiler.version)))
+        .add_text("nvcc", report.compiler.path)
+        .add("clang", json_text_or_null(report.compiler.clang));
+    JsonDocument(sink)
+        .add("schema", "\"archguard.select/1\"")
+        .add("status", json_status(report.probe.status))
+        .add("toolkit", toolkit.text())
+        .add("baseline", json_bool(selection.baseline))
+        .add("architectures", json_strings(architectures))
+        .add_lines("entries", selection.entries, json_entry)
+        .add_lines("excluded", selection.excluded,
+                   [&](const ExcludedDevice& each) { return json_excluded(report.devices, each); })
+        .add("toolkits_for_all", json_strings(toolkits))
+        .add("toolkits_note", json_printable_or_null(selection.toolkits_note))
+        .add("warnings", json_messages(selection.warnings))
+        .add_lines("judged", report.judged,
+                   [&](const JudgedDevice& each) { return json_judged(report.devices, each); })
+        .add_lines("unmade", report.unmade, json_unmade)
+        .add_lines("devices", report.devices, json_device)
+        .add_lines("diagnostics", report.probe.diagnostics, json_diagnostic)
+        .add("cache", json_cache(report.probe))
+        .end();
+  };
 }
 
 }  // namespace archguard

@@ -8,17 +8,22 @@ namespace archguard {
 namespace {
 
 // The devices of the files, as if a machine had them all.
-Result<ProbeResult> read_fleets(const std::vector<std::string>& paths) {
-  ProbeResult result;
+Result<ProbeReport> read_fleets(const std::vector<std::string>& paths) {
+  ProbeReport report;
   for (const auto& path : paths) {
-    ARCHGUARD_TRY(devices, read_fleet(path));
-    result.devices.insert(result.devices.end(), devices.begin(), devices.end());
-    if (!devices.empty()) continue;
+    ARCHGUARD_TRY(added, read_fleet(path, report.devices));
+    if (added != 0) continue;
     const Error error = no_device_in_fleet(path);
-    result.diagnostics.push_back({"fleet", std::nullopt, "", error.text(), error.fix});
+    report.probe.diagnostics.push_back({"fleet", std::nullopt, "", error.text(), error.fix});
   }
-  result.status = result.devices.empty() ? ProbeStatus::none : ProbeStatus::ok;
-  return result;
+  report.probe.status = report.devices.empty() ? ProbeStatus::none : ProbeStatus::ok;
+  return report;
+}
+
+// So that the outputs of several machines can be told apart.
+DeviceList with_host(std::vector<Device> devices) {
+  for (Device& device : devices) device.host = environment("SLURMD_NODENAME").value_or(host_name());
+  return devices;
 }
 
 }  // namespace
@@ -34,40 +39,43 @@ std::string error_lines(const char* severity, const Error& error) {
 }
 
 Answer usage_answer(const Error& error) {
-  return {2, "", error_lines("error", error)};
+  return {2, {}, text_source(error_lines("error", error))};
 }
 
 Answer run_probe_command(const ProbeOptions& options, bool colour) {
-  ProbeResult probe;
+  ProbeReport report;
   if (options.fleets.empty()) {
-    probe = probe_this_machine(options.timeout, options.cache);
+    report.probe = probe_this_machine(options.timeout, options.cache);
+    report.devices = report.probe.devices;
   } else {
-    auto fleet = read_fleets(options.fleets);
-    if (!fleet) return usage_answer(fleet.error());
-    probe = std::move(*fleet);
+    auto fleets = read_fleets(options.fleets);
+    if (!fleets) return usage_answer(fleets.error());
+    report = std::move(*fleets);
   }
   Answer answer;
-  answer.exit_code = exit_code_of(probe.status);
+  answer.exit_code = exit_code_of(report.probe.status);
   if (!options.write_devices.empty())
-    if (const auto written = write_file(options.write_devices, write_fleet(probe.devices)); !written)
+    if (const auto written = write_file(options.write_devices, write_fleet(report.devices)); !written)
       return usage_answer(written.error());
 
-  switch (options.format) {
-    case ProbeFormat::table:
-      answer.out = devices_table(probe, colour);
-      break;
-    case ProbeFormat::json:
-      answer.out = devices_json(probe);
-      break;
-    case ProbeFormat::csv:
-      if (options.fleets.empty())  // so that the outputs of several machines can be told apart
-        for (auto& device : probe.devices) device.host = environment("SLURMD_NODENAME").value_or(host_name());
-      answer.out = write_fleet(probe.devices);
-      for (const auto& each : probe.diagnostics)
-        answer.err +=
-            error_lines(answer.exit_code == 0 ? "warning" : "error", {each.stage, each.cause, each.fix});
-      break;
+  if (options.format == ProbeFormat::csv) {
+    if (options.fleets.empty()) report.devices = with_host(report.probe.devices);
+    const char* severity = answer.exit_code == 0 ? "warning" : "error";
+    std::string messages;
+    for (const auto& each : report.probe.diagnostics)
+      messages += error_lines(severity, {each.stage, each.cause, each.fix});
+    answer.err = text_source(messages);
   }
+  answer.out = [report = std::move(report), format = options.format, colour](const TextSink& sink) {
+    switch (format) {
+      case ProbeFormat::table:
+        return devices_table(report, colour)(sink);
+      case ProbeFormat::json:
+        return devices_json(report)(sink);
+      case ProbeFormat::csv:
+        return write_fleet(report.devices)(sink);
+    }
+  };
   return answer;
 }
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <memory>
 
 #include "base/printable.h"
 #include "base/text.h"
@@ -10,16 +11,15 @@
 namespace archguard {
 namespace {
 
-Result<std::vector<Device>> read_sources(const std::vector<SelectOptions::Source>& sources) {
-  std::vector<Device> devices;
+Result<DeviceList> read_sources(const std::vector<SelectOptions::Source>& sources) {
+  DeviceList devices;
   for (const auto& source : sources) {
     if (source.fleet) {
-      ARCHGUARD_TRY(fleet, read_fleet(source.text));
-      if (fleet.empty()) return no_device_in_fleet(source.text);
-      devices.insert(devices.end(), fleet.begin(), fleet.end());
+      ARCHGUARD_TRY(added, read_fleet(source.text, devices));
+      if (added == 0) return no_device_in_fleet(source.text);
     } else {
       ARCHGUARD_TRY(device, parse_device_option(source.text));
-      devices.push_back(std::move(device));
+      devices.push_back(device);
     }
   }
   return devices;
@@ -43,18 +43,11 @@ std::string baseline_warning(const SelectReport& report, bool given) {
   return fix.empty() ? text : text + " (fix: " + fix + ")";
 }
 
-std::string select_output(SelectFormat format, const SelectReport& report) {
-  switch (format) {
-    case SelectFormat::cmake:
-      return format_cmake(report.selection) + "\n";
-    case SelectFormat::torch:
-      return format_torch(report.selection) + "\n";
-    case SelectFormat::gencode:
-      return format_gencode(report.selection) + "\n";
-    case SelectFormat::json:
-      break;
-  }
-  return selection_json(report);
+std::string formatted(SelectFormat format, const Selection& selection) {
+  const std::string text = format == SelectFormat::torch     ? format_torch(selection)
+                           : format == SelectFormat::gencode ? format_gencode(selection)
+                                                             : format_cmake(selection);
+  return text + "\n";
 }
 
 // One line for each entry and each device left out, for people.
@@ -70,21 +63,19 @@ std::string reason_lines(const SelectReport& report) {
   return text;
 }
 
-std::string excluded_lines(const SelectReport& report) {
-  std::string text;
+// A line for each of them.
+void write_excluded(const SelectReport& report, const TextSink& sink) {
   for (const auto& excluded : report.selection.excluded) {
-    const Device& device = report.probe.devices[excluded.device];
-    const bool on_purpose = !device.excluded.empty();
+    const Device device = report.devices[excluded.device];
     const std::string line = is_wanted(device) ? how_to_exclude(device) : std::string();
     const std::string advice = line.empty()        ? ""
                                : device.capability ? "if it is left out on purpose, " + line
                                                    : "write its compute_cap, or " + line;
-    text += error_lines(on_purpose ? "note" : "warning",
-                        {"", "left out: " + describe(device) + ": " + printable(excluded.reason), advice});
+    sink(error_lines(is_excluded(device) ? "note" : "warning",
+                     {"", "left out: " + describe(device) + ": " + printable(excluded.why->reason), advice}));
   }
   if (!report.selection.toolkits_note.empty())
-    text += error_lines("note", {"", report.selection.toolkits_note, ""});
-  return text;
+    sink(error_lines("note", {"", report.selection.toolkits_note, ""}));
 }
 
 Result<Compiler> compiler_for(const SelectOptions& options) {
@@ -96,7 +87,7 @@ Result<Compiler> compiler_for(const SelectOptions& options) {
 
 Status write_reports(const SelectOptions& options, const SelectReport& report) {
   if (!options.write_devices.empty())
-    ARCHGUARD_CHECK(write_file(options.write_devices, write_fleet(report.probe.devices)));
+    ARCHGUARD_CHECK(write_file(options.write_devices, write_fleet(report.devices)));
   if (!options.write_json.empty()) ARCHGUARD_CHECK(write_file(options.write_json, selection_json(report)));
   return Done{};
 }
@@ -115,57 +106,63 @@ Answer run_select_command(const SelectOptions& options) {
   report.compiler = std::move(*compiler);
   if (!options.sources.empty()) {
     report.probe.status = ProbeStatus::ok;
-    report.probe.devices = std::move(*devices);
+    report.devices = std::move(*devices);
   } else {
     report.probe = options.detect ? probe_this_machine(options.timeout, options.cache) : undetected();
+    report.devices = report.probe.devices;
   }
   Answer answer;
   const bool found = report.probe.status == ProbeStatus::ok;
-  const auto is_excluded = [](const Device& device) { return !device.excluded.empty(); };
-  if (const auto& all = report.probe.devices; !all.empty() &&
-                                              std::any_of(all.begin(), all.end(), is_excluded) &&
-                                              std::none_of(all.begin(), all.end(), is_wanted))
+  if (report.devices.any_kind(is_excluded) && !report.devices.any_kind(is_wanted))
     return usage_answer(all_excluded());
   const bool stop =
       report.probe.status == ProbeStatus::none ? options.error_on_no_device : options.error_on_detect_failure;
   if (!found && stop) {
     answer.exit_code = exit_code_of(report.probe.status);
+    std::string errors;
     for (const auto& each : report.probe.diagnostics)
-      answer.err += error_lines("error", {each.stage, each.cause, each.fix});
+      errors += error_lines("error", {each.stage, each.cause, each.fix});
+    answer.err = text_source(errors);
     return answer;
   }
 
   // A driver that fails may still list devices; none of them is selected.
-  report.selection = select_architectures(found ? report.probe.devices : std::vector<Device>{},
-                                          report.compiler, options.policy);
+  const DeviceList none;
+  report.selection = select_architectures(found ? report.devices : none, report.compiler, options.policy);
   if (!found) {
     auto& warnings = report.selection.warnings;
     warnings.insert(warnings.begin(), baseline_warning(report, !options.policy.baseline.empty()));
   }
   if (found && !options.judge.empty())
-    report.judged = judge_list(report.probe.devices, report.compiler, options.judge);
+    report.judged = judge_list(report.devices, report.compiler, options.judge);
   report.unmade = unmade_entries(report.compiler, options.judge);
   if (const auto written = write_reports(options, report); !written) return usage_answer(written.error());
 
-  if (options.format != SelectFormat::json) answer.err += reason_lines(report);
-  for (const auto& warning : report.selection.warnings)
-    answer.err += error_lines("warning", {"", warning, ""});
-  for (const auto& unmade : report.unmade) answer.err += error_lines("warning", {"", unmade.reason, ""});
-  answer.err += excluded_lines(report);
+  const bool is_json = options.format == SelectFormat::json;
+  std::string before = is_json ? std::string() : reason_lines(report), after;
+  for (const auto& warning : report.selection.warnings) before += error_lines("warning", {"", warning, ""});
+  for (const auto& unmade : report.unmade) before += error_lines("warning", {"", unmade.reason, ""});
   if (options.format == SelectFormat::torch)
-    for (const auto& note : torch_notes(report.selection)) answer.err += error_lines("note", {"", note, ""});
+    for (const auto& note : torch_notes(report.selection)) after += error_lines("note", {"", note, ""});
+  std::string list = is_json ? std::string() : formatted(options.format, report.selection);
   if (report.selection.entries.empty()) {
     answer.exit_code = 1;
-    answer.err += error_lines("error", {"", name_of(report.compiler) + " can serve none of the devices", ""});
-    if (options.format != SelectFormat::json) return answer;
-  }
-  answer.out = select_output(options.format, report);
-  if (options.format == SelectFormat::torch && answer.out == "\n") {
+    after += error_lines("error", {"", name_of(report.compiler) + " can serve none of the devices", ""});
+    list.clear();
+  } else if (options.format == SelectFormat::torch && list == "\n") {
     answer.exit_code = 1;
-    answer.out.clear();
-    answer.err +=
-        error_lines("error", {"", "torch takes none of these architectures", "choose another --format"});
+    after += error_lines("error", {"", "torch takes none of these architectures", "choose another --format"});
+    list.clear();
   }
+  const auto held = std::make_shared<const SelectReport>(std::move(report));
+  answer.out = [held, list, is_json](const TextSink& sink) {
+    return is_json ? selection_json(*held)(sink) : sink(list);
+  };
+  answer.err = [held, before, after](const TextSink& sink) {
+    sink(before);
+    write_excluded(*held, sink);
+    sink(after);
+  };
   return answer;
 }
 

@@ -42,27 +42,28 @@ TableRow table_row(const Device& device) {
           join(notes, ", ")};
 }
 
-std::string table_of(const std::vector<Device>& devices, bool colour) {
-  std::vector<TableRow> rows = {
-      {"name", "compute capability", "driver", "CUDA", "PCI bus id", "UUID", "host", "note"}};
-  for (const auto& device : devices) rows.push_back(table_row(device));
+std::string table_line(const TableRow& row, const std::size_t (&widths)[kColumns]) {
+  std::string line;
+  for (std::size_t column = 0; column < kColumns; ++column)
+    if (widths[column] != 0)
+      line += row[column] + std::string(widths[column] - table_width(row[column]) + 2, ' ');
+  line.erase(line.find_last_not_of(' ') + 1);
+  return line;
+}
+
+// The rows are made twice, which takes less than to keep them.
+void write_table(const DeviceList& devices, bool colour, const TextSink& sink) {
+  const TableRow head = {"name", "compute capability", "driver", "CUDA", "PCI bus id", "UUID", "host",
+                         "note"};
   std::size_t widths[kColumns] = {};
-  for (std::size_t column = 0; column < kColumns; ++column) {
-    bool used = false;
-    for (const auto& row : rows) used = used || (&row != &rows.front() && !row[column].empty());
-    for (const auto& row : rows)
-      if (used) widths[column] = std::max(widths[column], table_width(row[column]));
-  }
-  std::string text;
-  for (const auto& row : rows) {
-    std::string line;
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    const TableRow row = table_row(devices[i]);
     for (std::size_t column = 0; column < kColumns; ++column)
-      if (widths[column] != 0)
-        line += row[column] + std::string(widths[column] - table_width(row[column]) + 2, ' ');
-    line.erase(line.find_last_not_of(' ') + 1);
-    text += (&row == &rows.front() ? paint(line, kBold, colour) : line) + "\n";
+      if (!row[column].empty())
+        widths[column] = std::max({widths[column], table_width(head[column]), table_width(row[column])});
   }
-  return text;
+  sink(paint(table_line(head, widths), kBold, colour) + "\n");
+  for (std::size_t i = 0; i < devices.size(); ++i) sink(table_line(table_row(devices[i]), widths) + "\n");
 }
 
 // Which driver it was that gave no device: the two parts may be of different versions.
@@ -77,22 +78,25 @@ std::string driver_line(const ProbeResult& probe) {
 
 }  // namespace
 
-std::string devices_table(const ProbeResult& probe, bool colour) {
-  std::string text;
-  if (probe.status != ProbeStatus::ok)
-    text +=
-        paint(probe.status == ProbeStatus::none ? "no usable GPU" : "the driver fails", kBold, colour) + "\n";
-  if (!probe.devices.empty()) text += table_of(probe.devices, colour);
-  for (const auto& each : probe.diagnostics) {
-    if (!text.empty() && &each == &probe.diagnostics.front() && probe.status == ProbeStatus::ok) text += "\n";
-    std::string where = each.stage;
-    if (each.code) where += " " + std::to_string(*each.code);
-    if (!each.name.empty()) where += " " + each.name;
-    text += paint(where, kYellow, colour) + ": " + printable(each.cause) + "\n";
-    if (!each.fix.empty()) text += "  fix: " + printable(each.fix) + "\n";
-  }
-  if (probe.status != ProbeStatus::ok) text += driver_line(probe);
-  return text;
+TextSource devices_table(const ProbeReport& report, bool colour) {
+  return [&report, colour](const TextSink& sink) {
+    const ProbeResult& probe = report.probe;
+    if (probe.status != ProbeStatus::ok)
+      sink(paint(probe.status == ProbeStatus::none ? "no usable GPU" : "the driver fails", kBold, colour) +
+           "\n");
+    if (!report.devices.empty()) write_table(report.devices, colour, sink);
+    std::string text;
+    if (probe.status == ProbeStatus::ok && !report.devices.empty() && !probe.diagnostics.empty()) text = "\n";
+    for (const auto& each : probe.diagnostics) {
+      std::string where = each.stage;
+      if (each.code) where += " " + std::to_string(*each.code);
+      if (!each.name.empty()) where += " " + each.name;
+      text += paint(where, kYellow, colour) + ": " + printable(each.cause) + "\n";
+      if (!each.fix.empty()) text += "  fix: " + printable(each.fix) + "\n";
+    }
+    if (probe.status != ProbeStatus::ok) text += driver_line(probe);
+    sink(text);
+  };
 }
 
 }  // namespace archguard

@@ -26,6 +26,7 @@
 #include "device/csv.cc"
 #include "device/cuda_driver.cc"
 #include "device/device.cc"
+#include "device/device_list.cc"
 #include "device/elf_section.cc"
 #include "device/exclusion.cc"
 #include "device/fleet.cc"

@@ -58,22 +58,20 @@ Result<std::vector<Excluded>> read_excluded(const std::string& path) {
   return parse_excluded(text, text_file_name(path));
 }
 
-std::vector<Excluded> take_excluded(std::vector<Device>& devices, const std::vector<Excluded>& excluded) {
+std::vector<Excluded> take_excluded(DeviceList& devices, const std::vector<Excluded>& excluded) {
   std::vector<Excluded> taken;
-  const auto match = [&](const Device& device) {
-    return std::find_if(excluded.begin(), excluded.end(), [&](const Excluded& each) {
+  devices.keep_if([&](std::size_t index) {
+    if (is_excluded(devices.kind(index))) return true;
+    const Device device = devices[index];
+    const auto match = std::find_if(excluded.begin(), excluded.end(), [&](const Excluded& each) {
       return device.capability == each.capability && device.name == each.name && device.uuid == each.uuid &&
              device.driver_cuda == each.driver_cuda;
     });
-  };
-  const auto kept_end = std::stable_partition(devices.begin(), devices.end(), [&](const Device& device) {
-    return !device.excluded.empty() || match(device) == excluded.end();
+    if (match == excluded.end()) return true;
+    taken.push_back(*match);
+    taken.back().count = device.count;
+    return false;
   });
-  for (auto device = kept_end; device != devices.end(); ++device) {
-    taken.push_back(*match(*device));
-    taken.back().count = device->count;
-  }
-  devices.erase(kept_end, devices.end());
   return taken;
 }
 

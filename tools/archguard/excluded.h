@@ -16,8 +16,8 @@ Result<std::vector<Excluded>> read_excluded(const std::string& path);
 
 // Removes from `devices` those that were left out, and returns what was left out of them: an exclusion that
 // matches no device of the fleet has nothing to say. A device matches by name, compute capability, driver and
-// uuid, so that of two like GPUs only the one that was left out goes. What the fleet itself excludes stays: it
-// was no candidate.
-std::vector<Excluded> take_excluded(std::vector<Device>& devices, const std::vector<Excluded>& excluded);
+// uuid, so that of two like GPUs only the one that was left out goes. What the fleet itself excludes stays:
+// it was no candidate.
+std::vector<Excluded> take_excluded(DeviceList& devices, const std::vector<Excluded>& excluded);
 
 }  // namespace archguard

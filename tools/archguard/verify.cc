@@ -36,12 +36,11 @@ Result<std::vector<Device>> devices_of_this_machine() {
   return error;
 }
 
-Result<std::vector<Device>> collect_devices(const VerifyOptions& options) {
-  std::vector<Device> devices;
+Result<DeviceList> collect_devices(const VerifyOptions& options) {
+  DeviceList devices;
   for (const std::string& path : options.fleets) {
-    ARCHGUARD_TRY(fleet, read_fleet(path));
-    if (fleet.empty()) return no_device_in_fleet(path);
-    devices.insert(devices.end(), fleet.begin(), fleet.end());
+    ARCHGUARD_TRY(added, read_fleet(path, devices));
+    if (added == 0) return no_device_in_fleet(path);
   }
   for (const std::string& text : options.devices) {
     ARCHGUARD_TRY(device, parse_device_option(text));
@@ -49,7 +48,7 @@ Result<std::vector<Device>> collect_devices(const VerifyOptions& options) {
   }
   if (options.this_machine) {
     ARCHGUARD_TRY(found, devices_of_this_machine());
-    devices.insert(devices.end(), found.begin(), found.end());
+    for (const Device& device : found) devices.push_back(device);
   }
   return devices;
 }
@@ -142,7 +141,7 @@ Result<Verification> verification_of(const VerifyOptions& options) {
     ARCHGUARD_TRY(excluded, read_excluded(options.excluded));
     verification.excluded = take_excluded(devices, excluded);
   }
-  const bool any_device = std::any_of(devices.begin(), devices.end(), is_wanted);
+  const bool any_device = devices.any_kind(is_wanted);
   if (!any_device && !verification.excluded.empty() && expected.empty())
     return Error{{},
                  "every device of the fleet was left out when the architectures were chosen",
@@ -150,9 +149,7 @@ Result<Verification> verification_of(const VerifyOptions& options) {
                      ? "build with CUDA " + to_string(*verification.excluded.front().last_toolkit) +
                            ", or name other devices"
                      : "name other devices"};
-  const bool any_excluded =
-      std::any_of(devices.begin(), devices.end(), [](const Device& each) { return !each.excluded.empty(); });
-  if (!any_device && any_excluded && expected.empty()) return all_excluded();
+  if (!any_device && devices.any_kind(is_excluded) && expected.empty()) return all_excluded();
   if (!any_device && expected.empty())
     return Error{{}, "no device to judge", "give --fleet FILE, --device CC, --this-machine or --expect LIST"};
   ARCHGUARD_TRY(waivers, read_waivers(options.waivers));
@@ -218,14 +215,17 @@ std::string verification_text(const Verification& verification, const VerifyOpti
 
 Result<int> run_verify(const VerifyOptions& options) {
   ARCHGUARD_TRY(verification, verification_of(options));
-  std::string report =
-      options.format == "json" ? verify_json(verification) : verification_text(verification, options);
-  if (verification.files.empty() && !options.needed_only && options.format == "text")
-    report += printable(no_binary_text(options.paths, options.files_from)) + "\n";
+  TextSource report = verify_json(verification);
+  if (options.format == "text") {
+    std::string text = verification_text(verification, options);
+    if (verification.files.empty() && !options.needed_only)
+      text += printable(no_binary_text(options.paths, options.files_from)) + "\n";
+    report = text_source(std::move(text));
+  }
   if (!options.output.empty()) {
     ARCHGUARD_CHECK(write_file(options.output, report));
   } else {
-    print(report);
+    report(print);
   }
   ARCHGUARD_CHECK(finish_printing());
   return exit_code(outcome_of(verification));

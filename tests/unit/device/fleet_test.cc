@@ -13,7 +13,13 @@ std::vector<Device> devices_of(const std::string& text) {
   auto devices = parse_fleet(text, "fleet.csv");
   INFO((devices ? "" : devices.error().text()));
   REQUIRE(devices);
-  return *devices;
+  std::vector<Device> all;
+  for (std::size_t i = 0; i < devices->size(); ++i) all.push_back((*devices)[i]);
+  return all;
+}
+
+std::string written(const DeviceList& devices) {
+  return text_of(write_fleet(devices));
 }
 
 // "where: what | fix"
@@ -263,7 +269,7 @@ TEST_CASE("the driver version of a Jetson tells no CUDA") {
 
 TEST_CASE("what a branch lets expect is not written as if it had been stated") {
   const auto devices = devices_of("compute_cap, driver_version\n8.0, 535.104.05\n");
-  const std::string text = write_fleet(devices);
+  const std::string text = written(devices);
   CHECK(text.find("12.2") == std::string::npos);
   CHECK(devices_of(text)[0].cuda_by_branch);
 }
@@ -371,7 +377,7 @@ TEST_CASE("what is written is read back to the same devices") {
   Device unknown;
   unknown.name = "# Tesla";
   unknown.count = 4;
-  const std::string text = write_fleet({plain, full, unknown});
+  const std::string text = written({plain, full, unknown});
   CHECK(text ==
         "name, compute_cap, driver_version, driver_cuda, uuid, pci.bus_id, count, host, mig.mode.current, "
         "visible, Rack, "
@@ -382,14 +388,14 @@ TEST_CASE("what is written is read back to the same devices") {
         "\"# Tesla\", [N/A], , , , , 4, , Disabled, true, , \n");
   const auto back = devices_of(text);
   REQUIRE(back.size() == 3);
-  CHECK(write_fleet(back) == text);
+  CHECK(written(back) == text);
   CHECK(back[1].name == full.name);
   CHECK(back[1].extra == full.extra);
   CHECK(back[1].visible == false);
   CHECK(back[1].mig);
   CHECK(back[2].count == 4);
   CHECK_FALSE(back[2].capability);
-  CHECK(write_fleet({}) == "name, compute_cap, driver_version, driver_cuda, uuid, pci.bus_id, count, host\n");
+  CHECK(written({}) == "name, compute_cap, driver_version, driver_cuda, uuid, pci.bus_id, count, host\n");
 }
 
 TEST_CASE("a fleet of 100,000 lines is read whole") {
@@ -401,17 +407,54 @@ TEST_CASE("a fleet of 100,000 lines is read whole") {
   CHECK(devices.back().uuid == "GPU-99999");
 }
 
+TEST_CASE("lines that differ in their texts alone are one kind, and each is found again") {
+  DeviceList devices;
+  const std::string long_text(300, 'x');
+  for (int i = 0; i < 5000; ++i) {
+    Device device;
+    device.capability = ComputeCapability{i % 2 == 0 ? 8 : 9, 0};
+    device.name = long_text + std::to_string(i);
+    device.driver_version = "580." + std::to_string(i);
+    if (i % 3 == 0) device.host = i % 2 == 0 ? "" : "n" + std::to_string(i);
+    if (i % 5 == 0) device.extra["rack"] = std::to_string(i);
+    device.count = i + 1;
+    device.origin = "fleet.csv";
+    devices.push_back(device, static_cast<std::size_t>(i) + 2);
+  }
+  CHECK(devices.number_of_kinds() == 2);
+  CHECK(devices.kind(7).capability == ComputeCapability{9, 0});
+  CHECK(devices.kind(7).name.empty());
+  CHECK(devices.count(7) == 8);
+  for (const int i : {0, 1, 6, 15, 3000, 4999}) {
+    const Device device = devices[static_cast<std::size_t>(i)];
+    CHECK(device.capability == ComputeCapability{i % 2 == 0 ? 8 : 9, 0});
+    CHECK(device.name == long_text + std::to_string(i));
+    CHECK(device.driver_version == "580." + std::to_string(i));
+    CHECK(device.host.has_value() == (i % 3 == 0));
+    CHECK(device.extra.size() == (i % 5 == 0 ? 1 : 0));
+    CHECK(device.origin == "fleet.csv:" + std::to_string(i + 2));
+  }
+  devices.keep_if([&](std::size_t i) { return devices.count(i) % 2 == 0; });
+  CHECK(devices.size() == 2500);
+  CHECK(devices[2499].name == long_text + "4999");
+  CHECK(devices.any_kind([](const Device& kind) { return kind.capability->major == 9; }));
+  CHECK_FALSE(devices.any_kind([](const Device& kind) { return kind.capability->major == 8; }));
+}
+
 TEST_CASE("a fleet file that cannot be read says so") {
-  const auto missing = read_fleet("/nowhere/fleet.csv");
+  DeviceList none;
+  const auto missing = read_fleet("/nowhere/fleet.csv", none);
   REQUIRE_FALSE(missing);
   CHECK(missing.error().where == "/nowhere/fleet.csv");
-  CHECK(read_fleet("/tmp").error().text() == "/tmp: is a folder, not a file");
-  CHECK(read_fleet("/dev/zero").error().text() == "/dev/zero: is larger than 64 MiB");
+  CHECK(read_fleet("/tmp", none).error().text() == "/tmp: is a folder, not a file");
+  CHECK(read_fleet("/dev/zero", none).error().text() == "/dev/zero: is larger than 64 MiB");
 }
 
 TEST_CASE("a fleet without a device is told with what to write") {
-  REQUIRE(read_fleet("/dev/null"));
-  CHECK(read_fleet("/dev/null")->empty());
+  DeviceList none;
+  const auto added = read_fleet("/dev/null", none);
+  REQUIRE(added);
+  CHECK(*added == 0);
   const Error error = no_device_in_fleet("-");
   CHECK(error.text() == "standard input: names no device");
   CHECK(error.fix ==
@@ -489,16 +532,15 @@ TEST_CASE("a line whose column excluded says why is left out, and each line stan
   CHECK(how_to_exclude(devices[1]) == "write why into the column excluded of fleet.csv:3");
   CHECK(how_to_exclude(*parse_device_option("8.0")).empty());
 
-  const std::string written = write_fleet(devices);
-  CHECK(
-      written.find("name, compute_cap, driver_version, driver_cuda, uuid, pci.bus_id, count, host, excluded\n"
-                   "GT 710, 3.5, , , , , 1, , display card\n"
-                   "A100, 8.0, , , , , 40, , \n"
-                   "A100, 8.0, , , , , 2, , \"in repair, \"\"for good\"\"\"\n") == 0);
-  const auto again = devices_of(written);
+  const std::string text = written(devices);
+  CHECK(text.find("name, compute_cap, driver_version, driver_cuda, uuid, pci.bus_id, count, host, excluded\n"
+                  "GT 710, 3.5, , , , , 1, , display card\n"
+                  "A100, 8.0, , , , , 40, , \n"
+                  "A100, 8.0, , , , , 2, , \"in repair, \"\"for good\"\"\"\n") == 0);
+  const auto again = devices_of(text);
   REQUIRE(again.size() == devices.size());
   for (std::size_t i = 0; i < again.size(); ++i) CHECK(again[i].excluded == devices[i].excluded);
-  CHECK(write_fleet(devices_of("compute_cap, excluded\n8.0,\n")).find("excluded") == std::string::npos);
+  CHECK(written(devices_of("compute_cap, excluded\n8.0,\n")).find("excluded") == std::string::npos);
 }
 
 TEST_CASE("a mark or a word for yes or no is no reason to leave a device out") {

@@ -58,7 +58,7 @@ inline std::string told(const Selection& selection, const std::vector<Device>& d
   std::string text;
   for (const auto& chosen : selection.entries) text += to_string(chosen.entry) + ": " + chosen.reason + "\n";
   for (const auto& excluded : selection.excluded)
-    text += "excluded " + describe(devices[excluded.device]) + ": " + excluded.reason + "\n";
+    text += "excluded " + describe(devices[excluded.device]) + ": " + excluded.why->reason + "\n";
   for (const auto& warning : selection.warnings) text += "warning: " + warning + "\n";
   return text;
 }

@@ -13,9 +13,10 @@ std::string judged(const std::vector<Device>& devices, const char* toolkit, cons
   std::string text;
   for (const JudgedDevice& each : judge_list(devices, cuda(toolkit), *parse_arch_list(list))) {
     const auto& capability = devices[each.device].capability;
-    text += (capability ? to_string(*capability) : "N/A") + ": " + to_string(each.verdict) +
-            (each.code != 0 ? " " + std::to_string(each.code) : "") + ", " + each.reason +
-            (each.fix.empty() ? "" : "; add " + each.fix) + "\n";
+    text += (capability ? to_string(*capability) : "N/A") + ": " + to_string(each.judgement->verdict) +
+            (each.judgement->code != 0 ? " " + std::to_string(each.judgement->code) : "") + ", " +
+            each.judgement->reason + (each.judgement->fix.empty() ? "" : "; add " + each.judgement->fix) +
+            "\n";
   }
   return text;
 }
@@ -56,7 +57,7 @@ TEST_CASE("clang makes SASS of each entry, and no PTX where an entry is -real") 
   const auto verdicts = [&](const char* list) {
     std::string text;
     for (const auto& each : judge_list(fleet("8.0 9.0"), clang, *parse_arch_list(list)))
-      text += to_string(each.verdict) + " ";
+      text += to_string(each.judgement->verdict) + " ";
     return text;
   };
   CHECK(verdicts("80") == "sass jit ");

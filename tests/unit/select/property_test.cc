@@ -137,7 +137,7 @@ TEST_CASE("each device is served by its entry or excluded for good reason; each 
     std::multiset<std::size_t> placed;
     for (const auto& excluded : selection.excluded) {
       placed.insert(excluded.device);
-      CHECK_FALSE(excluded.reason.empty());
+      CHECK_FALSE(excluded.why->reason.empty());
       const Device& device = devices[excluded.device];
       if (!selectable(device)) continue;
       for (const ArchEntry& entry : possible_entries(compiler, policy))
@@ -263,7 +263,7 @@ TEST_CASE("the toolkits named for an excluded device do serve it") {
     auto devices = dice.fleet_of(4);
     for (Device& device : devices) device.driver_cuda.reset();
     for (const auto& excluded : select_architectures(devices, compiler, policy).excluded)
-      for (const auto& version : {excluded.first_toolkit, excluded.last_toolkit}) {
+      for (const auto& version : {excluded.why->first_toolkit, excluded.why->last_toolkit}) {
         if (!version) continue;
         // That a toolkit makes nothing at all for a device is said without regard to the policy.
         const ComputeCapability device = *devices[excluded.device].capability;

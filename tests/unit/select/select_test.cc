@@ -22,8 +22,8 @@ std::string versions(const std::vector<Version>& all) {
 
 // "8.0 to 12.9"
 std::string range(const ExcludedDevice& excluded) {
-  return (excluded.first_toolkit ? to_string(*excluded.first_toolkit) : "nothing") + " to " +
-         (excluded.last_toolkit ? to_string(*excluded.last_toolkit) : "nothing");
+  return (excluded.why->first_toolkit ? to_string(*excluded.why->first_toolkit) : "nothing") + " to " +
+         (excluded.why->last_toolkit ? to_string(*excluded.why->last_toolkit) : "nothing");
 }
 
 }  // namespace
