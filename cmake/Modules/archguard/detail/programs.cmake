@@ -83,8 +83,16 @@ endfunction()
 
 # Moves a fresh file over the old one only where they differ, so that what depends on it stays up to date.
 function(_archguard_update_file fresh file)
-  execute_process(COMMAND "${CMAKE_COMMAND}" -E copy_if_different "${fresh}" "${file}" COMMAND_ERROR_IS_FATAL ANY)
-  file(REMOVE "${fresh}")
+  file(SHA256 "${fresh}" wanted)
+  set(found "")
+  if(EXISTS "${file}")
+    file(SHA256 "${file}" found)
+  endif()
+  if(found STREQUAL wanted)
+    file(REMOVE "${fresh}")
+  else()
+    file(RENAME "${fresh}" "${file}")
+  endif()
 endfunction()
 
 # Warns of each text under `warnings` in the report of a selection that matches the expression.
