@@ -6,6 +6,7 @@
 #include "container/archive.h"
 #include "container/elf.h"
 #include "container/elf_object.h"
+#include "container/mach_o.h"
 #include "container/pe_object.h"
 #include "container/ptx_text.h"
 #include "container/zip.h"
@@ -37,10 +38,17 @@ bool is_debian_package(ByteView start) {
   return has_archive_magic(start) && starts_with(start.text().substr(8), "debian-binary");
 }
 
-void add_bitcode(const std::string& where, HostFile& file) {
-  file.errors.push_back({where, "is LLVM bitcode, whose device code cannot be judged",
-                         "compile it without -flto, or verify what it is linked into"});
+// Is it for the linker to compile? Then nothing else of it is read.
+bool add_bitcode(ByteView start, const std::string& where, HostFile& file) {
+  const bool gl = is_msvc_gl(start);
+  if (!gl && !is_bitcode(start)) return false;
+  file.errors.push_back(
+      {where,
+       gl ? "is an object of MSVC's /GL, whose device code cannot be judged"
+          : "is LLVM bitcode, whose device code cannot be judged",
+       std::string("compile it without ") + (gl ? "/GL" : "-flto") + ", or verify what it is linked into"});
   file.bitcode.push_back(where);
+  return true;
 }
 
 // Fills format and sections of an object that is no archive.
@@ -58,6 +66,9 @@ void read_object(const ByteSource& source, ByteView start, const std::string& wh
     object.linked = false;
   } else if (is_pe(start) || is_coff_object(start, source.size())) {
     read_pe_object(source, where, object, errors);
+  } else if (is_mach_o(start)) {
+    object.format = HostFormat::mach_o;
+    object.linked = !is_mach_o_object(start);
   } else if (is_ptx_file(source, start)) {
     object.format = HostFormat::ptx;
   }
@@ -77,7 +88,7 @@ bool may_be_host_file(ByteView start, std::uint64_t file_size) {
   const std::uint32_t magic = Cursor(start).u32(0);
   return has_elf_magic(start) || magic == kFatbinMagic || magic == kOldFatbinMagic ||
          magic == kOffloadMagic || magic == kNvvmMagic || is_pe(start) || is_coff_object(start, file_size) ||
-         has_archive_magic(start) || ptx_start(start.text()) != PtxStart::no;
+         is_mach_o(start) || has_archive_magic(start) || ptx_start(start.text()) != PtxStart::no;
 }
 
 bool is_host_file(const ByteSource& source) {
@@ -97,6 +108,14 @@ bool is_git_annex_pointer(ByteView start) {
 bool is_bitcode(ByteView start) {
   const std::uint32_t magic = Cursor(start).u32(0);
   return magic == 0xdec04342 || magic == 0x0b17c0de;
+}
+
+// As LLVM's BinaryFormat has it: an anonymous object (u16 0, u16 0xffff), of this class at 12.
+bool is_msvc_gl(ByteView start) {
+  using namespace std::string_view_literals;
+  constexpr std::string_view kClass = "\x38\xfe\xb3\x0c\xa5\xd9\xab\x4d\xac\x9b\xd6\xb6\x22\x26\x53\xc2"sv;
+  const Cursor in(start);
+  return in.u16(0) == 0 && in.u16(2) == 0xffff && in.part(12, kClass.size()).text() == kClass;
 }
 
 HostFile visit_host_file(const ByteSource& source, const std::string& path, const std::string& outer,
@@ -150,12 +169,16 @@ HostFile visit_host_file(const ByteSource& source, const std::string& path, cons
       if (is_zip(*member_start))
         return fail(member.name,
                     {{}, "is a zip file within an archive, which is not read", "unpack it and name it"});
-      if (is_bitcode(*member_start)) add_bitcode(where, file);
-      read_object(part, *member_start, where, object, file.errors);
+      if (!add_bitcode(*member_start, where, file))
+        read_object(part, *member_start, where, object, file.errors);
       visit(object);
     };
     const Status status = visit_archive(source, open, visit_member, fail);
     if (!status) file.errors.push_back({name, status.error().what, status.error().fix});
+    return file;
+  }
+  if (add_bitcode(*start, name, file)) {
+    file.recognized = false;
     return file;
   }
   HostObject object;
@@ -164,10 +187,6 @@ HostFile visit_host_file(const ByteSource& source, const std::string& path, cons
   read_object(source, *start, name, object, file.errors);
   if (object.format == HostFormat::other) {
     file.recognized = false;
-    if (is_bitcode(*start)) {
-      add_bitcode(name, file);
-      return file;
-    }
     if (is_git_lfs_pointer(*start)) {
       file.errors.push_back({name, "is a pointer of git-lfs, not the file itself", "git lfs pull"});
       return file;

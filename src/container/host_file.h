@@ -17,7 +17,7 @@ constexpr std::uint32_t kOffloadMagic = 0xAD10FF10;  // of what clang's offload 
 constexpr std::uint32_t kNvvmMagic = 0x7f4e43ed;     // of LTO-IR and OptiX-IR
 
 // What a file or an archive member is, by its bytes and never by its name.
-enum class HostFormat { elf, pe, cubin, fatbin, offload, ptx, nvvm, other };
+enum class HostFormat { elf, pe, mach_o, cubin, fatbin, offload, ptx, nvvm, other };
 
 struct Section {
   std::string name;          // cut after 255 bytes
@@ -52,7 +52,7 @@ struct HostObject {
 struct HostFile {
   std::vector<HostObject> objects;
   std::vector<Error> errors;
-  std::vector<std::string> bitcode;  // objects of LLVM's bitcode, as their errors name them
+  std::vector<std::string> bitcode;  // objects of LLVM's bitcode or MSVC's /GL, as their errors name them
   bool archive = false;
   bool recognized = true;  // false: a file of no known format, which a walk over a folder passes over
 };
@@ -71,9 +71,11 @@ bool may_be_host_file(ByteView start, std::uint64_t file_size);
 bool is_git_lfs_pointer(ByteView start);
 bool is_git_annex_pointer(ByteView start);
 
-// LLVM's bitcode, bare or in its wrapper ("LLVM Bitcode File Format"): what clang leaves of an object under
-// -flto. Device code may be in it, as bytes of no alignment.
+// What a compiler leaves of an object for the linker to compile, in a form of its own: LLVM's bitcode, bare
+// or in its wrapper ("LLVM Bitcode File Format"), of clang's -flto; an object of MSVC's /GL. Device code may
+// be in it, as bytes of no alignment.
 bool is_bitcode(ByteView start);
+bool is_msvc_gl(ByteView start);
 
 // The same, object by object: `visit` sees each one and `objects` of the result stays empty, so that an
 // archive of many members does not need their sections in memory at once.

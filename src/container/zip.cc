@@ -6,6 +6,7 @@
 #include <zlib.h>
 
 #include "base/text.h"
+#include "container/mach_o.h"
 #include "container/temporary_file.h"
 #include "container/window.h"
 
@@ -73,7 +74,9 @@ bool is_script(const ByteSource& source) {
 }
 
 bool is_executable(const ByteSource& source) {
-  return begins_with_any_of(source, {"\177ELF", "MZ"});
+  if (begins_with_any_of(source, {"\177ELF", "MZ"})) return true;
+  const auto start = read_bytes(source, 0, std::min<std::uint64_t>(32, source.size()));
+  return start && is_mach_o(*start);
 }
 
 Result<Directory> find_directory(const ByteSource& source) {
@@ -316,6 +319,8 @@ Status visit_zip(const ByteSource& source, const std::function<void(const ZipMem
     ZipMember member;
     member.method = entry.u16(10);
     member.encrypted = (entry.u16(8) & 1) != 0;
+    constexpr unsigned kMadeByUnix = 3, kModeAt = 40, kModeKind = 0170000, kModeLink = 0120000;
+    member.link = entry.u8(5) == kMadeByUnix && (entry.u16(kModeAt) & kModeKind) == kModeLink;
     member.checksum = entry.u32(16);
     member.stored_size = entry.u32(20);
     member.size = entry.u32(24);

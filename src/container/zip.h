@@ -13,6 +13,7 @@ struct ZipMember {
   std::string name;
   unsigned method = 0;  // 0 stored, 8 deflated
   bool encrypted = false;
+  bool link = false;              // a symbolic one: its bytes are where it leads
   std::uint32_t checksum = 0;     // CRC-32 of its bytes
   std::uint64_t stored_size = 0;  // what the zip file holds of it
   std::uint64_t size = 0;

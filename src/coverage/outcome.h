@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "coverage/any_of.h"
-#include "coverage/passed_over.h"
 #include "coverage/verify.h"
+#include "fatbin/passed_over.h"
 
 namespace archguard {
 

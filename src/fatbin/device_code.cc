@@ -39,13 +39,17 @@ DeviceCode read_device_code(const ByteSource& source, const std::string& path, c
   return code;
 }
 
-DeviceCode search_device_code(const ByteSource& source, const std::string& path, Keep keep) {
+DeviceCode search_device_code(const ByteSource& source, const std::string& path, const std::string& member,
+                              Keep keep) {
   fatbin::Kept kept(keep);
   DeviceCode code;
+  code.member = member;
   DeviceObject object;
   object.path = path;
+  object.member = member;
   object.file_size = source.size();
   HostObject host;
+  host.member = member;
   host.size = source.size();
   fatbin::read_object(source, host, object, code, kept);
   code.objects.push_back(std::move(object));

@@ -11,6 +11,7 @@
 #include "base/bytes.h"
 #include "base/version.h"
 #include "compat/arch.h"
+#include "fatbin/passed_over.h"
 
 namespace archguard {
 
@@ -146,9 +147,9 @@ struct DeviceCode {
   std::vector<DeviceObject> objects;  // one for each host object, also where it holds no container
   std::vector<DeviceLink> links;      // of separate compilation (-rdc=true)
   std::vector<Error> errors;  // what could not be read or is not understood; then the file was not read whole
-  std::vector<std::string> bitcode;        // objects of LLVM's bitcode, as their errors name them
-  std::vector<std::string> warnings;       // "-": e.g. sections without bytes
-  std::vector<std::string> passed_over;    // members of a zip file that are packed themselves, and not read
+  std::vector<std::string> bitcode;   // objects of LLVM's bitcode or MSVC's /GL, as their errors name them
+  std::vector<std::string> warnings;  // "-": e.g. sections without bytes
+  PassedOver passed_over;             // members of a zip file
   std::optional<std::uint64_t> packed_at;  // where packed bytes stand in a program, which were not read
   bool archive = false;
   bool recognized = true;  // false: a file of no known format, which a walk over a folder passes over
@@ -169,7 +170,8 @@ DeviceCode read_device_code(const ByteSource& source, const std::string& path, c
                             Keep keep = Keep::all);
 
 // The same for a file of no known format, which is data of a program: what images stand in it.
-DeviceCode search_device_code(const ByteSource& source, const std::string& path, Keep keep = Keep::all);
+DeviceCode search_device_code(const ByteSource& source, const std::string& path, const std::string& member = {},
+                              Keep keep = Keep::all);
 
 // Is it a zip file, whose members are files of their own?
 bool holds_files(const ByteSource& source);
@@ -180,10 +182,10 @@ using MembersRead = std::function<void(std::uint64_t done, std::uint64_t members
 
 // The same for each file that is in the file: itself, or the members of a wheel or another zip file, which
 // are no parts of it, since they are inflated. `visit` gets the bytes too, good until it returns. Members of
-// no known format are passed over; what is wrong with the zip file itself, and which of its members are
-// compressed and were not read, comes last, without objects. `visit` is called at least once, and by the
-// caller's thread alone. Several members are read at once; memory and disk are bounded as
-// fatbin/zip_visitor.h says.
+// no known format are searched or passed over as other_file.h says; what is wrong with the zip file itself,
+// and which of its members may hold code and were not read, comes last, without objects. `visit` is called at
+// least once, and by the caller's thread alone. Several members are read at once; memory and disk are bounded
+// as fatbin/zip_visitor.h says.
 void visit_device_code(const ByteSource& source, const std::string& path, const VisitDeviceCode& visit,
                        const MembersRead& progress = {}, Keep keep = Keep::all);
 

@@ -178,7 +178,8 @@ class ObjectReader {
   std::vector<Region> named_regions() {
     if (host_.format == HostFormat::fatbin) return {{0, size_, {}, 0, false}};
     if (host_.format == HostFormat::offload) return {{0, size_, {}, 0, true, true}};
-    const bool is_program = host_.format == HostFormat::elf || host_.format == HostFormat::pe;
+    const bool is_program = host_.format == HostFormat::elf || host_.format == HostFormat::pe ||
+                            host_.format == HostFormat::mach_o;
     out_.registers = host_.sections.empty() && is_program;
     out_.has_sections = !host_.sections.empty() || !is_program;
     std::vector<Region> regions;
@@ -358,7 +359,7 @@ class ObjectReader {
           Error{hex(container.offset), "an image of a fat binary whose beginning was overwritten", kRebuild});
     entries_ += container.entries.size() + 1;
     const bool may_be_data = host_.format == HostFormat::elf || host_.format == HostFormat::pe ||
-                             host_.format == HostFormat::other;
+                             host_.format == HostFormat::mach_o || host_.format == HostFormat::other;
     container.in_data = host_.linked && may_be_data && !container.bare && !container.relocatable &&
                         !is_linked_section(container.section);
     if (entries_ > kEntriesMost) {

@@ -6,6 +6,7 @@
 #include "container/host_file.h"
 #include "container/packed.h"
 #include "container/temporary_file.h"
+#include "fatbin/other_file.h"
 
 namespace archguard::fatbin {
 namespace {
@@ -117,10 +118,13 @@ void ZipVisitor::read(Members& members) {
 ZipVisitor::Opened ZipVisitor::open(const Members& members, const ZipMember& member) const {
   Opened opened;
   opened.tried = true;
+  bool searched = false, lost = false;
   const auto wanted = [&](ByteView start) {
     const bool may_be_read = is_zip(start) || may_be_host_file(start, member.size);
-    opened.packed = !may_be_read && is_packed(start);
-    return may_be_read;
+    searched = is_searched(member.name, start, member.size, false);
+    lost = !member.link && is_lost_binary(member.name, start);
+    if (!may_be_read && !searched && !lost) opened.unread = unread_kind(member.name, start);
+    return may_be_read || searched || lost;
   };
   auto bytes = open_zip_member(members.zip, member, wanted);
   if (!bytes) {
@@ -129,9 +133,18 @@ ZipVisitor::Opened ZipVisitor::open(const Members& members, const ZipMember& mem
   }
   if (*bytes == nullptr) return opened;
   const bool zip = holds_files(**bytes);
-  if (!zip && !is_host_file(**bytes)) return opened;
-  if (!zip || members.depth == kDepthMost)
-    opened.code = read_device_code(**bytes, path_, members.name_of(member), keep_);
+  const std::string name = members.name_of(member);
+  if (!zip && !is_host_file(**bytes)) {
+    if (searched) opened.code = search_device_code(**bytes, path_, name, keep_);
+    const bool found =
+        searched && (opened.code->objects.front().holds_containers() || !opened.code->errors.empty());
+    if (!found) opened.code.reset();
+    if (!found && !lost) return opened;
+  }
+  if (!opened.code && (!zip || members.depth == kDepthMost)) {
+    opened.code = read_device_code(**bytes, path_, name, keep_);
+    opened.code->recognized = true;  // also a lost one: the zip file is
+  }
   opened.bytes = std::move(*bytes);
   return opened;
 }
@@ -147,7 +160,10 @@ void ZipVisitor::take(const Members& members, const ZipMember& member, Opened op
   }
   inflated_ += member.size;
   if (!opened.tried) opened = open(members, member);
-  if (opened.packed) packed_.push_back(name);
+  if (opened.unread == UnreadKind::packed)
+    packed_.push_back(name);
+  else if (opened.unread)
+    rest_.passed_over.push_back({object_name(path_, name), *opened.unread});
   if (opened.error) return add_error(name, std::move(*opened.error));
   if (opened.bytes == nullptr) return;
   if (!opened.code) return read(*opened.bytes, name, members.depth + 1, ahead);
@@ -161,7 +177,8 @@ void ZipVisitor::finish(bool beside) {
   any_ |= beside;
   // Beside binaries such a file is mostly data; alone it may hold all of them.
   if (any_) {
-    for (const std::string& name : packed_) rest_.passed_over.push_back(object_name(path_, name));
+    for (const std::string& name : packed_)
+      rest_.passed_over.push_back({object_name(path_, name), UnreadKind::packed});
   } else if (rest_.errors.empty() && !packed_.empty()) {
     is_package_ = true;
     add_error(packed_.front(), {{}, "is packed itself, and is not read", "unpack it and name the folder"});

@@ -42,7 +42,7 @@ class ZipVisitor {
   // A member as far as it can be read before its turn.
   struct Opened {
     bool tried = false;
-    bool packed = false;
+    std::optional<UnreadKind> unread;
     std::optional<Error> error;
     std::unique_ptr<ByteSource> bytes;  // of a zip file or a binary; else null
     std::optional<DeviceCode> code;     // nothing for a zip file
@@ -69,7 +69,7 @@ class ZipVisitor {
   std::atomic<bool> careful_{false};
   DeviceCode rest_;  // of no member: what could not be read
   bool any_ = false;
-  std::vector<std::string> packed_;  // members that are
+  std::vector<std::string> packed_;  // members that are; the others that are passed over are in rest_
   bool is_package_ = false;  // whose files nobody reads: as of a tar archive, in a folder it is passed over
 };
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "coverage/container_code.h"
-#include "coverage/passed_over.h"
 #include "fatbin/fatbin.h"
+#include "fatbin/passed_over.h"
 #include "report/style.h"
 
 namespace archguard {

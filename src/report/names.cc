@@ -164,6 +164,8 @@ std::string passed_over_text(const PassedOver& passed_over) {
        "the files themselves are not there", "git lfs pull, or git annex get"},
       {UnreadKind::bitcode, "file of LLVM bitcode", "files of LLVM bitcode",
        "their device code is not judged", "compile them without -flto, or verify what they are linked into"},
+      {UnreadKind::gl, "object of MSVC's /GL", "objects of MSVC's /GL", "their device code is not judged",
+       "compile them without /GL, or verify what they are linked into"},
       {UnreadKind::ltoir, "file of LTO-IR", "files of LTO-IR",
        "what a program links of them when it runs is not judged", "verify what nvcc -dlto links of them"},
   };

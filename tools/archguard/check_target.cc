@@ -220,7 +220,8 @@ Status Check::run() {
   std::vector<std::string> names(bitcode_.begin(), bitcode_.end());
   const bool any_more = names.size() > kShown;
   if (any_more) names.resize(kShown);
-  say("note", "has " + count_of(bitcode_.size(), "object") + " of LLVM bitcode, passed over, since " +
+  say("note", "has " + count_of(bitcode_.size(), "object") +
+                  " of LLVM bitcode or MSVC's /GL, passed over, since " +
                   (passes_cuda_bitcode_ ? "the file that they are linked into was judged ("
                                         : "no CUDA source was compiled to them (") +
                   join(names, ", ") + (any_more ? ", …)" : ")"));

@@ -9,9 +9,9 @@
 #include "base/text_file.h"
 #include "base/watched_source.h"
 #include "compat/arch.h"
-#include "container/host_file.h"
 #include "container/packed.h"
 #include "container/zip.h"
+#include "fatbin/other_file.h"
 #include "walk.h"
 
 namespace archguard {
@@ -22,21 +22,6 @@ constexpr std::uint64_t kFileStart = 4096;  // of a file, that tells what it is
 
 Result<Bytes> read_file_start(const ByteSource& bytes) {
   return read_bytes(bytes, 0, std::min<std::uint64_t>(kFileStart, bytes.size()));
-}
-
-// Is a file of no known format searched for images? They stand in clear in what programs write down for
-// themselves: kernels that Numba and CuPy keep, pickles, plans of TensorRT. A text only speaks of images, and
-// what is packed hides them. A folder may hold far more data than that: of a large file the name must tell.
-bool is_searched(const InputFile& input, const ByteSource& bytes) {
-  constexpr std::uint64_t kMost = std::uint64_t{4} << 20;
-  constexpr std::string_view kNames[] = {".engine", ".plan", ".trt", ".pkl", ".pickle", ".nbc", ".nbi"};
-  const auto is_named = [&](std::string_view name) { return ends_with(input.path, name); };
-  if (bytes.size() > kMost && !input.named && !is_named_like_image(input.path) &&
-      std::none_of(std::begin(kNames), std::end(kNames), is_named))
-    return false;
-  const auto start = read_file_start(bytes);
-  return start && std::find(start->begin(), start->end(), 0) != start->end() && !is_bitcode(*start) &&
-         !is_packed(bytes);
 }
 
 // A file that was opened, and what it holds where that is known already.
@@ -63,35 +48,14 @@ Opened open_file(const InputFile& input, Keep keep) {
   opened.source = std::make_unique<WatchedSource>(std::move(*source));
   if (holds_files(*opened.source)) return opened;
   opened.code = read_device_code(*opened.source, input.path, {}, keep);
-  if (opened.code->recognized || !is_searched(input, *opened.source)) return opened;
-  DeviceCode found = search_device_code(*opened.source, input.path, keep);
+  if (opened.code->recognized) return opened;
+  const auto start = read_file_start(*opened.source);
+  if (!start || !is_searched(input.path, *start, opened.source->size(), input.named) ||
+      is_packed(*opened.source))
+    return opened;
+  DeviceCode found = search_device_code(*opened.source, input.path, {}, keep);
   if (found.objects.front().holds_containers() || !found.errors.empty()) opened.code = std::move(found);
   return opened;
-}
-
-// A name that promises a library, and a file without a beginning, or one that git-lfs did not fetch: a copy
-// or a download that came to nothing. It may have held anything. Or the name of an image: it may be one that
-// this reader does not know.
-bool is_lost_binary(const std::string& path, const ByteSource& bytes) {
-  if (is_named_like_image(path)) return true;
-  const bool promises = is_named_like_program(path);
-  if (!promises && !is_named_like_object(path)) return false;  // some objects are empty on purpose
-  const auto start = read_file_start(bytes);
-  if (!start) return false;
-  if (is_git_lfs_pointer(*start) || is_git_annex_pointer(*start)) return true;
-  const auto magic = start->begin() + std::min<std::ptrdiff_t>(4, static_cast<std::ptrdiff_t>(start->size()));
-  return promises &&
-         (start->size() < 4 || std::all_of(start->begin(), magic, [](auto byte) { return byte == 0; }));
-}
-
-// What is to be said of a file in a folder that is no binary. Bitcode of another name is a library for
-// compilers.
-std::optional<UnreadKind> unread_kind(const std::string& path, const ByteSource& bytes) {
-  const auto start = read_file_start(bytes);
-  if (!start) return std::nullopt;
-  if (is_git_lfs_pointer(*start) || is_git_annex_pointer(*start)) return UnreadKind::pointer;
-  if (is_bitcode(*start) && is_named_like_object(path)) return UnreadKind::bitcode;
-  return is_packed(bytes) ? std::optional(UnreadKind::packed) : std::nullopt;
 }
 
 }  // namespace
@@ -131,20 +95,22 @@ void visit_files(const std::vector<InputFile>& files, const VisitCode& visit, co
     const Opened file = opened ? opened->next() : open_file(input, keep);
     const auto one = [&](const DeviceCode& code, const ByteSource& bytes) {
       if (!code.passed_over.empty()) {  // comes last, without objects
-        for (const std::string& member : code.passed_over)
-          passed_over.push_back({member, UnreadKind::packed});
+        passed_over.insert(passed_over.end(), code.passed_over.begin(), code.passed_over.end());
         if (code.errors.empty()) return;
       }
       if (code.packed_at)
         passed_over.push_back(
             {place_name(object_name(input.path, code.member), "", *code.packed_at), UnreadKind::packed});
       const bool is_other = !code.recognized && !input.named && input.needed_by.empty();
-      if (!is_other || (file.code && is_lost_binary(input.path, bytes)))  // a zip file is not
-        return visit(input, code, bytes);
-      // Of a zip file the errors tell: a package, or with nothing but compressed files in it.
-      const auto kind = file.code             ? unread_kind(input.path, bytes)
-                        : code.errors.empty() ? std::nullopt
-                                              : std::optional(UnreadKind::packed);
+      if (!is_other) return visit(input, code, bytes);
+      std::optional<UnreadKind> kind;
+      if (!file.code) {  // a zip file: a package, or with nothing but compressed files in it
+        if (!code.errors.empty()) kind = UnreadKind::packed;
+      } else if (const auto start = read_file_start(bytes)) {
+        if (is_lost_binary(input.path, *start)) return visit(input, code, bytes);
+        kind = unread_kind(input.path, *start);
+        if (!kind && is_packed(bytes)) kind = UnreadKind::packed;
+      }
       if (kind) passed_over.push_back({input.path, *kind});
     };
     if (!file.source) {

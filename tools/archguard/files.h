@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/bytes.h"
-#include "coverage/passed_over.h"
 #include "fatbin/fatbin.h"
+#include "fatbin/passed_over.h"
 
 namespace archguard {
 

@@ -10,7 +10,7 @@
 #include <system_error>
 #include <utility>
 
-#include "base/text.h"
+#include "fatbin/other_file.h"
 
 namespace archguard {
 namespace fs = std::filesystem;
@@ -119,12 +119,6 @@ class Walk {
   std::set<PlaceOnDisk> files_, folders_;  // that are known
 };
 
-template <std::size_t kCount>
-bool ends_with_any(const std::string& path, const std::string_view (&suffixes)[kCount]) {
-  return std::any_of(std::begin(suffixes), std::end(suffixes),
-                     [&](std::string_view suffix) { return ends_with(path, suffix); });
-}
-
 }  // namespace
 
 std::vector<InputFile> walk(const std::vector<std::string>& paths, PassedOver& passed_over) {
@@ -137,23 +131,6 @@ std::vector<InputFile> walk_found(const FoundPaths& found, PassedOver& passed_ov
   Walk walk;
   walk.add(found);
   return walk.finish(passed_over);
-}
-
-bool is_named_like_image(const std::string& path) {
-  constexpr std::string_view kImages[] = {".fatbin", ".cubin", ".ptx"};
-  return ends_with_any(path, kImages);
-}
-
-bool is_named_like_program(const std::string& path) {
-  constexpr std::string_view kPrograms[] = {".dll", ".exe", ".pyd", ".whl"};
-  const auto so = path.rfind(".so");
-  return ends_with_any(path, kPrograms) ||
-         (so != std::string::npos && path.find_first_not_of("0123456789.", so + 3) == std::string::npos);
-}
-
-bool is_named_like_object(const std::string& path) {
-  constexpr std::string_view kObjects[] = {".a", ".lib", ".o", ".obj"};
-  return ends_with_any(path, kObjects);
 }
 
 }  // namespace archguard

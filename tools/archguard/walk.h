@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "coverage/passed_over.h"
+#include "fatbin/passed_over.h"
 #include "files.h"
 #include "installed.h"
 
@@ -18,10 +18,5 @@ std::vector<InputFile> walk(const std::vector<std::string>& paths, PassedOver& p
 
 // The same of paths that were found elsewhere, and are taken as if they stood in one folder.
 std::vector<InputFile> walk_found(const FoundPaths& found, PassedOver& passed_over);
-
-// Is it named like a binary: a library, a program, an object or an image?
-bool is_named_like_image(const std::string& path);    // .fatbin, .cubin, .ptx: nothing else has such a name
-bool is_named_like_program(const std::string& path);  // .so, .so.1, .dll, .exe, .pyd, .whl
-bool is_named_like_object(const std::string& path);   // .a, .lib, .o, .obj
 
 }  // namespace archguard

@@ -25,7 +25,7 @@ Two questions are asked of each target. Does the linked file cover every device?
 of the last ``archguard_select_architectures`` in scope, less those it left out; devices merely found in this machine are
 an error where ArchGuard chose the list and a warning where the user did. Where devices were chosen for the folder of a target in
 CUDA, and no check of it knows any, the configure step stops. And do the target's objects hold what its
-``CUDA_ARCHITECTURES`` asks for? ``OFF`` asks nothing. An object of LLVM bitcode (clang++ with ``INTERPROCEDURAL_OPTIMIZATION``) is passed over, with a note, unless a CUDA
+``CUDA_ARCHITECTURES`` asks for? ``OFF`` asks nothing. An object of LLVM bitcode or of MSVC's ``/GL`` (``INTERPROCEDURAL_OPTIMIZATION``) is passed over, with a note, unless a CUDA
 source is compiled to it and nothing was linked of it that could be judged.
 
 A program runs on a device only where its libraries do. So the shared libraries that the linked file needs (``CUDA::cublas``

@@ -23,7 +23,7 @@ std::string visited(const ByteSource& zip, const ZipLimits& limits, std::string*
   const VisitDeviceCode visit = [&](const DeviceCode& code, const ByteSource& bytes) {
     text +=
         code.member + " of " + std::to_string(bytes.size()) + " bytes\n" + outline(code) + errors_of(code);
-    for (const std::string& member : code.passed_over) text += "passed over: " + member + "\n";
+    for (const Unread& member : code.passed_over) text += "passed over: " + member.path + "\n";
   };
   const MembersRead read = [&](std::uint64_t done, std::uint64_t members) {
     if (progress != nullptr) *progress += std::to_string(done) + "/" + std::to_string(members) + " ";

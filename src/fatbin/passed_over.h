@@ -12,6 +12,7 @@ enum class UnreadKind {
   broken_link,  // leads to nothing, and is named like a binary
   pointer,      // what git-lfs or git-annex keeps in the place of a file
   bitcode,      // an object of LLVM's bitcode
+  gl,           // an object of MSVC's /GL
   ltoir,        // LTO-IR alone, which a program links when it runs
 };
 

@@ -1,0 +1,63 @@
+#include "fatbin/other_file.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "base/text.h"
+#include "container/host_file.h"
+#include "container/packed.h"
+
+namespace archguard {
+namespace {
+
+template <std::size_t kCount>
+bool ends_with_any(std::string_view name, const std::string_view (&suffixes)[kCount]) {
+  return std::any_of(std::begin(suffixes), std::end(suffixes),
+                     [&](std::string_view suffix) { return ends_with(name, suffix); });
+}
+
+}  // namespace
+
+bool is_named_like_image(std::string_view name) {
+  constexpr std::string_view kImages[] = {".fatbin", ".cubin", ".ptx"};
+  return ends_with_any(name, kImages);
+}
+
+bool is_named_like_program(std::string_view name) {
+  constexpr std::string_view kPrograms[] = {".dll", ".exe", ".pyd", ".whl"};
+  const auto so = name.rfind(".so");
+  return ends_with_any(name, kPrograms) ||
+         (so != std::string_view::npos &&
+          name.find_first_not_of("0123456789.", so + 3) == std::string_view::npos);
+}
+
+bool is_named_like_object(std::string_view name) {
+  constexpr std::string_view kObjects[] = {".a", ".lib", ".o", ".obj"};
+  return ends_with_any(name, kObjects);
+}
+
+bool is_searched(std::string_view name, ByteView start, std::uint64_t size, bool any_size) {
+  constexpr std::uint64_t kMost = std::uint64_t{4} << 20;
+  constexpr std::string_view kNames[] = {".engine", ".plan", ".trt", ".pkl", ".pickle", ".nbc", ".nbi"};
+  if (size > kMost && !any_size && !is_named_like_image(name) && !ends_with_any(name, kNames)) return false;
+  return start.text().find('\0') != std::string_view::npos && !is_bitcode(start) && !is_msvc_gl(start) &&
+         !is_packed(start);
+}
+
+bool is_lost_binary(std::string_view name, ByteView start) {
+  if (is_named_like_image(name)) return true;
+  const bool promises = is_named_like_program(name);
+  if (!promises && !is_named_like_object(name)) return false;  // some objects are empty on purpose
+  if (is_git_lfs_pointer(start) || is_git_annex_pointer(start)) return true;
+  return promises && (start.size < 4 ||
+                      std::all_of(start.data, start.data + 4, [](std::uint8_t byte) { return byte == 0; }));
+}
+
+std::optional<UnreadKind> unread_kind(std::string_view name, ByteView start) {
+  if (is_git_lfs_pointer(start) || is_git_annex_pointer(start)) return UnreadKind::pointer;
+  if (is_bitcode(start) && is_named_like_object(name)) return UnreadKind::bitcode;
+  if (is_msvc_gl(start)) return UnreadKind::gl;
+  return is_packed(start) ? std::optional(UnreadKind::packed) : std::nullopt;
+}
+
+}  // namespace archguard

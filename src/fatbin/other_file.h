@@ -1,0 +1,33 @@
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "base/bytes.h"
+#include "fatbin/passed_over.h"
+
+// Files of no known format, in a folder or a zip file: which of them may hold images all the same. `name`
+// is the file's, with or without a path.
+namespace archguard {
+
+// Is it named like a binary: a library, a program, an object or an image?
+bool is_named_like_image(std::string_view name);    // .fatbin, .cubin, .ptx: nothing else has such a name
+bool is_named_like_program(std::string_view name);  // .so, .so.1, .dll, .exe, .pyd, .whl
+bool is_named_like_object(std::string_view name);   // .a, .lib, .o, .obj
+
+// Is it searched for images? They stand in clear in what programs write down for themselves: kernels that
+// Numba and CuPy keep, pickles, plans of TensorRT. A text only speaks of images, and what is packed hides
+// them. There may be far more data than that: of more than 4 MiB the name must tell, unless `any_size`.
+// `start` has the first bytes, 4 KiB or all of a smaller file.
+bool is_searched(std::string_view name, ByteView start, std::uint64_t size, bool any_size);
+
+// A name that promises a library, and a file without a beginning, or one that git-lfs did not fetch: a copy
+// or a download that came to nothing. It may have held anything. Or the name of an image: it may be one that
+// this reader does not know.
+bool is_lost_binary(std::string_view name, ByteView start);
+
+// What is to be said of one that was not searched. Bitcode of another name than an object's is a library for
+// compilers.
+std::optional<UnreadKind> unread_kind(std::string_view name, ByteView start);
+
+}  // namespace archguard

@@ -1,0 +1,167 @@
+// Files of formats that no loader of Linux or Windows takes, or that only a compiler reads, wherever they
+// stand: by name, in a folder, in a zip file, in an archive.
+#include <doctest/doctest.h>
+
+#include "running.h"
+#include "support/builders/archive_builder.h"
+#include "support/builders/cubin_builder.h"
+#include "support/builders/fatbin_builder.h"
+#include "support/builders/zip_builder.h"
+
+using namespace archguard::test;
+
+namespace {
+
+Bytes cubin() {
+  return CubinBuilder{}.kernel("gemm", sass::join({sass::store(), sass::exit()})).bytes();
+}
+
+Bytes code() {
+  return FatbinBuilder{}.cubin(80, cubin()).bytes();
+}
+
+// The beginning of a file, zeros up to `at`, and a fat binary of sm_80.
+Bytes with_code(Bytes start, std::size_t at) {
+  start.resize(at);
+  const Bytes fatbin = code();
+  start.insert(start.end(), fatbin.begin(), fatbin.end());
+  return start;
+}
+
+Bytes gl_object() {
+  Bytes bytes = {0,    0,    0xff, 0xff, 1,    0,    0x64, 0x86, 0,    0,    0,    0,    0x38, 0xfe,
+                 0xb3, 0x0c, 0xa5, 0xd9, 0xab, 0x4d, 0xac, 0x9b, 0xd6, 0xb6, 0x22, 0x26, 0x53, 0xc2};
+  bytes.resize(200);
+  return bytes;
+}
+
+RunOutput verify(const TemporaryFolder& folder, const std::string& path, const std::string& device) {
+  return run_archguard({"verify", path, "--device", device + "@13.0", "--brief"}, folder.path());
+}
+
+}  // namespace
+
+TEST_CASE("a Mach-O file is searched: by name, in a folder, in a zip file and in an archive") {
+  const Bytes starts[] = {
+      {0xce, 0xfa, 0xed, 0xfe, 7, 0, 0, 0, 3, 0, 0, 0, 6, 0, 0, 0},        // 32 bits, a library
+      {0xcf, 0xfa, 0xed, 0xfe, 7, 0, 0, 1, 3, 0, 0, 0, 6, 0, 0, 0},        // 64 bits
+      {0xfe, 0xed, 0xfa, 0xce, 0, 0, 0, 18, 0, 0, 0, 0, 0, 0, 0, 6},       // the other order
+      {0xfe, 0xed, 0xfa, 0xcf, 1, 0, 0, 18, 0, 0, 0, 0, 0, 0, 0, 6},       //
+      {0xca, 0xfe, 0xba, 0xbe, 0, 0, 0, 2, 1, 0, 0, 7, 0, 0, 0, 3, 0, 0},  // universal
+      {0xca, 0xfe, 0xba, 0xbf, 0, 0, 0, 2, 1, 0, 0, 7, 0, 0, 0, 3, 0, 0},  // of large files
+  };
+  for (const Bytes& start : starts) {
+    const TemporaryFolder folder;
+    // Larger than what is searched of a folder's data, whatever it is.
+    const Bytes library = with_code(start, std::size_t{5} << 20);
+    folder.file("lib.dylib", text_of(library));
+    const TemporaryFolder zips, archives;
+    zips.file("p.whl", text_of(ZipBuilder{}.stored("m.so", library).bytes()));
+    archives.file("l.a", text_of(ArchiveBuilder{}.member("x.o", library).bytes()));
+    for (const auto& [at, path] :
+         {std::pair(&folder, "lib.dylib"), std::pair(&folder, "."), std::pair(&zips, "p.whl"),
+          std::pair(&zips, "."), std::pair(&archives, "l.a")}) {
+      CAPTURE(path);
+      const RunOutput run = verify(*at, path, "8.0");
+      CHECK(run.out.find(": 1 of 1 covered\n") != std::string::npos);
+      CHECK(run.exit_code == 0);
+      CHECK(verify(*at, path, "9.0").out.find("error 209") != std::string::npos);
+      CHECK(verify(*at, path, "9.0").exit_code == 1);
+    }
+  }
+}
+
+TEST_CASE("a class file of Java is no universal Mach-O file, and one without device code has none") {
+  const TemporaryFolder folder;
+  folder.file("A.class",
+              text_of(with_code({0xca, 0xfe, 0xba, 0xbe, 0, 0, 0, 52, 0, 0}, std::size_t{5} << 20)));
+  CHECK(verify(folder, ".", "8.0").out == "no binary in .\n");
+  Bytes program = {0xcf, 0xfa, 0xed, 0xfe, 7, 0, 0, 1, 3, 0, 0, 0, 2, 0, 0, 0};
+  program.resize(4096);
+  folder.file("a.out", text_of(program));
+  CHECK(verify(folder, "a.out", "8.0").out == "a.out: no device code\n");
+  CHECK(verify(folder, "a.out", "8.0").exit_code == 3);
+}
+
+TEST_CASE("images in data are found in a zip file as they are in a folder") {
+  const Bytes image = cubin();
+  Bytes pickle = {0x80, 4, 0x95, 0, 0};
+  pickle.insert(pickle.end(), image.begin(), image.end());
+  Bytes plan(std::size_t{5} << 20);
+  plan.insert(plan.end(), image.begin(), image.end());
+  const std::pair<const char*, const Bytes*> files[] = {
+      {"kernel.pkl", &pickle}, {"0f3a_2", &pickle}, {"m.plan", &plan}};
+  for (const auto& [name, bytes] : files)
+    for (const bool deflated : {false, true}) {
+      const TemporaryFolder folder;
+      ZipBuilder zip;
+      folder.file("p.zip",
+                  text_of((deflated ? zip.deflated(name, *bytes) : zip.stored(name, *bytes)).bytes()));
+      for (const char* path : {"p.zip", "."}) {
+        const RunOutput run = verify(folder, path, "8.0");
+        CHECK(run.out.find("p.zip(" + std::string(name) + "): 1 of 1 covered\n") != std::string::npos);
+        CHECK(run.exit_code == 0);
+        CHECK(verify(folder, path, "9.0").exit_code == 1);
+      }
+    }
+  const TemporaryFolder folder;
+  folder.file("p.zip", text_of(ZipBuilder{}.stored("large.bin", plan).bytes()));
+  CHECK(verify(folder, "p.zip", "8.0").exit_code == 3);
+}
+
+TEST_CASE("what stands for a file, and what only a linker compiles, is named in a zip file, too") {
+  const std::pair<const char*, Bytes> members[] = {
+      {"weights.bin", bytes_of_text("version https://git-lfs.github.com/spec/v1\n")},
+      {"x.o", bytes_of_text("BC\xc0\xde and more")},
+      {"x.obj", gl_object()}};
+  for (const auto& [name, bytes] : members) {
+    const TemporaryFolder folder;
+    folder.file("p.zip", text_of(ZipBuilder{}.stored(name, bytes).bytes()));
+    for (const char* path : {"p.zip", "."}) {
+      const RunOutput run = verify(folder, path, "8.0");
+      CHECK(run.out.find("passed over unread: 1 ") == 0);
+      CHECK(run.out.find("p.zip(" + std::string(name) + ")") != std::string::npos);
+      CHECK(run.exit_code == 2);
+    }
+  }
+  const std::pair<const char*, Bytes> lost[] = {{"libx.so", {}},
+                                                {"k.cubin", bytes_of_text("nothing known")},
+                                                {"libx.so", bytes_of_text("/annex/objects/SHA256E-s12\n")}};
+  for (const auto& [name, bytes] : lost) {
+    const TemporaryFolder folder;
+    folder.file("p.zip", text_of(ZipBuilder{}.stored(name, bytes).bytes()));
+    for (const char* path : {"p.zip", "."}) {
+      const RunOutput run = verify(folder, path, "8.0");
+      CHECK(run.out.find("archguard: error: ") == 0);
+      CHECK(run.out.find("p.zip(" + std::string(name) + "): is ") != std::string::npos);
+      CHECK(run.exit_code == 2);
+    }
+  }
+}
+
+TEST_CASE(
+    "an object of MSVC's /GL cannot be judged, by name or in a library; in a folder it is passed over") {
+  const TemporaryFolder folder;
+  folder.file("x.obj", text_of(gl_object()));
+  folder.file("l.lib", text_of(ArchiveBuilder{}
+                                   .names(ArchiveBuilder::Names::microsoft)
+                                   .member("x.obj", gl_object())
+                                   .member("y.obj", code())
+                                   .bytes()));
+  const auto error = [](const std::string& name, const std::string& file) {
+    return "archguard: error: " + name +
+           ": is an object of MSVC's /GL, whose device code cannot be judged\n"
+           "  fix: compile it without /GL, or verify what it is linked into\n" +
+           file + ": not read whole, so nothing counts as covered\n" + file + ": 0 of 1 covered\n";
+  };
+  CHECK(verify(folder, "x.obj", "8.0").out == error("x.obj", "x.obj"));
+  CHECK(verify(folder, "x.obj", "8.0").exit_code == 2);
+  CHECK(verify(folder, "l.lib", "8.0").out == error("l.lib(x.obj)", "l.lib"));
+  CHECK(verify(folder, "l.lib", "8.0").exit_code == 2);
+  const TemporaryFolder objects;
+  objects.file("x.obj", text_of(gl_object()));
+  CHECK(verify(objects, ".", "8.0").out ==
+        "passed over unread: 1 object of MSVC's /GL (./x.obj); their device code is not judged\n"
+        "  fix: compile them without /GL, or verify what they are linked into\nno binary in .\n");
+  CHECK(verify(objects, ".", "8.0").exit_code == 2);
+}
