@@ -250,7 +250,8 @@ ContainerCode ContainerCodes::next() {
         code.errors.push_back({where(*object, *container), read.error().text(), read.error().fix});
       }
     } else if (!image.unknown.empty() && !container->bare) {  // the program may well not choose it
-      code.errors.push_back({where(*object, *container), "unknown image: " + image.unknown, {}});
+      code.errors.push_back(
+          {where(*object, *container), "unknown image: " + image.unknown, fix_of_unknown(entry)});
     }
     code.images.push_back(std::move(image));
   }

@@ -48,7 +48,11 @@ void read_meaning(const Cursor& fields, Entry& entry) {
   const std::uint16_t major = fields.u16(kCodeMajorAt), minor = fields.u16(kCodeMinorAt);
   const std::uint32_t arch = fields.u32(kArchAt);
 
-  if (entry.kind == EntryKind::other) note(entry, "kind " + hex(entry.kind_code));
+  const bool concatenated = entry.kind_code == kKindConcatenated;
+  if (concatenated)
+    note(entry, "several images compressed as one (nvcc --concat), which are not read");
+  else if (entry.kind == EntryKind::other)
+    note(entry, "kind " + hex(entry.kind_code));
   if (version != kEntryVersion) note(entry, "entry version " + hex(version));
   for (std::uint64_t rest = entry.flags & ~kFlagsKnown; rest != 0; rest &= rest - 1)
     note(entry, "flag " + hex(rest & (~rest + 1)));
@@ -59,7 +63,7 @@ void read_meaning(const Cursor& fields, Entry& entry) {
 
   if (arch >= 10 && arch <= 999)
     entry.arch.number = static_cast<int>(arch);
-  else
+  else if (!concatenated)  // these have one each
     note(entry, "arch " + std::to_string(arch));
   const bool a = (entry.flags & kFlagA) != 0, f = (entry.flags & kFlagF) != 0;
   if (a && f) note(entry, "both suffixes a and f");

@@ -5,6 +5,7 @@
 #include "container/packed.h"
 #include "container/zip.h"
 #include "fatbin/fatbin.h"
+#include "fatbin/format.h"
 #include "fatbin/object_reader.h"
 #include "fatbin/registrations.h"
 #include "fatbin/zip_visitor.h"
@@ -111,9 +112,14 @@ std::string image_name(const Entry& entry) {
     case EntryKind::ltoir:
       return (entry.optix ? "OptiX-IR of " : "lto_") + arch;
     case EntryKind::other:
+      if (entry.kind_code == fatbin::kKindConcatenated) return "concatenated";
       break;
   }
   return "kind " + hex(entry.kind_code) + " of " + arch;
+}
+
+std::string fix_of_unknown(const Entry& entry) {
+  return entry.kind_code == fatbin::kKindConcatenated ? "build it without --concat" : "";
 }
 
 }  // namespace archguard

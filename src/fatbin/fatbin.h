@@ -162,6 +162,9 @@ void add_runtime_code(const DeviceObject& object, std::vector<std::string>& func
 // suffix; "kind 0x55 of 90" for one that is not known.
 std::string image_name(const Entry& entry);
 
+// What to do about an entry that is `unknown`; empty where nobody knows.
+std::string fix_of_unknown(const Entry& entry);
+
 // Every container of the file: in its sections, and found by signature anywhere else in it but in sections
 // that say that they hold no data (Section::data). `member` names the file where it is one of a zip file.
 // Large files are read by several threads at once, here and in ContainerCodes: read() of `source` must allow

@@ -265,6 +265,7 @@ std::vector<Bytes> seeds_of(const std::string& target) {
   }
   if (target == "entry") {
     Seeds seeds = {fatbin(), small_fatbin()};
+    seeds.push_back(FatbinBuilder{}.image(0x100, "0", Bytes(64)).code_version(1, 0).zstd().bytes());
     for (Bytes& seed : seeds) seed.erase(seed.begin(), seed.begin() + 16);  // the container's header
     return seeds;
   }

@@ -3,6 +3,7 @@ cuobjdump reads, and the kernels of every image are those that the source has.""
 import os
 import re
 import shutil
+import subprocess
 import tempfile
 import unittest
 
@@ -86,6 +87,19 @@ class CompilersTest(unittest.TestCase):
 
     def test_13_5(self):
         self.fetched("13.5")
+
+    def test_concatenated(self):
+        nvcc = os.path.join(common.options.cache, COMPILERS["13.5"])
+        if not os.path.exists(nvcc):
+            self.skipTest("no nvcc; run tests/support/fetch nvcc-13.5")
+        out = os.path.join(self.folder, "concatenated.fatbin")
+        common.run([nvcc, "-fatbin", "--concat", "one.cu", "-o", out] + gencode(("80", "sm_80"), ("90", "sm_90")), cwd=self.folder)
+        self.assertIn("concatenated entry code:", common.run([common.cuobjdump(), out]))
+        verify = subprocess.run([common.options.archguard, "verify", out, "--device", "9.0@13.5"], stdout=subprocess.PIPE,
+                                stderr=subprocess.STDOUT, text=True, timeout=500)
+        self.assertEqual(verify.returncode, 2)
+        self.assertIn("several images compressed as one (nvcc --concat), which are not read\n  fix: build it without --concat\n",
+                      verify.stdout)
 
 
 if __name__ == "__main__":

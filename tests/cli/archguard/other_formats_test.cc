@@ -165,3 +165,12 @@ TEST_CASE(
         "  fix: compile them without /GL, or verify what they are linked into\nno binary in .\n");
   CHECK(verify(objects, ".", "8.0").exit_code == 2);
 }
+
+TEST_CASE("images of nvcc --concat are unknown, with a way out") {
+  const TemporaryFolder folder;
+  folder.file("t.fatbin", text_of(FatbinBuilder{}.image(0x100, "0", Bytes(64)).zstd().bytes()));
+  const RunOutput run = run_archguard({"verify", "t.fatbin", "--device", "9.0@13.5"}, folder.path());
+  CHECK(run.out.find("archguard: error: t.fatbin: unknown image: several images compressed as one (nvcc "
+                     "--concat), which are not read\n  fix: build it without --concat\n") == 0);
+  CHECK(run.exit_code == 2);
+}

@@ -70,6 +70,19 @@ TEST_CASE("both generations of cubins and every flag of a host are known") {
   CHECK(outline(code) == "t: sass 75; sass 120;\n");
 }
 
+TEST_CASE("an entry of several images says what it is, and what to do") {
+  // Its own arch is 0: each image has one, in a table that follows the entry's fields.
+  const DeviceCode code =
+      read(FatbinBuilder{}.image(0x100, "0", filler(64)).code_version(1, 0).zstd().bytes(), "t");
+  const Entry& entry = code.objects[0].containers[0].entries[0];
+  CHECK(entry.unknown == "several images compressed as one (nvcc --concat), which are not read");
+  CHECK(image_name(entry) == "concatenated");
+  CHECK(fix_of_unknown(entry) == "build it without --concat");
+  const DeviceCode other = read(FatbinBuilder{}.image(0x80, "90", filler(64)).bytes(), "t");
+  CHECK(other.objects[0].containers[0].entries[0].unknown == "kind 0x80");
+  CHECK(fix_of_unknown(other.objects[0].containers[0].entries[0]).empty());
+}
+
 TEST_CASE("a container without entries is one") {
   const DeviceCode code = read(FatbinBuilder{}.bytes(), "t.fatbin");
   CHECK(errors_of(code) == "");
