@@ -34,7 +34,7 @@ bool has_number(std::string_view text, std::string_view prefix) {
 }
 
 // All that a verdict depends on, but for names.
-std::string kind_text(const Image& image) {
+std::string kind_text(const Image& image, const ContainerCode& code) {
   const auto toolkit = toolkit_of(image);
   std::string text = image_name(image.entry) + "|" + std::to_string(static_cast<int>(image.entry.kind)) +
                      "|" + std::to_string(image.entry.kind_code);
@@ -43,6 +43,8 @@ std::string kind_text(const Image& image) {
   text += "|" + (toolkit ? to_string(*toolkit) : std::string());
   text += "|" + std::to_string(image.code ? image.code->cubin_abi : 0);
   text += "|" + std::to_string(image.code ? image.code->parameters : 0);
+  text += image.code && image.code->by_gcc ? "|gcc" : "";
+  text += code.container.offload ? "|offload" : "";
   text += !image.code ? "|none" : image.code->relocatable ? "|relocatable" : "|";
   return text + "|" + image.unknown;
 }
@@ -72,7 +74,11 @@ bool names_an_architecture(const std::string& kernel) {
 void BareImages::add(const std::string& place, const ContainerCode& code) {
   const bool any_unknown = std::any_of(code.images.begin(), code.images.end(),
                                        [](const Image& image) { return !image.unknown.empty(); });
-  if (!asks_as_embedded(code) || (!any_unknown && !asks_for_image(code))) return;
+  if (is_of_gcc(code)) return gcc_.add(place, code);
+  if (asks_as_embedded(code) && (any_unknown || asks_for_image(code))) add_items(place, code);
+}
+
+void BareImages::add_items(const std::string& place, const ContainerCode& code) {
   for (const Image& image : code.images) {
     const std::size_t item = items_.size();
     const bool named = image.code && !image.code->kernels.empty();
@@ -88,6 +94,7 @@ void BareImages::add(const std::string& place, const ContainerCode& code) {
 }
 
 void BareImages::finish() {
+  if (const auto joined = gcc_.join()) add_items(joined->place, joined->code);
   for (std::size_t item = 0; item < items_.size(); ++item) modules_[root_of(item)].push_back(item);
   for (auto& [name, kernel] : kernels_) {
     kernel.module = root_of(kernel.items.front());
@@ -107,7 +114,7 @@ std::size_t BareImages::root_of(std::size_t item) {
 }
 
 std::size_t BareImages::kind_of(const Image& image, const ContainerCode& code) {
-  const auto [known, is_new] = kind_by_text_.try_emplace(kind_text(image), kinds_.size());
+  const auto [known, is_new] = kind_by_text_.try_emplace(kind_text(image, code), kinds_.size());
   if (!is_new) return known->second;
   ContainerCode one = code;
   one.images = {image};

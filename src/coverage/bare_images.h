@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "coverage/container_code.h"
+#include "coverage/gcc_modules.h"
 
 namespace archguard {
 
@@ -47,9 +48,11 @@ class BareImages {
   const std::vector<std::size_t>& items_of(std::size_t module) const { return modules_.at(module); }
 
  private:
+  void add_items(const std::string& place, const ContainerCode& code);
   std::size_t root_of(std::size_t item);
   std::size_t kind_of(const Image& image, const ContainerCode& code);
 
+  GccModules gcc_;
   std::vector<Item> items_;
   std::vector<ContainerCode> kinds_;
   std::map<std::string, std::size_t> kind_by_text_;

@@ -19,7 +19,8 @@ bool is_same_kind(const Image& a, const Image& b) {
   return a.entry.kind == b.entry.kind && a.entry.kind_code == b.entry.kind_code &&
          a.entry.arch == b.entry.arch && a.entry.or_archs == b.entry.or_archs &&
          a.entry.ptx_isa == b.entry.ptx_isa && a.unknown == b.unknown && toolkit_of(a) == toolkit_of(b) &&
-         a.code.has_value() == b.code.has_value() && (!a.code || a.code->relocatable == b.code->relocatable);
+         a.code.has_value() == b.code.has_value() &&
+         (!a.code || (a.code->relocatable == b.code->relocatable && a.code->by_gcc == b.code->by_gcc));
 }
 
 }  // namespace

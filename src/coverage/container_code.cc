@@ -97,6 +97,20 @@ std::uint64_t most_inflated(std::uint64_t file_size) {
   return file_size > UINT64_MAX / kFactor ? UINT64_MAX : std::max(kAlways, file_size * kFactor);
 }
 
+// SASS that is linked is no part for a linker, whatever says so of its fat binary.
+bool any_whole(const std::vector<Image>& images) {
+  return std::any_of(images.begin(), images.end(), [](const Image& image) {
+    return image.entry.kind == EntryKind::sass && image.code && !image.code->relocatable;
+  });
+}
+
+// What clang of 14 and older made for libomptarget stands among the data of a linked file: kernels tell it.
+void mark_clangs_own(ContainerCode& code) {
+  const auto is_own = [](const KernelName& kernel) { return starts_with(kernel.name, "__omp_offloading_"); };
+  code.container.offload |=
+      code.container.bare && std::any_of(code.kernels.begin(), code.kernels.end(), is_own);
+}
+
 bool is_read(const Entry& entry) {
   const bool holds_kernels =
       entry.kind == EntryKind::sass || entry.kind == EntryKind::ptx || entry.kind == EntryKind::reloc_ptx;
@@ -255,9 +269,11 @@ ContainerCode ContainerCodes::next() {
     }
     code.images.push_back(std::move(image));
   }
+  if (code.linked && any_whole(code.images)) code.container.relocatable = false;
   code.kernels = union_of_kernels(code.images);
   code.variables = union_of_variables(code.images, false);
   if (!asks_for_image(code)) code.variables = union_of_variables(code.images, true);
+  mark_clangs_own(code);
   return code;
 }
 

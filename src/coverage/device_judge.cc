@@ -137,7 +137,8 @@ struct DeviceJudge::State {
   void add_embedded() {
     EmbeddedResult& embedded = result_.embedded;
     const bool all = result_.containers.total == 0;
-    const bool is_error = all || (policy_.embedded == EmbeddedPolicy::error && !embedded.ltoir);
+    const bool is_error =
+        all || embedded.registered || (policy_.embedded == EmbeddedPolicy::error && !embedded.ltoir);
     embedded.is_error = embedded.lacking() && is_error && !embedded.comes_later && !embedded.in_doubt;
     if (!embedded.is_error) return;
     Failure failure;

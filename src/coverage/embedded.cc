@@ -10,7 +10,7 @@ namespace archguard {
 namespace {
 
 constexpr std::size_t kNamesShown = 8;
-constexpr int kUncertain = 10;  // beyond any nearness()
+constexpr int kUncertain = 10, kCertain = 20;  // beyond any nearness()
 
 // How near a failure is to running: what a newer driver or another environment mends comes first.
 int nearness(const Judgement& judgement) {
@@ -81,6 +81,11 @@ class EmbeddedJudge {
     return images_.kinds()[images_.items()[item].kind].images.front().entry;
   }
 
+  bool is_registered(std::size_t item) const {
+    const ContainerCode& kind = images_.kinds()[images_.items()[item].kind];
+    return kind.container.offload || is_of_gcc(kind);
+  }
+
   // None of these runs: says why.
   void fail(const std::vector<std::size_t>& items) {
     const std::size_t nearest = nearest_of(items);
@@ -95,6 +100,8 @@ class EmbeddedJudge {
     result_.where = images_.items()[nearest].place;
     result_.kernel = images_.items()[nearest].kernel;
     result_.found = names_of(items);
+    result_.registered =
+        std::any_of(items.begin(), items.end(), [&](std::size_t item) { return is_registered(item); });
     if (result_.may_run) judgement.verdict = Verdict::unknown;
     say_fix(items, judgement);
   }
@@ -123,7 +130,8 @@ class EmbeddedJudge {
     for (const auto* each : lacking) {
       if (!seen.insert(each->second.module).second) continue;
       const int near = nearness(of(nearest_of(images_.items_of(each->second.module)))) +
-                       (each->second.perhaps_specific ? kUncertain : 0);
+                       (each->second.perhaps_specific ? kUncertain : 0) -
+                       (is_registered(each->second.items.front()) ? kCertain : 0);
       if (worst != nullptr && least <= near) continue;
       least = near;
       worst = &each->second;

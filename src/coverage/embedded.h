@@ -41,9 +41,11 @@ struct EmbeddedResult {
   // on other devices alone. Never an error.
   bool in_doubt = false;
 
-  bool ltoir = false;        // none of them is anything but LTO-IR, which the program links for its device
-  bool may_run = false;      // with lacking(): an image that is not understood
-  bool is_error = false;     // by the policy; else a warning
+  bool registered =
+      false;              // lacking(): a runtime takes them, libomptarget's or GCC's, not the program itself
+  bool ltoir = false;     // none of them is anything but LTO-IR, which the program links for its device
+  bool may_run = false;   // with lacking(): an image that is not understood
+  bool is_error = false;  // by the policy; else a warning
   bool comes_later = false;  // a newer driver mends it, and the CUDA runtime fails before: neither of both
 
   bool lacking() const { return total != 0 && (fitting == 0 || !without.empty()); }

@@ -5,15 +5,15 @@
 namespace archguard {
 namespace {
 
-Fit fit_as(EntryKind kind, Arch arch, ComputeCapability device) {
-  return kind == EntryKind::sass ? sass_fits(arch, device) : ptx_fits(arch, device);
+Fit fit_as(const Entry& entry, Arch arch, ComputeCapability device) {
+  return entry.kind == EntryKind::sass || entry.own_arch ? sass_fits(arch, device) : ptx_fits(arch, device);
 }
 
 // Does the image fit as one arch that it may be for, and not as another?
 bool suffix_decides(const Entry& entry, ComputeCapability device) {
-  const Fit fit = fit_as(entry.kind, entry.arch, device);
+  const Fit fit = fit_as(entry, entry.arch, device);
   return std::any_of(entry.or_archs.begin(), entry.or_archs.end(),
-                     [&](Arch arch) { return fit_as(entry.kind, arch, device) != fit; });
+                     [&](Arch arch) { return fit_as(entry, arch, device) != fit; });
 }
 
 }  // namespace
@@ -23,7 +23,7 @@ bool is_native(EntryKind kind) {
 }
 
 Fit fit_of(const Entry& entry, ComputeCapability device) {
-  return suffix_decides(entry, device) ? Fit::unknown : fit_as(entry.kind, entry.arch, device);
+  return suffix_decides(entry, device) ? Fit::unknown : fit_as(entry, entry.arch, device);
 }
 
 std::string why_unknown(const Entry& entry, ComputeCapability device) {

@@ -11,7 +11,8 @@ namespace archguard {
 bool is_native(EntryKind kind);
 
 // sass_fits() or ptx_fits() of this image. LTO-IR is code for a virtual arch, as PTX is: nvlink and nvJitLink
-// 13.0 and 13.5 link lto_80 for every arch from sm_80 on, lto_90a for sm_90a, lto_100f for its family. Where
+// 13.0 and 13.5 link lto_80 for every arch from sm_80 on, lto_90a for sm_90a, lto_100f for its family. What
+// clang-linker-wrapper makes SASS of its own arch of serves the devices that this does. Where
 // it does not tell its arch whole, each that it may be for is judged, and where they differ the answer is
 // unknown.
 Fit fit_of(const Entry& entry, ComputeCapability device);

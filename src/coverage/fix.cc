@@ -7,6 +7,7 @@
 #include "coverage/device_driver.h"
 #include "coverage/fix_build.h"
 #include "coverage/fix_trial.h"
+#include "coverage/gcc_modules.h"
 
 // A fix is searched, not looked up: each candidate is applied to what was judged, and judged again. So none
 // is offered that the file has already, that the toolkit cannot make, or that leads to another error.
@@ -70,6 +71,7 @@ class Search {
       fix.demand = question_.policy.require_sass ? "--require sass" : "--require-ptx";
       if (question_.policy.require_ptx) return fix;
     }
+    if (fix.ways.empty() && fix.demand.empty() && is_of_gcc(code_)) fix.change = kOlderTargetOfGcc;
     // An older toolkit costs the rest of the fleet something.
     fix.leave_out = std::all_of(fix.ways.begin(), fix.ways.end(), [&](const Remedy& way) {
       return way.holds.empty() && way.toolkits && (!toolkit_ || way.toolkits->last < *toolkit_);
@@ -88,6 +90,10 @@ class Search {
     if (question_.of_others) {
       if (!new_driver) offer(fix, base, true);
       if (failed_.code != kInvalidKernelImage || fix.ways.empty()) offer_library(fix, base, new_driver);
+      return;
+    }
+    if (is_of_gcc(code_)) {
+      if (!new_driver) offer(fix, base, true);
       return;
     }
     const bool linked = is_for_linking(code_) && offer(fix, linked_too(base), new_driver);
@@ -127,7 +133,7 @@ class Search {
   std::vector<Remedy> with_additions(const Remedy& base, const std::vector<Arch>& archs) const {
     std::vector<Remedy> candidates;
     const auto sass = newest_sass_for(archs, capability());
-    const auto ptx = ptx_for_the_newest(archs);
+    const auto ptx = code_.container.offload ? std::nullopt : ptx_for_the_newest(archs);
     // Who hands PTX to the driver does not hand it a cubin, unless that is what is asked for.
     const bool takes_sass = !bare_ || question_.policy.require_sass ||
                             !std::all_of(code_.images.begin(), code_.images.end(), [](const Image& image) {
@@ -150,7 +156,7 @@ class Search {
 
   std::vector<Remedy> with_ptx(const Remedy& base, const std::vector<Arch>& archs) const {
     const auto ptx = newest_ptx_for(archs, capability());
-    if (!ptx) return {};
+    if (!ptx || code_.container.offload) return {};
     return {adding(base, {{*ptx, false, true}})};
   }
 
@@ -165,6 +171,7 @@ class Search {
     remedy.add = std::move(add);
     remedy.apart = bare_;
     remedy.embedded = is_of_data();
+    remedy.offload = code_.container.offload;
     return remedy;
   }
 

@@ -27,6 +27,7 @@ struct Remedy {
   std::vector<Addition> add;             // images beside those that are there
   bool apart = false;                    // each is a file of its own: there is no fat binary to hold them
   bool embedded = false;                 // with `apart`: among the data of the file that holds the others
+  bool offload = false;                  // the images are clang's: --offload-arch
   bool lz4 = false;                      // compress with LZ4, not with zstd
   bool link = false;                     // link the code for the device, or compile it as a whole
   bool other_library = false;            // another build of the library, for the major version of `toolkits`

@@ -72,6 +72,7 @@ Image made(Image image, EntryKind kind, Arch arch, std::optional<Version> toolki
   image.entry.arch = arch;
   image.code->archs = {arch};
   image.entry.or_archs.clear();
+  image.entry.own_arch = false;
   image.code->toolkit = toolkit;
   image.code->cubin_abi = toolkit ? cubin_abi_of(*toolkit, arch) : 0;
   const Toolkit* maker = toolkit ? find_toolkit(*toolkit) : nullptr;

@@ -37,6 +37,10 @@ std::string as_data(const Addition& add) {
   return apart(add, "a cubin of ", "PTX of ");
 }
 
+std::string offload_arch(const Addition& add) {
+  return "--offload-arch=sm_" + to_string(add.arch);
+}
+
 template <class Spelling>
 std::vector<std::string> spelled(const std::vector<Addition>& additions, Spelling spelling) {
   std::vector<std::string> texts;
@@ -159,6 +163,7 @@ class Speaker {
 
   // The list in full once; it is the same list further on.
   std::string add(const Remedy& way) {
+    if (way.offload) return "add " + listed(spelled(way.add, offload_arch)) + " to clang's flags";
     if (way.embedded) return "embed " + listed(spelled(way.add, as_data)) + " as well";
     if (way.apart) return "compile it for " + listed(spelled(way.add, as_file)) + " as well";
     const bool again = list_named_;

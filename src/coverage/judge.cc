@@ -128,7 +128,8 @@ std::string needed_for(const ContainerCode& code, ComputeCapability device, cons
     return use.environment.forces_jit + " makes the driver pass over SASS, so it needs " + ptx;
   const bool any_older = device.minor != 0 && !is_tegra(device);
   return "it needs SASS of sm_" + own +
-         (any_older ? " or of an older " + std::to_string(device.major) + ".x" : "") + ", or " + ptx;
+         (any_older ? " or of an older " + std::to_string(device.major) + ".x" : "") +
+         (code.container.offload ? "" : ", or " + ptx);
 }
 
 Judgement judge_choice(const ContainerCode& code, const Device& device, const Use& use) {
@@ -238,7 +239,7 @@ std::string describe_images(const ContainerCode& code) {
         text = image_name(image.entry) + " cubin";
         break;
       case EntryKind::ltoir:
-        text = image.entry.optix ? image_name(image.entry) : "LTO-IR lto_" + arch;
+        text = image.entry.optix || image.entry.own_arch ? image_name(image.entry) : "LTO-IR lto_" + arch;
         break;
       case EntryKind::reloc_ptx:
         text = "relocatable PTX compute_" + arch;

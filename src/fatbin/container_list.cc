@@ -15,7 +15,7 @@ constexpr std::size_t kKeptFirst = 1 << 14;  // with Keep::first
 Kept::Kept(Keep keep) : room(keep == Keep::all ? SIZE_MAX : kKeptFirst) {}
 
 void ContainerList::add(Container container) {
-  if (!container.bare) ++fat_binaries_;
+  if (!container.bare && !container.offload) ++fat_binaries_;
   const std::size_t size = container.entries.size() + 1;
   if (kept_.room < size) return pack(std::move(container));
   kept_.room -= size;

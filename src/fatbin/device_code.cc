@@ -110,7 +110,7 @@ std::string image_name(const Entry& entry) {
     case EntryKind::reloc_ptx:
       return "compute_" + arch + " (relocatable)";
     case EntryKind::ltoir:
-      return (entry.optix ? "OptiX-IR of " : "lto_") + arch;
+      return (entry.optix ? "OptiX-IR of " : entry.own_arch ? "LLVM bitcode of sm_" : "lto_") + arch;
     case EntryKind::other:
       if (entry.kind_code == fatbin::kKindConcatenated) return "concatenated";
       break;

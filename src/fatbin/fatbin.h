@@ -36,6 +36,9 @@ struct Entry {
   std::uint64_t uncompressed_size = 0;  // equals stored_size for a raw one
   std::string identifier;               // the source's name, with -G or -lineinfo
   bool optix = false;  // PTX that OptiX compiles (it calls _optix_…), not the driver's module loader
+  // clang-linker-wrapper makes SASS of its own arch of it and nothing else: PTX, and LLVM's bitcode
+  // (-foffload-lto), whose kind is `ltoir`, too.
+  bool own_arch = false;
 };
 
 // One fat binary ("container"): what the runtime registers as one, and the driver chooses one image from.
@@ -53,6 +56,9 @@ struct Container {
   // No fat binary: one image that stands in a host file as data, which the program hands to the driver itself
   // (bin2c, `.incbin`, CMake's CUDA_PTX_COMPILATION). `offset` is where it begins.
   bool bare = false;
+  // Made by clang's offload driver (--offload-arch) for OpenMP or CUDA; never with the runtime's
+  // registration.
+  bool offload = false;
   // Bare, and right behind the header of a fat binary's entry: the beginning of that fat binary is lost. Such
   // ones become errors, and are not among DeviceObject::containers.
   bool orphan = false;
@@ -173,8 +179,8 @@ DeviceCode read_device_code(const ByteSource& source, const std::string& path, c
                             Keep keep = Keep::all);
 
 // The same for a file of no known format, which is data of a program: what images stand in it.
-DeviceCode search_device_code(const ByteSource& source, const std::string& path, const std::string& member = {},
-                              Keep keep = Keep::all);
+DeviceCode search_device_code(const ByteSource& source, const std::string& path,
+                              const std::string& member = {}, Keep keep = Keep::all);
 
 // Is it a zip file, whose members are files of their own?
 bool holds_files(const ByteSource& source);

@@ -11,6 +11,7 @@
 #include "fatbin/dynamic_symbols.h"
 #include "fatbin/format.h"
 #include "fatbin/host_references.h"
+#include "fatbin/link_time_code.h"
 #include "fatbin/nvvm_image.h"
 #include "fatbin/offload_reader.h"
 #include "fatbin/region_reader.h"
@@ -25,17 +26,6 @@ constexpr std::uint64_t kObjectPart = std::uint64_t{4} << 20;
 constexpr std::size_t kPiecesAhead = 32;
 // What a piece may hold before its turn comes: bounds the memory that a hostile file costs.
 constexpr std::size_t kEntriesAhead = 1 << 14;
-
-// What GCC leaves in an object under -flto, each as ".gnu.lto_…" and a number: `.lto.` has eight bytes, of
-// which the fifth tells that there is nothing else in the object ("slim", lto_section in GCC's
-// lto-streamer.h); `.symtab.` has the names of symbols, NUL-terminated, in between other fields. The program
-// itself, and the device code with it, is compressed.
-constexpr const char* kLtoHeadSection = ".gnu.lto_.lto.";
-constexpr const char* kLtoSymbolsSection = ".gnu.lto_.symtab.";
-constexpr std::uint64_t kLtoSlimAt = 4;
-// Of the functions that nvcc's host code calls: __cudaRegisterFatBinary, __cudaRegisterLinkedBinary_….
-constexpr std::string_view kLtoRegistrations[] = {"__cudaRegisterFatBinary", "__cudaRegisterLinkedBinary"};
-constexpr std::size_t kLtoBlock = std::size_t{64} * 1024, kLtoOverlap = 32;
 
 // The host code of an object made with -rdc=true registers through a function of this name and a suffix of
 // its own, which the device linker writes. A file that still wants it from elsewhere was linked without: what
@@ -80,7 +70,9 @@ class ObjectReader {
     if (host_.linked)
       check_device_link();
     else
-      check_link_time_code();
+      for (Error& error :
+           link_time_code_in(source_, host_, list_.fat_binaries() != 0, object_name(out_.path, out_.member)))
+        code_.errors.push_back(std::move(error));
   }
 
  private:
@@ -106,7 +98,7 @@ class ObjectReader {
       Found part = found.next();
       const std::uint64_t begin = std::max(at, piece.begin);
       if (begin >= part.end && !part.cut) continue;  // all of it lies within a container
-      if (piece.region.offload && part.cut) {
+      if (piece.region.kind != RegionKind::nvidia && part.cut) {
         RegionReader again(source_, sections_, kEntriesMost);
         part = piece.read(again, begin);
       } else if (const bool holds = part.drop_before(begin); !holds || part.cut) {
@@ -177,7 +169,7 @@ class ObjectReader {
   // The regions that the object itself says hold device code, in order, without overlap.
   std::vector<Region> named_regions() {
     if (host_.format == HostFormat::fatbin) return {{0, size_, {}, 0, false}};
-    if (host_.format == HostFormat::offload) return {{0, size_, {}, 0, true, true}};
+    if (host_.format == HostFormat::offload) return {{0, size_, {}, 0, true, RegionKind::offload}};
     const bool is_program = host_.format == HostFormat::elf || host_.format == HostFormat::pe ||
                             host_.format == HostFormat::mach_o;
     out_.registers = host_.sections.empty() && is_program;
@@ -187,15 +179,16 @@ class ObjectReader {
       if (section.has_bytes) sections_.push_back(&section);
       if (is_registration_section(section.name)) out_.registers |= section.size >= kRegistrationSize;
       const bool relocatable = is_relocatable_section(section.name);
-      const bool offload = section.name == kOffloadSection;
-      if (!relocatable && !offload && !is_linked_section(section.name)) continue;
-      if (host_.linked && !offload && !section.loaded && section.has_bytes)
+      const RegionKind kind = kind_of(section);
+      const bool nvidia = kind == RegionKind::nvidia;
+      if (!relocatable && nvidia && !is_linked_section(section.name)) continue;
+      if (host_.linked && nvidia && !section.loaded && section.has_bytes)
         add_error(
             section.name, section.offset,
             Error{hex(section.offset), "section is no part of the program's memory (no SHF_ALLOC)", {}});
       if (section.has_bytes) {
         regions.push_back({section.offset, section.offset + section.size, section.name, section.offset,
-                           relocatable || offload, offload});
+                           relocatable || (!nvidia && !host_.linked), kind});
       } else {
         out_.data_missing = true;
         code_.warnings.push_back(object_name(out_.path, out_.member) + "(" + section.name +
@@ -217,6 +210,11 @@ class ObjectReader {
       region.end = std::max(region.end, region.begin);
     }
     return regions;
+  }
+
+  RegionKind kind_of(const Section& section) const {
+    if (starts_with(section.name, kOffloadSection)) return RegionKind::offload;
+    return !host_.linked && is_cuda_bundle(section.name) ? RegionKind::bundle : RegionKind::nvidia;
   }
 
   // The sections that say that they hold none, unless another section claims the same bytes.
@@ -272,28 +270,6 @@ class ObjectReader {
     return nullptr;
   }
 
-  // Under -flto the compiler puts all of an object, the device code too, into its own compressed form.
-  void check_link_time_code() {
-    bool slim = list_.fat_binaries() == 0;
-    const Section* registers = nullptr;
-    std::uint64_t searched = 0;
-    for (const Section& section : host_.sections) {
-      if (!section.has_bytes) continue;
-      if (starts_with(section.name, kLtoHeadSection)) {
-        const auto head = read_bytes(source_, section.offset, std::min(section.size, kLtoSlimAt + 1));
-        slim |= head && head->size() > kLtoSlimAt && head->back() != 0;
-      } else if (registers == nullptr && starts_with(section.name, kLtoSymbolsSection)) {
-        // Sections that share bytes would let a small file cost without end.
-        if (section.size > size_ - searched || names_registration(section)) registers = &section;
-        searched += std::min(section.size, size_ - searched);
-      }
-    }
-    if (!slim || registers == nullptr) return;
-    code_.errors.push_back({place_name(object_name(out_.path, out_.member), registers->name, 0),
-                            "device code in what -flto left for the linker to compile cannot be judged",
-                            "compile it without -flto, or verify what it is linked into"});
-  }
-
   void check_device_link() {
     const Container* relocatable = list_.relocatable();
     if (host_.format != HostFormat::elf || relocatable == nullptr) return;
@@ -328,18 +304,6 @@ class ObjectReader {
     return wanted;
   }
 
-  bool names_registration(const Section& section) {
-    Window in(source_, kLtoBlock + kLtoOverlap, kLtoBlock + kLtoOverlap);
-    for (std::uint64_t at = 0; at < section.size; at += kLtoBlock) {
-      const auto bytes = in.at(section.offset + at, static_cast<std::size_t>(std::min<std::uint64_t>(
-                                                        section.size - at, kLtoBlock + kLtoOverlap)));
-      if (!bytes) return false;  // the file shrank: whoever reads images says so
-      for (const std::string_view name : kLtoRegistrations)
-        if (bytes->text().find(name) != std::string_view::npos) return true;
-    }
-    return false;
-  }
-
   // Takes the containers out of it, with their memory.
   void add(Found& found) {
     std::vector<Container> containers = std::move(found.containers);
@@ -361,7 +325,7 @@ class ObjectReader {
     const bool may_be_data = host_.format == HostFormat::elf || host_.format == HostFormat::pe ||
                              host_.format == HostFormat::mach_o || host_.format == HostFormat::other;
     container.in_data = host_.linked && may_be_data && !container.bare && !container.relocatable &&
-                        !is_linked_section(container.section);
+                        !container.offload && !is_linked_section(container.section);
     if (entries_ > kEntriesMost) {
       add_error(container.section, container.section_offset,
                 Error{hex(container.offset),

@@ -24,6 +24,8 @@ constexpr std::uint32_t kOffloadVersion = 1;
 constexpr std::size_t kHeadSize = 32, kOffloadEntrySize = 40, kStringSize = 16;
 constexpr std::uint64_t kStringsMost = 64;  // two or three are written
 constexpr std::size_t kOffloadTextMost = 64, kHeadOfPtx = 1024;
+constexpr std::string_view kBundle = "__CLANG_OFFLOAD_BUNDLE__";
+constexpr std::uint32_t kBitcodeMagic = 0xdec04342, kWrappedBitcodeMagic = 0x0b17c0de;
 enum : std::uint16_t { kOffloadObject = 1, kBitcode = 2, kCubin = 3, kFatbinary = 4, kOffloadPtx = 5 };
 
 Error offload_error(std::uint64_t offset, std::string what) {
@@ -82,7 +84,7 @@ class PieceReader {
       entry.arch = *parsed;
     else
       entry.unknown = "arch '" + arch + "'";
-    add_kind(kind, entry);
+    piece.whole = add_kind(kind, entry);
     piece.entry = std::move(entry);
     return piece;
   }
@@ -112,7 +114,8 @@ class PieceReader {
     return text;
   }
 
-  void add_kind(std::uint16_t kind, Entry& entry) {
+  // Says whether it is a cubin that is linked.
+  bool add_kind(std::uint16_t kind, Entry& entry) {
     const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(kHeadOfPtx, entry.stored_size));
     const auto start = in_.at(entry.payload_offset, count);
     const ByteView bytes = start ? *start : ByteView{};
@@ -126,21 +129,24 @@ class PieceReader {
           entry.unknown = "the image is no cubin";
         else if (identify_cubin(*header).abi == 0)
           entry.unknown = "cubin ABI " + hex(header->osabi) + "/" + std::to_string(header->abi_version);
-        break;
+        return entry.unknown.empty() && !is_relocatable_cubin(header->type);
       }
       case kBitcode:  // of LLVM, for the link step to compile
         entry.kind = EntryKind::ltoir;
         entry.kind_code = kKindLtoir;
+        entry.own_arch = true;
         break;
       case kOffloadPtx:
         entry.kind = EntryKind::ptx;
         entry.kind_code = kKindPtx;
+        entry.own_arch = true;
         entry.ptx_isa = parse_version(read_ptx_head(bytes.text()).version);
         if (!entry.ptx_isa) entry.unknown = "PTX begins without `.version X.Y`";
         break;
       default:
         entry.unknown = "offload image of kind " + std::to_string(kind);
     }
+    return false;
   }
 
   Window& in_;
@@ -152,6 +158,34 @@ class PieceReader {
 
 Result<OffloadPiece> read_offload_piece(Window& in, std::uint64_t offset, std::uint64_t end) {
   return PieceReader(in, offset, end).read();
+}
+
+bool is_cuda_bundle(std::string_view section) {
+  return starts_with(section, kBundle) && section.find("-nvptx") != std::string_view::npos;
+}
+
+std::optional<Container> read_bitcode_bundle(Window& in, std::uint64_t offset, std::uint64_t end,
+                                             std::string_view section) {
+  const auto start = in.at(offset, static_cast<std::size_t>(std::min<std::uint64_t>(4, end - offset)));
+  if (!start || (Cursor(*start).u32(0) != kBitcodeMagic && Cursor(*start).u32(0) != kWrappedBitcodeMagic))
+    return std::nullopt;
+  Entry entry;
+  entry.kind = EntryKind::ltoir;
+  entry.kind_code = kKindLtoir;
+  entry.own_arch = true;
+  entry.offset = entry.payload_offset = offset;
+  entry.stored_size = entry.uncompressed_size = end - offset;
+  const auto at = section.rfind("-sm_");
+  const auto arch = at == std::string_view::npos ? std::nullopt : parse_arch(section.substr(at + 4));
+  if (arch)
+    entry.arch = *arch;
+  else
+    entry.unknown = "bitcode for no architecture";
+  Container container;
+  container.offset = offset;
+  container.size = end - offset;
+  container.entries.push_back(std::move(entry));
+  return container;
 }
 
 bool holds_like(const Container& container, const Entry& entry) {

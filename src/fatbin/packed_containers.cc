@@ -8,10 +8,11 @@ namespace {
 // A container: a byte of these, offset, size, its section where it is another than the last one's, the number
 // of its entries, and these. All numbers have 7 bits a byte, the least first; the bit 0x80 says that more
 // follow.
-constexpr unsigned kIsRelocatable = 1, kIsInData = 2, kIsBare = 4, kOtherSection = 8;
+constexpr unsigned kIsRelocatable = 1, kIsInData = 2, kIsBare = 4, kOtherSection = 8, kIsOffload = 16;
 
 // An entry: a byte of these, the kind and the compression, then what they say.
-constexpr unsigned kHasIsa = 1, kHasTexts = 2, kHasOthers = 4, kIsObfuscated = 8, kIsOptix = 16;
+constexpr unsigned kHasIsa = 1, kHasTexts = 2, kHasOthers = 4, kIsObfuscated = 8, kIsOptix = 16,
+                   kIsOwnArch = 32;
 constexpr unsigned kKindShift = 0, kCompressionShift = 4;
 
 constexpr std::size_t kBuffer = std::size_t{64} << 10;
@@ -37,11 +38,11 @@ void PackedContainers::put(const Entry& entry, std::uint64_t& at) {
   // A new field, and this fails to compile: pack it below, and read it in Reader::entry().
   [[maybe_unused]] const auto& [offset, kind, kind_code, arch, or_archs, ptx_isa, compression, obfuscated,
                                 flags, unknown, payload_offset, stored_size, uncompressed_size, identifier,
-                                optix] = entry;
+                                optix, own_arch] = entry;
   const bool texts = !entry.unknown.empty() || !entry.identifier.empty();
   put(std::uint64_t{bit(entry.ptx_isa.has_value(), kHasIsa) | bit(texts, kHasTexts) |
                     bit(!entry.or_archs.empty(), kHasOthers) | bit(entry.obfuscated, kIsObfuscated) |
-                    bit(entry.optix, kIsOptix)});
+                    bit(entry.optix, kIsOptix) | bit(entry.own_arch, kIsOwnArch)});
   put(static_cast<std::uint64_t>(entry.kind) << kKindShift | static_cast<std::uint64_t>(entry.compression)
                                                                  << kCompressionShift);
   put(entry.kind_code);
@@ -79,7 +80,8 @@ std::uint64_t PackedContainers::begin_run() {
 void PackedContainers::add(const Container& container) {
   const bool other = container.section != section_ || container.section_offset != section_offset_;
   put(std::uint64_t{bit(container.relocatable, kIsRelocatable) | bit(container.in_data, kIsInData) |
-                    bit(container.bare, kIsBare) | bit(other, kOtherSection)});
+                    bit(container.bare, kIsBare) | bit(other, kOtherSection) |
+                    bit(container.offload, kIsOffload)});
   put(container.offset);
   put(container.size);
   if (other) {
@@ -161,6 +163,7 @@ Entry PackedContainers::Reader::entry(std::uint64_t& at) {
   entry.compression = static_cast<Compression>(kinds >> kCompressionShift & 0xf);
   entry.obfuscated = (what & kIsObfuscated) != 0;
   entry.optix = (what & kIsOptix) != 0;
+  entry.own_arch = (what & kIsOwnArch) != 0;
   entry.kind_code = static_cast<std::uint16_t>(number());
   entry.arch = arch();
   entry.flags = number();
@@ -189,6 +192,7 @@ Result<Container> PackedContainers::Reader::next() {
   container.relocatable = (what & kIsRelocatable) != 0;
   container.in_data = (what & kIsInData) != 0;
   container.bare = (what & kIsBare) != 0;
+  container.offload = (what & kIsOffload) != 0;
   container.offset = number();
   container.size = number();
   if ((what & kOtherSection) != 0) {

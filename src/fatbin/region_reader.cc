@@ -4,7 +4,6 @@
 
 #include "base/text.h"
 #include "fatbin/format.h"
-#include "fatbin/offload_reader.h"
 #include "fatbin/signature.h"
 
 namespace archguard::fatbin {
@@ -16,12 +15,6 @@ constexpr std::size_t kBlockLeast = 256, kBlockMost = std::size_t{128} * 1024, k
 constexpr std::size_t kHeaderAhead = 256;
 constexpr std::size_t kRegionMagicSize = 4;
 
-std::size_t count_zeros(ByteView bytes) {
-  std::size_t zeros = 0;
-  while (zeros < bytes.size && bytes.data[zeros] == 0) ++zeros;
-  return zeros;
-}
-
 }  // namespace
 
 bool Found::drop_before(std::uint64_t offset) {
@@ -32,6 +25,12 @@ bool Found::drop_before(std::uint64_t offset) {
   if (next != containers.begin() && (next - 1)->offset + (next - 1)->size > offset) return false;
   containers.erase(containers.begin(), next);
   return true;
+}
+
+std::size_t count_zeros(ByteView bytes) {
+  std::size_t zeros = 0;
+  while (zeros < bytes.size && bytes.data[zeros] == 0) ++zeros;
+  return zeros;
 }
 
 RegionReader::RegionReader(const ByteSource& source, const std::vector<const Section*>& sections,
@@ -48,57 +47,6 @@ void RegionReader::start(std::uint64_t begin) {
   entries_ = 0;
 }
 
-// Pieces back to back, with zero bytes between; see offload_reader.cc.
-Found RegionReader::walk_offload(const Region& region) {
-  start(region.begin);
-  std::optional<Container> container;  // that the next piece may belong to
-  std::uint64_t at = region.begin;
-  while (at < region.end && !found_.cut) {
-    const std::uint64_t remain = region.end - at;
-    const auto block = in_.at(at, static_cast<std::size_t>(std::min<std::uint64_t>(remain, kHeaderAhead)));
-    const std::size_t zeros = block ? count_zeros(*block) : 0;
-    if (zeros >= 8 || zeros == remain) {
-      at += zeros == remain ? zeros : zeros / 8 * 8;
-      continue;
-    }
-    auto piece = read_offload_piece(in_, at, region.end);
-    if (!piece) {
-      add_offloaded(container);
-      add_error(region, std::move(piece).error());
-      search_in(region, at + std::min<std::uint64_t>(remain, kRegionMagicSize), region.end, false);
-      break;
-    }
-    if (piece->cuda && !piece->entry) {  // a fat binary of NVIDIA's
-      add_offloaded(container);
-      take_container(region, piece->image, piece->image_end);
-    } else if (piece->cuda) {
-      if (container && (container->offset + container->size != at || holds_like(*container, *piece->entry)))
-        add_offloaded(container);
-      if (!container) {
-        container.emplace();
-        container->offset = at;
-        container->section = region.section;
-        container->section_offset = region.section_offset;
-        container->relocatable = true;
-      }
-      container->entries.push_back(std::move(*piece->entry));
-      container->size = piece->end - container->offset;
-    }
-    at = piece->end;
-  }
-  add_offloaded(container);
-  found_.end = region.end;
-  return std::move(found_);
-}
-
-void RegionReader::add_offloaded(std::optional<Container>& container) {
-  if (!container) return;
-  entries_ += container->entries.size() + 1;
-  found_.cut = found_.cut || entries_ > entries_most_;
-  found_.containers.push_back(std::move(*container));
-  container.reset();
-}
-
 Found RegionReader::go_on(const Region& region, const Found& cut, std::optional<std::uint64_t> stop) {
   start(cut.end);
   found_.last_end = cut.last_end;
@@ -108,7 +56,8 @@ Found RegionReader::go_on(const Region& region, const Found& cut, std::optional<
 }
 
 Found RegionReader::walk(const Region& region) {
-  if (region.offload) return walk_offload(region);
+  if (region.kind == RegionKind::offload) return walk_offload(region);
+  if (region.kind == RegionKind::bundle) return walk_bundle(region);
   start(region.begin);
   return walk_from(region, region.begin);
 }

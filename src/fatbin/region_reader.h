@@ -15,6 +15,12 @@ namespace archguard::fatbin {
 
 constexpr std::size_t kErrorsMost = 16;  // of one object; bounds the work on a file made of damage
 
+enum class RegionKind {
+  nvidia,   // fat binaries
+  offload,  // what clang's offload driver writes, and
+  bundle,   // what its older one does (offload_reader.h)
+};
+
 // A part of the object: a section of device code, or what lies between two of them.
 struct Region {
   std::uint64_t begin = 0;
@@ -22,7 +28,7 @@ struct Region {
   std::string section;
   std::uint64_t section_offset = 0;
   bool relocatable = false;
-  bool offload = false;  // holds what clang's offload driver writes, not NVIDIA's containers
+  RegionKind kind = RegionKind::nvidia;
 };
 
 struct FoundError {
@@ -47,6 +53,9 @@ struct Found {
   bool drop_before(std::uint64_t offset);
 };
 
+// How many it begins with.
+std::size_t count_zeros(ByteView bytes);
+
 // Reads regions of one object, one after the other. Each thread has its own.
 class RegionReader {
  public:
@@ -70,7 +79,8 @@ class RegionReader {
  private:
   void start(std::uint64_t begin);
   Found walk_from(const Region& region, std::uint64_t at);
-  Found walk_offload(const Region& region);
+  Found walk_offload(const Region& region);  // in offload_walk.cc, as the next two
+  Found walk_bundle(const Region& region);
   void add_offloaded(std::optional<Container>& container);
   void search_in(const Region& region, std::uint64_t begin, std::uint64_t stop, bool images);
   std::optional<std::uint64_t> take_image(const Region& region, std::uint64_t at, std::uint64_t end,

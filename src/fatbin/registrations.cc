@@ -76,7 +76,7 @@ class RegistrationReader {
  public:
   RegistrationReader(const ByteSource& source, const HostObject& host, DeviceObject& out)
       : source_(source), host_(host), out_(out), addresses_(source, host) {
-    for (const Container& container : out.containers) claimed_.push_back(container.bare);
+    for (const Container& container : out.containers) claimed_.push_back(container.bare || container.offload);
   }
 
   RegistrationProblems read() {
@@ -135,7 +135,7 @@ class RegistrationReader {
     const auto found =
         std::lower_bound(all.begin(), all.end(), offset,
                          [](const Container& each, std::uint64_t wanted) { return each.offset < wanted; });
-    if (found == all.end() || found->offset != offset || found->bare) return std::nullopt;
+    if (found == all.end() || found->offset != offset || found->bare || found->offload) return std::nullopt;
     return static_cast<std::size_t>(found - all.begin());
   }
 
@@ -204,6 +204,11 @@ class RegistrationReader {
   RegistrationProblems problems_;
 };
 
+// Of a device link of nvcc's.
+bool is_part(const Container& container) {
+  return container.relocatable && !container.bare && !container.offload;
+}
+
 }  // namespace
 
 bool is_registration_section(std::string_view name) {
@@ -256,7 +261,7 @@ void find_device_links(DeviceCode& code) {
       DeviceLink link;
       for (const std::size_t linked : ids.linked) link.linked.push_back({i, linked});
       for (std::size_t j = 0; ids.all && j < object.containers.size(); ++j)
-        if (object.containers[j].relocatable && !object.containers[j].bare) take(link, {i, j});
+        if (is_part(object.containers[j])) take(link, {i, j});
       for (std::string& id : ids.ids) {
         const auto found = by_id.find(id);
         if (found == by_id.end() || !take(link, found->second)) link.absent.push_back(std::move(id));

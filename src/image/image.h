@@ -64,6 +64,7 @@ struct ImageCode {
   std::vector<Arch> archs;
   std::optional<Version> ptx_isa;     // of PTX: its `.version`
   std::optional<PtxRefusal> refused;  // of PTX; nothing where nothing is known (ptx_limits.h)
+  bool by_gcc = false;                // PTX of GCC's OpenMP or OpenACC, which libgomp links when it loads it
   bool is32 = false;                  // PTX with `.address_size 32`, an ELF file of 32 bits
   std::vector<std::string> warnings;  // what is not known of it and changes no verdict
 };

@@ -25,6 +25,9 @@ namespace {
 // No limits of PTX: what keeps a hostile text from costing memory.
 constexpr std::size_t kKernelsMost = std::size_t{1} << 20, kVariablesMost = kKernelsMost;
 
+// In front of `.version`, of GCC's back end for PTX: since GCC 5 (gcc/config/nvptx/nvptx.cc).
+constexpr std::string_view kGccMark = "// BEGIN PREAMBLE";
+
 // What the driver brings along when it compiles PTX; ptxas knows the same names.
 bool is_drivers_own(std::string_view function) {
   return function == "vprintf" || function == "malloc" || function == "free" || function == "__assertfail" ||
@@ -458,6 +461,7 @@ Result<ImageCode> read_ptx(ByteView bytes) {
   ImageCode code;
   code.toolkit = find_toolkit_release(above);
   code.ptx_isa = version;
+  code.by_gcc = above.find(kGccMark) != std::string_view::npos;
   ARCHGUARD_CHECK(PtxReader(text, *version).read(code));
   ARCHGUARD_CHECK(check_isa(code));
   const auto by_name = [](const auto& a, const auto& b) { return a.name < b.name; };

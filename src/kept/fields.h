@@ -60,7 +60,8 @@ ARCHGUARD_FIELDS(Error, where, what, fix)
 ARCHGUARD_FIELDS(FileIdentity, real_path, device, inode, size, modified, changed, taken)
 ARCHGUARD_FIELDS(ExpectedImage, arch, sass)
 ARCHGUARD_FIELDS(Addition, arch, sass, ptx)
-ARCHGUARD_FIELDS(Remedy, unset, driver, toolkits, drop, add, apart, embedded, lz4, link, other_library, holds)
+ARCHGUARD_FIELDS(Remedy, unset, driver, toolkits, drop, add, apart, embedded, offload, lz4, link,
+                 other_library, holds)
 ARCHGUARD_FIELDS(Fix, ways, leave_out, demand, name_driver, change, lacking)
 ARCHGUARD_FIELDS(ContainerPlace, offset, section, member)
 ARCHGUARD_FIELDS(Failure, code, unknown, reason, places, found, where, kernel, variable, cause, fix, numbered,
@@ -70,7 +71,7 @@ ARCHGUARD_FIELDS(KernelCounts, total, covered, missing, hollow)
 ARCHGUARD_FIELDS(VariableCounts, total, missing, unnamed, unnamed_in)
 ARCHGUARD_FIELDS(Partly, kernels, best, best_device, clear, compiles_at_run_time)
 ARCHGUARD_FIELDS(EmbeddedResult, total, fitting, unknown, code, reason, where, found, fix, mend, kernel,
-                 needs_driver, without, in_doubt, ltoir, may_run, is_error, comes_later)
+                 needs_driver, without, in_doubt, registered, ltoir, may_run, is_error, comes_later)
 ARCHGUARD_FIELDS(OtherOrder, containers, where, text)
 ARCHGUARD_FIELDS(DeviceResult, coverage, containers, kernels, variables, partly, embedded, failures,
                  needs_driver, toolkit_ahead, runtime_elsewhere, runtime_fix, other_order, hollow_fix, fix)

@@ -146,7 +146,10 @@ Seeds offloads() {
                            .image(test::OffloadBuilder::ptx, "sm_90", bytes_of_text(kPtx))
                            .image(test::OffloadBuilder::fatbinary, "", small_fatbin())
                            .bytes();
-  return {pieces, ElfBuilder{}.relocatable().section(".llvm.offloading", pieces).bytes()};
+  const std::string bundle = "__CLANG_OFFLOAD_BUNDLE__openmp-nvptx64-nvidia-cuda-sm_80";
+  return {pieces, ElfBuilder{}.relocatable().section(".llvm.offloading", pieces).bytes(),
+          ElfBuilder{}.executable().section(".llvm.offloading", pieces).bytes(),
+          ElfBuilder{}.relocatable().section(bundle, cubin_of(80)).bytes()};
 }
 
 void add(Seeds& seeds, const Seeds& more) {

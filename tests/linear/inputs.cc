@@ -259,6 +259,13 @@ const std::map<std::string, Make>& kinds() {
        }},
       {"ptx-comments",
        [](std::size_t n) { return ptx(n, "", "/* # */ // *\n", ".visible .entry k()\n{\nret;\n}\n"); }},
+      {"ptx-of-gcc",
+       [](std::size_t n) {
+         const Bytes text = lines(n, "",
+                                  "// BEGIN PREAMBLE\n.version 6.0\n.target sm_30\n.extern .func f#;\n"
+                                  ".visible .func g#\n{\ncall f#;\n}\n.visible .entry k#()\n{\nret;\n}");
+         return ElfBuilder{}.section(".rodata", text).bytes();
+       }},
       {"ptx-file-lines",
        [](std::size_t n) { return ptx(n, "", ".file # \"a.cu\"\n", ".visible .entry k()\n{\nret;\n}\n"); }},
       {"hostile-elf-names", [](std::size_t n) { return endless_names(n, 3, false, 1, 0); }},
@@ -297,6 +304,11 @@ const std::map<std::string, Make>& kinds() {
       {"hostile-fatbin-sections",
        [](std::size_t n) {
          return same_bytes(n, 3, false, ".nv_fatbin", 1, 2, FatbinBuilder{}.cubin(80, cubin("k")).bytes());
+       }},
+      {"hostile-bundles",
+       [](std::size_t n) {
+         return same_bytes(n, 1, false, "__CLANG_OFFLOAD_BUNDLE__openmp-nvptx64-nvidia-cuda-sm_80", 1, 0,
+                           repeated(cubin("k"), 16));
        }},
       {"hostile-lto",
        [](std::size_t n) { return same_bytes(n, 1, false, ".gnu.lto_.symtab.1", 1, 0, filler(n * 16)); }},

@@ -10,6 +10,10 @@ using namespace archguard::test;
 namespace {
 
 Bytes cubin(int sm) {
+  return CubinBuilder{}.sm(sm).relocatable().kernel("k", sass::exit()).bytes();
+}
+
+Bytes linked_cubin(int sm) {
   return CubinBuilder{}.sm(sm).kernel("k", sass::exit()).bytes();
 }
 
@@ -38,6 +42,38 @@ TEST_CASE("the images of one source file are one container; the next begins wher
   const auto image = inflate(entry, MemorySource(bytes));
   REQUIRE(image.ok());
   CHECK(*image == cubin(70));
+}
+
+TEST_CASE("a linked image is no part for a linker, and of a linked file nothing is") {
+  const Bytes both = OffloadBuilder{}
+                         .image(OffloadBuilder::object, "sm_80", cubin(80))
+                         .image(OffloadBuilder::object, "sm_90", linked_cubin(90))
+                         .bytes();
+  CHECK(read_section(both).find("t.o(.llvm.offloading+0x0) relocatable: sass 80;\nt.o(.llvm.offloading+0x") ==
+        0);
+  const DeviceCode file = read(ElfBuilder{}.executable().section(".llvm.offloading", both).bytes(), "t");
+  CHECK(outline(file) == "t(.llvm.offloading+0x0): sass 80; sass 90;\n");
+  CHECK(file.objects[0].containers[0].offload);
+  CHECK_FALSE(file.objects[0].containers[0].in_data);
+}
+
+TEST_CASE("a bundle of clang 14 holds relocatable cubins or bitcode") {
+  const std::string section = "__CLANG_OFFLOAD_BUNDLE__openmp-nvptx64-nvidia-cuda";
+  const auto bundle = [&](const std::string& arch, const Bytes& bytes) {
+    const DeviceCode code = read(object_with(section + arch, bytes), "t.o");
+    return outline(code) + errors_of(code);
+  };
+  CHECK(bundle("-sm_80", cubin(80)) == "t.o(" + section + "-sm_80+0x0) relocatable: sass 80;\n");
+  const Bytes bitcode = bytes_of_text("BC\xc0\xde----");
+  CHECK(bundle("--sm_90a", bitcode) == "t.o(" + section + "--sm_90a+0x0) relocatable: ltoir 90a;\n");
+  CHECK(bundle("", bitcode) ==
+        "t.o(" + section + "+0x0) relocatable: ltoir 0 (bitcode for no architecture);\n");
+  CHECK(bundle("", Bytes(3)).empty());
+  CHECK(bundle("", filler(3)) == "t.o(" + section + "+0x0): expected a cubin or LLVM bitcode of clang's\n");
+  Bytes cut = cubin(80);
+  cut.resize(cut.size() - 1);
+  CHECK(bundle("-sm_80", cut)
+            .find("t.o(" + section + "-sm_80+0x0): a cubin among the data of the file needs ") == 0);
 }
 
 TEST_CASE("images for other vendors' devices are passed over, a fat binary within is read") {

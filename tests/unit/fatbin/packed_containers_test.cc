@@ -19,14 +19,16 @@ std::string text_of(const Container& container) {
   std::string text = std::to_string(container.offset) + " " + std::to_string(container.size) + " " +
                      container.section + " " + std::to_string(container.section_offset) + " " +
                      std::to_string(container.relocatable) + std::to_string(container.in_data) +
-                     std::to_string(container.bare) + std::to_string(container.packed) + ":";
+                     std::to_string(container.bare) + std::to_string(container.offload) +
+                     std::to_string(container.packed) + ":";
   for (const Entry& entry : container.entries) {
     text += " " + std::to_string(entry.offset) + " " + image_name(entry) + " " +
             std::to_string(entry.kind_code) + (entry.ptx_isa ? " " + to_string(*entry.ptx_isa) : "") + " " +
             std::to_string(static_cast<int>(entry.compression)) + std::to_string(entry.obfuscated) +
-            std::to_string(entry.optix) + " " + std::to_string(entry.flags) + " " + entry.unknown + " " +
-            std::to_string(entry.payload_offset) + " " + std::to_string(entry.stored_size) + " " +
-            std::to_string(entry.uncompressed_size) + " " + entry.identifier + ";";
+            std::to_string(entry.optix) + std::to_string(entry.own_arch) + " " + std::to_string(entry.flags) +
+            " " + entry.unknown + " " + std::to_string(entry.payload_offset) + " " +
+            std::to_string(entry.stored_size) + " " + std::to_string(entry.uncompressed_size) + " " +
+            entry.identifier + ";";
   }
   return text + "\n";
 }
@@ -54,6 +56,7 @@ Container container_of_all_sorts(std::uint64_t offset) {
   container.section_offset = offset % 3 == 0 ? 64 : 0;
   container.relocatable = offset % 2 == 0;
   container.bare = offset % 5 == 0;
+  container.offload = offset % 3 == 0;
   container.in_data = offset % 7 == 0;
   for (std::uint64_t i = 0; i < offset % 4; ++i) {
     Entry entry;
@@ -72,6 +75,7 @@ Container container_of_all_sorts(std::uint64_t offset) {
     entry.uncompressed_size = i == 2 ? UINT64_MAX : i;
     if (i == 1) entry.identifier = std::string(500, 'x');
     entry.optix = i == 0;
+    entry.own_arch = i == 2;
     container.entries.push_back(entry);
   }
   return container;
@@ -172,7 +176,7 @@ TEST_CASE("a fat binary with more images than are kept is listed, and found as d
   CHECK(code.objects.front().holds_containers());
   CHECK(containers_of(code) == containers_of(read(bytes, "t.so")));
   bytes.insert(bytes.begin(), 16, 'x');
-  const DeviceCode found = search_device_code(MemorySource(bytes), "t.bin", Keep::first);
+  const DeviceCode found = search_device_code(MemorySource(bytes), "t.bin", {}, Keep::first);
   CHECK(found.objects.front().holds_containers());
   CHECK(containers_of(found) == containers_of(search_device_code(MemorySource(bytes), "t.bin")));
 }

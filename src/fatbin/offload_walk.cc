@@ -1,0 +1,100 @@
+#include <algorithm>
+
+#include "base/text.h"
+#include "fatbin/offload_reader.h"
+#include "fatbin/region_reader.h"
+
+namespace archguard::fatbin {
+namespace {
+
+constexpr std::size_t kPieceAhead = 256;
+
+}  // namespace
+
+// Pieces back to back, with zero bytes between; see offload_reader.cc.
+Found RegionReader::walk_offload(const Region& region) {
+  start(region.begin);
+  std::optional<Container> container;  // that the next piece may belong to
+  std::uint64_t at = region.begin;
+  while (at < region.end && !found_.cut) {
+    const std::uint64_t remain = region.end - at;
+    const auto block = in_.at(at, static_cast<std::size_t>(std::min<std::uint64_t>(remain, kPieceAhead)));
+    const std::size_t zeros = block ? count_zeros(*block) : 0;
+    if (zeros >= 8 || zeros == remain) {
+      at += zeros == remain ? zeros : zeros / 8 * 8;
+      continue;
+    }
+    auto piece = read_offload_piece(in_, at, region.end);
+    if (!piece) {
+      add_offloaded(container);
+      add_error(region, std::move(piece).error());
+      search_in(region, at + std::min<std::uint64_t>(remain, 4), region.end, false);
+      break;
+    }
+    if (piece->cuda && !piece->entry) {  // a fat binary of NVIDIA's
+      add_offloaded(container);
+      take_container(region, piece->image, piece->image_end);
+    } else if (piece->cuda) {
+      const bool relocatable = region.relocatable && !piece->whole;
+      if (container && (container->offset + container->size != at || container->relocatable != relocatable ||
+                        holds_like(*container, *piece->entry)))
+        add_offloaded(container);
+      if (!container) {
+        container.emplace();
+        container->offset = at;
+        container->section = region.section;
+        container->section_offset = region.section_offset;
+        container->relocatable = relocatable;
+        container->offload = true;
+      }
+      if (!region.relocatable && piece->entry->own_arch)
+        piece->entry->unknown = "code that libomptarget may compile when the program runs";
+      container->entries.push_back(std::move(*piece->entry));
+      container->size = piece->end - container->offset;
+    }
+    at = piece->end;
+  }
+  add_offloaded(container);
+  found_.end = region.end;
+  return std::move(found_);
+}
+
+void RegionReader::add_offloaded(std::optional<Container>& container) {
+  if (!container) return;
+  entries_ += container->entries.size() + 1;
+  found_.cut = found_.cut || entries_ > entries_most_;
+  found_.containers.push_back(std::move(*container));
+  container.reset();
+}
+
+// Relocatable cubins back to back, with zero bytes between, or LLVM's bitcode.
+Found RegionReader::walk_bundle(const Region& region) {
+  start(region.begin);
+  std::uint64_t at = region.begin;
+  while (at < region.end && !found_.cut) {
+    const std::uint64_t remain = region.end - at;
+    const auto block = in_.at(at, static_cast<std::size_t>(std::min<std::uint64_t>(remain, kPieceAhead)));
+    const std::size_t zeros = block ? count_zeros(*block) : 0;
+    if (zeros != 0) {
+      at += zeros;
+      continue;
+    }
+    auto cubin = images_.cubin_at(at, region.end);
+    std::optional<Container> image;
+    if (cubin) image = std::move(*cubin);
+    if (!image) image = read_bitcode_bundle(in_, at, region.end, region.section);
+    if (!image) {
+      add_error(region, cubin ? Error{hex(at), "expected a cubin or LLVM bitcode of clang's", {}}
+                              : std::move(cubin).error());
+      break;
+    }
+    image->bare = image->orphan = false;
+    image->offload = true;
+    image->relocatable = image->relocatable || image->entries[0].own_arch;
+    at = add(region, std::move(*image));
+  }
+  found_.end = region.end;
+  return std::move(found_);
+}
+
+}  // namespace archguard::fatbin
