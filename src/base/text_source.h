@@ -1,37 +1,58 @@
 #pragma once
 
-#include <functional>
 #include <string>
 #include <string_view>
 
 namespace archguard {
 
-// A text that may be too long to be held: whoever makes it hands it over piece by piece, in order. It refers
-// to what it is made of, which has to outlive it.
-using TextSink = std::function<void(std::string_view)>;
-using TextSource = std::function<void(const TextSink&)>;
+// Takes a text piece by piece, in order, and passes many short pieces on as few long ones.
+class TextSink {
+ public:
+  virtual ~TextSink() = default;
+  void write(std::string_view piece) {
+    constexpr std::size_t kPassedOnBytes = std::size_t{64} << 10;
+    joined_ += piece;
+    if (joined_.size() >= kPassedOnBytes) flush();
+  }
+  void flush() {
+    pass_on(joined_);
+    joined_.clear();
+  }
 
-inline TextSource text_source(std::string text) {
-  return [text = std::move(text)](const TextSink& sink) { sink(text); };
-}
+ private:
+  virtual void pass_on(std::string_view text) = 0;
+  std::string joined_;
+};
 
-inline std::string text_of(const TextSource& source) {
-  std::string text;
-  source([&](std::string_view piece) { text += piece; });
-  return text;
-}
+// A text that may be too long to be held: it is written as it is made. It refers to what it is made of, which
+// has to outlive it.
+class TextSource {
+ public:
+  virtual ~TextSource() = default;
+  virtual void write_to(TextSink& sink) const = 0;
+};
 
-// Many short pieces as few long ones.
-inline void join_pieces(const TextSource& source, const TextSink& sink) {
-  constexpr std::size_t kPieceBytes = std::size_t{64} << 10;
-  std::string joined;
-  source([&](std::string_view piece) {
-    joined += piece;
-    if (joined.size() < kPieceBytes) return;
-    sink(joined);
-    joined.clear();
-  });
-  sink(joined);
+class PlainText : public TextSource {
+ public:
+  explicit PlainText(std::string_view text) : text_(text) {}
+  void write_to(TextSink& sink) const override { sink.write(text_); }
+
+ private:
+  std::string_view text_;
+};
+
+// All of a text that is short.
+inline std::string held_text(const TextSource& source) {
+  class : public TextSink {
+   public:
+    std::string text;
+
+   private:
+    void pass_on(std::string_view piece) override { text += piece; }
+  } sink;
+  source.write_to(sink);
+  sink.flush();
+  return sink.text;
 }
 
 }  // namespace archguard

@@ -12,7 +12,9 @@ namespace archguard {
 // far as the system allows, its owner; `mode` is that of a new one, less what the umask takes. Windows has
 // neither. Refuses a link or pipe of another user's in a folder that all may write to.
 Status write_file(const std::string& path, const TextSource& text, unsigned mode = 0666);
-Status write_file(const std::string& path, const std::string& text, unsigned mode = 0666);
+inline Status write_file(const std::string& path, const std::string& text, unsigned mode = 0666) {
+  return write_file(path, PlainText(text), mode);
+}
 
 // With all symbolic links resolved; the path itself where that fails, and on Windows.
 std::string real_path(const std::string& path);

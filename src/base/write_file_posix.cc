@@ -25,14 +25,26 @@ bool write_to_descriptor(int descriptor, std::string_view text) {
   return true;
 }
 
-// What it is made of may fail to be written, and is asked for to its end all the same. False with errno.
+class DescriptorSink : public TextSink {
+ public:
+  explicit DescriptorSink(int descriptor) : descriptor_(descriptor) {}
+  int reason() const { return reason_; }  // errno of the first write that failed, or 0
+
+ private:
+  void pass_on(std::string_view text) override {
+    if (reason_ == 0 && !write_to_descriptor(descriptor_, text)) reason_ = errno;
+  }
+
+  int descriptor_, reason_ = 0;
+};
+
+// False with errno.
 bool write_to_descriptor(int descriptor, const TextSource& text) {
-  int reason = 0;
-  join_pieces(text, [&](std::string_view piece) {
-    if (reason == 0 && !write_to_descriptor(descriptor, piece)) reason = errno;
-  });
-  errno = reason;
-  return reason == 0;
+  DescriptorSink sink(descriptor);
+  text.write_to(sink);
+  sink.flush();
+  errno = sink.reason();
+  return errno == 0;
 }
 
 Error not_written(const std::string& path, int reason) {
@@ -130,10 +142,6 @@ std::string real_path(const std::string& path) {
   std::string text = resolved;
   free(resolved);
   return text;
-}
-
-Status write_file(const std::string& path, const std::string& text, unsigned mode) {
-  return write_file(path, text_source(text), mode);
 }
 
 Status write_file(const std::string& path, const TextSource& text, unsigned mode) {

@@ -16,23 +16,24 @@ bool write_to_handle(HANDLE file, std::string_view text) {
   return true;
 }
 
-// The rest is asked for all the same where one piece is not written. 0, or what went wrong.
-unsigned long write_to_handle(HANDLE file, const TextSource& text) {
-  unsigned long cause = 0;
-  join_pieces(text, [&](std::string_view piece) {
-    if (cause == 0 && !write_to_handle(file, piece)) cause = GetLastError();
-  });
-  return cause;
-}
+class HandleSink : public TextSink {
+ public:
+  explicit HandleSink(HANDLE file) : file_(file) {}
+  unsigned long cause() const { return cause_; }  // of the first write that failed, or 0
+
+ private:
+  void pass_on(std::string_view text) override {
+    if (cause_ == 0 && !write_to_handle(file_, text)) cause_ = GetLastError();
+  }
+
+  HANDLE file_;
+  unsigned long cause_ = 0;
+};
 
 }  // namespace
 
 std::string real_path(const std::string& path) {
   return path;
-}
-
-Status write_file(const std::string& path, const std::string& text, unsigned mode) {
-  return write_file(path, text_source(text), mode);
 }
 
 Status write_file(const std::string& path, const TextSource& text, unsigned) {
@@ -46,7 +47,10 @@ Status write_file(const std::string& path, const TextSource& text, unsigned) {
   if (file == INVALID_HANDLE_VALUE)
     return Error{path, "cannot be written: " + windows_error_text(GetLastError()),
                  "name a file in a folder that exists and is yours"};
-  unsigned long cause = write_to_handle(file, text);
+  HandleSink sink(file);
+  text.write_to(sink);
+  sink.flush();
+  unsigned long cause = sink.cause();
   bool written = cause == 0;
   CloseHandle(file);
   if (written) {

@@ -51,31 +51,42 @@ std::string key_of_kind(const Device& device) {
   return key;
 }
 
+// From 0, in the order in which the names came.
+std::uint32_t number_of(std::map<std::string, std::uint32_t>& numbers, const std::string& name) {
+  std::uint32_t& number = numbers[name];
+  if (number == 0) number = static_cast<std::uint32_t>(numbers.size());  // held from 1: what is new has 0
+  return number - 1;
+}
+
 }  // namespace
+
+DeviceList::DeviceList(std::initializer_list<Device> devices) {
+  for (const Device& device : devices) push_back(device);
+}
 
 DeviceList::DeviceList(const std::vector<Device>& devices) {
   for (const Device& device : devices) push_back(device);
 }
 
 std::uint32_t DeviceList::kind_of(const Device& device) {
-  const auto [found, is_new] =
-      kind_numbers_.try_emplace(key_of_kind(device), static_cast<std::uint32_t>(kinds_.size()));
-  if (is_new) {
+  const std::uint32_t number = number_of(kind_numbers_, key_of_kind(device));
+  if (number == kinds_.size()) {
     Device kind = device;
     kind.count = 1;
     kind.host.reset();
     kind.extra.clear();
     for (std::string* text : {&kind.name, &kind.driver_version, &kind.uuid, &kind.pci_bus_id})
       *text = std::string();
-    kinds_.push_back({std::move(kind), 0});
+    kinds_.push_back(std::move(kind));
+    devices_of_kind_.push_back(0);
   }
-  return found->second;
+  return number;
 }
 
 std::uint32_t DeviceList::column_of(const std::string& name) {
-  const auto [found, is_new] = column_numbers_.try_emplace(name, static_cast<std::uint32_t>(columns_.size()));
-  if (is_new) columns_.push_back(name);
-  return found->second;
+  const std::uint32_t number = number_of(column_numbers_, name);
+  if (number == columns_.size()) columns_.push_back(name);
+  return number;
 }
 
 std::string DeviceList::packed_texts(const Device& device) {
@@ -108,13 +119,13 @@ void DeviceList::push_back(const Device& device, std::size_t line) {
   row.begin = static_cast<std::uint32_t>(chunks_.back().size());
   chunks_.back() += packed;
   rows_.push_back(row);
-  ++kinds_[row.kind].devices;
+  ++devices_of_kind_[row.kind];
 }
 
 Device DeviceList::operator[](std::size_t index) const {
   const Row& row = rows_[index];
   std::string_view packed = std::string_view(chunks_[row.chunk]).substr(row.begin);
-  Device device = kinds_[row.kind].device;
+  Device device = kinds_[row.kind];
   device.count = row.count;
   device.name = take_text(packed);
   device.driver_version = take_text(packed);
@@ -130,17 +141,20 @@ Device DeviceList::operator[](std::size_t index) const {
 }
 
 bool DeviceList::any_kind(bool holds(const Device&)) const {
-  return std::any_of(kinds_.begin(), kinds_.end(),
-                     [&](const Kind& kind) { return kind.devices != 0 && holds(kind.device); });
+  for (std::size_t i = 0; i < kinds_.size(); ++i)
+    if (devices_of_kind_[i] != 0 && holds(kinds_[i])) return true;
+  return false;
 }
 
-void DeviceList::keep_if(const std::function<bool(std::size_t)>& holds) {
-  std::size_t kept = 0;
+void DeviceList::remove(const std::vector<std::size_t>& which) {
+  std::size_t kept = 0, removed = 0;
   for (std::size_t i = 0; i < rows_.size(); ++i) {
-    if (holds(i))
+    if (removed == which.size() || which[removed] != i) {
       rows_[kept++] = rows_[i];
-    else
-      --kinds_[rows_[i].kind].devices;
+      continue;
+    }
+    ++removed;
+    --devices_of_kind_[rows_[i].kind];
   }
   rows_.resize(kept);
 }

@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <initializer_list>
 #include <map>
 #include <string>
@@ -19,7 +18,7 @@ namespace archguard {
 class DeviceList {
  public:
   DeviceList() = default;
-  DeviceList(std::initializer_list<Device> devices) : DeviceList(std::vector<Device>(devices)) {}
+  DeviceList(std::initializer_list<Device> devices);
   DeviceList(const std::vector<Device>& devices);
 
   // With a line, `origin` names the file that it is of.
@@ -28,12 +27,12 @@ class DeviceList {
   bool empty() const { return rows_.empty(); }
   Device operator[](std::size_t index) const;
 
-  // What rules read, in constant time: the device without name, driver_version, uuid, pci_bus_id, count,
-  // host, extra and the line in `origin`.
-  const Device& kind(std::size_t index) const { return kinds_[rows_[index].kind].device; }
-  // Devices of one number are of one kind; the numbers are less than number_of_kinds().
-  std::size_t kind_number(std::size_t index) const { return rows_[index].kind; }
-  std::size_t number_of_kinds() const { return kinds_.size(); }
+  // What rules read: devices without name, driver_version, uuid, pci_bus_id, count, host, extra and the line
+  // in `origin`. A kind stays when its last device is removed.
+  const std::vector<Device>& kinds() const { return kinds_; }
+  std::size_t devices_of_kind(std::size_t number) const { return devices_of_kind_[number]; }  // how many
+  std::size_t kind_number(std::size_t index) const { return rows_[index].kind; }  // index into kinds()
+  const Device& kind(std::size_t index) const { return kinds_[rows_[index].kind]; }
   int count(std::size_t index) const { return rows_[index].count; }
 
   // The columns that `extra` has in some device.
@@ -41,14 +40,10 @@ class DeviceList {
 
   // Does it hold of the kind of any device?
   bool any_kind(bool holds(const Device&)) const;
-  // Removes the devices for which it does not hold.
-  void keep_if(const std::function<bool(std::size_t)>& holds);
+  // Removes the devices of these indices, which ascend.
+  void remove(const std::vector<std::size_t>& which);
 
  private:
-  struct Kind {
-    Device device;
-    std::size_t devices = 0;  // how many
-  };
   struct Row {
     std::uint32_t kind = 0, line = 0;
     std::int32_t count = 1;
@@ -60,7 +55,8 @@ class DeviceList {
   std::string packed_texts(const Device& device);
 
   std::vector<Row> rows_;
-  std::vector<Kind> kinds_;
+  std::vector<Device> kinds_;
+  std::vector<std::size_t> devices_of_kind_;
   std::map<std::string, std::uint32_t> kind_numbers_;
   std::vector<std::string> columns_;
   std::map<std::string, std::uint32_t> column_numbers_;

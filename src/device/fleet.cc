@@ -138,9 +138,11 @@ class FleetParser {
       const bool known = is_known_column(field);
       if (const auto meant = known ? std::nullopt : meant_column(row, field))
         return misspelt_column(row.line, field, *meant);
-      if (!seen.emplace(known ? column : field, "").second)
+      std::string& first = seen[known ? column : field];
+      if (!first.empty())
         return error(row.line, "the header names the column '" + excerpt(column, kFleetMostShown) + "' twice",
                      "remove one of them");
+      first = field;
       header_.columns.push_back(known ? column : field);
     }
     return Done{};
@@ -329,19 +331,17 @@ Error all_excluded() {
           "leave that field empty in the lines of the devices to build for"};
 }
 
-TextSource write_fleet(const DeviceList& devices) {
-  return [&devices](const TextSink& sink) {
-    const auto columns = columns_to_write(devices);
-    std::vector<std::string> fields;
-    for (const auto& column : columns) fields.push_back(csv_field(column));
-    sink(join(fields, ", ") + "\n");
-    for (std::size_t i = 0; i < devices.size(); ++i) {
-      const Device device = devices[i];
-      fields.clear();
-      for (const auto& column : columns) fields.push_back(csv_field(fleet_value(device, column)));
-      sink(join(fields, ", ") + "\n");
-    }
-  };
+void FleetText::write_to(TextSink& sink) const {
+  const auto columns = columns_to_write(devices_);
+  std::vector<std::string> fields;
+  for (const auto& column : columns) fields.push_back(csv_field(column));
+  sink.write(join(fields, ", ") + "\n");
+  for (std::size_t i = 0; i < devices_.size(); ++i) {
+    const Device device = devices_[i];
+    fields.clear();
+    for (const auto& column : columns) fields.push_back(csv_field(fleet_value(device, column)));
+    sink.write(join(fields, ", ") + "\n");
+  }
 }
 
 Result<Device> parse_device_option(std::string_view text) {

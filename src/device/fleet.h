@@ -23,7 +23,14 @@ Error no_device_in_fleet(const std::string& path);
 Error all_excluded();
 
 // The file that parse_fleet reads back to the same devices, header line first.
-TextSource write_fleet(const DeviceList& devices);
+class FleetText : public TextSource {
+ public:
+  explicit FleetText(const DeviceList& devices) : devices_(devices) {}
+  void write_to(TextSink& sink) const override;
+
+ private:
+  const DeviceList& devices_;
+};
 
 // "8.6" or "8.6@12.4", the value of --device.
 Result<Device> parse_device_option(std::string_view text);

@@ -37,7 +37,7 @@ void add_bytes(Json& json) {
 
 void JsonStream::document(Json json, const Lists& lists) {
   object(std::move(json), lists);
-  sink_("\n");
+  sink_.write("\n");
 }
 
 void JsonStream::object_element(Json json, const Lists& lists) {
@@ -52,39 +52,39 @@ std::string JsonStream::text_of_element(Json json) const {
 
 void JsonStream::numbered_element(const std::string& text, const char* key, std::size_t number) {
   text_element("{" + line() + "  \"" + key + "\": " + std::to_string(number) + ",");
-  sink_(std::string_view(text).substr(1));
+  sink_.write(std::string_view(text).substr(1));
 }
 
 void JsonStream::object(Json json, const Lists& lists) {
   add_bytes(json);
-  sink_("{");
+  sink_.write("{");
   ++depth_;
   const char* separator = "";
   for (const auto& [key, value] : json.items()) {
-    sink_(separator + line() + Json(key).dump() + ": ");
+    sink_.write(separator + line() + Json(key).dump() + ": ");
     separator = ",";
     if (const auto found = lists.find(key); found != lists.end())
       list(found->second);
     else
-      sink_(text_of(value));
+      sink_.write(text_of(value));
   }
   --depth_;
-  sink_(line() + "}");
+  sink_.write(line() + "}");
 }
 
 void JsonStream::list(const std::function<void()>& write) {
   const bool any_around = any_;
   any_ = false;
-  sink_("[");
+  sink_.write("[");
   ++depth_;
   write();
   --depth_;
-  sink_(any_ ? line() + "]" : "]");
+  sink_.write(any_ ? line() + "]" : "]");
   any_ = any_around;
 }
 
 void JsonStream::text_element(const std::string& text) {
-  sink_((any_ ? "," : "") + line() + text);
+  sink_.write((any_ ? "," : "") + line() + text);
   any_ = true;
 }
 

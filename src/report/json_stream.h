@@ -20,7 +20,7 @@ class JsonStream {
   // What writes the elements of a member, by its key. In the object stands any value in its place.
   using Lists = std::map<std::string, std::function<void()>>;
 
-  explicit JsonStream(const TextSink& sink) : sink_(sink) {}
+  explicit JsonStream(TextSink& sink) : sink_(sink) {}
   void document(Json json, const Lists& lists);
 
   // Elements of the list that is being written.
@@ -38,7 +38,7 @@ class JsonStream {
   std::string text_of(const Json& json) const;
   std::string line() const;
 
-  const TextSink& sink_;
+  TextSink& sink_;
   std::size_t depth_ = 0;
   bool any_ = false;  // the list that is being written has an element
 };

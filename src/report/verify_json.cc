@@ -141,9 +141,9 @@ Json to_json(const AnyOfDevice& result) {
 
 // Writes the document. What there is one of for each device, of which there may be a million, is written as
 // it is made; what is said of them is made once for each class.
-class VerifyJson {
+class VerifyJsonWriter {
  public:
-  VerifyJson(const Verification& verification, const TextSink& sink)
+  VerifyJsonWriter(const Verification& verification, TextSink& sink)
       : all_(verification),
         out_(sink),
         unjudged_(verification.classes.size()),
@@ -257,8 +257,8 @@ class VerifyJson {
 
 }  // namespace
 
-TextSource verify_json(const Verification& verification) {
-  return [&verification](const TextSink& sink) { VerifyJson(verification, sink).write(); };
+void VerifyJson::write_to(TextSink& sink) const {
+  VerifyJsonWriter(verification_, sink).write();
 }
 
 }  // namespace archguard

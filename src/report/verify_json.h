@@ -6,6 +6,13 @@
 namespace archguard {
 
 // The document "archguard.verify/1", indented, with a line end.
-TextSource verify_json(const Verification& verification);
+class VerifyJson : public TextSource {
+ public:
+  explicit VerifyJson(const Verification& verification) : verification_(verification) {}
+  void write_to(TextSink& sink) const override;
+
+ private:
+  const Verification& verification_;
+};
 
 }  // namespace archguard

@@ -112,18 +112,12 @@ std::string to_string(ListVerdict verdict) {
   return "unknown";
 }
 
-std::vector<JudgedDevice> judge_list(const DeviceList& devices, const Compiler& compiler,
-                                     const std::vector<ArchEntry>& list) {
+std::vector<ListJudgement> judge_list(const DeviceList& devices, const Compiler& compiler,
+                                      const std::vector<ArchEntry>& list) {
   const auto made = compiler.clang.empty() ? list : as_clang_reads_it(list);
-  std::vector<JudgedDevice> judged;
-  std::vector<std::shared_ptr<const ListJudgement>> of_kind(devices.number_of_kinds());
-  for (std::size_t i = 0; i < devices.size(); ++i) {
-    const Device& kind = devices.kind(i);
-    if (!is_wanted(kind)) continue;
-    auto& judgement = of_kind[devices.kind_number(i)];
-    if (!judgement) judgement = std::make_shared<const ListJudgement>(judge_device(kind, compiler, made));
-    judged.push_back({i, judgement});
-  }
+  std::vector<ListJudgement> judged;
+  for (const Device& kind : devices.kinds())
+    judged.push_back(is_wanted(kind) ? judge_device(kind, compiler, made) : ListJudgement{});
   return judged;
 }
 

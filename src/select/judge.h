@@ -18,16 +18,12 @@ struct ListJudgement {
   std::string reason;  // lower-case, no full stop: "nothing in the list runs on 8.6"
   std::string fix;     // entries to add, in CMake's spelling ("86-real"); empty where this compiler has none
 };
-struct JudgedDevice {
-  std::size_t device = 0;                          // index into the devices
-  std::shared_ptr<const ListJudgement> judgement;  // one for all equal devices
-};
 
-// Judges `list` for each device that is wanted, as a program compiled with it by `compiler` would behave
-// there. A device without a known compute capability is `unknown`. Hidden devices, and those that their fleet
-// excludes, are left out. Pure.
-std::vector<JudgedDevice> judge_list(const DeviceList& devices, const Compiler& compiler,
-                                     const std::vector<ArchEntry>& list);
+// Judges `list` for each kind of devices, by DeviceList::kind_number(), as a program compiled with it by
+// `compiler` would behave there. A device without a known compute capability is `unknown`. Kinds that are not
+// wanted, hidden or excluded by their fleet, are not judged. Pure.
+std::vector<ListJudgement> judge_list(const DeviceList& devices, const Compiler& compiler,
+                                      const std::vector<ArchEntry>& list);
 
 struct UnmadeEntry {
   ArchEntry entry;

@@ -1,6 +1,4 @@
 #include <algorithm>
-#include <map>
-#include <tuple>
 
 #include "base/text.h"
 #include "select/parts.h"
@@ -22,18 +20,11 @@ ArchUse& use_of(std::vector<ArchUse>& uses, Arch arch) {
   return *at;
 }
 
-// One for each device; none where it is not left out.
-using Exclusions = std::vector<std::shared_ptr<const Exclusion>>;
-
-std::shared_ptr<const Exclusion> exclusion(std::string reason) {
-  return std::make_shared<const Exclusion>(Exclusion{std::move(reason), {}, {}});
-}
-
-// Why none of the kind is to be served; nothing where they are.
-std::shared_ptr<const Exclusion> exclusion_of_kind(const Device& kind) {
-  if (is_excluded(kind)) return exclusion(kind.excluded);
-  if (!kind.visible) return exclusion("hidden by the environment (CUDA_VISIBLE_DEVICES)");
-  return kind.capability ? nullptr : exclusion("its compute capability is not known");
+// Why none of the kind is to be served; empty where they are.
+std::string reason_to_exclude(const Device& kind) {
+  if (is_excluded(kind)) return kind.excluded;
+  if (!kind.visible) return "hidden by the environment (CUDA_VISIBLE_DEVICES)";
+  return kind.capability ? "" : "its compute capability is not known";
 }
 
 // Of a driver that is newer than the table only the least is known that it offers.
@@ -41,25 +32,32 @@ std::optional<Version> known_driver(const Device& device) {
   return device.cuda_at_least ? std::nullopt : device.driver_cuda;
 }
 
-// Ascending by capability, then by driver. Equal devices are sorted as one.
-std::vector<DeviceGroup> group_devices(const DeviceList& devices, Exclusions& excluded) {
-  std::map<std::tuple<ComputeCapability, std::optional<Version>>, std::vector<std::size_t>> members;
-  std::vector<std::vector<std::size_t>*> of_kind(devices.number_of_kinds());
-  Exclusions of_kind_excluded(devices.number_of_kinds());
-  for (std::size_t i = 0; i < devices.size(); ++i) {
-    const Device& kind = devices.kind(i);
-    auto& group = of_kind[devices.kind_number(i)];
-    auto& why = of_kind_excluded[devices.kind_number(i)];
-    if (group == nullptr && !why) {  // the first of its kind
-      why = exclusion_of_kind(kind);
-      if (!why) group = &members[{*kind.capability, known_driver(kind)}];
-    }
-    excluded[i] = why;
-    if (group != nullptr) group->push_back(i);
+// Ascending by capability, then by driver.
+std::vector<DeviceGroup> group_devices(const DeviceList& devices, std::vector<Exclusion>& excluded) {
+  const auto& kinds = devices.kinds();
+  std::vector<std::size_t> known;
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    excluded[i].reason = reason_to_exclude(kinds[i]);
+    if (excluded[i].reason.empty() && devices.devices_of_kind(i) != 0) known.push_back(i);
   }
+  std::sort(known.begin(), known.end(), [&](std::size_t i, std::size_t j) {
+    const Device &a = kinds[i], &b = kinds[j];
+    if (a.capability != b.capability) return a.capability < b.capability;
+    return known_driver(a) < known_driver(b);
+  });
   std::vector<DeviceGroup> groups;
-  for (auto& [key, which] : members)
-    groups.push_back({std::get<0>(key), std::get<1>(key), std::move(which), false});
+  std::vector<std::size_t> group_of_kind(kinds.size());
+  for (const std::size_t i : known) {
+    const Device& kind = kinds[i];
+    if (groups.empty() || groups.back().capability != *kind.capability ||
+        groups.back().driver != known_driver(kind))
+      groups.push_back({*kind.capability, known_driver(kind), {}, false});
+    group_of_kind[i] = groups.size() - 1;
+  }
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    const std::size_t kind = devices.kind_number(i);
+    if (excluded[kind].reason.empty()) groups[group_of_kind[kind]].devices.push_back(i);
+  }
   return groups;
 }
 
@@ -134,14 +132,13 @@ std::optional<Obstacle> obstacle_to_jit(const DeviceGroup& group, const Compiler
   return std::nullopt;
 }
 
-void exclude(const DeviceGroup& group, const Obstacle& why, Exclusions& excluded) {
+Exclusion exclusion_for(const Obstacle& why) {
   Exclusion exclusion{why.reason, {}, {}};
   if (!why.others.empty()) {
     exclusion.first_toolkit = why.others.front();
     exclusion.last_toolkit = why.others.back();
   }
-  const auto shared = std::make_shared<const Exclusion>(std::move(exclusion));
-  for (const std::size_t device : group.devices) excluded[device] = shared;
+  return exclusion;
 }
 
 // The PTX for the groups that live on JIT, and beside the SASS as the policy says. `sass` is ascending.
@@ -254,20 +251,24 @@ Selection select_baseline(const Compiler& compiler, const SelectPolicy& policy) 
 
 Selection select_for(const DeviceList& devices, const Compiler& compiler, const SelectPolicy& policy) {
   Selection selection;
-  Exclusions excluded(devices.size());
-  std::vector<DeviceGroup> groups = group_devices(devices, excluded);
+  std::vector<Exclusion>& why_excluded = selection.why_excluded;
+  why_excluded.resize(devices.kinds().size());
+  std::vector<DeviceGroup> groups = group_devices(devices, why_excluded);
   selection.toolkits_for_all = toolkits_serving_all(groups, policy);
 
   std::vector<std::size_t> without_sass, jit;
   const std::vector<ArchUse> sass_uses = choose_sass(groups, compiler, policy.sass, without_sass);
   for (const std::size_t i : without_sass) {
-    if (const auto why = obstacle_to_jit(groups[i], compiler, policy))
-      exclude(groups[i], *why, excluded);
-    else
+    const auto why = obstacle_to_jit(groups[i], compiler, policy);
+    if (!why) {
       jit.push_back(i);
+      continue;
+    }
+    const Exclusion exclusion = exclusion_for(*why);
+    for (const std::size_t device : groups[i].devices) why_excluded[devices.kind_number(device)] = exclusion;
   }
-  for (std::size_t i = 0; i < excluded.size(); ++i)
-    if (excluded[i]) selection.excluded.push_back({i, std::move(excluded[i])});
+  for (std::size_t i = 0; i < devices.size(); ++i)
+    if (!why_excluded[devices.kind_number(i)].reason.empty()) selection.excluded.push_back(i);
 
   std::vector<Arch> sass;
   for (const auto& [arch, served] : sass_uses) {
@@ -289,8 +290,8 @@ Selection select_for(const DeviceList& devices, const Compiler& compiler, const 
     for (const std::size_t i : served) groups[i].served = true;
   }
   const bool beyond_this_compiler =
-      std::any_of(selection.excluded.begin(), selection.excluded.end(), [&](const ExcludedDevice& each) {
-        const Device& kind = devices.kind(each.device);
+      std::any_of(selection.excluded.begin(), selection.excluded.end(), [&](std::size_t device) {
+        const Device& kind = devices.kind(device);
         return is_wanted(kind) && kind.capability;
       });
   if (beyond_this_compiler) selection.toolkits_note = serving_all_text(selection.toolkits_for_all, groups);

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <chrono>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -78,20 +77,17 @@ struct ChosenEntry {
                                      // devices; each device that is not excluded stands in one entry
 };
 
-// Why a device is left out.
+// Why devices are left out.
 struct Exclusion {
   std::string reason;  // "CUDA 13.0 makes nothing that runs on 6.1; the last toolkit that does is 12.9"
   std::optional<Version> first_toolkit, last_toolkit;
 };
-struct ExcludedDevice {
-  std::size_t device = 0;
-  std::shared_ptr<const Exclusion> why;  // one for all equal devices
-};
 
 struct Selection {
-  std::vector<ChosenEntry> entries;  // SASS ascending, then PTX ascending; no entry is both. For clang all
-                                     // ascending, and an entry with PTX is both
-  std::vector<ExcludedDevice> excluded;
+  std::vector<ChosenEntry> entries;     // SASS ascending, then PTX ascending; no entry is both. For clang all
+                                        // ascending, and an entry with PTX is both
+  std::vector<std::size_t> excluded;    // devices that are left out, ascending, and
+  std::vector<Exclusion> why_excluded;  // why those of each kind are, by DeviceList::kind_number()
   // The known toolkits that serve every wanted device with a capability, under this policy: an image that
   // fits, and a driver, where it is known, that runs programs of that toolkit (35) and, for PTX, compiles it
   // (222).

@@ -118,7 +118,7 @@ std::string report(FileResult file, const VerifyRequest& request) {
   verification.classes = request.classes;
   verification.expects = !request.expected.empty();
   verification.files.push_back(std::move(file));
-  return verify_text(verification, {}) + archguard::text_of(verify_json(verification));
+  return verify_text(verification, {}) + held_text(VerifyJson(verification));
 }
 
 }  // namespace

@@ -105,7 +105,7 @@ bool covered(const ContainerCode& code, const Device& device) {
 
 std::vector<bool> left_out(const Case& of) {
   std::vector<bool> excluded(of.devices.size(), false);
-  for (const ExcludedDevice& each : of.selection.excluded) excluded[each.device] = true;
+  for (const std::size_t each : of.selection.excluded) excluded[each] = true;
   return excluded;
 }
 
@@ -214,9 +214,12 @@ TEST_CASE("a list is judged as the images that it makes are") {
     for (int round = 0; round < 4 * kFleetsPerPolicy; ++round) {
       const Case generated = generator.careless(toolkit);
       const ContainerCode code = container_of(generated.built, generated.compiler);
-      for (const JudgedDevice& each : judge_list(generated.devices, generated.compiler, generated.built)) {
-        const ListJudgement& judged = *each.judgement;
-        const Device& device = generated.devices[each.device];
+      const DeviceList devices(generated.devices);
+      const auto judgements = judge_list(devices, generated.compiler, generated.built);
+      for (std::size_t i = 0; i < devices.size(); ++i) {
+        const Device& device = generated.devices[i];
+        if (!is_wanted(device)) continue;
+        const ListJudgement& judged = judgements[devices.kind_number(i)];
         if (!device.capability) {
           CHECK(judged.verdict == ListVerdict::unknown);
           continue;

@@ -10,17 +10,12 @@
 
 namespace archguard {
 
-// What a command has to say; main prints it.
-struct Answer {
-  int exit_code = 0;
-  TextSource out, err;  // hold what they are made of; none says nothing
-};
+// A command writes what it has to say, errors first, and returns the exit status.
+int run_probe_command(const ProbeOptions& options, bool colour, TextSink& out, TextSink& err);
+int run_select_command(const SelectOptions& options, TextSink& out, TextSink& err);
 
-Answer run_probe_command(const ProbeOptions& options, bool colour);
-Answer run_select_command(const SelectOptions& options);
-
-// The answer to an error of the user or of a file: exit status 2, nothing on standard output.
-Answer usage_answer(const Error& error);
+// What an error of the user or of a file ends with: exit status 2, nothing on standard output.
+int end_with(const Error& error, TextSink& err);
 std::string error_lines(const char* severity, const Error& error);  // "arch_probe: error: …" and its fix
 int exit_code_of(ProbeStatus status);                               // 0, 3, 4
 
@@ -36,15 +31,23 @@ struct ProbeReport {
 struct SelectReport : ProbeReport {
   Compiler compiler;
   Selection selection;
-  std::vector<JudgedDevice> judged;
-  std::vector<UnmadeEntry> unmade;  // of the list that is judged
+  std::vector<ListJudgement> judged;  // by kind; empty where no list is judged
+  std::vector<UnmadeEntry> unmade;    // of the list that is judged
 };
 
-TextSource devices_json(const ProbeReport& report);     // archguard.devices/1
-TextSource selection_json(const SelectReport& report);  // archguard.select/1
+void write_devices_json(const ProbeReport& report, TextSink& sink);  // archguard.devices/1
+
+class SelectionJson : public TextSource {  // archguard.select/1
+ public:
+  explicit SelectionJson(const SelectReport& report) : report_(report) {}
+  void write_to(TextSink& sink) const override;
+
+ private:
+  const SelectReport& report_;
+};
 
 // ---- table.cc ----
 
-TextSource devices_table(const ProbeReport& report, bool colour);
+void write_devices_table(const ProbeReport& report, bool colour, TextSink& sink);
 
 }  // namespace archguard

@@ -28,33 +28,28 @@ class JsonObject {
 // A document, one member a line, which is written as it is made.
 class JsonDocument {
  public:
-  explicit JsonDocument(const TextSink& sink) : sink_(sink) {}
-  JsonDocument& add(std::string_view key, std::string_view value) {
-    sink_(separator_ + json_quote(key) + ": ");
-    sink_(value);
+  explicit JsonDocument(TextSink& sink) : sink_(sink) {}
+  void add(std::string_view key, std::string_view value) {
+    sink_.write(separator_ + json_quote(key) + ": ");
+    sink_.write(value);
     separator_ = ",\n  ";
-    return *this;
   }
-  // A list that people read, one element a line: `text` makes each.
-  template <class List, class Text>
-  JsonDocument& add_lines(std::string_view key, const List& list, Text text) {
+  // A list that people read, one element a line.
+  void begin_list(std::string_view key) {
     add(key, "[");
-    bool any = false;
-    for (std::size_t i = 0; i < list.size(); ++i) {
-      const std::string element = text(list[i]);
-      if (element.empty()) continue;  // left out
-      sink_(any ? ",\n    " : "\n    ");
-      sink_(element);
-      any = true;
-    }
-    sink_(any ? "\n  ]" : "]");
-    return *this;
+    any_ = false;
   }
-  void end() { sink_("\n}\n"); }
+  void add_element(const std::string& element) {
+    sink_.write((any_ ? ",\n    " : "\n    ") + element);
+    any_ = true;
+  }
+  void end_list() { sink_.write(any_ ? "\n  ]" : "]"); }
+  void end() { sink_.write("\n}\n"); }
 
  private:
-  const TextSink& sink_;
+  TextSink& sink_;
   std::string separator_ = "{\n  ";
+  bool any_ = false;  // the list that is being written has an element
 };
 
 std::string json_array(const std::vector<std::string>& elements) {
@@ -156,26 +151,21 @@ std::string json_entry(const ChosenEntry& chosen) {
       .text();
 }
 
-// A device that this compiler cannot serve. One that is hidden, or that its fleet excludes, is none of
-// them: it stands in "devices" alone, so that nobody takes an equal GPU that is to be served for left out.
-std::string json_excluded(const DeviceList& devices, const ExcludedDevice& excluded) {
-  if (!is_wanted(devices.kind(excluded.device))) return {};
-  const Device device = devices[excluded.device];
+std::string json_excluded(std::size_t index, const Device& device, const Exclusion& why) {
   return JsonObject()
       .add("device", json_device(device))
       .add("device_name", json_printable_or_null(device.name))
-      .add("index", std::to_string(excluded.device))
-      .add("reason", json_message(excluded.why->reason))
-      .add("first_toolkit", json_known_or_null(excluded.why->first_toolkit))
-      .add("last_toolkit", json_known_or_null(excluded.why->last_toolkit))
+      .add("index", std::to_string(index))
+      .add("reason", json_message(why.reason))
+      .add("first_toolkit", json_known_or_null(why.first_toolkit))
+      .add("last_toolkit", json_known_or_null(why.last_toolkit))
       .text();
 }
 
-std::string json_judged(const DeviceList& devices, const JudgedDevice& judged) {
-  const ListJudgement& judgement = *judged.judgement;
+std::string json_judged(std::size_t index, const Device& device, const ListJudgement& judgement) {
   return JsonObject()
-      .add("device", json_quote(describe(devices[judged.device])))
-      .add("index", std::to_string(judged.device))
+      .add("device", json_quote(describe(device)))
+      .add("index", std::to_string(index))
       .add("verdict", json_quote(to_string(judgement.verdict)))
       .add("code", std::to_string(judgement.code))
       .add("reason", json_message(judgement.reason))
@@ -190,57 +180,83 @@ std::string json_unmade(const UnmadeEntry& unmade) {
       .text();
 }
 
-}  // namespace
-
-TextSource devices_json(const ProbeReport& report) {
-  return [&report](const TextSink& sink) {
-    const ProbeResult& probe = report.probe;
-    JsonObject driver;
-    driver.add("version", json_text_or_null(probe.driver_version))
-        .add("cuda_version", json_known_or_null(probe.driver_cuda))
-        .add_text("library", probe.library)
-        .add("library_version", json_text_or_null(probe.library_version));
-    JsonDocument(sink)
-        .add("schema", "\"archguard.devices/1\"")
-        .add("status", json_status(probe.status))
-        .add("driver", driver.text())
-        .add_lines("devices", report.devices, json_device)
-        .add_lines("diagnostics", probe.diagnostics, json_diagnostic)
-        .add("cache", json_cache(probe))
-        .end();
-  };
+void add_devices(const ProbeReport& report, JsonDocument& document) {
+  document.begin_list("devices");
+  for (std::size_t i = 0; i < report.devices.size(); ++i)
+    document.add_element(json_device(report.devices[i]));
+  document.end_list();
+  document.begin_list("diagnostics");
+  for (const Diagnostic& each : report.probe.diagnostics) document.add_element(json_diagnostic(each));
+  document.end_list();
+  document.add("cache", json_cache(report.probe));
 }
 
-TextSource selection_json(const SelectReport& report) {
-  return [&report](const TextSink& sink) {
-    const Selection& selection = report.selection;
-    std::vector<std::string> architectures, toolkits;
-    for (const auto& chosen : selection.entries) architectures.push_back(to_string(chosen.entry));
-    for (const Version version : selection.toolkits_for_all) toolkits.push_back(to_string(version));
-    JsonObject toolkit;
-    toolkit.add("version", json_quote(to_string(report.compiler.version)))
-        .add_text("nvcc", report.compiler.path)
-        .add("clang", json_text_or_null(report.compiler.clang));
-    JsonDocument(sink)
-        .add("schema", "\"archguard.select/1\"")
-        .add("status", json_status(report.probe.status))
-        .add("toolkit", toolkit.text())
-        .add("baseline", json_bool(selection.baseline))
-        .add("architectures", json_strings(architectures))
-        .add_lines("entries", selection.entries, json_entry)
-        .add_lines("excluded", selection.excluded,
-                   [&](const ExcludedDevice& each) { return json_excluded(report.devices, each); })
-        .add("toolkits_for_all", json_strings(toolkits))
-        .add("toolkits_note", json_printable_or_null(selection.toolkits_note))
-        .add("warnings", json_messages(selection.warnings))
-        .add_lines("judged", report.judged,
-                   [&](const JudgedDevice& each) { return json_judged(report.devices, each); })
-        .add_lines("unmade", report.unmade, json_unmade)
-        .add_lines("devices", report.devices, json_device)
-        .add_lines("diagnostics", report.probe.diagnostics, json_diagnostic)
-        .add("cache", json_cache(report.probe))
-        .end();
-  };
+// The devices that this compiler cannot serve. One that is hidden, or that its fleet excludes, is none of
+// them: it stands in "devices" alone, so that nobody takes an equal GPU that is to be served for left out.
+void add_excluded(const SelectReport& report, JsonDocument& document) {
+  const DeviceList& devices = report.devices;
+  document.begin_list("excluded");
+  for (const std::size_t i : report.selection.excluded)
+    if (is_wanted(devices.kind(i)))
+      document.add_element(
+          json_excluded(i, devices[i], report.selection.why_excluded[devices.kind_number(i)]));
+  document.end_list();
+}
+
+void add_judged(const SelectReport& report, JsonDocument& document) {
+  const DeviceList& devices = report.devices;
+  document.begin_list("judged");
+  for (std::size_t i = 0; i < devices.size() && !report.judged.empty(); ++i)
+    if (is_wanted(devices.kind(i)))
+      document.add_element(json_judged(i, devices[i], report.judged[devices.kind_number(i)]));
+  document.end_list();
+}
+
+}  // namespace
+
+void write_devices_json(const ProbeReport& report, TextSink& sink) {
+  const ProbeResult& probe = report.probe;
+  JsonObject driver;
+  driver.add("version", json_text_or_null(probe.driver_version))
+      .add("cuda_version", json_known_or_null(probe.driver_cuda))
+      .add_text("library", probe.library)
+      .add("library_version", json_text_or_null(probe.library_version));
+  JsonDocument document(sink);
+  document.add("schema", "\"archguard.devices/1\"");
+  document.add("status", json_status(probe.status));
+  document.add("driver", driver.text());
+  add_devices(report, document);
+  document.end();
+}
+
+void SelectionJson::write_to(TextSink& sink) const {
+  const Selection& selection = report_.selection;
+  std::vector<std::string> architectures, toolkits;
+  for (const auto& chosen : selection.entries) architectures.push_back(to_string(chosen.entry));
+  for (const Version version : selection.toolkits_for_all) toolkits.push_back(to_string(version));
+  JsonObject toolkit;
+  toolkit.add("version", json_quote(to_string(report_.compiler.version)))
+      .add_text("nvcc", report_.compiler.path)
+      .add("clang", json_text_or_null(report_.compiler.clang));
+  JsonDocument document(sink);
+  document.add("schema", "\"archguard.select/1\"");
+  document.add("status", json_status(report_.probe.status));
+  document.add("toolkit", toolkit.text());
+  document.add("baseline", json_bool(selection.baseline));
+  document.add("architectures", json_strings(architectures));
+  document.begin_list("entries");
+  for (const ChosenEntry& chosen : selection.entries) document.add_element(json_entry(chosen));
+  document.end_list();
+  add_excluded(report_, document);
+  document.add("toolkits_for_all", json_strings(toolkits));
+  document.add("toolkits_note", json_printable_or_null(selection.toolkits_note));
+  document.add("warnings", json_messages(selection.warnings));
+  add_judged(report_, document);
+  document.begin_list("unmade");
+  for (const UnmadeEntry& unmade : report_.unmade) document.add_element(json_unmade(unmade));
+  document.end_list();
+  add_devices(report_, document);
+  document.end();
 }
 
 }  // namespace archguard

@@ -1,5 +1,6 @@
 #include <cstdio>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/colour.h"
@@ -9,29 +10,36 @@
 
 namespace {
 
-archguard::Answer answer_to(const std::vector<std::string>& arguments) {
+class StreamSink : public archguard::TextSink {
+ public:
+  explicit StreamSink(std::FILE* stream) : stream_(stream) {}
+
+ private:
+  void pass_on(std::string_view text) override { std::fwrite(text.data(), 1, text.size(), stream_); }
+  std::FILE* stream_;
+};
+
+int run_command(const std::vector<std::string>& arguments, archguard::TextSink& out,
+                archguard::TextSink& err) {
   using archguard::Options;
   const auto options = archguard::parse_options(arguments);
-  if (!options) return archguard::usage_answer(options.error());
+  if (!options) return archguard::end_with(options.error(), err);
   switch (options->command) {
     case Options::Command::help:
-      return {0, archguard::text_source(archguard::probe_help()), {}};
+      out.write(archguard::probe_help());
+      return 0;
     case Options::Command::select_help:
-      return {0, archguard::text_source(archguard::select_help()), {}};
+      out.write(archguard::select_help());
+      return 0;
     case Options::Command::version:
-      return {0, archguard::text_source("arch_probe " ARCHGUARD_VERSION "\n"), {}};
+      out.write("arch_probe " ARCHGUARD_VERSION "\n");
+      return 0;
     case Options::Command::probe:
-      return archguard::run_probe_command(options->probe, archguard::colour_for_stdout());
+      return archguard::run_probe_command(options->probe, archguard::colour_for_stdout(), out, err);
     case Options::Command::select:
       break;
   }
-  return archguard::run_select_command(options->select);
-}
-
-void write_text(const archguard::TextSource& text, std::FILE* file) {
-  if (text)
-    archguard::join_pieces(text,
-                           [&](std::string_view piece) { std::fwrite(piece.data(), 1, piece.size(), file); });
+  return archguard::run_select_command(options->select, out, err);
 }
 
 }  // namespace
@@ -40,10 +48,11 @@ int main(int argc, char** argv) {
   archguard::keep_standard_streams_apart();
   const auto arguments = archguard::start_program(argc, argv);
   if (archguard::became_driver_child(arguments)) return 0;
-  const archguard::Answer answer = answer_to(arguments);
-  write_text(answer.err, stderr);
-  write_text(answer.out, stdout);
-  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return answer.exit_code;
+  StreamSink out(stdout), err(stderr);
+  const int exit_code = run_command(arguments, out, err);
+  err.flush();
+  out.flush();
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return exit_code;
   std::fputs("arch_probe: error: standard output cannot be written whole\n", stderr);
   return 2;
 }

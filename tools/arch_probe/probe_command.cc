@@ -38,45 +38,42 @@ std::string error_lines(const char* severity, const Error& error) {
   return text;
 }
 
-Answer usage_answer(const Error& error) {
-  return {2, {}, text_source(error_lines("error", error))};
+int end_with(const Error& error, TextSink& err) {
+  err.write(error_lines("error", error));
+  return 2;
 }
 
-Answer run_probe_command(const ProbeOptions& options, bool colour) {
+int run_probe_command(const ProbeOptions& options, bool colour, TextSink& out, TextSink& err) {
   ProbeReport report;
   if (options.fleets.empty()) {
     report.probe = probe_this_machine(options.timeout, options.cache);
     report.devices = report.probe.devices;
   } else {
     auto fleets = read_fleets(options.fleets);
-    if (!fleets) return usage_answer(fleets.error());
+    if (!fleets) return end_with(fleets.error(), err);
     report = std::move(*fleets);
   }
-  Answer answer;
-  answer.exit_code = exit_code_of(report.probe.status);
+  const int exit_code = exit_code_of(report.probe.status);
   if (!options.write_devices.empty())
-    if (const auto written = write_file(options.write_devices, write_fleet(report.devices)); !written)
-      return usage_answer(written.error());
+    if (const auto written = write_file(options.write_devices, FleetText(report.devices)); !written)
+      return end_with(written.error(), err);
 
-  if (options.format == ProbeFormat::csv) {
-    if (options.fleets.empty()) report.devices = with_host(report.probe.devices);
-    const char* severity = answer.exit_code == 0 ? "warning" : "error";
-    std::string messages;
-    for (const auto& each : report.probe.diagnostics)
-      messages += error_lines(severity, {each.stage, each.cause, each.fix});
-    answer.err = text_source(messages);
+  switch (options.format) {
+    case ProbeFormat::table:
+      write_devices_table(report, colour, out);
+      break;
+    case ProbeFormat::json:
+      write_devices_json(report, out);
+      break;
+    case ProbeFormat::csv:
+      for (const auto& each : report.probe.diagnostics)
+        err.write(error_lines(exit_code == 0 ? "warning" : "error", {each.stage, each.cause, each.fix}));
+      err.flush();
+      if (options.fleets.empty()) report.devices = with_host(report.probe.devices);
+      FleetText(report.devices).write_to(out);
+      break;
   }
-  answer.out = [report = std::move(report), format = options.format, colour](const TextSink& sink) {
-    switch (format) {
-      case ProbeFormat::table:
-        return devices_table(report, colour)(sink);
-      case ProbeFormat::json:
-        return devices_json(report)(sink);
-      case ProbeFormat::csv:
-        return write_fleet(report.devices)(sink);
-    }
-  };
-  return answer;
+  return exit_code;
 }
 
 }  // namespace archguard

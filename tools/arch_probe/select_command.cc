@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <memory>
 
 #include "base/printable.h"
 #include "base/text.h"
@@ -64,18 +63,19 @@ std::string reason_lines(const SelectReport& report) {
 }
 
 // A line for each of them.
-void write_excluded(const SelectReport& report, const TextSink& sink) {
-  for (const auto& excluded : report.selection.excluded) {
-    const Device device = report.devices[excluded.device];
+void write_excluded(const SelectReport& report, TextSink& err) {
+  for (const std::size_t index : report.selection.excluded) {
+    const Device device = report.devices[index];
+    const std::string& reason = report.selection.why_excluded[report.devices.kind_number(index)].reason;
     const std::string line = is_wanted(device) ? how_to_exclude(device) : std::string();
     const std::string advice = line.empty()        ? ""
                                : device.capability ? "if it is left out on purpose, " + line
                                                    : "write its compute_cap, or " + line;
-    sink(error_lines(is_excluded(device) ? "note" : "warning",
-                     {"", "left out: " + describe(device) + ": " + printable(excluded.why->reason), advice}));
+    err.write(error_lines(is_excluded(device) ? "note" : "warning",
+                          {"", "left out: " + describe(device) + ": " + printable(reason), advice}));
   }
   if (!report.selection.toolkits_note.empty())
-    sink(error_lines("note", {"", report.selection.toolkits_note, ""}));
+    err.write(error_lines("note", {"", report.selection.toolkits_note, ""}));
 }
 
 Result<Compiler> compiler_for(const SelectOptions& options) {
@@ -87,20 +87,20 @@ Result<Compiler> compiler_for(const SelectOptions& options) {
 
 Status write_reports(const SelectOptions& options, const SelectReport& report) {
   if (!options.write_devices.empty())
-    ARCHGUARD_CHECK(write_file(options.write_devices, write_fleet(report.devices)));
-  if (!options.write_json.empty()) ARCHGUARD_CHECK(write_file(options.write_json, selection_json(report)));
+    ARCHGUARD_CHECK(write_file(options.write_devices, FleetText(report.devices)));
+  if (!options.write_json.empty()) ARCHGUARD_CHECK(write_file(options.write_json, SelectionJson(report)));
   return Done{};
 }
 
 }  // namespace
 
-Answer run_select_command(const SelectOptions& options) {
+int run_select_command(const SelectOptions& options, TextSink& out, TextSink& err) {
   auto devices = read_sources(options.sources);
-  if (!devices) return usage_answer(devices.error());
+  if (!devices) return end_with(devices.error(), err);
   auto compiler = compiler_for(options);
-  if (!compiler) return usage_answer(compiler.error());
+  if (!compiler) return end_with(compiler.error(), err);
   if (const auto makeable = check_policy(options.policy, *compiler); !makeable)
-    return usage_answer(makeable.error());
+    return end_with(makeable.error(), err);
 
   SelectReport report;
   report.compiler = std::move(*compiler);
@@ -111,19 +111,15 @@ Answer run_select_command(const SelectOptions& options) {
     report.probe = options.detect ? probe_this_machine(options.timeout, options.cache) : undetected();
     report.devices = report.probe.devices;
   }
-  Answer answer;
   const bool found = report.probe.status == ProbeStatus::ok;
   if (report.devices.any_kind(is_excluded) && !report.devices.any_kind(is_wanted))
-    return usage_answer(all_excluded());
+    return end_with(all_excluded(), err);
   const bool stop =
       report.probe.status == ProbeStatus::none ? options.error_on_no_device : options.error_on_detect_failure;
   if (!found && stop) {
-    answer.exit_code = exit_code_of(report.probe.status);
-    std::string errors;
     for (const auto& each : report.probe.diagnostics)
-      errors += error_lines("error", {each.stage, each.cause, each.fix});
-    answer.err = text_source(errors);
-    return answer;
+      err.write(error_lines("error", {each.stage, each.cause, each.fix}));
+    return exit_code_of(report.probe.status);
   }
 
   // A driver that fails may still list devices; none of them is selected.
@@ -136,34 +132,30 @@ Answer run_select_command(const SelectOptions& options) {
   if (found && !options.judge.empty())
     report.judged = judge_list(report.devices, report.compiler, options.judge);
   report.unmade = unmade_entries(report.compiler, options.judge);
-  if (const auto written = write_reports(options, report); !written) return usage_answer(written.error());
+  if (const auto written = write_reports(options, report); !written) return end_with(written.error(), err);
 
   const bool is_json = options.format == SelectFormat::json;
-  std::string before = is_json ? std::string() : reason_lines(report), after;
-  for (const auto& warning : report.selection.warnings) before += error_lines("warning", {"", warning, ""});
-  for (const auto& unmade : report.unmade) before += error_lines("warning", {"", unmade.reason, ""});
-  if (options.format == SelectFormat::torch)
-    for (const auto& note : torch_notes(report.selection)) after += error_lines("note", {"", note, ""});
-  std::string list = is_json ? std::string() : formatted(options.format, report.selection);
-  if (report.selection.entries.empty()) {
-    answer.exit_code = 1;
-    after += error_lines("error", {"", name_of(report.compiler) + " can serve none of the devices", ""});
-    list.clear();
-  } else if (options.format == SelectFormat::torch && list == "\n") {
-    answer.exit_code = 1;
-    after += error_lines("error", {"", "torch takes none of these architectures", "choose another --format"});
-    list.clear();
-  }
-  const auto held = std::make_shared<const SelectReport>(std::move(report));
-  answer.out = [held, list, is_json](const TextSink& sink) {
-    return is_json ? selection_json(*held)(sink) : sink(list);
-  };
-  answer.err = [held, before, after](const TextSink& sink) {
-    sink(before);
-    write_excluded(*held, sink);
-    sink(after);
-  };
-  return answer;
+  const bool is_torch = options.format == SelectFormat::torch;
+  if (!is_json) err.write(reason_lines(report));
+  for (const auto& warning : report.selection.warnings) err.write(error_lines("warning", {"", warning, ""}));
+  for (const auto& unmade : report.unmade) err.write(error_lines("warning", {"", unmade.reason, ""}));
+  write_excluded(report, err);
+  if (is_torch)
+    for (const auto& note : torch_notes(report.selection)) err.write(error_lines("note", {"", note, ""}));
+  const std::string list = is_json ? std::string() : formatted(options.format, report.selection);
+  const bool none_served = report.selection.entries.empty();
+  const bool none_listed = none_served || (is_torch && list == "\n");
+  if (none_served)
+    err.write(error_lines("error", {"", name_of(report.compiler) + " can serve none of the devices", ""}));
+  else if (none_listed)
+    err.write(
+        error_lines("error", {"", "torch takes none of these architectures", "choose another --format"}));
+  err.flush();
+  if (is_json)
+    SelectionJson(report).write_to(out);
+  else if (!none_listed)
+    out.write(list);
+  return none_listed ? 1 : 0;
 }
 
 }  // namespace archguard

@@ -52,7 +52,7 @@ std::string table_line(const TableRow& row, const std::size_t (&widths)[kColumns
 }
 
 // The rows are made twice, which takes less than to keep them.
-void write_table(const DeviceList& devices, bool colour, const TextSink& sink) {
+void write_table(const DeviceList& devices, bool colour, TextSink& sink) {
   const TableRow head = {"name", "compute capability", "driver", "CUDA", "PCI bus id", "UUID", "host",
                          "note"};
   std::size_t widths[kColumns] = {};
@@ -62,8 +62,9 @@ void write_table(const DeviceList& devices, bool colour, const TextSink& sink) {
       if (!row[column].empty())
         widths[column] = std::max({widths[column], table_width(head[column]), table_width(row[column])});
   }
-  sink(paint(table_line(head, widths), kBold, colour) + "\n");
-  for (std::size_t i = 0; i < devices.size(); ++i) sink(table_line(table_row(devices[i]), widths) + "\n");
+  sink.write(paint(table_line(head, widths), kBold, colour) + "\n");
+  for (std::size_t i = 0; i < devices.size(); ++i)
+    sink.write(table_line(table_row(devices[i]), widths) + "\n");
 }
 
 // Which driver it was that gave no device: the two parts may be of different versions.
@@ -78,25 +79,24 @@ std::string driver_line(const ProbeResult& probe) {
 
 }  // namespace
 
-TextSource devices_table(const ProbeReport& report, bool colour) {
-  return [&report, colour](const TextSink& sink) {
-    const ProbeResult& probe = report.probe;
-    if (probe.status != ProbeStatus::ok)
-      sink(paint(probe.status == ProbeStatus::none ? "no usable GPU" : "the driver fails", kBold, colour) +
-           "\n");
-    if (!report.devices.empty()) write_table(report.devices, colour, sink);
-    std::string text;
-    if (probe.status == ProbeStatus::ok && !report.devices.empty() && !probe.diagnostics.empty()) text = "\n";
-    for (const auto& each : probe.diagnostics) {
-      std::string where = each.stage;
-      if (each.code) where += " " + std::to_string(*each.code);
-      if (!each.name.empty()) where += " " + each.name;
-      text += paint(where, kYellow, colour) + ": " + printable(each.cause) + "\n";
-      if (!each.fix.empty()) text += "  fix: " + printable(each.fix) + "\n";
-    }
-    if (probe.status != ProbeStatus::ok) text += driver_line(probe);
-    sink(text);
-  };
+void write_devices_table(const ProbeReport& report, bool colour, TextSink& sink) {
+  const ProbeResult& probe = report.probe;
+  if (probe.status != ProbeStatus::ok)
+    sink.write(
+        paint(probe.status == ProbeStatus::none ? "no usable GPU" : "the driver fails", kBold, colour) +
+        "\n");
+  if (!report.devices.empty()) write_table(report.devices, colour, sink);
+  std::string text;
+  if (probe.status == ProbeStatus::ok && !report.devices.empty() && !probe.diagnostics.empty()) text = "\n";
+  for (const auto& each : probe.diagnostics) {
+    std::string where = each.stage;
+    if (each.code) where += " " + std::to_string(*each.code);
+    if (!each.name.empty()) where += " " + each.name;
+    text += paint(where, kYellow, colour) + ": " + printable(each.cause) + "\n";
+    if (!each.fix.empty()) text += "  fix: " + printable(each.fix) + "\n";
+  }
+  if (probe.status != ProbeStatus::ok) text += driver_line(probe);
+  sink.write(text);
 }
 
 }  // namespace archguard

@@ -60,18 +60,20 @@ Result<std::vector<Excluded>> read_excluded(const std::string& path) {
 
 std::vector<Excluded> take_excluded(DeviceList& devices, const std::vector<Excluded>& excluded) {
   std::vector<Excluded> taken;
-  devices.keep_if([&](std::size_t index) {
-    if (is_excluded(devices.kind(index))) return true;
-    const Device device = devices[index];
+  std::vector<std::size_t> indices;
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    if (is_excluded(devices.kind(i))) continue;
+    const Device device = devices[i];
     const auto match = std::find_if(excluded.begin(), excluded.end(), [&](const Excluded& each) {
       return device.capability == each.capability && device.name == each.name && device.uuid == each.uuid &&
              device.driver_cuda == each.driver_cuda;
     });
-    if (match == excluded.end()) return true;
+    if (match == excluded.end()) continue;
     taken.push_back(*match);
     taken.back().count = device.count;
-    return false;
-  });
+    indices.push_back(i);
+  }
+  devices.remove(indices);
   return taken;
 }
 

@@ -26,6 +26,10 @@ void clear_progress() {
   progress_is_shown = false;
 }
 
+class PrintingSink : public TextSink {
+  void pass_on(std::string_view text) override { print(text); }
+};
+
 }  // namespace
 
 void show_progress(const FilesDone& done, std::size_t files) {
@@ -49,6 +53,12 @@ void show_progress(const FilesDone& done, std::size_t files) {
 void print(std::string_view text) {
   clear_progress();
   std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+void print_source(const TextSource& text) {
+  PrintingSink sink;
+  text.write_to(sink);
+  sink.flush();
 }
 
 Status finish_printing() {

@@ -3,11 +3,13 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "base/text_source.h"
 #include "files.h"
 
 namespace archguard {
 
 void print(std::string_view text);
+void print_source(const TextSource& text);
 
 // A line on standard error that says how far the work is, where that is a terminal and there is more than one
 // file, or one with members. It is overwritten by the next and gone before anything else is printed.

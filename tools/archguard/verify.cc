@@ -215,17 +215,19 @@ std::string verification_text(const Verification& verification, const VerifyOpti
 
 Result<int> run_verify(const VerifyOptions& options) {
   ARCHGUARD_TRY(verification, verification_of(options));
-  TextSource report = verify_json(verification);
+  std::string text;
   if (options.format == "text") {
-    std::string text = verification_text(verification, options);
+    text = verification_text(verification, options);
     if (verification.files.empty() && !options.needed_only)
       text += printable(no_binary_text(options.paths, options.files_from)) + "\n";
-    report = text_source(std::move(text));
   }
+  const PlainText plain(text);
+  const VerifyJson json(verification);
+  const TextSource& report = options.format == "text" ? static_cast<const TextSource&>(plain) : json;
   if (!options.output.empty()) {
     ARCHGUARD_CHECK(write_file(options.output, report));
   } else {
-    report(print);
+    print_source(report);
   }
   ARCHGUARD_CHECK(finish_printing());
   return exit_code(outcome_of(verification));

@@ -8,9 +8,9 @@ namespace archguard::fuzz {
 void fleet(ByteView bytes) {
   const auto devices = parse_fleet(bytes.text(), "f.csv");
   if (!devices) return promise(!devices.error().what.empty());
-  const std::string written = text_of(write_fleet(*devices));
+  const std::string written = held_text(FleetText(*devices));
   const auto again = parse_fleet(written, "f.csv");
-  promise(again.ok() && again->size() == devices->size() && text_of(write_fleet(*again)) == written);
+  promise(again.ok() && again->size() == devices->size() && held_text(FleetText(*again)) == written);
   for (std::size_t i = 0; i < devices->size(); ++i) promise((*again)[i].excluded == (*devices)[i].excluded);
 }
 

@@ -120,7 +120,7 @@ TEST_CASE("what the fleet leaves out is said with its reason, and counted nowher
         "more "
         "like it: old\\nand slow\n");
   CHECK(outcome_of(all) == Outcome::covered);
-  const auto json = nlohmann::json::parse(text_of(verify_json(all)));
+  const auto json = nlohmann::json::parse(held_text(VerifyJson(all)));
   CHECK(json["devices"][3]["excluded"] == "display card");
   CHECK(json["devices"][0]["excluded"].is_null());
   CHECK(json["excluded"].empty());
@@ -265,7 +265,7 @@ TEST_CASE("variables are named as kernels are, and those that are missing are er
   CHECK(text.find("  error 13   NVIDIA T4 (7.5, fleet.csv:4)                       2 containers: 2 SASS; 2 "
                   "variables are "
                   "missing\n") != std::string::npos);
-  const auto json = nlohmann::json::parse(text_of(verify_json(all)));
+  const auto json = nlohmann::json::parse(held_text(VerifyJson(all)));
   CHECK(json["files"][0]["results"][0]["variables"]["total"] == 3);
   CHECK(json["files"][0]["results"][0]["variables"]["missing"][1] == "cv");
 }
@@ -273,7 +273,7 @@ TEST_CASE("variables are named as kernels are, and those that are missing are er
 TEST_CASE("the JSON document has the keys of the contract, and survives names that are no UTF-8") {
   Verification all = example();
   all.files[0].path = "lib\xff.so";
-  const auto json = nlohmann::json::parse(text_of(verify_json(all)));
+  const auto json = nlohmann::json::parse(held_text(VerifyJson(all)));
   CHECK(json["schema"] == "archguard.verify/1");
   CHECK(json["verdict"] == "not-covered");
   CHECK(json["devices"][0]["compute_capability"] == "7.5");

@@ -54,11 +54,12 @@ inline SelectPolicy minimal(SelectPolicy policy = {}) {
 }
 
 // All that a selection says, a line each.
-inline std::string told(const Selection& selection, const std::vector<Device>& devices) {
+inline std::string told(const Selection& selection, const DeviceList& devices) {
   std::string text;
   for (const auto& chosen : selection.entries) text += to_string(chosen.entry) + ": " + chosen.reason + "\n";
-  for (const auto& excluded : selection.excluded)
-    text += "excluded " + describe(devices[excluded.device]) + ": " + excluded.why->reason + "\n";
+  for (const std::size_t i : selection.excluded)
+    text += "excluded " + describe(devices[i]) + ": " +
+            selection.why_excluded[devices.kind_number(i)].reason + "\n";
   for (const auto& warning : selection.warnings) text += "warning: " + warning + "\n";
   return text;
 }

@@ -9,14 +9,19 @@ using namespace archguard;
 namespace {
 
 // One line a device: "8.6: not-covered 209, nothing in the list runs on 8.6; add 86-real".
-std::string judged(const std::vector<Device>& devices, const char* toolkit, const char* list) {
+std::string judged(const DeviceList& devices, const char* toolkit, const char* list) {
+  const auto judgements = judge_list(devices, cuda(toolkit), *parse_arch_list(list));
   std::string text;
-  for (const JudgedDevice& each : judge_list(devices, cuda(toolkit), *parse_arch_list(list))) {
-    const auto& capability = devices[each.device].capability;
-    text += (capability ? to_string(*capability) : "N/A") + ": " + to_string(each.judgement->verdict) +
-            (each.judgement->code != 0 ? " " + std::to_string(each.judgement->code) : "") + ", " +
-            each.judgement->reason + (each.judgement->fix.empty() ? "" : "; add " + each.judgement->fix) +
-            "\n";
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    const ListJudgement& each = judgements[devices.kind_number(i)];
+    const auto& capability = devices.kind(i).capability;
+    if (!is_wanted(devices.kind(i))) {
+      CHECK(each.reason.empty());
+      continue;
+    }
+    text += (capability ? to_string(*capability) : "N/A") + ": " + to_string(each.verdict) +
+            (each.code != 0 ? " " + std::to_string(each.code) : "") + ", " + each.reason +
+            (each.fix.empty() ? "" : "; add " + each.fix) + "\n";
   }
   return text;
 }
@@ -57,7 +62,7 @@ TEST_CASE("clang makes SASS of each entry, and no PTX where an entry is -real") 
   const auto verdicts = [&](const char* list) {
     std::string text;
     for (const auto& each : judge_list(fleet("8.0 9.0"), clang, *parse_arch_list(list)))
-      text += to_string(each.judgement->verdict) + " ";
+      text += to_string(each.verdict) + " ";
     return text;
   };
   CHECK(verdicts("80") == "sass jit ");

@@ -90,9 +90,7 @@ std::vector<ArchEntry> possible_entries(const Compiler& compiler, const SelectPo
 }
 
 std::set<std::size_t> excluded_in(const Selection& selection) {
-  std::set<std::size_t> excluded;
-  for (const auto& each : selection.excluded) excluded.insert(each.device);
-  return excluded;
+  return {selection.excluded.begin(), selection.excluded.end()};
 }
 
 std::string case_text(const std::vector<Device>& devices, const Compiler& compiler,
@@ -135,10 +133,11 @@ TEST_CASE("each device is served by its entry or excluded for good reason; each 
     INFO(case_text(devices, compiler, selection));
 
     std::multiset<std::size_t> placed;
-    for (const auto& excluded : selection.excluded) {
-      placed.insert(excluded.device);
-      CHECK_FALSE(excluded.why->reason.empty());
-      const Device& device = devices[excluded.device];
+    const DeviceList list(devices);
+    for (const std::size_t excluded : selection.excluded) {
+      placed.insert(excluded);
+      CHECK_FALSE(selection.why_excluded[list.kind_number(excluded)].reason.empty());
+      const Device& device = devices[excluded];
       if (!selectable(device)) continue;
       for (const ArchEntry& entry : possible_entries(compiler, policy))
         CHECK_FALSE(runs(entry, device, compiler));
@@ -262,14 +261,18 @@ TEST_CASE("the toolkits named for an excluded device do serve it") {
     const SelectPolicy policy = dice.policy(compiler);
     auto devices = dice.fleet_of(4);
     for (Device& device : devices) device.driver_cuda.reset();
-    for (const auto& excluded : select_architectures(devices, compiler, policy).excluded)
-      for (const auto& version : {excluded.why->first_toolkit, excluded.why->last_toolkit}) {
+    const DeviceList list(devices);
+    const Selection selection = select_architectures(list, compiler, policy);
+    for (const std::size_t excluded : selection.excluded) {
+      const Exclusion& why = selection.why_excluded[list.kind_number(excluded)];
+      for (const auto& version : {why.first_toolkit, why.last_toolkit}) {
         if (!version) continue;
         // That a toolkit makes nothing at all for a device is said without regard to the policy.
-        const ComputeCapability device = *devices[excluded.device].capability;
+        const ComputeCapability device = *devices[excluded].capability;
         const SelectPolicy other = newest_ptx_for(compiler.ptx, device) ? policy : SelectPolicy{};
-        CHECK(select_architectures({devices[excluded.device]}, compiler_of_toolkit(*version).value(), other)
+        CHECK(select_architectures({devices[excluded]}, compiler_of_toolkit(*version).value(), other)
                   .excluded.empty());
       }
+    }
   }
 }

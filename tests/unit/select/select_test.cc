@@ -21,9 +21,9 @@ std::string versions(const std::vector<Version>& all) {
 }
 
 // "8.0 to 12.9"
-std::string range(const ExcludedDevice& excluded) {
-  return (excluded.why->first_toolkit ? to_string(*excluded.why->first_toolkit) : "nothing") + " to " +
-         (excluded.why->last_toolkit ? to_string(*excluded.why->last_toolkit) : "nothing");
+std::string range(const Exclusion& excluded) {
+  return (excluded.first_toolkit ? to_string(*excluded.first_toolkit) : "nothing") + " to " +
+         (excluded.last_toolkit ? to_string(*excluded.last_toolkit) : "nothing");
 }
 
 }  // namespace
@@ -128,7 +128,7 @@ TEST_CASE(
         "12.9\n"
         "excluded 3.5 (fleet.csv:4): CUDA 13.0 makes nothing that runs on 3.5; the last toolkit that does is "
         "11.8\n");
-  CHECK(range(selection.excluded[0]) == "8.0 to 12.9");
+  CHECK(range(selection.why_excluded[0]) == "8.0 to 12.9");
   CHECK(versions(selection.toolkits_for_all) ==
         "8.0 9.0 9.1 9.2 10.0 10.1 10.2 11.0 11.1 11.2 11.3 11.4 11.5 11.6 11.7 11.8");
   CHECK(selection.toolkits_note ==
@@ -158,7 +158,7 @@ TEST_CASE("nothing left to serve is an empty list, no baseline and no lone PTX")
   CHECK_FALSE(selection.baseline);
   CHECK(list("6.1", "13.0", with_ptx("90")).empty());
   CHECK(list("1.3", "8.0").empty());
-  CHECK(range(select_architectures(fleet("1.3"), cuda("8.0"), {}).excluded[0]) == "nothing to nothing");
+  CHECK(range(select_architectures(fleet("1.3"), cuda("8.0"), {}).why_excluded[0]) == "nothing to nothing");
 }
 
 TEST_CASE("a device that needs JIT, with a driver too old for it: 222, and the toolkits on either side") {
@@ -172,7 +172,7 @@ TEST_CASE("a device that needs JIT, with a driver too old for it: 222, and the t
         "compile its PTX 8.4 (error 222, cudaErrorUnsupportedPtxVersion); the first toolkit that makes SASS "
         "for it "
         "is 12.8\n");
-  CHECK(range(selection.excluded[0]) == "8.0 to 12.9");
+  CHECK(range(selection.why_excluded[1]) == "8.0 to 12.9");
 }
 
 TEST_CASE("the toolkits for a fleet heed its drivers: minor-version compatibility and the JIT") {
