@@ -1,5 +1,6 @@
 // Files of formats that no loader of Linux or Windows takes, or that only a compiler reads, wherever they
 // stand: by name, in a folder, in a zip file, in an archive.
+#include <algorithm>
 #include <doctest/doctest.h>
 
 #include "running.h"
@@ -85,10 +86,11 @@ TEST_CASE("a class file of Java is no universal Mach-O file, and one without dev
 
 TEST_CASE("images in data are found in a zip file as they are in a folder") {
   const Bytes image = cubin();
-  Bytes pickle = {0x80, 4, 0x95, 0, 0};
-  pickle.insert(pickle.end(), image.begin(), image.end());
-  Bytes plan(std::size_t{5} << 20);
-  plan.insert(plan.end(), image.begin(), image.end());
+  const std::size_t head = 5, large = std::size_t{5} << 20;
+  Bytes pickle(head + image.size()), plan(large + image.size());
+  pickle[0] = 0x80;
+  std::copy(image.begin(), image.end(), pickle.begin() + head);
+  std::copy(image.begin(), image.end(), plan.begin() + large);
   const std::pair<const char*, const Bytes*> files[] = {
       {"kernel.pkl", &pickle}, {"0f3a_2", &pickle}, {"m.plan", &plan}};
   for (const auto& [name, bytes] : files)
