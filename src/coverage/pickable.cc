@@ -6,6 +6,8 @@
 #include <map>
 #include <string_view>
 
+#include "fatbin/other_file.h"
+
 namespace archguard {
 namespace {
 
@@ -14,13 +16,6 @@ bool is_alnum(char c) {
 }
 bool is_pick_digit(char c) {
   return c >= '0' && c <= '9';
-}
-
-bool is_named_like_image(std::string_view path) {
-  constexpr std::string_view kSuffixes[] = {".cubin", ".fatbin", ".ptx"};
-  return std::any_of(std::begin(kSuffixes), std::end(kSuffixes), [&](std::string_view suffix) {
-    return path.size() > suffix.size() && path.substr(path.size() - suffix.size()) == suffix;
-  });
 }
 
 // The path, whose file's name has a star for each number: sm90a is one, too.
