@@ -84,14 +84,15 @@ std::string add_entries(const std::vector<Addition>& additions, const std::strin
   return add + "CMAKE_CUDA_ARCHITECTURES" + other_forms(additions);
 }
 
-// A driver new enough for `cuda`, by its branch where that is known.
+// A driver new enough for `cuda`, by its branch where that is known. None is newer than the last for the
+// device.
 std::string update_driver(Version cuda, ComputeCapability device) {
   if (may_be_tegra(device)) return jetpack_advice(cuda, device);
   const auto branch = driver_branch_of(cuda);
   return "update the driver to " +
          (branch ? "branch " + std::to_string(*branch) + " (CUDA " + to_string(cuda) + ")"
                  : "one that offers CUDA " + to_string(cuda)) +
-         " or newer";
+         (branch && branch == last_driver_branch_for(device) ? ", the last for this device" : " or newer");
 }
 
 std::string toolkits_text(const ToolkitRange& range) {

@@ -26,13 +26,23 @@ const std::vector<std::string>& fleet_columns() {
   return columns;
 }
 
-// What people write for a column, far from its name, and nvidia-smi never does.
+// What people write for a column, far from its name, and nvidia-smi never does in a table: without blanks,
+// `_`, `-` and dots.
 struct ColumnAlias {
   const char* written;
   const char* column;
 };
-constexpr ColumnAlias kColumnAliases[] = {
-    {"driver", "driver_version"}, {"cuda", "driver_cuda"}, {"cuda_version", "driver_cuda"}};
+constexpr ColumnAlias kColumnAliases[] = {{"driver", "driver_version"},
+                                          {"driverver", "driver_version"},
+                                          {"displaydriver", "driver_version"},
+                                          {"displaydriverversion", "driver_version"},
+                                          {"nvidiadriver", "driver_version"},
+                                          {"nvidiadriverversion", "driver_version"},
+                                          {"cuda", "driver_cuda"},
+                                          {"cudadriver", "driver_cuda"},
+                                          {"cudadriverversion", "driver_cuda"},
+                                          {"cudaversion", "driver_cuda"},
+                                          {"drivercudaversion", "driver_cuda"}};
 
 // The line that nvidia-smi prints instead of a table begins so where the driver (R470 and older) does not
 // know the column.
@@ -80,8 +90,11 @@ std::optional<std::string> meant_column(const CsvRow& header, const std::string&
     return false;
   };
   const std::string lower = to_lower(field);
+  std::string letters;
+  for (const char c : lower)
+    if (std::string_view(" _-.").find(c) == std::string_view::npos) letters += c;
   for (const ColumnAlias& alias : kColumnAliases)  // either column tells the driver
-    if (lower == alias.written && !has("driver_version") && !has("driver_cuda")) return alias.column;
+    if (letters == alias.written && !has("driver_version") && !has("driver_cuda")) return alias.column;
   if (starts_with(lower, "in")) return std::nullopt;  // "included" is near "excluded", and means its opposite
   auto meant = did_you_mean(lower, fleet_columns());
   if (!meant || has(*meant) || (meant->size() <= 5 && lower[0] != (*meant)[0])) return std::nullopt;
@@ -241,8 +254,9 @@ class FleetParser {
         return bad_value(line, column, value, "X.Y such as 12.4", driver_fix(value, device.capability, ""));
       }
     } else if (column == "driver_version") {
-      if (value.find_first_not_of("0123456789.") != std::string::npos)
-        return bad_value(line, column, value, "digits and dots such as 580.95.05");
+      if (!is_driver_version(value))
+        return bad_value(line, column, value, "a driver's version such as 580.95.05",
+                         driver_version_fix(value));
       device.driver_version = value;
     } else if (column == "count") {
       const auto count = parse_number(value, kMostEqualDevices);

@@ -8,6 +8,7 @@ namespace archguard {
 namespace {
 
 constexpr int kLowestDriverBranch = 100;  // no version of CUDA is near
+constexpr std::uint64_t kHighestDriverBranch = 9999;
 
 // The option as it should be written: "8.6@13.0" for sm_86@580.95.05; empty where that cannot be told.
 std::string mended_device(std::string_view text) {
@@ -59,6 +60,27 @@ std::string driver_fix(std::string_view text, std::optional<ComputeCapability> d
            to_string(meant->version);
   if (device && may_be_tegra(*device) && driver_cuda_of(text))
     return "write the CUDA of its JetPack, which the driver's version does not tell: " + before + "X.Y";
+  return {};
+}
+
+bool is_driver_version(std::string_view text) {
+  const auto branch = parse_number(text.substr(0, text.find('.')), kHighestDriverBranch);
+  return text.find_first_not_of("0123456789.") == std::string_view::npos && branch &&
+         *branch >= kLowestDriverBranch;
+}
+
+std::string driver_version_fix(std::string_view text) {
+  if (text.find_first_not_of("0123456789.") != std::string_view::npos) return {};
+  std::string digits(text);  // of 31.0.15.3623 the last five: 53623
+  const auto parts = split(text, '.');
+  constexpr std::size_t kOfWindows = 4, kDigits = 5, kOfBranch = 3;
+  if (parts.size() == kOfWindows) digits = std::string(parts[2]) + std::string(parts[3]);
+  if ((parts.size() == kOfWindows || parts.size() == 1) && digits.size() >= kDigits) {
+    digits = digits.substr(digits.size() - kDigits);
+    return "write " + digits.substr(0, kOfBranch) + "." + digits.substr(kOfBranch);
+  }
+  if (const auto cuda = parts.size() == 2 ? parse_driver_cuda(text) : std::nullopt)
+    return "write it into the column driver_cuda, if it is the CUDA that the driver offers";
   return {};
 }
 

@@ -30,6 +30,11 @@ std::optional<MeantCuda> meant_driver_cuda(std::string_view text, std::optional<
 std::string driver_fix(std::string_view text, std::optional<ComputeCapability> device,
                        const std::string& before);
 
+// Is it a driver's own version, digits and dots? What begins below 100 is one of CUDA, of Jetson Linux, or of
+// Windows, whose display drivers end with the digits of NVIDIA's: 31.0.15.3623 is 536.23.
+bool is_driver_version(std::string_view text);
+std::string driver_version_fix(std::string_view text);
+
 // For a value of --device: "write 8.6", or "give --device twice: --device 8.6 --device 9.0"; else empty.
 std::string device_fix(std::string_view text);
 

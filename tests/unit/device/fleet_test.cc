@@ -66,6 +66,13 @@ TEST_CASE("a misspelt column is an error with its fix, unless the header has the
                                                           {"driver", "driver_version"},
                                                           {"cuda", "driver_cuda"},
                                                           {"CUDA_Version", "driver_cuda"},
+                                                          {"CUDA Version", "driver_cuda"},
+                                                          {"cudaversion", "driver_cuda"},
+                                                          {"cuda_driver_version", "driver_cuda"},
+                                                          {"driver_cuda_version", "driver_cuda"},
+                                                          {"nvidia driver", "driver_version"},
+                                                          {"driver_ver", "driver_version"},
+                                                          {"Display Driver", "driver_version"},
                                                           {"pci.busid", "pci.bus_id"},
                                                           {"mig.mode.curent", "mig.mode.current"},
                                                           {"visibel", "visible"},
@@ -325,7 +332,17 @@ TEST_CASE("a bad line is named with its number, and how to mend it") {
   CHECK(error_of("name, compute_cap\nT4,\n") ==
         "fleet.csv:2: compute_cap is empty, expected X.Y such as 8.6, or [N/A] | ");
   CHECK(error_of("compute_cap, driver_version\n7.5, R535\n") ==
-        "fleet.csv:2: driver_version is 'R535', expected digits and dots such as 580.95.05 | ");
+        "fleet.csv:2: driver_version is 'R535', expected a driver's version such as 580.95.05 | ");
+  const std::pair<const char*, const char*> no_versions[] = {
+      {"12.2", "write it into the column driver_cuda, if it is the CUDA that the driver offers"},
+      {"36.4.3", ""},
+      {"31.0.15.3623", "write 536.23"},
+      {"53623", "write 536.23"},
+      {"99", ""}};
+  for (const auto& [version, fix] : no_versions)
+    CHECK(error_of("compute_cap, driver_version\n7.5, " + std::string(version) + "\n") ==
+          "fleet.csv:2: driver_version is '" + std::string(version) +
+              "', expected a driver's version such as 580.95.05 | " + fix);
   CHECK(error_of("compute_cap, driver_cuda\n7.5, 12\n") ==
         "fleet.csv:2: driver_cuda is '12', expected X.Y such as 12.4 | write 12.0");
   for (const char* version : {"580.95.05", "580.95", "580"})
