@@ -160,16 +160,17 @@ TEST_CASE("each library once: by its name, the name it gives itself, and the fil
 
 TEST_CASE("a sysroot stands before the paths of its system: its folders, its cache, RPATHs into it") {
   System system;
-  system.sysroot("root");
+  system.sysroot("sysroot");
   system.file("tool",
               needs("liba.so").needed("libb.so").needed("libd.so").runpath("/opt:" + system.at("build")));
-  system.file("root/opt/liba.so", ElfBuilder{}).file("build/libb.so", needs("libc1.so").needed("libm.so.6"));
-  system.file("root/lib/x86_64-linux-gnu/libc1.so", ElfBuilder{});
-  system.file("root/etc/ld.so.cache", text_of(cache_of({{"libd.so", "/d/libd.so"}})));
-  system.file("root/d/libd.so", ElfBuilder{});
+  system.file("sysroot/opt/liba.so", ElfBuilder{})
+      .file("build/libb.so", needs("libc1.so").needed("libm.so.6"));
+  system.file("sysroot/lib/x86_64-linux-gnu/libc1.so", ElfBuilder{});
+  system.file("sysroot/etc/ld.so.cache", text_of(cache_of({{"libd.so", "/d/libd.so"}})));
+  system.file("sysroot/d/libd.so", ElfBuilder{});
   CHECK(system.found("tool") ==
-        "liba.so <>/root/opt/liba.so\nlibb.so <>/build/libb.so\nlibd.so <>/root/d/libd.so\n"
-        "libc1.so <>/root/lib/x86_64-linux-gnu/libc1.so\npassed over libm.so.6\n");
+        "liba.so <>/sysroot/opt/liba.so\nlibb.so <>/build/libb.so\nlibd.so <>/sysroot/d/libd.so\n"
+        "libc1.so <>/sysroot/lib/x86_64-linux-gnu/libc1.so\npassed over libm.so.6\n");
 }
 
 TEST_CASE("the folders of the linker come last, and serve what the loader does not find") {
