@@ -68,7 +68,12 @@ endfunction()
 # A check is a part of the default build where that makes all that is checked, whatever folder it was asked for in.
 function(_archguard_rule_is_excluded out rule)
   get_property(targets TARGET "${rule}" PROPERTY ARCHGUARD_CHECKED)
+  get_property(is_split TARGET "${rule}" PROPERTY ARCHGUARD_SPLIT)
   set(excluded FALSE)
+  if(is_split)
+    set(excluded TRUE)
+    set(targets "")  # each has a rule of its own
+  endif()
   foreach(target IN LISTS targets)
     get_property(made TARGET "${target}" PROPERTY ARCHGUARD_MADE)
     if("${made}" STREQUAL "")
