@@ -78,7 +78,15 @@ class Machine:
         return "Z:" + str(self.folder / name).replace("/", "\\")
 
     def call(self, *arguments, machine=A100, path=("cuda",), variables=(), cwd="."):
-        """'exit N', standard output and standard error of one run."""
+        """'exit N', standard output and standard error of one run. Wine itself now and then loses a process that it starts, and
+        says ERROR_INTERNAL_ERROR, which Windows never does: then once more, three times in all."""
+        for _ in range(3):
+            text = self.call_once(arguments, machine, path, variables, cwd)
+            if "cannot be started: internal error" not in text:
+                break
+        return text
+
+    def call_once(self, arguments, machine, path, variables, cwd):
         (self.folder / "machine").write_text(machine, encoding="utf-8")
         env = dict(self.env, ARCHGUARD_FAKE_MACHINE=self.windows_path("machine"), **dict(variables))
         if path:  # an empty one would be the current folder
