@@ -38,8 +38,8 @@ bool is_debian_package(ByteView start) {
   return has_archive_magic(start) && starts_with(start.text().substr(8), "debian-binary");
 }
 
-// Is it for the linker to compile? Then nothing else of it is read.
-bool add_bitcode(ByteView start, const std::string& where, HostFile& file) {
+// Is it for the linker to compile? Then that is an error, and nothing else of it is read.
+bool is_left_to_linker(ByteView start, const std::string& where, HostFile& file) {
   const bool gl = is_msvc_gl(start);
   if (!gl && !is_bitcode(start)) return false;
   file.errors.push_back(
@@ -169,7 +169,7 @@ HostFile visit_host_file(const ByteSource& source, const std::string& path, cons
       if (is_zip(*member_start))
         return fail(member.name,
                     {{}, "is a zip file within an archive, which is not read", "unpack it and name it"});
-      if (!add_bitcode(*member_start, where, file))
+      if (!is_left_to_linker(*member_start, where, file))
         read_object(part, *member_start, where, object, file.errors);
       visit(object);
     };
@@ -177,7 +177,7 @@ HostFile visit_host_file(const ByteSource& source, const std::string& path, cons
     if (!status) file.errors.push_back({name, status.error().what, status.error().fix});
     return file;
   }
-  if (add_bitcode(*start, name, file)) {
+  if (is_left_to_linker(*start, name, file)) {
     file.recognized = false;
     return file;
   }

@@ -6,6 +6,7 @@
 
 #include "coverage/choices.h"
 #include "coverage/judge.h"
+#include "coverage/refusal.h"
 
 namespace archguard {
 namespace {
@@ -44,6 +45,13 @@ std::string kind_text(const Image& image, const ContainerCode& code) {
   text += "|" + std::to_string(image.code ? image.code->cubin_abi : 0);
   text += "|" + std::to_string(image.code ? image.code->parameters : 0);
   text += image.code && image.code->by_gcc ? "|gcc" : "";
+  text += image.entry.own_arch ? "|own" : "";
+  text += wants_device_sync(image) ? "|sync" : "";
+  if (image.code && image.code->refused) {
+    const PtxRefusal& refused = *image.code->refused;
+    text += "|refused " + refused.reason + "|" + refused.mend + "|" +
+            (refused.taken_from ? to_string(*refused.taken_from) : std::string());
+  }
   text += code.container.offload ? "|offload" : "";
   text += !image.code ? "|none" : image.code->relocatable ? "|relocatable" : "|";
   return text + "|" + image.unknown;

@@ -15,14 +15,6 @@ const std::vector<Kernel>& all_kernels() {
   return kernels;
 }
 
-bool is_same_kind(const Image& a, const Image& b) {
-  return a.entry.kind == b.entry.kind && a.entry.kind_code == b.entry.kind_code &&
-         a.entry.arch == b.entry.arch && a.entry.or_archs == b.entry.or_archs &&
-         a.entry.ptx_isa == b.entry.ptx_isa && a.unknown == b.unknown && toolkit_of(a) == toolkit_of(b) &&
-         a.code.has_value() == b.code.has_value() &&
-         (!a.code || (a.code->relocatable == b.code->relocatable && a.code->by_gcc == b.code->by_gcc));
-}
-
 }  // namespace
 
 std::vector<ContainerCode> choices_of(const ContainerCode& code) {
@@ -53,8 +45,7 @@ void add_choice(ContainerCode& all, const ContainerCode& code) {
     all.kernels = {{"others", true}, {"some", true}};
   }
   for (const Image& image : code.images) {
-    const auto same = [&](const Image& each) { return is_same_kind(each, image); };
-    if (all.images.size() >= kMostKinds || std::any_of(all.images.begin(), all.images.end(), same)) continue;
+    if (all.images.size() >= kMostKinds) break;
     Image light = image;
     if (light.code) {
       light.code->kernels = all_kernels();

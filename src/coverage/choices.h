@@ -15,8 +15,8 @@ std::vector<ContainerCode> choices_of(const ContainerCode& code);
 bool is_plain_ptx(const Image& image);
 bool holds_plain_ptx_as_data(const ContainerCode& code);
 
-// Adds the images of a bare container to those of `all`, each kind of image once, as without_names() leaves
-// them: all hold the same kernels, since it is the program that knows which it asks for.
+// Adds the images of a bare container to those of `all`, up to a thousand. All then hold the same kernels,
+// since it is the program that knows which it asks for.
 void add_choice(ContainerCode& all, const ContainerCode& code);
 
 }  // namespace archguard

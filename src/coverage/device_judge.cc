@@ -138,7 +138,7 @@ struct DeviceJudge::State {
     EmbeddedResult& embedded = result_.embedded;
     const bool all = result_.containers.total == 0;
     const bool is_error =
-        all || embedded.registered || (policy_.embedded == EmbeddedPolicy::error && !embedded.ltoir);
+        all || embedded.taken_by_runtime || (policy_.embedded == EmbeddedPolicy::error && !embedded.ltoir);
     embedded.is_error = embedded.lacking() && is_error && !embedded.comes_later && !embedded.in_doubt;
     if (!embedded.is_error) return;
     Failure failure;

@@ -81,7 +81,7 @@ class EmbeddedJudge {
     return images_.kinds()[images_.items()[item].kind].images.front().entry;
   }
 
-  bool is_registered(std::size_t item) const {
+  bool is_taken_by_runtime(std::size_t item) const {
     const ContainerCode& kind = images_.kinds()[images_.items()[item].kind];
     return kind.container.offload || is_of_gcc(kind);
   }
@@ -100,8 +100,8 @@ class EmbeddedJudge {
     result_.where = images_.items()[nearest].place;
     result_.kernel = images_.items()[nearest].kernel;
     result_.found = names_of(items);
-    result_.registered =
-        std::any_of(items.begin(), items.end(), [&](std::size_t item) { return is_registered(item); });
+    result_.taken_by_runtime =
+        std::any_of(items.begin(), items.end(), [&](std::size_t item) { return is_taken_by_runtime(item); });
     if (result_.may_run) judgement.verdict = Verdict::unknown;
     say_fix(items, judgement);
   }
@@ -131,7 +131,7 @@ class EmbeddedJudge {
       if (!seen.insert(each->second.module).second) continue;
       const int near = nearness(of(nearest_of(images_.items_of(each->second.module)))) +
                        (each->second.perhaps_specific ? kUncertain : 0) -
-                       (is_registered(each->second.items.front()) ? kCertain : 0);
+                       (is_taken_by_runtime(each->second.items.front()) ? kCertain : 0);
       if (worst != nullptr && least <= near) continue;
       least = near;
       worst = &each->second;

@@ -41,8 +41,8 @@ struct EmbeddedResult {
   // on other devices alone. Never an error.
   bool in_doubt = false;
 
-  bool registered =
-      false;              // lacking(): a runtime takes them, libomptarget's or GCC's, not the program itself
+  // With lacking(): a runtime takes them, libomptarget's or GCC's, not the program itself.
+  bool taken_by_runtime = false;
   bool ltoir = false;     // none of them is anything but LTO-IR, which the program links for its device
   bool may_run = false;   // with lacking(): an image that is not understood
   bool is_error = false;  // by the policy; else a warning

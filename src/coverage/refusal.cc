@@ -12,10 +12,15 @@ constexpr const char* kSynchronize = "cudaDeviceSynchronize";
 
 }  // namespace
 
+bool wants_device_sync(const Image& image) {
+  if (image.entry.kind != EntryKind::ptx || !image.code) return false;
+  const auto& wanted = image.code->names.wanted;
+  return std::find(wanted.begin(), wanted.end(), kSynchronize) != wanted.end();
+}
+
 std::optional<Refusal> refusal_of(const Image& image, ComputeCapability device) {
   if (image.entry.kind != EntryKind::ptx || !image.code) return std::nullopt;
-  const auto& wanted = image.code->names.wanted;
-  if (lacks_device_sync(device) && std::find(wanted.begin(), wanted.end(), kSynchronize) != wanted.end())
+  if (lacks_device_sync(device) && wants_device_sync(image))
     return Refusal{kUnsupportedDeviceSync,
                    std::string("its PTX calls ") + kSynchronize +
                        " on the device, which devices of 9.0 and newer do not have",

@@ -16,6 +16,9 @@ struct Refusal {
   std::optional<Version> taken_from;  // those of this CUDA and newer do; nothing where none does
 };
 
+// Is it PTX that calls cudaDeviceSynchronize on the device?
+bool wants_device_sync(const Image& image);
+
 // Nothing where none is known: PTX is taken to be what a compiler has assembled.
 std::optional<Refusal> refusal_of(const Image& image, ComputeCapability device);
 

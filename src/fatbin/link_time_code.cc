@@ -1,7 +1,6 @@
 #include "fatbin/link_time_code.h"
 
 #include <algorithm>
-#include <optional>
 
 #include "base/text.h"
 #include "container/window.h"

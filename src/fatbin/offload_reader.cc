@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "container/cubin.h"
+#include "container/host_file.h"
 #include "container/ptx_text.h"
 #include "fatbin/format.h"
 
@@ -25,7 +26,6 @@ constexpr std::size_t kHeadSize = 32, kOffloadEntrySize = 40, kStringSize = 16;
 constexpr std::uint64_t kStringsMost = 64;  // two or three are written
 constexpr std::size_t kOffloadTextMost = 64, kHeadOfPtx = 1024;
 constexpr std::string_view kBundle = "__CLANG_OFFLOAD_BUNDLE__";
-constexpr std::uint32_t kBitcodeMagic = 0xdec04342, kWrappedBitcodeMagic = 0x0b17c0de;
 enum : std::uint16_t { kOffloadObject = 1, kBitcode = 2, kCubin = 3, kFatbinary = 4, kOffloadPtx = 5 };
 
 Error offload_error(std::uint64_t offset, std::string what) {
@@ -167,8 +167,7 @@ bool is_cuda_bundle(std::string_view section) {
 std::optional<Container> read_bitcode_bundle(Window& in, std::uint64_t offset, std::uint64_t end,
                                              std::string_view section) {
   const auto start = in.at(offset, static_cast<std::size_t>(std::min<std::uint64_t>(4, end - offset)));
-  if (!start || (Cursor(*start).u32(0) != kBitcodeMagic && Cursor(*start).u32(0) != kWrappedBitcodeMagic))
-    return std::nullopt;
+  if (!start || !is_bitcode(*start)) return std::nullopt;
   Entry entry;
   entry.kind = EntryKind::ltoir;
   entry.kind_code = kKindLtoir;

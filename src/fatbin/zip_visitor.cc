@@ -4,7 +4,6 @@
 
 #include "base/text.h"
 #include "container/host_file.h"
-#include "container/packed.h"
 #include "container/temporary_file.h"
 #include "fatbin/other_file.h"
 

@@ -161,13 +161,13 @@ Status PtxFunctionHead::add(std::string_view token) {
   return Done{};
 }
 
-Result<std::uint64_t> check_ptx_alignment(std::string_view number) {
-  if (number.size() > 1 && number[0] == '0') return 0;  // octal, hexadecimal or binary
+Status check_ptx_alignment(std::string_view number) {
+  if (number.size() > 1 && number[0] == '0') return Done{};  // octal, hexadecimal or binary
   const auto bytes = parse_number(number, UINT64_MAX);
-  if (!bytes) return 0;
+  if (!bytes) return Done{};
   if (*bytes == 0 || (*bytes & (*bytes - 1)) != 0)
     return Error{{}, "PTX has an `.align` of " + std::string(number.substr(0, 40)) + ", no power of two", {}};
-  return *bytes;
+  return Done{};
 }
 
 }  // namespace archguard

@@ -42,8 +42,8 @@ class PtxFunctionHead {
   bool most_ = false, exactly_ = false, cluster_ = false, cluster_most_ = false;
 };
 
-// The number behind `.align`; 0 where it is not read. An error where it is no power of two.
-Result<std::uint64_t> check_ptx_alignment(std::string_view number);
+// An error where the number behind `.align` is no power of two. One that is not read is none.
+Status check_ptx_alignment(std::string_view number);
 
 // Moves behind the `)` that closes a `(` already taken, and checks the attributes up to it:
 // `(.managed, .unified(1, 2))`.

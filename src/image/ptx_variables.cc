@@ -52,7 +52,7 @@ PtxVariables::PtxVariables(PtxLexer& lexer, std::string_view space, PtxLevel lev
     if (token_ == ".texref" || token_ == ".surfref") {
       all_.space = VariableSpace::reference;
     } else if (token_ == ".align") {
-      auto align = check_ptx_alignment(lexer_.next());
+      Status align = check_ptx_alignment(lexer_.next());
       if (!align && !error_) error_ = std::move(align).error();
     } else if (token_ == "(") {  // of `.attribute`
       bool managed = false;

@@ -71,7 +71,7 @@ ARCHGUARD_FIELDS(KernelCounts, total, covered, missing, hollow)
 ARCHGUARD_FIELDS(VariableCounts, total, missing, unnamed, unnamed_in)
 ARCHGUARD_FIELDS(Partly, kernels, best, best_device, clear, compiles_at_run_time)
 ARCHGUARD_FIELDS(EmbeddedResult, total, fitting, unknown, code, reason, where, found, fix, mend, kernel,
-                 needs_driver, without, in_doubt, registered, ltoir, may_run, is_error, comes_later)
+                 needs_driver, without, in_doubt, taken_by_runtime, ltoir, may_run, is_error, comes_later)
 ARCHGUARD_FIELDS(OtherOrder, containers, where, text)
 ARCHGUARD_FIELDS(DeviceResult, coverage, containers, kernels, variables, partly, embedded, failures,
                  needs_driver, toolkit_ahead, runtime_elsewhere, runtime_fix, other_order, hollow_fix, fix)

@@ -259,13 +259,16 @@ Selection select_for(const DeviceList& devices, const Compiler& compiler, const 
   std::vector<std::size_t> without_sass, jit;
   const std::vector<ArchUse> sass_uses = choose_sass(groups, compiler, policy.sass, without_sass);
   for (const std::size_t i : without_sass) {
-    const auto why = obstacle_to_jit(groups[i], compiler, policy);
-    if (!why) {
+    const auto obstacle = obstacle_to_jit(groups[i], compiler, policy);
+    if (!obstacle) {
       jit.push_back(i);
       continue;
     }
-    const Exclusion exclusion = exclusion_for(*why);
-    for (const std::size_t device : groups[i].devices) why_excluded[devices.kind_number(device)] = exclusion;
+    const Exclusion exclusion = exclusion_for(*obstacle);
+    for (const std::size_t device : groups[i].devices) {
+      Exclusion& why = why_excluded[devices.kind_number(device)];
+      if (why.reason.empty()) why = exclusion;
+    }
   }
   for (std::size_t i = 0; i < devices.size(); ++i)
     if (!why_excluded[devices.kind_number(i)].reason.empty()) selection.excluded.push_back(i);

@@ -62,7 +62,7 @@ struct VerifyOptions {
   std::string format = "text";
   std::string output;
   bool brief = false;
-  // Is this object of LLVM's bitcode, as messages name it, passed over? Without it none is.
+  // Is this object of LLVM's bitcode or MSVC's /GL, as messages name it, passed over? Without it none is.
   std::function<bool(const std::string&)> passes_bitcode;
 };
 

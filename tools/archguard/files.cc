@@ -1,7 +1,6 @@
 #include "files.h"
 
 #include <algorithm>
-#include <iterator>
 #include <memory>
 
 #include "base/parallel.h"

@@ -22,7 +22,7 @@ bool is_ltoir_alone(const DeviceCode& code) {
          container.entries.front().kind == EntryKind::ltoir && !container.entries.front().optix;
 }
 
-// What is left to be judged where some objects of LLVM's bitcode are passed over.
+// What is left to be judged where some objects of LLVM's bitcode or MSVC's /GL are passed over.
 DeviceCode without_bitcode(DeviceCode code, const std::function<bool(const std::string&)>& passes) {
   std::set<std::string> passed;
   for (const std::string& object : code.bitcode)

@@ -122,6 +122,26 @@ TEST_CASE("each module must serve the device: a kernel that no image which runs 
   CHECK(json["files"][0]["results"][0]["embedded"]["without"] == nlohmann::json::array({"beta"}));
 }
 
+TEST_CASE("PTX that no driver takes is found behind PTX that it takes, and before it") {
+  const TemporaryFolder folder;
+  const std::string good = ptx_for("sm_80");
+  std::string refused = ptx_for("sm_80");
+  refused.replace(refused.find("gemm"), 4, "lost");
+  refused.insert(refused.find(".visible"), ".const .align 1 .b8 table[70000];\n");
+  for (const bool first : {true, false}) {
+    CAPTURE(first);
+    folder.file("p", text_of(ElfBuilder{}
+                                 .executable()
+                                 .section(".rodata", bytes_of_text(first ? refused : good))
+                                 .section(".data", bytes_of_text(first ? good : refused))
+                                 .bytes()));
+    const RunOutput run = run_archguard({"verify", "p", "--device", "8.0@13.0"}, folder.path());
+    CHECK(run.out.find("error 218: p(" + std::string(first ? ".rodata" : ".data")) != std::string::npos);
+    CHECK(run.out.find("embedded images: 1 of 2") != std::string::npos);
+    CHECK(run.exit_code == 1);
+  }
+}
+
 TEST_CASE("a kernel that the images for other devices have alone is warned of, and no error") {
   const TemporaryFolder folder;
   const auto code = sass::join({sass::store(), sass::exit()});

@@ -1,6 +1,5 @@
 #include "layout.h"
 
-#include <algorithm>
 #include <string>
 
 namespace archguard::fuzz {
