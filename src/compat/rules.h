@@ -50,7 +50,7 @@ Fit driver_takes_ptx(Version ptx_isa, Version driver_cuda);
 Fit driver_knows(ComputeCapability device, Version driver_cuda);
 
 // What tells which drivers load a cubin: the toolkit that made it, where it tells, and the ABI of its ELF
-// header, 7 or 8 (container/cubin.h).
+// header, 7 or 8 (image/cubin.h).
 struct SassMaker {
   std::optional<Version> toolkit;
   int abi = 0;

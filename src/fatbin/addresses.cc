@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "container/elf.h"
-#include "container/window.h"
+#include "elf/elf.h"
+#include "base/window.h"
 
 namespace archguard::fatbin {
 namespace {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "container/host_file.h"
+#include "host/host_file.h"
 
 namespace archguard::fatbin {
 

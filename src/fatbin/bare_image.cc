@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "container/cubin.h"
-#include "container/ptx_text.h"
+#include "image/cubin.h"
+#include "image/ptx_text.h"
 #include "fatbin/format.h"
 
 namespace archguard::fatbin {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "container/host_file.h"
+#include "host/host_file.h"
 #include "fatbin/fatbin.h"
 
 namespace archguard::fatbin {

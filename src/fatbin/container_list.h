@@ -4,7 +4,7 @@
 #include <memory>
 #include <optional>
 
-#include "container/host_file.h"
+#include "host/host_file.h"
 #include "fatbin/fatbin.h"
 #include "fatbin/packed_containers.h"
 

@@ -5,10 +5,10 @@
 #include <iterator>
 
 #include "base/text.h"
-#include "container/elf_dynamic.h"
-#include "container/host_file.h"
-#include "container/pe_imports.h"
-#include "container/window.h"
+#include "host/elf_dynamic.h"
+#include "host/host_file.h"
+#include "host/pe_imports.h"
+#include "base/window.h"
 #include "fatbin/dynamic_symbols.h"
 #include "fatbin/format.h"
 

@@ -1,9 +1,9 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "container/host_file.h"
-#include "container/packed.h"
-#include "container/zip.h"
+#include "host/host_file.h"
+#include "host/packed.h"
+#include "host/zip.h"
 #include "fatbin/fatbin.h"
 #include "fatbin/format.h"
 #include "fatbin/object_reader.h"

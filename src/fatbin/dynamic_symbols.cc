@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "container/window.h"
+#include "base/window.h"
 
 namespace archguard::fatbin {
 namespace {

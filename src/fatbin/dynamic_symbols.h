@@ -4,7 +4,7 @@
 #include <functional>
 #include <string_view>
 
-#include "container/host_file.h"
+#include "host/host_file.h"
 
 namespace archguard::fatbin {
 

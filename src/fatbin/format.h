@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "container/host_file.h"
+#include "host/host_file.h"
 
 // The fat binary on disk, little-endian; docs/reference/fatbin.md says what was verified on which bytes.
 namespace archguard::fatbin {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "container/elf.h"
+#include "elf/elf.h"
 
 // Six sections of an object, each a list of names that end in NUL, or a single NUL: kernels (K), variables
 // (D) and constants (C), with external (E) and internal (I) linkage. The host linker puts those of all

@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "container/cubin.h"
-#include "container/elf.h"
-#include "container/elf_object.h"
-#include "container/ptx_text.h"
+#include "image/cubin.h"
+#include "elf/elf.h"
+#include "host/elf_object.h"
+#include "image/ptx_text.h"
 #include "fatbin/bare_image.h"
 #include "fatbin/format.h"
 #include "fatbin/nvvm_image.h"

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "container/window.h"
+#include "base/window.h"
 #include "fatbin/fatbin.h"
 
 namespace archguard::fatbin {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "container/window.h"
+#include "base/window.h"
 #include "fatbin/fatbin.h"
 
 namespace archguard::fatbin {

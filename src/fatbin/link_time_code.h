@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/bytes.h"
-#include "container/host_file.h"
+#include "host/host_file.h"
 
 namespace archguard::fatbin {
 

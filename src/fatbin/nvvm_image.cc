@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "container/host_file.h"
+#include "host/host_file.h"
 #include "fatbin/format.h"
 
 namespace archguard::fatbin {

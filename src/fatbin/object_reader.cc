@@ -6,7 +6,7 @@
 
 #include "base/parallel.h"
 #include "base/text.h"
-#include "container/window.h"
+#include "base/window.h"
 #include "fatbin/bare_image.h"
 #include "fatbin/dynamic_symbols.h"
 #include "fatbin/format.h"

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "container/host_file.h"
+#include "host/host_file.h"
 #include "fatbin/container_list.h"
 #include "fatbin/fatbin.h"
 

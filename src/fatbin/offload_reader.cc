@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "container/cubin.h"
-#include "container/host_file.h"
-#include "container/ptx_text.h"
 #include "fatbin/format.h"
+#include "host/host_file.h"
+#include "image/cubin.h"
+#include "image/ptx_text.h"
 
 namespace archguard::fatbin {
 namespace {

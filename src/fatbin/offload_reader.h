@@ -4,7 +4,7 @@
 #include <optional>
 #include <string_view>
 
-#include "container/window.h"
+#include "base/window.h"
 #include "fatbin/fatbin.h"
 
 namespace archguard::fatbin {

@@ -4,8 +4,8 @@
 #include <iterator>
 
 #include "base/text.h"
-#include "container/host_file.h"
-#include "container/packed.h"
+#include "host/host_file.h"
+#include "host/packed.h"
 
 namespace archguard {
 namespace {

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "base/bytes.h"
-#include "container/temporary_file.h"
+#include "base/temporary_file.h"
 #include "fatbin/fatbin.h"
 
 namespace archguard::fatbin {

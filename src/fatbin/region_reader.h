@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "container/host_file.h"
-#include "container/window.h"
+#include "host/host_file.h"
+#include "base/window.h"
 #include "fatbin/container_reader.h"
 #include "fatbin/fatbin.h"
 #include "fatbin/image_finder.h"

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/text.h"
-#include "container/window.h"
+#include "base/window.h"
 #include "fatbin/addresses.h"
 #include "fatbin/format.h"
 

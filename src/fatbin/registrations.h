@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "container/host_file.h"
+#include "host/host_file.h"
 #include "fatbin/fatbin.h"
 
 namespace archguard::fatbin {

@@ -6,8 +6,8 @@
 #include <set>
 
 #include "base/text.h"
-#include "container/pe_imports.h"
-#include "container/window.h"
+#include "host/pe_imports.h"
+#include "base/window.h"
 #include "fatbin/dynamic_symbols.h"
 
 namespace archguard::fatbin {

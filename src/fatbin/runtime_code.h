@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "container/host_file.h"
+#include "host/host_file.h"
 
 namespace archguard::fatbin {
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "container/host_file.h"
-#include "container/temporary_file.h"
+#include "base/temporary_file.h"
 #include "fatbin/other_file.h"
+#include "host/host_file.h"
 
 namespace archguard::fatbin {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "base/bytes.h"
 #include "base/parallel.h"
-#include "container/zip.h"
+#include "host/zip.h"
 #include "fatbin/fatbin.h"
 
 namespace archguard::fatbin {

@@ -1,8 +1,8 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "container/cubin.h"
-#include "container/elf.h"
+#include "image/cubin.h"
+#include "elf/elf.h"
 #include "image/image.h"
 #include "image/sass.h"
 #include "image/symbol_name.h"

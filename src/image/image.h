@@ -57,10 +57,10 @@ struct ImageCode {
   LinkNames names;                        // of PTX, and of a relocatable cubin
   std::string unresolved;          // of PTX for linking: what it declares `.extern` and the driver lacks
   std::optional<Version> toolkit;  // that made it, where the image tells
-  int cubin_abi = 0;               // of a cubin: 7 or 8 (container/cubin.h)
+  int cubin_abi = 0;               // of a cubin: 7 or 8 (image/cubin.h)
   std::uint64_t parameters = 0;    // bytes of the kernel that takes the most; of PTX and cubins
   // What the image itself says it is for: 90a of `.target sm_90a`. Several where a cubin does not tell its
-  // suffix (archs_of() in container/cubin.h); none where PTX names no known target.
+  // suffix (archs_of() in image/cubin.h); none where PTX names no known target.
   std::vector<Arch> archs;
   std::optional<Version> ptx_isa;     // of PTX: its `.version`
   std::optional<PtxRefusal> refused;  // of PTX; nothing where nothing is known (ptx_limits.h)

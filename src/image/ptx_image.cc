@@ -7,8 +7,8 @@
 
 #include "base/text.h"
 #include "compat/toolkit.h"
-#include "container/cubin.h"
-#include "container/ptx_text.h"
+#include "image/cubin.h"
+#include "image/ptx_text.h"
 #include "image/image.h"
 #include "image/ptx_ascii.h"
 #include "image/ptx_body.h"

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "container/ptx_text.h"
+#include "image/ptx_text.h"
 
 namespace archguard {
 namespace {

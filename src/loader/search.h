@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "container/elf_dynamic.h"
+#include "host/elf_dynamic.h"
 #include "loader/cache.h"
 #include "loader/needed.h"
 

@@ -5,7 +5,7 @@
 
 #include "base/printable.h"
 #include "base/text.h"
-#include "container/host_file.h"
+#include "host/host_file.h"
 #include "coverage/fix.h"
 #include "report/device_text.h"
 #include "report/names.h"

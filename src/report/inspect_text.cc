@@ -6,7 +6,7 @@
 
 #include "base/printable.h"
 #include "base/text.h"
-#include "container/host_file.h"
+#include "host/host_file.h"
 #include "coverage/judge.h"
 #include "coverage/toolkit_symbols.h"
 #include "image/demangle.h"

@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "compat/rules.h"
 #include "compat/toolkit.h"
-#include "container/host_file.h"
+#include "host/host_file.h"
 #include "coverage/fix.h"
 #include "coverage/pickable.h"
 #include "image/demangle.h"

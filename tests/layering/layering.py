@@ -8,24 +8,9 @@ import re
 import sys
 import tempfile
 
-LIBRARIES = ["base", "compat", "device", "select", "container", "loader", "fatbin", "image", "coverage", "kept", "report"]
-
-# What each folder may include beside itself.
-MAY_INCLUDE = {
-    "src/base": [],
-    "src/compat": ["base"],
-    "src/device": ["base", "compat"],
-    "src/select": ["base", "compat", "device"],
-    "src/container": ["base", "compat"],
-    "src/loader": ["base", "container"],
-    "src/fatbin": ["base", "compat", "container"],
-    "src/image": ["base", "compat", "container"],
-    "src/coverage": ["base", "compat", "device", "fatbin", "image"],
-    "src/kept": ["base", "compat", "device", "coverage"],
-    "src/report": ["base", "compat", "device", "select", "container", "fatbin", "image", "coverage"],
-    "tools/arch_probe": ["base", "compat", "device", "select"],
-    "tools/archguard": LIBRARIES,
-}
+# What the programs may include beside themselves; None: every library. What a library may include says USES in its
+# CMakeLists.txt.
+PROGRAMS = {"tools/arch_probe": ["base", "compat", "device", "select"], "tools/archguard": None}
 
 # Libraries that are not the standard's or the system's, and who may use them. arch_probe, and with it base, compat,
 # device and select, is compiled while a consumer's CMake configures: it needs none.
@@ -35,7 +20,7 @@ THIRD_PARTY = {
     r"nlohmann/": ["src/report", "tools/archguard"],
     r"zstd": ["src/fatbin"],
     r"lz4": ["src/fatbin"],
-    r"zlib\.h": ["src/container"],
+    r"zlib\.h": ["src/host"],
     r"(cuda|nvml|nvrtc|nvJitLink|nvFatbin)": [],
 }
 
@@ -71,24 +56,47 @@ def blank(source, texts):
     return TOKEN.sub(replace, source)
 
 
-def folder_of(name):
-    return next((folder for folder in MAY_INCLUDE if name.startswith(folder + "/")), None)
+def arrows_of(root):
+    """What each folder may include: of src by the USES of its CMakeLists.txt."""
+    arrows = {}
+    for path in sorted(root.glob("src/*/CMakeLists.txt")):
+        declared = re.search(r"\barchguard_library\(\w+[^)]*?(?:\bUSES\b([^)]*))?\)", re.sub(r"#[^\n]*", "", path.read_text(encoding="utf-8")))
+        if declared:
+            arrows[path.parent.relative_to(root).as_posix()] = (declared.group(1) or "").split()
+    libraries = [folder[len("src/"):] for folder in arrows]
+    return {**arrows, **{folder: libraries if uses is None else uses for folder, uses in PROGRAMS.items()}}
+
+
+def folder_of(name, arrows):
+    return next((folder for folder in arrows if name.startswith(folder + "/")), None)
+
+
+def circle_of(arrows):
+    """Folders that use each other round about, or none."""
+    left = {folder: {"src/" + used for used in uses} for folder, uses in arrows.items()}
+    while True:
+        ends = [folder for folder, uses in left.items() if not uses & left.keys()]
+        if not ends:
+            return sorted(left)
+        for folder in ends:
+            del left[folder]
 
 
 def allowed(folder, folders):
     return any((folder + "/").startswith(prefix) for prefix in folders)
 
 
-def check_includes(name, folder, line, text):
+def check_includes(name, folder, line, text, uses, used_ones):
     match = re.match(r'\s*#\s*include\s*(<([^>]*)>|"([^"]*)")', text)
     if not match:
         return
     if match.group(3) is not None:
         used = match.group(3).split("/")[0]
         local = "/" not in match.group(3) and folder.startswith("tools/")
-        if not local and used not in MAY_INCLUDE[folder] and "src/" + used != folder:
+        used_ones.add(used)
+        if not local and used not in uses and "src/" + used != folder:
             yield "%s:%d: %s may not include \"%s\" (it may include %s)" % (
-                name, line, folder, match.group(3), ", ".join(MAY_INCLUDE[folder]) or "nothing")
+                name, line, folder, match.group(3), ", ".join(uses) or "nothing")
         return
     for library, users in THIRD_PARTY.items():
         if re.match(library, match.group(2)) and folder not in users:
@@ -103,34 +111,39 @@ def check_words(name, folder, line, text, rules):
             yield "%s:%d: '%s' %s (only %s)" % (name, line, found.group().strip(), what, ", ".join(folders) or "nobody")
 
 
-def check_links(name, folder, text):
-    uses = re.search(r"\bUSES\b([^)]*)\)", text)
-    for used in uses.group(1).split() if uses else []:
-        if used in LIBRARIES and used not in MAY_INCLUDE[folder]:
-            yield "%s: %s may not use %s" % (name, folder, used)
-
-
 def breaches(root):
     found, files = [], 0
+    arrows = arrows_of(root)
+    used_ones = {folder: set() for folder in arrows}
     for path in sorted(root.glob("src/**/*")) + sorted(root.glob("tools/**/*")):
         name = path.relative_to(root).as_posix()
-        folder = folder_of(name)
-        if path.suffix in (".h", ".cc"):
-            files += 1
-            if folder is None:
-                found.append("%s: in a folder that this test does not know" % name)
-                continue
-            source = path.read_text(encoding="utf-8")
-            for line, text in enumerate(blank(source, texts=True).split("\n"), 1):
-                found += check_includes(name, folder, line, text)
-                found += check_words(name, folder, line, text, WORDS)
-            # The two views of a source: code alone for calls, code with its texts for architectures.
-            for line, text in enumerate(blank(source, texts=False).split("\n"), 1):
-                found += check_words(name, folder, line, text, TEXTS)
-        elif path.name == "CMakeLists.txt" and folder is not None:
-            found += check_links(name, folder, path.read_text(encoding="utf-8"))
+        if path.suffix not in (".h", ".cc"):
+            continue
+        files += 1
+        folder = folder_of(name, arrows)
+        if folder is None:
+            found.append("%s: in a folder that no archguard_library() declares" % name)
+            continue
+        source = path.read_text(encoding="utf-8")
+        for line, text in enumerate(blank(source, texts=True).split("\n"), 1):
+            found += check_includes(name, folder, line, text, arrows[folder], used_ones[folder])
+            found += check_words(name, folder, line, text, WORDS)
+        # The two views of a source: code alone for calls, code with its texts for architectures.
+        for line, text in enumerate(blank(source, texts=False).split("\n"), 1):
+            found += check_words(name, folder, line, text, TEXTS)
     if files == 0:
         found.append("no source file below %s" % root)
+    page = root / "docs/architecture.md"
+    told = page.read_text(encoding="utf-8") if page.exists() else ""
+    for folder, uses in arrows.items():
+        if "`%s`" % folder not in told:
+            found.append("docs/architecture.md: says nothing of `%s`" % folder)
+        if folder not in PROGRAMS:
+            found += ["%s/CMakeLists.txt: USES %s, and no file includes anything of it" % (folder, used)
+                      for used in uses if used not in used_ones[folder]]
+    circle = circle_of(arrows)
+    if circle:
+        found.append("these use each other: " + ", ".join(circle))
     return found
 
 
@@ -143,14 +156,13 @@ CASES = [
     ("src/base/a.cc", 'int n = std::snprintf(b, 4, "exit(%d)", 1); on_exit(1); x.printf_like(2);\n', None),
     ("src/select/a.cc", 'f("write 80-real, such as sm_80", Arch{}, Arch{0}, "75");\n', None),
     ("src/base/a.cc", 'void f() {\n  _exit(127);\n}\n', None),
-    ("src/base/CMakeLists.txt", "archguard_library(base SOURCES a.cc)\n", "no source file below"),
     ("src/base/a.h", '#include "compat/arch.h"\n',
      'src/base/a.h:1: src/base may not include "compat/arch.h" (it may include nothing)'),
     ("src/fatbin/a.cc", '\n #  include "image/image.h" // why not\n',
-     'src/fatbin/a.cc:2: src/fatbin may not include "image/image.h" (it may include base, compat, container)'),
+     'src/fatbin/a.cc:2: src/fatbin may not include "image/image.h" (it may include base, compat)'),
     ("src/coverage/a.cc", '#include "../report/style.h"\n',
-     'src/coverage/a.cc:1: src/coverage may not include "../report/style.h" (it may include base, compat, device, '
-     'fatbin, image)'),
+     'src/coverage/a.cc:1: src/coverage may not include "../report/style.h" (it may include base, fatbin, '
+     'image)'),
     ("tools/arch_probe/main.cc", '#include "fatbin/fatbin.h"\n',
      'tools/arch_probe/main.cc:1: tools/arch_probe may not include "fatbin/fatbin.h" (it may include base, compat, '
      'device, select)'),
@@ -173,28 +185,49 @@ CASES = [
      "src/select/a.cc:1: 'Arch oldest{75, Suffix::none}' is an architecture (only src/compat, tools/)"),
     ("src/coverage/a.cc", "if (device == ComputeCapability{9, 0}) f();\n",
      "src/coverage/a.cc:1: 'ComputeCapability{9, 0}' is an architecture (only src/compat, tools/)"),
-    ("src/extra/a.cc", "int x;\n", "src/extra/a.cc: in a folder that this test does not know"),
-    ("src/image/CMakeLists.txt", "archguard_library(image SOURCES a.cc USES base\n  coverage)\n",
-     "src/image/CMakeLists.txt: src/image may not use coverage"),
+    ("src/extra/a.cc", "int x;\n", "src/extra/a.cc: in a folder that no archguard_library() declares"),
+    ("src/extra/CMakeLists.txt", "archguard_library(extra SOURCES a.cc)\n", "docs/architecture.md: says nothing of `src/extra`"),
+    ("src/image/CMakeLists.txt", "archguard_library(image SOURCES a.cc USES base\n  compat) # device\n",
+     "src/image/CMakeLists.txt: USES compat, and no file includes anything of it"),
+    ("src/base/CMakeLists.txt", "archguard_library(base SOURCES a.cc USES image)\n",
+     "src/base/CMakeLists.txt: USES image, and no file includes anything of it",
+     "these use each other: src/base, src/compat, src/coverage, src/device, src/fatbin, src/image, src/report, src/select, "
+     "tools/arch_probe, tools/archguard"),
 ]
+
+# The clean tree that each is put into: a folder, and what it uses.
+CLEAN = {"base": [], "compat": ["base"], "device": ["base", "compat"], "select": ["base", "compat", "device"],
+         "fatbin": ["base", "compat"], "image": ["base"], "coverage": ["base", "fatbin", "image"], "report": ["coverage"]}
+
+
+def write_clean_tree(root):
+    for folder, uses in CLEAN.items():
+        place = root / "src" / folder
+        place.mkdir(parents=True)
+        (place / "CMakeLists.txt").write_text("archguard_library(%s SOURCES clean.cc USES %s)\n" % (folder, " ".join(uses)))
+        (place / "clean.h").write_text("".join('#include "%s/clean.h"\n' % used for used in uses) + "int clean;\n")
+    (root / "docs").mkdir()
+    (root / "docs/architecture.md").write_text("".join("`%s`\n" % folder for folder in [*("src/" + name for name in CLEAN), *PROGRAMS]))
 
 
 def self_test():
     wrong = 0
-    for name, text, expected in CASES:
+    with tempfile.TemporaryDirectory() as folder:
+        if not breaches(pathlib.Path(folder))[0].startswith("no source file below"):
+            wrong += 1
+            print("an empty tree passes")
+    for name, text, *expected in CASES:
         with tempfile.TemporaryDirectory() as folder:
             root = pathlib.Path(folder)
-            if expected is None or not expected.startswith("no source file"):
-                (root / "src/base").mkdir(parents=True)
-                (root / "src/base/clean.h").write_text("int clean;\n", encoding="utf-8")
+            write_clean_tree(root)
             (root / name).parent.mkdir(parents=True, exist_ok=True)
             (root / name).write_text(text, encoding="utf-8")
             found = breaches(root)
-        good = found == [] if expected is None else len(found) == 1 and found[0].startswith(expected)
-        if not good:
+        expected = [each for each in expected if each is not None]
+        if len(found) != len(expected) or any(not a.startswith(b) for a, b in zip(found, expected)):
             wrong += 1
             print("%s holds %r\n  expected: %s\n  found:    %s" % (name, text, expected, "\n            ".join(found)))
-    print("%d of %d cases as expected" % (len(CASES) - wrong, len(CASES)))
+    print("%d of %d cases as expected" % (len(CASES) + 1 - wrong, len(CASES) + 1))
     return wrong == 0
 
 

@@ -8,8 +8,8 @@
 #include "base/text_file.h"
 #include "base/watched_source.h"
 #include "compat/arch.h"
-#include "container/packed.h"
-#include "container/zip.h"
+#include "host/packed.h"
+#include "host/zip.h"
 #include "fatbin/other_file.h"
 #include "walk.h"
 

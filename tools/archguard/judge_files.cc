@@ -5,7 +5,7 @@
 #include <set>
 #include <utility>
 
-#include "container/host_file.h"
+#include "host/host_file.h"
 #include "needed.h"
 
 namespace archguard {

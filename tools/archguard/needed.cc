@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/text.h"
-#include "container/pe_object.h"
+#include "host/pe_object.h"
 #include "fatbin/fatbin.h"
 #include "loader/files_once.h"
 #include "loader/needed.h"

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <doctest/doctest.h>
 
-#include "container/archive.h"
-#include "container/elf_dynamic.h"
-#include "container/pe_imports.h"
-#include "container/zip.h"
+#include "host/archive.h"
+#include "host/elf_dynamic.h"
+#include "host/pe_imports.h"
+#include "host/zip.h"
 #include "fatbin/fatbin.h"
 #include "image/image.h"
 #include "loader/cache.h"

@@ -2,9 +2,9 @@
 
 #include <string>
 
-#include "container/archive.h"
-#include "container/host_file.h"
-#include "container/zip.h"
+#include "host/archive.h"
+#include "host/host_file.h"
+#include "host/zip.h"
 #include "fatbin/fatbin.h"
 
 // What the project's readers say of a changed input.

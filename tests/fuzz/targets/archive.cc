@@ -1,4 +1,4 @@
-#include "container/archive.h"
+#include "host/archive.h"
 
 #include "targets.h"
 

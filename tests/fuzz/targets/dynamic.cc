@@ -1,4 +1,4 @@
-#include "container/elf_dynamic.h"
+#include "host/elf_dynamic.h"
 #include "targets.h"
 
 namespace archguard::fuzz {

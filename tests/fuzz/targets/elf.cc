@@ -1,4 +1,4 @@
-#include "container/elf_object.h"
+#include "host/elf_object.h"
 #include "host.h"
 
 namespace archguard::fuzz {

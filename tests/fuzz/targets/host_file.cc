@@ -1,4 +1,4 @@
-#include "container/host_file.h"
+#include "host/host_file.h"
 
 #include "host.h"
 

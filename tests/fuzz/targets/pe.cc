@@ -1,5 +1,5 @@
-#include "container/pe_imports.h"
-#include "container/pe_object.h"
+#include "host/pe_imports.h"
+#include "host/pe_object.h"
 #include "fatbin/cuda_runtime.h"
 #include "host.h"
 

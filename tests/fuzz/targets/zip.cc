@@ -1,4 +1,4 @@
-#include "container/zip.h"
+#include "host/zip.h"
 
 #include "targets.h"
 

@@ -1,0 +1,88 @@
+#include "image/ptx_text.h"
+
+#include <doctest/doctest.h>
+#include <string>
+
+using namespace archguard;
+
+TEST_CASE("PTX begins with .version, after comments, blanks and line markers") {
+  CHECK(ptx_start(".version 9.0\n") == PtxStart::yes);
+  CHECK(ptx_start("\xef\xbb\xbf\n  // c\n/* d\n */\t.version 9.0") == PtxStart::yes);
+  CHECK(ptx_start("# 1 \"k.cu\"\n  #line 2 \"k.h\" 1 3\r\n/* */ .version 9.0") == PtxStart::yes);
+  CHECK(ptx_start(".target sm_80") == PtxStart::no);
+  CHECK(ptx_start("#!/bin/sh\n.version 9.0") == PtxStart::no);
+  CHECK(ptx_start("#define X\n.version 9.0") == PtxStart::no);
+  CHECK(ptx_start("# 1\n.version 9.0") == PtxStart::no);
+  CHECK(ptx_start(".vex") == PtxStart::no);
+  for (const char* open :
+       {"", " \n", "/", "// .version 9.0", "/* .version 9.0", "/* *", "// c\n.versio", "# 1 \"k"})
+    CHECK(ptx_start(open) == PtxStart::open);
+}
+
+TEST_CASE("a line marker names a line and a file") {
+  for (const std::string whole : {"# 1 \"x.cu\"\n", "#1 \"x\"\n", "# 1 \"\"\n", "#line 1 \"x\"\n",
+                                  "#  line  1  \"x\"  2\r\n", "# 1 \"x\" 1 3 4"})
+    CHECK(size_of_line_marker(whole) == whole.size());
+  CHECK(size_of_line_marker("# 1 \"x\"\n.version") == 8);
+  for (const char* none : {"", "#", "x", "# -1 \"x\"\n", "# 1\n", "# 1 x\n", "# 1 \"x\n\"",
+                           "# 1 \"x\" // c\n", "#pragma x\n", "# 1 \"x\" y\n", "# 1 \"x"})
+    CHECK(size_of_line_marker(none) == 0);
+  CHECK(has_line_marker("// #\n/* # */ # 1 \"x\"\n"));
+  CHECK_FALSE(has_line_marker("// # 1 \"x\"\n/* # 1 */\n\t"));
+}
+
+TEST_CASE("the head gives version and target") {
+  const PtxHead head = read_ptx_head("//\n.version 9.0 // x\n.target sm_90a, debug\n.address_size 64\n");
+  CHECK(head.version == "9.0");
+  CHECK(head.target == "sm_90a");
+  CHECK(read_ptx_head(".version 8.7\n.address_size 64").target == "");
+  CHECK(read_ptx_head(".version").version == "");
+  // What stands behind `.version` must stand in its line, without a comment between.
+  CHECK(read_ptx_head(".version\t 9.0/* */\n.target // c\n /* d */sm_80").target == "sm_80");
+  CHECK(read_ptx_head(".version 9.0// c\n.target sm_80").version == "9.0");
+  CHECK(read_ptx_head(".version /*8.0*/ 7.0\n.target sm_80").version == "/*8.0*/");
+  CHECK(read_ptx_head(".version\n9.0\n.target sm_80").version == "");
+  CHECK(read_ptx_head(".version// c\n9.0\n.target sm_80").version == "//");
+}
+
+TEST_CASE("the end of a module among other bytes") {
+  struct Ended {
+    std::uint64_t size = 0;
+    bool whole = false;
+  };
+  const auto end_of = [](std::string_view text) {
+    Ended ended;
+    for (const std::size_t step : {text.size(), std::size_t{1}}) {  // at once, and byte by byte
+      PtxEnd end;
+      for (std::size_t at = 0; at < text.size(); at += step)
+        if (end.take(text.substr(at, step))) break;
+      if (step != 1)
+        ended = {end.size(), end.whole()};
+      else
+        CHECK((ended.size == end.size() && ended.whole == end.whole()));
+    }
+    return ended;
+  };
+  const auto whole = [&](std::string_view module, std::string_view behind) {
+    const std::string text = std::string(module) + std::string(behind);
+    const Ended ended = end_of(text);
+    return ended.whole && ended.size == module.size();
+  };
+  using namespace std::string_view_literals;
+  CHECK(whole(".version 9.0 .entry k() { ret; }\n", "\0.x"sv));
+  CHECK(whole(".version 9.0 .entry k() { ret; }\n", "next"));
+  CHECK(whole(".version 9.0 .entry k() { ret; }", "}"));
+  CHECK(whole(".version 9.0 .entry k() { ret; }", "/rustc/library/core"));
+  CHECK(whole(".version 9.0 .global .b8 s[2] = {1, 2};\n// }{\n/* \" */ ", "\x01"));
+  CHECK(whole(".version 9.0 .pragma \"};{\"; .entry k() { ret; } .file 1 \"a.cu\"\n", "\0"sv));
+  CHECK(whole("@@DWARF .section {}; .entry k() { @%p1 bra $L; $L: } // the last line", ""));
+  CHECK(whole(".version 9.0 .entry k() .pragma \"nounroll\" ; { ret; }\n", "{next}"));
+  CHECK(whole(".version 9.0 .entry k() {} .pragma \"nounroll\";\n", "{next}"));
+  CHECK(whole(".version 9.0 .global .u32 g;\n# 1 \"k.cu\"\n.entry k() { ret; }\n", "#[derive(Debug)]"));
+  CHECK(whole(".version 9.0 .entry k() { ret; }\n", "#\0"sv));
+  CHECK_FALSE(end_of(".version 9.0\n.target sm_80\n").whole);
+  CHECK_FALSE(end_of(".version 9.0 .entry k() { ret;\0}"sv).whole);
+  CHECK_FALSE(end_of(".version 9.0 .entry k() { ret; } .entry l(").whole);
+  CHECK_FALSE(end_of(".version 9.0 .entry k() { ret; } /* ").whole);
+  CHECK_FALSE(end_of(".pragma \";").whole);
+}
