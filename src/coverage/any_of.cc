@@ -35,7 +35,7 @@ bool matches_end(const std::string& glob, const std::string& path) {
 // Something runs there, and nothing that it asks for fails.
 bool runs(const FileResult& file, std::size_t device_class) {
   const DeviceResult& result = file.devices[device_class];
-  const bool any_runs = result.containers.sass + result.containers.jit + result.embedded.fitting != 0;
+  const bool any_runs = result.fatbins.sass + result.fatbins.jit + result.embedded.fitting != 0;
   return file.errors.empty() && file.has_code && any_runs && result.coverage == Coverage::covered;
 }
 
@@ -68,7 +68,7 @@ bool covers_file(const Verification& verification, const FileResult& file, std::
 // What there is to remark on where the file covers a device: the less, the better.
 std::tuple<bool, std::size_t, bool> remarks_on(const DeviceResult& result) {
   return {result.partly || result.toolkit_ahead || result.embedded.lacking(), result.kernels.hollow.size(),
-          result.containers.linked_at_load != 0 || result.other_order};
+          result.fatbins.linked_at_load != 0 || result.other_order};
 }
 
 AnyOfDevice judge(const Verification& verification, const AnyOf& group, std::size_t device_class) {
@@ -97,7 +97,7 @@ bool contains(const std::vector<ExpectedImage>& images, const ExpectedImage& ima
   });
 }
 
-// An image that was asked for stands in each container of at least one of the files.
+// An image that was asked for stands in each fat binary of at least one of the files.
 void judge_expected(const Verification& verification, AnyOf& group) {
   if (!verification.expects) return;
   std::vector<std::vector<ExpectedImage>> lacking;  // of each file that was read whole
@@ -112,7 +112,7 @@ void judge_expected(const Verification& verification, AnyOf& group) {
         if (!contains(absent, image)) absent.push_back(image);
     for (const ExpectedImage& image : absent)
       if (!contains(any_lacks, image)) any_lacks.push_back(image);
-    if (file.errors.empty() && file.expect.containers != 0) lacking.push_back(std::move(absent));
+    if (file.errors.empty() && file.expect.fatbins != 0) lacking.push_back(std::move(absent));
   }
   for (const ExpectedImage& image : any_lacks)
     if (std::all_of(lacking.begin(), lacking.end(),

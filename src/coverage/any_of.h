@@ -24,7 +24,7 @@ struct AnyOf {
   std::vector<std::size_t> files;     // that match and hold device code, or may: indices of files
   std::uint64_t without_code = 0;     // that match, and hold none
   std::vector<AnyOfDevice> devices;   // one for each class
-  std::vector<ExpectedImage> absent;  // that were expected, and that no file holds in each container
+  std::vector<ExpectedImage> absent;  // that were expected, and that no file holds in each fat binary
   bool unread = false;                // what was expected may be in a file that was not read whole
 };
 

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "coverage/choices.h"
-#include "coverage/judge.h"
+#include "coverage/judge_fatbin.h"
 #include "coverage/refusal.h"
 
 namespace archguard {
@@ -35,7 +35,7 @@ bool has_number(std::string_view text, std::string_view prefix) {
 }
 
 // All that a verdict depends on, but for names.
-std::string kind_text(const Image& image, const ContainerCode& code) {
+std::string kind_text(const Image& image, const FatbinCode& code) {
   const auto toolkit = toolkit_of(image);
   std::string text = image_name(image.entry) + "|" + std::to_string(static_cast<int>(image.entry.kind)) +
                      "|" + std::to_string(image.entry.kind_code);
@@ -52,15 +52,15 @@ std::string kind_text(const Image& image, const ContainerCode& code) {
     text += "|refused " + refused.reason + "|" + refused.mend + "|" +
             (refused.taken_from ? to_string(*refused.taken_from) : std::string());
   }
-  text += code.container.offload ? "|offload" : "";
+  text += code.fatbin.offload ? "|offload" : "";
   text += !image.code ? "|none" : image.code->relocatable ? "|relocatable" : "|";
   return text + "|" + image.unknown;
 }
 
 }  // namespace
 
-bool asks_as_embedded(const ContainerCode& code) {
-  if (code.container.relocatable) return false;
+bool asks_as_embedded(const FatbinCode& code) {
+  if (code.fatbin.relocatable) return false;
   return std::any_of(code.images.begin(), code.images.end(), [](const Image& image) {
     return !image.entry.optix && (!image.unknown.empty() || (image.code && !image.code->kernels.empty()));
   });
@@ -79,14 +79,14 @@ bool names_an_architecture(const std::string& kernel) {
   return false;
 }
 
-void BareImages::add(const std::string& place, const ContainerCode& code) {
+void BareImages::add(const std::string& place, const FatbinCode& code) {
   const bool any_unknown = std::any_of(code.images.begin(), code.images.end(),
                                        [](const Image& image) { return !image.unknown.empty(); });
   if (is_of_gcc(code)) return gcc_.add(place, code);
   if (asks_as_embedded(code) && (any_unknown || asks_for_image(code))) add_items(place, code);
 }
 
-void BareImages::add_items(const std::string& place, const ContainerCode& code) {
+void BareImages::add_items(const std::string& place, const FatbinCode& code) {
   for (const Image& image : code.images) {
     const std::size_t item = items_.size();
     const bool named = image.code && !image.code->kernels.empty();
@@ -108,7 +108,7 @@ void BareImages::finish() {
     kernel.module = root_of(kernel.items.front());
     kernel.specific = kernel.perhaps_specific = true;
     for (const std::size_t item : kernel.items) {
-      const Entry& entry = kinds_[items_[item].kind].images.front().entry;
+      const FatbinEntry& entry = kinds_[items_[item].kind].images.front().entry;
       kernel.specific &= entry.arch.suffix != Suffix::none && entry.or_archs.empty();
       kernel.perhaps_specific &= entry.arch.suffix != Suffix::none || !entry.or_archs.empty();
     }
@@ -121,10 +121,10 @@ std::size_t BareImages::root_of(std::size_t item) {
   return item;
 }
 
-std::size_t BareImages::kind_of(const Image& image, const ContainerCode& code) {
+std::size_t BareImages::kind_of(const Image& image, const FatbinCode& code) {
   const auto [known, is_new] = kind_by_text_.try_emplace(kind_text(image, code), kinds_.size());
   if (!is_new) return known->second;
-  ContainerCode one = code;
+  FatbinCode one = code;
   one.images = {image};
   kinds_.emplace_back();
   add_choice(kinds_.back(), one);

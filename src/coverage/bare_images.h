@@ -5,16 +5,16 @@
 #include <string>
 #include <vector>
 
-#include "coverage/container_code.h"
+#include "coverage/fatbin_code.h"
 #include "coverage/gcc_modules.h"
 
 namespace archguard {
 
-// Does this bare image (Container::bare) ask for something? A relocatable cubin, which no driver loads by
+// Does this bare image (Fatbin::bare) ask for something? A relocatable cubin, which no driver loads by
 // itself, and PTX for OptiX do not.
-bool asks_as_embedded(const ContainerCode& code);
+bool asks_as_embedded(const FatbinCode& code);
 
-// The images that one file holds as data, without regard to devices. Filled while its containers are read;
+// The images that one file holds as data, without regard to devices. Filled while its fat binaries are read;
 // what is kept of an image is its kind, its place and the names of its kernels.
 //
 // Images that share a kernel are taken for one module, of which the program loads the one that fits. Images
@@ -35,26 +35,26 @@ class BareImages {
   };
 
   // `place` names it in messages. What asks for nothing is passed over.
-  void add(const std::string& place, const ContainerCode& code);
+  void add(const std::string& place, const FatbinCode& code);
   // Once all is read.
   void finish();
 
   const std::vector<Item>& items() const { return items_; }
-  // Containers of one image, each kind of image once: with the same two kernels, as without_names() says.
-  const std::vector<ContainerCode>& kinds() const { return kinds_; }
+  // Fat binaries of one image, each kind of image once: with the same two kernels, as without_names() says.
+  const std::vector<FatbinCode>& kinds() const { return kinds_; }
   // By mangled name.
   const std::map<std::string, Kernel>& kernels() const { return kernels_; }
   // The items of a module, in order.
   const std::vector<std::size_t>& items_of(std::size_t module) const { return modules_.at(module); }
 
  private:
-  void add_items(const std::string& place, const ContainerCode& code);
+  void add_items(const std::string& place, const FatbinCode& code);
   std::size_t root_of(std::size_t item);
-  std::size_t kind_of(const Image& image, const ContainerCode& code);
+  std::size_t kind_of(const Image& image, const FatbinCode& code);
 
   GccModules gcc_;
   std::vector<Item> items_;
-  std::vector<ContainerCode> kinds_;
+  std::vector<FatbinCode> kinds_;
   std::map<std::string, std::size_t> kind_by_text_;
   std::map<std::string, Kernel> kernels_;
   std::vector<std::size_t> above_;  // by item: another of its module, nearer to the root

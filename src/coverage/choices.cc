@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "coverage/judge.h"
+#include "coverage/judge_fatbin.h"
 
 namespace archguard {
 namespace {
@@ -17,11 +17,11 @@ const std::vector<Kernel>& all_kernels() {
 
 }  // namespace
 
-std::vector<ContainerCode> choices_of(const ContainerCode& code) {
-  std::vector<ContainerCode> choices;
+std::vector<FatbinCode> choices_of(const FatbinCode& code) {
+  std::vector<FatbinCode> choices;
   for (const Image& image : code.images) {
     choices.emplace_back();
-    choices.back().container = code.container;
+    choices.back().fatbin = code.fatbin;
     choices.back().linked = code.linked;
     choices.back().images = {image};
     choices.back().kernels = code.kernels;
@@ -33,14 +33,14 @@ bool is_plain_ptx(const Image& image) {
   return image.entry.kind == EntryKind::ptx && image.entry.arch.suffix == Suffix::none;
 }
 
-bool holds_plain_ptx_as_data(const ContainerCode& code) {
+bool holds_plain_ptx_as_data(const FatbinCode& code) {
   return std::any_of(code.images.begin(), code.images.end(), is_plain_ptx);
 }
 
-void add_choice(ContainerCode& all, const ContainerCode& code) {
+void add_choice(FatbinCode& all, const FatbinCode& code) {
   if (all.images.empty()) {
-    all.container = code.container;
-    all.container.entries.clear();
+    all.fatbin = code.fatbin;
+    all.fatbin.entries.clear();
     all.linked = code.linked;
     all.kernels = {{"others", true}, {"some", true}};
   }

@@ -74,7 +74,7 @@ KnownDevices with_driver_that_knows(const DeviceClass& devices, const VerifyPoli
 void judge_device_driver(DeviceResult& result, const DeviceClass& stated) {
   const Device& device = stated.device;
   const Fit fit = fit_of(device);
-  const bool any_code = result.containers.total != 0 || result.embedded.total != 0;
+  const bool any_code = result.fatbins.total != 0 || result.embedded.total != 0;
   if (fit == Fit::yes || !any_code) return;
   Failure failure;
   failure.code = fit == Fit::no ? kNoDevice : 0;

@@ -22,7 +22,7 @@ void raise(std::optional<T>& to, const std::optional<T>& value) {
 
 }  // namespace
 
-// One file's answer for one class of devices, container after container.
+// One file's answer for one class of devices, fat binary after fat binary.
 struct DeviceJudge::State {
   State(const DeviceClass& devices, const VerifyPolicy& policy, Waivers& waivers, const DeviceLinks& links,
         LibraryCensus* census)
@@ -35,7 +35,7 @@ struct DeviceJudge::State {
         link_judge_(links, device_, policy_.judge),
         failures_(device_, policy_.target, result_.failures) {}
 
-  void add(const DeviceObject& object, const ContainerCode& code, const LinkRole* role) {
+  void add(const DeviceObject& object, const FatbinCode& code, const LinkRole* role) {
     untold_links_ |= is_untold_part(object, code);
     if (role != nullptr)
       for (const auto& part : role->parts) link_judge_.add_part(part.first, role->name, object, code);
@@ -44,21 +44,21 @@ struct DeviceJudge::State {
     else if (const auto judgement = link_judge_.add_linked(*role->linked, object, code))
       add(object, code, *judgement, role->linked);
     if (role != nullptr && role->linked && linked_.size() < kCausesMost)
-      linked_.try_emplace(where(object, code.container), without_names(code));
+      linked_.try_emplace(where(object, code.fatbin), without_names(code));
   }
 
-  // `link`: the device link that made the container, or nothing.
-  void add(const DeviceObject& object, const ContainerCode& code, const Judgement& judgement,
+  // `link`: the device link that made the fat binary, or nothing.
+  void add(const DeviceObject& object, const FatbinCode& code, const Judgement& judgement,
            const std::optional<std::size_t>& link) {
     if (judgement.verdict == Verdict::nothing) return;
-    ++result_.containers.total;
+    ++result_.fatbins.total;
     keep_kind(code, judgement);
     if (known_.needs_driver) add_needs(code, judgement);
     const bool variables_only = code.kernels.empty() && !code.variables.empty();
     if (!variables_only) ++with_kernels_.total;
     const bool covered = judgement.verdict == Verdict::sass || judgement.verdict == Verdict::jit;
     if (judgement.verdict == Verdict::specific) {
-      if (result_.containers.specific++ == 0) specific_ = mend(code, judgement);
+      if (result_.fatbins.specific++ == 0) specific_ = mend(code, judgement);
       if (!variables_only) ++with_kernels_.specific;
       return;
     }
@@ -68,7 +68,7 @@ struct DeviceJudge::State {
     add_other_order(object, code, judgement);
     if (!covered) {
       const bool unknown = judgement.verdict == Verdict::unknown;
-      ++(unknown ? result_.containers.unknown : result_.containers.uncovered);
+      ++(unknown ? result_.fatbins.unknown : result_.fatbins.uncovered);
       failures_.add(
           object, code,
           {judgement.code, true, unknown, judgement.reason, FailureCause::image, mend(code, judgement)},
@@ -76,7 +76,7 @@ struct DeviceJudge::State {
           variables_only ? code.variables.front() : std::string());
       return;
     }
-    ++(judgement.verdict == Verdict::sass ? result_.containers.sass : result_.containers.jit);
+    ++(judgement.verdict == Verdict::sass ? result_.fatbins.sass : result_.fatbins.jit);
     const bool any_there = add_kernels(object, code, *judgement.image, link);
     if (!variables_only && any_there) ++with_kernels_.fitting;
     if (census_ != nullptr) add_to(got_, census_->of_image(*judgement.image, judgement.verdict));
@@ -87,7 +87,7 @@ struct DeviceJudge::State {
     add_lacking(link_judge_.lacking());
     for (const LinkJudge::Outcome& outcome : link_judge_.finish()) add_link(outcome);
     if (untold_links_) doubt_missing_images(result_);
-    auto& counts = result_.containers;
+    auto& counts = result_.fatbins;
     // A fat binary of variables alone is no answer to who asks for kernels.
     const bool any_kernels = with_kernels_.total != 0;
     const bool any_fits = any_kernels ? with_kernels_.fitting != 0 : counts.sass + counts.jit != 0;
@@ -97,7 +97,7 @@ struct DeviceJudge::State {
     if (all_specific)
       result_.failures.push_back({kNoKernelImage,
                                   false,
-                                  "every container is for other devices only",
+                                  "every fat binary is for other devices only",
                                   {},
                                   "images with an a or f suffix, none for this device",
                                   {},
@@ -107,12 +107,12 @@ struct DeviceJudge::State {
                                   {},
                                   true,
                                   specific_});
-    std::vector<KindOfContainer> kinds;
+    std::vector<KindOfFatbin> kinds;
     for (auto& [name, kind] : kinds_) kinds.push_back(std::move(kind));
     result_.embedded = judge_embedded(bare, device_, policy_.judge, policy_.scope == Scope::library);
     raise(result_.needs_driver, result_.embedded.needs_driver);
     if (known_.needs_driver)
-      for (const ContainerCode& kind : bare.kinds()) add_needs(kind, judge(kind, device_, policy_.judge));
+      for (const FatbinCode& kind : bare.kinds()) add_needs(kind, judge(kind, device_, policy_.judge));
     raise(result_.needs_driver, known_.needs_driver);
     judge_runtime(result_, known_.devices, policy_, kinds, runtime);
     judge_device_driver(result_, stated_);
@@ -136,7 +136,7 @@ struct DeviceJudge::State {
   // The program chooses among the images that it holds as data, so that none of them is asked for alone.
   void add_embedded() {
     EmbeddedResult& embedded = result_.embedded;
-    const bool all = result_.containers.total == 0;
+    const bool all = result_.fatbins.total == 0;
     const bool is_error =
         all || embedded.taken_by_runtime || (policy_.embedded == EmbeddedPolicy::error && !embedded.ltoir);
     embedded.is_error = embedded.lacking() && is_error && !embedded.comes_later && !embedded.in_doubt;
@@ -195,7 +195,7 @@ struct DeviceJudge::State {
   void add_linked_at_load(const LinkJudge::Outcome& outcome) {
     const Verdict verdict = outcome.judgement.verdict;
     if (verdict == Verdict::nothing && outcome.left_out.empty()) return;
-    auto& counts = result_.containers;
+    auto& counts = result_.fatbins;
     ++counts.total;
     const bool variables_only = outcome.kernels == 0;
     if (!variables_only) ++with_kernels_.total;
@@ -236,8 +236,8 @@ struct DeviceJudge::State {
     return fix;
   }
 
-  // With scope library, what does not fit is the library's own affair: it chooses among its containers. What
-  // counts is that it has about as much for this device as for others.
+  // With scope library, what does not fit is the library's own affair: it chooses among its fat binaries.
+  // What counts is that it has about as much for this device as for others.
   void judge_as_library(bool any_fits, bool loads_code) {
     // What is linked again may hold kernels that no linked image has.
     result_.kernels.total = std::max(census_->kernels(), got_.fit);
@@ -261,7 +261,7 @@ struct DeviceJudge::State {
         partly && !census_->judge(census_->with_any_driver(capability), capability).has_value();
     // Where a newer driver, or another environment, gives the device enough, that is what it lacks.
     if (would_be_served && forgive_missing_images(result_.failures)) return;
-    forgive_containers(result_.failures);
+    forgive_fatbins(result_.failures);
     if (!partly) return;
     partly->compiles_at_run_time = loads_code;
     if (loads_code) partly->clear = false;
@@ -300,22 +300,22 @@ struct DeviceJudge::State {
     result_.failures.push_back(std::move(failure));
   }
 
-  // A library that chooses among its containers hangs on none of them.
-  void add_other_order(const DeviceObject& object, const ContainerCode& code, const Judgement& judgement) {
+  // A library that chooses among its fat binaries hangs on none of them.
+  void add_other_order(const DeviceObject& object, const FatbinCode& code, const Judgement& judgement) {
     if (policy_.scope == Scope::library) return;
     const auto text = other_order(code, device_, policy_.judge, judgement);
     if (!text) return;
-    if (!result_.other_order) result_.other_order = OtherOrder{0, where(object, code.container), *text};
-    ++result_.other_order->containers;
+    if (!result_.other_order) result_.other_order = OtherOrder{0, where(object, code.fatbin), *text};
+    ++result_.other_order->fatbins;
   }
 
   // On what driver the update for one that does not know the device has to end.
-  void add_needs(const ContainerCode& code, const Judgement& judgement) {
+  void add_needs(const FatbinCode& code, const Judgement& judgement) {
     if (judgement.image) raise(result_.needs_driver, driver_for(code.images[*judgement.image]));
   }
 
-  // What the fix of error 35 has to serve: containers of toolkits whose runtime this driver does not serve.
-  void keep_kind(const ContainerCode& code, const Judgement& judgement) {
+  // What the fix of error 35 has to serve: fat binaries of toolkits whose runtime this driver does not serve.
+  void keep_kind(const FatbinCode& code, const Judgement& judgement) {
     const auto driver = newest_driver(device_);
     const auto is_ahead = [&](const Image& image) {
       const auto toolkit = toolkit_of(image);
@@ -325,11 +325,11 @@ struct DeviceJudge::State {
     if (!any_ahead || kinds_.size() >= kCausesMost) return;
     const bool runs = judgement.verdict == Verdict::sass || judgement.verdict == Verdict::jit ||
                       judgement.code == kUnsupportedPtxVersion || judgement.code == kInvalidKernelImage;
-    kinds_.try_emplace(kind_of(code), KindOfContainer{without_names(code), runs});
+    kinds_.try_emplace(kind_of(code), KindOfFatbin{without_names(code), runs});
   }
 
-  // Containers that hold the same have the same fix, and there may be thousands of them.
-  static std::string kind_of(const ContainerCode& code) {
+  // Fat binaries that hold the same have the same fix, and there may be thousands of them.
+  static std::string kind_of(const FatbinCode& code) {
     std::string same = describe_images(code);
     for (std::size_t i = 0; i < code.images.size(); ++i) {
       const Image& image = code.images[i];
@@ -344,7 +344,7 @@ struct DeviceJudge::State {
     return same;
   }
 
-  Fix mend(const ContainerCode& code, const Judgement& judgement) {
+  Fix mend(const FatbinCode& code, const Judgement& judgement) {
     std::string same = kind_of(code) + "|" + judgement.reason;
     const auto [known, is_new] = mends_.try_emplace(std::move(same));
     if (is_new)
@@ -389,7 +389,7 @@ struct DeviceJudge::State {
   }
 
   // Returns whether the image that is taken holds any of the kernels.
-  bool add_kernels(const DeviceObject& object, const ContainerCode& code, std::size_t taken,
+  bool add_kernels(const DeviceObject& object, const FatbinCode& code, std::size_t taken,
                    const std::optional<std::size_t>& link) {
     KernelGaps gaps = compare_kernels(code, taken);
     const bool any_there = code.kernels.empty() || gaps.missing.size() < code.kernels.size();
@@ -407,7 +407,7 @@ struct DeviceJudge::State {
     const std::string lacks =
         "the " + image + " image that this device takes lacks it; another image of the same ";
     add_gaps(
-        std::move(gaps), subject, image, lacks + "container has it", lacks + "fat binary has it",
+        std::move(gaps), subject, image, lacks + "fat binary has it", lacks + "fat binary has it",
         "it does nothing in the " + image + " image that this device takes; another image holds real code");
   }
 
@@ -449,15 +449,15 @@ struct DeviceJudge::State {
   LinkJudge link_judge_;
   bool untold_links_ = false;
   DeviceResult result_;
-  FailuresByCause failures_;                      // of the result
-  std::map<std::string, Fix> mends_;              // by kind_of() and reason
-  std::map<std::string, KindOfContainer> kinds_;  // by kind_of()
-  std::map<std::string, ContainerCode> linked_;   // what device links made, by where it stands
-  std::vector<std::string> hollow_in_;            // the images that hold kernels empty
-  Fix specific_;  // what would make the first container for other devices one for this
+  FailuresByCause failures_;                   // of the result
+  std::map<std::string, Fix> mends_;           // by kind_of() and reason
+  std::map<std::string, KindOfFatbin> kinds_;  // by kind_of()
+  std::map<std::string, FatbinCode> linked_;   // what device links made, by where it stands
+  std::vector<std::string> hollow_in_;         // the images that hold kernels empty
+  Fix specific_;  // what would make the first fat binary for other devices one for this
   struct {
     std::uint64_t total = 0, specific = 0, fitting = 0;
-  } with_kernels_;  // containers
+  } with_kernels_;  // fat binaries
 };
 
 DeviceJudge::DeviceJudge(const DeviceClass& devices, const VerifyPolicy& policy, Waivers& waivers,
@@ -466,7 +466,7 @@ DeviceJudge::DeviceJudge(const DeviceClass& devices, const VerifyPolicy& policy,
 DeviceJudge::~DeviceJudge() = default;
 DeviceJudge::DeviceJudge(DeviceJudge&&) noexcept = default;
 
-void DeviceJudge::add(const DeviceObject& object, const ContainerCode& code, const LinkRole* role) {
+void DeviceJudge::add(const DeviceObject& object, const FatbinCode& code, const LinkRole* role) {
   state_->add(object, code, role);
 }
 

@@ -10,18 +10,18 @@
 
 namespace archguard {
 
-// One file's answer for one class of devices, container after container.
+// One file's answer for one class of devices, fat binary after fat binary.
 class DeviceJudge {
  public:
-  // `census` is there with scope library alone, and has counted a container when it comes here. All that is
+  // `census` is there with scope library alone, and has counted a fat binary when it comes here. All that is
   // handed over outlives this.
   DeviceJudge(const DeviceClass& devices, const VerifyPolicy& policy, Waivers& waivers,
               const DeviceLinks& links, LibraryCensus* census);
   ~DeviceJudge();
   DeviceJudge(DeviceJudge&&) noexcept;
 
-  // `role`: the container's in a device link, or nullptr.
-  void add(const DeviceObject& object, const ContainerCode& code, const LinkRole* role);
+  // `role`: the fat binary's in a device link, or nullptr.
+  void add(const DeviceObject& object, const FatbinCode& code, const LinkRole* role);
 
   // `held`: the images of the whole file, for fixes. `whole`: all of the file was read and understood; else
   // nothing is covered. `loads_code`: the file compiles code, or loads some that it is handed, when it runs.

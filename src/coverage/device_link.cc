@@ -17,19 +17,20 @@ void raise_to(std::optional<T>& to, const std::optional<T>& value) {
   if (value && (!to || *to < *value)) to = value;
 }
 
-bool is_ptx(const Entry& entry) {
+bool is_ptx(const FatbinEntry& entry) {
   return entry.kind == EntryKind::ptx || entry.kind == EntryKind::reloc_ptx;
 }
 
-bool container_holds_plain_ptx(const Container& container) {
-  return std::any_of(container.entries.begin(), container.entries.end(),
-                     [](const Entry& entry) { return is_ptx(entry) && entry.arch.suffix == Suffix::none; });
+bool fatbin_holds_plain_ptx(const Fatbin& fatbin) {
+  return std::any_of(fatbin.entries.begin(), fatbin.entries.end(), [](const FatbinEntry& entry) {
+    return is_ptx(entry) && entry.arch.suffix == Suffix::none;
+  });
 }
 
 // Has the object nothing that the device linker could take for this arch?
-bool lacks(const Container& part, Arch linked) {
+bool lacks(const Fatbin& part, Arch linked) {
   const ComputeCapability device = capability_of(linked);
-  return std::none_of(part.entries.begin(), part.entries.end(), [&](const Entry& entry) {
+  return std::none_of(part.entries.begin(), part.entries.end(), [&](const FatbinEntry& entry) {
     if (!entry.unknown.empty()) return true;  // nobody knows
     return fit_of(entry, device) != Fit::no;
   });
@@ -39,7 +40,7 @@ bool lacks(const Container& part, Arch linked) {
 // has one, it was left out on purpose: nvlink does so with kernels that host code does not name. (`nvlink
 // --help`:
 // --use-host-info, and seen.)
-std::set<std::string_view> offered_names(const ContainerCode& code, const std::vector<Arch>& archs) {
+std::set<std::string_view> offered_names(const FatbinCode& code, const std::vector<Arch>& archs) {
   std::set<std::string_view> names;
   for (const Image& image : code.images) {
     const auto serves = [&](Arch arch) {
@@ -65,10 +66,10 @@ const HostReferences* references_of(const DeviceCode& code, const DeviceLink& li
   const DeviceObject& object = code.objects[link.linked.front().object];
   std::set<std::size_t> told;
   for (const Registration& each : object.registrations)
-    if (each.container && !each.module_id.empty() && !starts_with(each.module_id, kClangId))
-      told.insert(*each.container);
-  const bool all = std::all_of(link.parts.begin(), link.parts.end(), [&](const ContainerRef& part) {
-    return part.object == link.linked.front().object && told.count(part.container) != 0;
+    if (each.fatbin && !each.module_id.empty() && !starts_with(each.module_id, kClangId))
+      told.insert(*each.fatbin);
+  const bool all = std::all_of(link.parts.begin(), link.parts.end(), [&](const FatbinRef& part) {
+    return part.object == link.linked.front().object && told.count(part.fatbin) != 0;
   });
   return all && object.linked && object.references.told ? &object.references : nullptr;
 }
@@ -81,18 +82,18 @@ bool lists_references(const Image& image) {
 
 }  // namespace
 
-LinkJudge::Subject subject_of(const DeviceObject& object, const ContainerCode& code) {
-  return {{code.container.offset, code.container.section, object.member},
-          where(object, code.container),
+LinkJudge::Subject subject_of(const DeviceObject& object, const FatbinCode& code) {
+  return {{code.fatbin.offset, code.fatbin.section, object.member},
+          where(object, code.fatbin),
           describe_images(code)};
 }
 
 DeviceLinks::DeviceLinks(const DeviceCode& code) : code_(code), links_(code.links.size()) {
   for (std::size_t i = 0; i < links_.size(); ++i) {
     Link& link = links_[i];
-    for (const ContainerRef& ref : code.links[i].linked) {
-      roles_[{ref.object, ref.container}].linked = i;
-      for (const Entry& entry : container(ref).entries)
+    for (const FatbinRef& ref : code.links[i].linked) {
+      roles_[{ref.object, ref.fatbin}].linked = i;
+      for (const FatbinEntry& entry : fatbin(ref).entries)
         if (entry.kind == EntryKind::sass &&
             std::find(link.archs.begin(), link.archs.end(), entry.arch) == link.archs.end())
           link.archs.push_back(entry.arch);
@@ -101,40 +102,40 @@ DeviceLinks::DeviceLinks(const DeviceCode& code) : code_(code), links_(code.link
     link.references = references_of(code, code.links[i]);
     link.is_runtime.resize(parts.size());
     for (std::size_t part = 0; part < parts.size(); ++part) {
-      roles_[{parts[part].object, parts[part].container}].parts.emplace_back(i, part);
+      roles_[{parts[part].object, parts[part].fatbin}].parts.emplace_back(i, part);
       link.any_lacks |= std::any_of(link.archs.begin(), link.archs.end(),
-                                    [&](Arch arch) { return lacks(container(parts[part]), arch); });
+                                    [&](Arch arch) { return lacks(fatbin(parts[part]), arch); });
     }
   }
   for (auto& [place, role] : roles_)
     if (!role.parts.empty())
-      role.name = "object " + where(code.objects[place.first], container({place.first, place.second}));
+      role.name = "object " + where(code.objects[place.first], fatbin({place.first, place.second}));
   for (std::size_t i = 0; i < code.objects.size() && !links_.empty(); ++i)
     for (const Registration& registration : code.objects[i].registrations) {
-      if (!registration.container || registration.module_id.empty()) continue;
-      const auto role = roles_.find({i, *registration.container});
+      if (!registration.fatbin || registration.module_id.empty()) continue;
+      const auto role = roles_.find({i, *registration.fatbin});
       if (role != roles_.end()) role->second.name += ", '" + registration.module_id + "',";
     }
 }
 
-const LinkRole* DeviceLinks::role(std::size_t object, std::size_t container) const {
-  const auto found = roles_.find({object, container});
+const LinkRole* DeviceLinks::role(std::size_t object, std::size_t fatbin) const {
+  const auto found = roles_.find({object, fatbin});
   return found == roles_.end() ? nullptr : &found->second;
 }
 
-void DeviceLinks::note(const LinkRole& role, const DeviceObject& object, const ContainerCode& code) {
+void DeviceLinks::note(const LinkRole& role, const DeviceObject& object, const FatbinCode& code) {
   if (role.linked) note_linked(*role.linked, code);
   for (const auto& [link, part] : role.parts) note_part(link, part, object, code);
 }
 
-bool DeviceLinks::is_runtime(const ContainerCode& code) {
+bool DeviceLinks::is_runtime(const FatbinCode& code) {
   return !code.images.empty() && std::all_of(code.images.begin(), code.images.end(), [](const Image& image) {
     return image.code && image.code->names.is_runtime;
   });
 }
 
 void DeviceLinks::note_part(std::size_t index, std::size_t part, const DeviceObject& object,
-                            const ContainerCode& code) {
+                            const FatbinCode& code) {
   Link& link = links_[index];
   if (is_runtime(code)) {
     link.is_runtime[part] = true;
@@ -155,12 +156,12 @@ void DeviceLinks::note_part(std::size_t index, std::size_t part, const DeviceObj
   link.variables += code.variables.size();
   if (link.kernel.empty() && !code.kernels.empty()) link.kernel = code.kernels.front().name;
   if (link.variable.empty() && !code.variables.empty()) link.variable = code.variables.front();
-  const bool lacking = std::any_of(link.archs.begin(), link.archs.end(),
-                                   [&](Arch arch) { return lacks(code.container, arch); });
+  const bool lacking =
+      std::any_of(link.archs.begin(), link.archs.end(), [&](Arch arch) { return lacks(code.fatbin, arch); });
   if (!lacking) return;
   Link::Lack lack{part,
-                  {{code.container.offset, code.container.section, object.member},
-                   where(object, code.container),
+                  {{code.fatbin.offset, code.fatbin.section, object.member},
+                   where(object, code.fatbin),
                    describe_images(code),
                    {},
                    {}}};
@@ -173,7 +174,7 @@ void DeviceLinks::note_part(std::size_t index, std::size_t part, const DeviceObj
   link.lacks.push_back(std::move(lack));
 }
 
-void DeviceLinks::note_linked(std::size_t index, const ContainerCode& code) {
+void DeviceLinks::note_linked(std::size_t index, const FatbinCode& code) {
   Link& link = links_[index];
   // Kernels that the lists do not name are left out, but where the linker was told not to, or was given
   // objects without lists. Then other code may name variables, too.
@@ -195,7 +196,7 @@ std::vector<DeviceLinks::LeftOut> DeviceLinks::left_out(std::size_t index, Arch 
   const Link& link = links_[index];
   std::vector<LeftOut> all;
   for (const Link::Lack& lack : link.lacks) {
-    if (!lacks(container(code_.links[index].parts[lack.part]), linked)) continue;
+    if (!lacks(fatbin(code_.links[index].parts[lack.part]), linked)) continue;
     LeftOut left_out{lack.left_out.place, lack.left_out.where, lack.left_out.found, {}, {}};
     const auto copy = [&](const std::vector<std::string>& from, std::vector<std::string>& to) {
       for (const std::string& name : from)
@@ -231,23 +232,23 @@ std::optional<std::string> DeviceLinks::without_plain_ptx(std::size_t index) con
   const auto& parts = code_.links[index].parts;
   for (std::size_t part = 0; part < parts.size(); ++part) {
     const bool needed = !links_[index].is_runtime[part] || links_[index].wants_runtime;
-    if (needed && !container_holds_plain_ptx(container(parts[part])))
-      return where(code_.objects[parts[part].object], container(parts[part]));
+    if (needed && !fatbin_holds_plain_ptx(fatbin(parts[part])))
+      return where(code_.objects[parts[part].object], fatbin(parts[part]));
   }
   if (!absent_ids(index).empty()) return "'" + absent_ids(index).front() + "', which is not in this file";
   return std::nullopt;
 }
 
-Expectation DeviceLinks::expect(std::size_t index, const Container& linked,
+Expectation DeviceLinks::expect(std::size_t index, const Fatbin& linked,
                                 const std::vector<ExpectedImage>& expected) const {
-  std::vector<const Container*> parts;
+  std::vector<const Fatbin*> parts;
   for (std::size_t part = 0; part < links_[index].is_runtime.size(); ++part)
-    if (!links_[index].is_runtime[part]) parts.push_back(&container(code_.links[index].parts[part]));
+    if (!links_[index].is_runtime[part]) parts.push_back(&fatbin(code_.links[index].parts[part]));
   return expect_linked(linked, parts, expected);
 }
 
 void LinkJudge::add_part(std::size_t link, const std::string& name, const DeviceObject& object,
-                         const ContainerCode& code) {
+                         const FatbinCode& code) {
   const bool runtime = links_.is_runtime(code);
   Answer& answer = (runtime ? runtimes_ : objects_)[link];
   Judgement judgement = judge_part(code, device_, policy_.environment);
@@ -277,7 +278,7 @@ void LinkJudge::add_part(std::size_t link, const std::string& name, const Device
 }
 
 std::optional<Judgement> LinkJudge::add_linked(std::size_t link, const DeviceObject& object,
-                                               const ContainerCode& code) {
+                                               const FatbinCode& code) {
   JudgePolicy policy = policy_;
   policy.require_ptx = false;  // PTX is in the objects
   Outcome outcome;
@@ -297,7 +298,7 @@ std::optional<Judgement> LinkJudge::add_linked(std::size_t link, const DeviceObj
   return linked_.back().counted ? std::optional<Judgement>(judgement) : std::nullopt;
 }
 
-std::optional<Arch> LinkJudge::sass_taken(const ContainerCode& code, const Judgement& judgement) const {
+std::optional<Arch> LinkJudge::sass_taken(const FatbinCode& code, const Judgement& judgement) const {
   if (judgement.verdict == Verdict::sass) return code.images[*judgement.image].entry.arch;
   if (judgement.verdict != Verdict::nothing || !policy_.environment.forces_jit.empty()) return std::nullopt;
   std::optional<Arch> taken;

@@ -9,35 +9,35 @@
 #include <vector>
 
 #include "coverage/expect.h"
-#include "coverage/judge.h"
+#include "coverage/judge_fatbin.h"
 #include "coverage/verify.h"
 
-// Separate compilation: what the driver loads is what the device linker made of relocatable containers, one
+// Separate compilation: what the driver loads is what the device linker made of relocatable fat binaries, one
 // of each object. Where no SASS of it fits the device, the driver links the objects again from their PTX.
-// Containers come one after the other and are gone then, so what is kept of them is small.
+// Fat binaries come one after the other and are gone then, so what is kept of them is small.
 namespace archguard {
 
-// Where a container stands in the file's links.
+// Where a fat binary stands in the file's links.
 struct LinkRole {
   std::optional<std::size_t> linked;                       // it is what this link made
   std::vector<std::pair<std::size_t, std::size_t>> parts;  // link, and which part of it
   std::string name;  // of a part, for messages: "object '_a' (t.so(…))"
 };
 
-// What a file's links say without regard to devices. Filled while its containers are read.
+// What a file's links say without regard to devices. Filled while its fat binaries are read.
 class DeviceLinks {
  public:
   // `code` outlives it.
   explicit DeviceLinks(const DeviceCode& code);
 
-  const LinkRole* role(std::size_t object, std::size_t container) const;
+  const LinkRole* role(std::size_t object, std::size_t fatbin) const;
   std::size_t size() const { return links_.size(); }
 
-  // A container with a role, which was read.
-  void note(const LinkRole& role, const DeviceObject& object, const ContainerCode& code);
+  // A fat binary with a role, which was read.
+  void note(const LinkRole& role, const DeviceObject& object, const FatbinCode& code);
 
   // Is it libcudadevrt's, which every link holds and most have no use for?
-  static bool is_runtime(const ContainerCode& code);
+  static bool is_runtime(const FatbinCode& code);
 
   // Once all is read. Kernels and variables that the host uses are in the link's objects.
   bool asks(std::size_t link) const { return links_[link].kernels + links_[link].variables != 0; }
@@ -58,7 +58,7 @@ class DeviceLinks {
   // Kernels and variables that the link for this arch left out, with a warning at most: of objects that hold
   // no image for it.
   struct LeftOut {
-    ContainerPlace place;
+    FatbinPlace place;
     std::string where, found;
     KernelGaps names;
     std::vector<std::string> unnamed;  // variables
@@ -67,9 +67,9 @@ class DeviceLinks {
 
   // The first object, in words, that holds no plain PTX; nothing where each does.
   std::optional<std::string> without_plain_ptx(std::size_t link) const;
-  // Holds a container that the link made against what was asked for: SASS is asked of itself, PTX of each of
+  // Holds a fat binary that the link made against what was asked for: SASS is asked of itself, PTX of each of
   // the link's objects, where alone it can be.
-  Expectation expect(std::size_t link, const Container& linked,
+  Expectation expect(std::size_t link, const Fatbin& linked,
                      const std::vector<ExpectedImage>& expected) const;
 
  private:
@@ -82,7 +82,7 @@ class DeviceLinks {
     std::uint64_t kernels = 0, variables = 0;
     std::string kernel, variable;           // one of them
     std::vector<bool> is_runtime;           // by part
-    std::vector<Arch> archs;                // that the linked containers have SASS for
+    std::vector<Arch> archs;                // that the linked fat binaries have SASS for
     bool any_lacks = false;                 // an object has no image for one of them
     std::vector<std::string> linked_names;  // of kernels and variables, where any_lacks
     struct Lack {
@@ -91,11 +91,9 @@ class DeviceLinks {
     };
     std::vector<Lack> lacks;
   };
-  const Container& container(ContainerRef ref) const {
-    return code_.objects[ref.object].containers[ref.container];
-  }
-  void note_part(std::size_t link, std::size_t part, const DeviceObject& object, const ContainerCode& code);
-  void note_linked(std::size_t link, const ContainerCode& code);
+  const Fatbin& fatbin(FatbinRef ref) const { return code_.objects[ref.object].fatbins[ref.fatbin]; }
+  void note_part(std::size_t link, std::size_t part, const DeviceObject& object, const FatbinCode& code);
+  void note_linked(std::size_t link, const FatbinCode& code);
 
   const DeviceCode& code_;
   std::vector<Link> links_;
@@ -111,7 +109,7 @@ class LinkJudge {
 
   // Where a message points.
   struct Subject {
-    ContainerPlace place;
+    FatbinPlace place;
     std::string where, found;
   };
   struct Gap {
@@ -121,7 +119,7 @@ class LinkJudge {
     std::size_t link = 0;
     std::vector<std::string> unnamed;  // variables
   };
-  // A container that a device link made, and what comes of it.
+  // A fat binary that a device link made, and what comes of it.
   struct Outcome {
     std::size_t link = 0;
     Subject subject;
@@ -136,12 +134,11 @@ class LinkJudge {
     std::string change;     // what mends it where building for the device does not: nvlink refuses that, too
   };
 
-  // A relocatable container of a link. `name` is its object in words.
+  // A relocatable fat binary of a link. `name` is its object in words.
   void add_part(std::size_t link, const std::string& name, const DeviceObject& object,
-                const ContainerCode& code);
+                const FatbinCode& code);
   // What a link made. Returns its verdict where that does not depend on its objects.
-  std::optional<Judgement> add_linked(std::size_t link, const DeviceObject& object,
-                                      const ContainerCode& code);
+  std::optional<Judgement> add_linked(std::size_t link, const DeviceObject& object, const FatbinCode& code);
   // Of an image that the link made, which is taken: what it lacks shows when all of the file was read.
   void add_gaps(std::size_t link, Subject subject, std::string image, KernelGaps gaps);
   // Once all of the file was read.
@@ -162,13 +159,13 @@ class LinkJudge {
     std::map<std::string, std::uint64_t> constants;  // of them, and their bytes
     bool exact = true;                               // all of them are for the very device
   };
-  std::optional<Arch> sass_taken(const ContainerCode& code, const Judgement& judgement) const;
+  std::optional<Arch> sass_taken(const FatbinCode& code, const Judgement& judgement) const;
   Judgement relink(std::size_t link) const;
   struct Unresolved {
     std::string object, name;
   };
   std::optional<Unresolved> unresolved(std::size_t link) const;
-  void add_constants(Answer& answer, const ImageCode& code) const;
+  void add_constants(Answer& answer, const ImageKernels& code) const;
   std::uint64_t constants(std::size_t link) const;
   std::string change_for(std::size_t link) const;
   void decide(Outcome& outcome) const;
@@ -181,6 +178,6 @@ class LinkJudge {
   std::vector<Gap> gaps_;  // of images that links made
 };
 
-LinkJudge::Subject subject_of(const DeviceObject& object, const ContainerCode& code);
+LinkJudge::Subject subject_of(const DeviceObject& object, const FatbinCode& code);
 
 }  // namespace archguard

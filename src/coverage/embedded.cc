@@ -32,7 +32,7 @@ class EmbeddedJudge {
       : images_(images), device_(device), policy_(policy), library_(library) {
     JudgePolicy alone = policy;
     alone.require_ptx = false;  // asked of all of them together
-    for (const ContainerCode& kind : images.kinds()) judgements_.push_back(judge(kind, device, alone));
+    for (const FatbinCode& kind : images.kinds()) judgements_.push_back(judge(kind, device, alone));
   }
 
   EmbeddedResult judge_all() {
@@ -61,7 +61,7 @@ class EmbeddedJudge {
     if (!any_driver) result_.needs_driver = needs_driver;
     if (policy_.require_ptx &&
         std::none_of(images_.kinds().begin(), images_.kinds().end(),
-                     [](const ContainerCode& kind) { return holds_plain_ptx_as_data(kind); })) {
+                     [](const FatbinCode& kind) { return holds_plain_ptx_as_data(kind); })) {
       result_.fitting = 0;
       result_.reason = "none of them is plain PTX, which is required";
       result_.where = items.front().place;
@@ -77,13 +77,13 @@ class EmbeddedJudge {
 
  private:
   const Judgement& of(std::size_t item) const { return judgements_[images_.items()[item].kind]; }
-  const Entry& entry(std::size_t item) const {
+  const FatbinEntry& entry(std::size_t item) const {
     return images_.kinds()[images_.items()[item].kind].images.front().entry;
   }
 
   bool is_taken_by_runtime(std::size_t item) const {
-    const ContainerCode& kind = images_.kinds()[images_.items()[item].kind];
-    return kind.container.offload || is_of_gcc(kind);
+    const FatbinCode& kind = images_.kinds()[images_.items()[item].kind];
+    return kind.fatbin.offload || is_of_gcc(kind);
   }
 
   // None of these runs: says why.
@@ -169,7 +169,7 @@ class EmbeddedJudge {
   }
 
   void say_fix(const std::vector<std::size_t>& items, const Judgement& judgement) {
-    ContainerCode all;
+    FatbinCode all;
     for (const std::size_t kind : kinds_of(items)) add_choice(all, images_.kinds()[kind]);
     result_.mend = find_fix({all, device_, policy_, library_}, judgement);
     result_.fix = text_of(result_.mend, device_, {}, {});

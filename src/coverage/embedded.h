@@ -7,11 +7,11 @@
 
 #include "coverage/bare_images.h"
 #include "coverage/fix.h"
-#include "coverage/judge.h"
+#include "coverage/judge_fatbin.h"
 
 namespace archguard {
 
-// What is to be said of a device that none of the bare images runs on (Container::bare), or none of a module.
+// What is to be said of a device that none of the bare images runs on (Fatbin::bare), or none of a module.
 enum class EmbeddedPolicy {
   error,
   warn,  // an error all the same where they are all the code that the file holds

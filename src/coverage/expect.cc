@@ -5,7 +5,7 @@
 namespace archguard {
 namespace {
 
-bool answers(const Entry& entry, const ExpectedImage& expected) {
+bool answers(const FatbinEntry& entry, const ExpectedImage& expected) {
   if (entry.arch != expected.arch || !entry.or_archs.empty() || !entry.unknown.empty()) return false;
   switch (entry.kind) {
     case EntryKind::sass:
@@ -27,32 +27,32 @@ bool any(const Items& items, Test test) {
 
 }  // namespace
 
-Expectation expect_images(const ContainerCode& code, const std::vector<ExpectedImage>& expected) {
-  if (code.container.entries.empty()) return {};
+Expectation expect_images(const FatbinCode& code, const std::vector<ExpectedImage>& expected) {
+  if (code.fatbin.entries.empty()) return {};
   const auto is_plain = [](const auto& image) { return image.arch.suffix == Suffix::none; };
   if (expected.empty() ||
-      (code.linked && (code.container.relocatable || (!asks_for_image(code) && code.errors.empty()))))
+      (code.linked && (code.fatbin.relocatable || (!asks_for_image(code) && code.errors.empty()))))
     return {};
-  if (!any(code.container.entries, is_plain) && any(expected, is_plain)) return {ExpectVerdict::specific, {}};
+  if (!any(code.fatbin.entries, is_plain) && any(expected, is_plain)) return {ExpectVerdict::specific, {}};
   Expectation expectation{ExpectVerdict::holds, {}};
   for (const ExpectedImage& image : expected)
-    if (!any(code.container.entries, [&](const Entry& entry) { return answers(entry, image); }))
+    if (!any(code.fatbin.entries, [&](const FatbinEntry& entry) { return answers(entry, image); }))
       expectation.absent.push_back(image);
   if (!expectation.absent.empty()) expectation.verdict = ExpectVerdict::lacks;
   return expectation;
 }
 
-Expectation expect_linked(const Container& linked, const std::vector<const Container*>& parts,
+Expectation expect_linked(const Fatbin& linked, const std::vector<const Fatbin*>& parts,
                           const std::vector<ExpectedImage>& expected) {
   if (expected.empty()) return {};
   const auto is_plain = [](const auto& image) { return image.arch.suffix == Suffix::none; };
-  const auto holds_plain = [&](const Container* each) { return any(each->entries, is_plain); };
+  const auto holds_plain = [&](const Fatbin* each) { return any(each->entries, is_plain); };
   if (!holds_plain(&linked) && !any(parts, holds_plain) && any(expected, is_plain))
     return {ExpectVerdict::specific, {}};
   Expectation expectation{ExpectVerdict::holds, {}};
   for (const ExpectedImage& image : expected) {
-    const auto holds = [&](const Container* each) {
-      return any(each->entries, [&](const Entry& entry) { return answers(entry, image); });
+    const auto holds = [&](const Fatbin* each) {
+      return any(each->entries, [&](const FatbinEntry& entry) { return answers(entry, image); });
     };
     const bool in_each = !parts.empty() && !image.sass && std::all_of(parts.begin(), parts.end(), holds);
     if (!holds(&linked) && !in_each) expectation.absent.push_back(image);

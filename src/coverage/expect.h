@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "coverage/container_code.h"
+#include "coverage/fatbin_code.h"
 
 namespace archguard {
 
@@ -18,7 +18,8 @@ enum class ExpectVerdict {
   lacks,
   specific,  // exempt: `a` and `f` images only, made by flags of one source file, where plain ones were asked
              // for
-  nothing,  // not asked: the linker's own container without kernels, or the relocatable part of a linked file
+  nothing,   // not asked: the linker's own fat binary without kernels, or the relocatable part of a linked
+             // file
 };
 
 struct Expectation {
@@ -26,13 +27,13 @@ struct Expectation {
   std::vector<ExpectedImage> absent;  // with `lacks`
 };
 
-// Holds one container against the list. LTO-IR answers for the SASS of its arch, which the linker will make
+// Holds one fat binary against the list. LTO-IR answers for the SASS of its arch, which the linker will make
 // of it; relocatable PTX answers for PTX.
-Expectation expect_images(const ContainerCode& code, const std::vector<ExpectedImage>& expected);
+Expectation expect_images(const FatbinCode& code, const std::vector<ExpectedImage>& expected);
 
-// The same for a container that the device linker made of the containers `parts`: SASS is asked of itself,
+// The same for a fat binary that the device linker made of the fat binaries `parts`: SASS is asked of itself,
 // PTX of each of them, since nvcc leaves it there.
-Expectation expect_linked(const Container& linked, const std::vector<const Container*>& parts,
+Expectation expect_linked(const Fatbin& linked, const std::vector<const Fatbin*>& parts,
                           const std::vector<ExpectedImage>& expected);
 
 // "SASS of sm_80", "PTX of compute_90"

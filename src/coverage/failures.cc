@@ -5,7 +5,7 @@
 
 namespace archguard {
 
-void FailuresByCause::add(const DeviceObject& object, const ContainerCode& code, const Cause& cause,
+void FailuresByCause::add(const DeviceObject& object, const FatbinCode& code, const Cause& cause,
                           const std::string& kernel, const std::string& variable) {
   if (Failure* failure = like(cause))
     failure->places.push_back(subject_of(object, code).place);
@@ -47,7 +47,7 @@ Failure* FailuresByCause::like(const Cause& cause) {
   return failures_.size() >= kCausesMost ? &failures_.back() : nullptr;
 }
 
-void forgive_containers(std::vector<Failure>& failures) {
+void forgive_fatbins(std::vector<Failure>& failures) {
   failures.erase(std::remove_if(failures.begin(), failures.end(),
                                 [](const Failure& failure) { return failure.cause != FailureCause::hollow; }),
                  failures.end());

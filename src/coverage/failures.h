@@ -8,7 +8,7 @@
 
 namespace archguard {
 
-// Why a container fails.
+// Why a fat binary fails.
 struct Cause {
   int number = 0;        // of CUDA's error
   bool numbered = true;  // false: CUDA does not document which it is
@@ -27,9 +27,9 @@ class FailuresByCause {
   FailuresByCause(const Device& device, const FixTarget& target, std::vector<Failure>& failures)
       : device_(device), target_(target), failures_(failures) {}
 
-  // `kernel` and `variable`: one of the container, or empty.
-  void add(const DeviceObject& object, const ContainerCode& code, const Cause& cause,
-           const std::string& kernel, const std::string& variable);
+  // `kernel` and `variable`: one of the fat binary, or empty.
+  void add(const DeviceObject& object, const FatbinCode& code, const Cause& cause, const std::string& kernel,
+           const std::string& variable);
   void add(const Cause& cause, const std::string& kernel, const std::string& variable,
            const LinkJudge::Subject& subject);
 
@@ -42,10 +42,10 @@ class FailuresByCause {
 };
 
 // With scope library: leaves nothing but what was asked of hollow kernels.
-void forgive_containers(std::vector<Failure>& failures);
+void forgive_fatbins(std::vector<Failure>& failures);
 
 // With scope library: where a newer driver, or another environment, would let the library choose an image,
-// the containers that have none for this device are not what fails. Is it so?
+// the fat binaries that have none for this device are not what fails. Is it so?
 bool forgive_missing_images(std::vector<Failure>& failures);
 
 }  // namespace archguard

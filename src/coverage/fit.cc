@@ -5,12 +5,12 @@
 namespace archguard {
 namespace {
 
-Fit fit_as(const Entry& entry, Arch arch, ComputeCapability device) {
+Fit fit_as(const FatbinEntry& entry, Arch arch, ComputeCapability device) {
   return entry.kind == EntryKind::sass || entry.own_arch ? sass_fits(arch, device) : ptx_fits(arch, device);
 }
 
 // Does the image fit as one arch that it may be for, and not as another?
-bool suffix_decides(const Entry& entry, ComputeCapability device) {
+bool suffix_decides(const FatbinEntry& entry, ComputeCapability device) {
   const Fit fit = fit_as(entry, entry.arch, device);
   return std::any_of(entry.or_archs.begin(), entry.or_archs.end(),
                      [&](Arch arch) { return fit_as(entry, arch, device) != fit; });
@@ -22,11 +22,11 @@ bool is_native(EntryKind kind) {
   return kind == EntryKind::sass || kind == EntryKind::ltoir;
 }
 
-Fit fit_of(const Entry& entry, ComputeCapability device) {
+Fit fit_of(const FatbinEntry& entry, ComputeCapability device) {
   return suffix_decides(entry, device) ? Fit::unknown : fit_as(entry, entry.arch, device);
 }
 
-std::string why_unknown(const Entry& entry, ComputeCapability device) {
+std::string why_unknown(const FatbinEntry& entry, ComputeCapability device) {
   const std::string name = image_name(entry);
   if (suffix_decides(entry, device))
     return "it does not tell whether it is " + name + ", and these differ on " + to_string(device);

@@ -15,9 +15,9 @@ bool is_native(EntryKind kind);
 // clang-linker-wrapper makes SASS of its own arch of serves the devices that this does. Where
 // it does not tell its arch whole, each that it may be for is judged, and where they differ the answer is
 // unknown.
-Fit fit_of(const Entry& entry, ComputeCapability device);
+Fit fit_of(const FatbinEntry& entry, ComputeCapability device);
 
 // Why fit_of() is unknown.
-std::string why_unknown(const Entry& entry, ComputeCapability device);
+std::string why_unknown(const FatbinEntry& entry, ComputeCapability device);
 
 }  // namespace archguard

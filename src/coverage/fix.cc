@@ -18,10 +18,10 @@ namespace {
 constexpr std::size_t kMostWays = 2;
 
 // A cubin or PTX by itself, which no build can add another image to.
-bool is_bare(const Container& container) {
-  const bool alone = container.size != 0 && container.entries.size() == 1 &&
-                     container.entries[0].stored_size == container.size;
-  return alone || container.bare;
+bool is_bare(const Fatbin& fatbin) {
+  const bool alone =
+      fatbin.size != 0 && fatbin.entries.size() == 1 && fatbin.entries[0].stored_size == fatbin.size;
+  return alone || fatbin.bare;
 }
 
 std::optional<Version> newest_of(const std::optional<Version>& a, const std::optional<Version>& b) {
@@ -29,8 +29,8 @@ std::optional<Version> newest_of(const std::optional<Version>& a, const std::opt
 }
 
 // Compiled for linking, and never linked for the device.
-bool is_for_linking(const ContainerCode& code) {
-  return !code.container.relocatable &&
+bool is_for_linking(const FatbinCode& code) {
+  return !code.fatbin.relocatable &&
          std::any_of(code.images.begin(), code.images.end(),
                      [](const Image& image) { return image.code && image.code->relocatable; });
 }
@@ -41,14 +41,14 @@ class Search {
       : question_(question),
         code_(without_names(question.code)),
         failed_(judgement),
-        bare_(is_bare(question.code.container)) {
+        bare_(is_bare(question.code.fatbin)) {
     for (const Image& image : code_.images)
       if (image.unknown.empty()) toolkit_ = newest_of(toolkit_, toolkit_of(image));
   }
 
   Fix find() {
     Fix fix;
-    const Environment& environment = question_.policy.environment;
+    const JitEnvironment& environment = question_.policy.environment;
     std::vector<std::vector<std::string>> unsets;
     if (!environment.disables_jit.empty()) unsets.push_back({environment.disables_jit});
     if (!environment.forces_jit.empty()) unsets.push_back({environment.forces_jit});
@@ -113,7 +113,7 @@ class Search {
   }
 
   // Images that the program hands to the driver itself.
-  bool is_of_data() const { return code_.container.bare; }
+  bool is_of_data() const { return code_.fatbin.bare; }
 
   static Remedy linked_too(Remedy remedy) {
     remedy.link = true;
@@ -122,7 +122,7 @@ class Search {
 
   bool repackable() const { return std::any_of(code_.images.begin(), code_.images.end(), is_zstd); }
 
-  // What the toolkit that made the container can add to it.
+  // What the toolkit that made the fat binary can add to it.
   std::vector<Arch> toolkit_archs() const {
     if (!toolkit_) return archs_of_all();
     const Toolkit* toolkit = find_toolkit(*toolkit_);
@@ -133,7 +133,7 @@ class Search {
   std::vector<Remedy> with_additions(const Remedy& base, const std::vector<Arch>& archs) const {
     std::vector<Remedy> candidates;
     const auto sass = newest_sass_for(archs, capability());
-    const auto ptx = code_.container.offload ? std::nullopt : ptx_for_the_newest(archs);
+    const auto ptx = code_.fatbin.offload ? std::nullopt : ptx_for_the_newest(archs);
     // Who hands PTX to the driver does not hand it a cubin, unless that is what is asked for.
     const bool takes_sass = !bare_ || question_.policy.require_sass ||
                             !std::all_of(code_.images.begin(), code_.images.end(), [](const Image& image) {
@@ -156,7 +156,7 @@ class Search {
 
   std::vector<Remedy> with_ptx(const Remedy& base, const std::vector<Arch>& archs) const {
     const auto ptx = newest_ptx_for(archs, capability());
-    if (!ptx || code_.container.offload) return {};
+    if (!ptx || code_.fatbin.offload) return {};
     return {adding(base, {{*ptx, false, true}})};
   }
 
@@ -171,11 +171,11 @@ class Search {
     remedy.add = std::move(add);
     remedy.apart = bare_;
     remedy.embedded = is_of_data();
-    remedy.offload = code_.container.offload;
+    remedy.offload = code_.fatbin.offload;
     return remedy;
   }
 
-  // Required for GPUs to come: PTX of the newest arch that the container has SASS of.
+  // Required for GPUs to come: PTX of the newest arch that the fat binary has SASS of.
   std::optional<Arch> ptx_for_the_newest(const std::vector<Arch>& archs) const {
     std::optional<Arch> newest;
     for (const Image& image : code_.images) {
@@ -209,7 +209,7 @@ class Search {
     }
   }
 
-  // The toolkits to try, the nearest first: those that make every arch of the container, then one that does
+  // The toolkits to try, the nearest first: those that make every arch of the fat binary, then one that does
   // not.
   std::vector<Remedy> with_other_toolkits(const Remedy& base, bool new_driver) const {
     const auto driver = new_driver ? last_driver_cuda_for(capability()) : newest_driver(question_.device);
@@ -292,21 +292,21 @@ class Search {
   }
 
   const FixQuestion& question_;
-  const ContainerCode code_;
+  const FatbinCode code_;
   const Judgement& failed_;
   const bool bare_;
-  std::optional<Version> toolkit_;  // that made the container, the newest of its images'
+  std::optional<Version> toolkit_;  // that made the fat binary, the newest of its images'
   const FixTrial trial_{question_, code_, toolkit_};
 };
 
 }  // namespace
 
-ContainerCode without_names(const ContainerCode& code) {
+FatbinCode without_names(const FatbinCode& code) {
   const std::vector<Kernel> some = {{"some", KernelState::real, 0}};
   const std::vector<Kernel> all = {{"others", KernelState::real, 0}, {"some", KernelState::real, 0}};
-  ContainerCode light;
-  light.container = code.container;
-  light.container.entries.clear();
+  FatbinCode light;
+  light.fatbin = code.fatbin;
+  light.fatbin.entries.clear();
   light.linked = code.linked;
   for (std::size_t i = 0; i < code.images.size(); ++i) {
     Image image = code.images[i];
@@ -321,7 +321,7 @@ ContainerCode without_names(const ContainerCode& code) {
   return light;
 }
 
-bool holds_all(const ContainerCode& code, std::size_t image) {
+bool holds_all(const FatbinCode& code, std::size_t image) {
   const KernelGaps gaps = compare_kernels(code, image);
   return gaps.missing.empty() && gaps.variables.empty();
 }
@@ -342,9 +342,9 @@ Fix find_fix(const FixQuestion& question, const Judgement& judgement) {
   fix = {};
   JudgePolicy policy = question.policy;
   policy.require_driver = false;
-  if (question.code.container.bare) {
+  if (question.code.fatbin.bare) {
     policy.require_ptx = false;
-    for (const ContainerCode& choice : choices_of(question.code)) {
+    for (const FatbinCode& choice : choices_of(question.code)) {
       const Verdict verdict = judge(choice, question.device, policy).verdict;
       fix.name_driver |= verdict == Verdict::sass || verdict == Verdict::jit;
     }

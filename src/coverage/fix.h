@@ -7,7 +7,7 @@
 #include "compat/toolkit.h"
 #include "coverage/expect.h"
 #include "coverage/fix_target.h"
-#include "coverage/judge.h"
+#include "coverage/judge_fatbin.h"
 
 namespace archguard {
 
@@ -49,8 +49,8 @@ struct Fix {
 };
 
 struct FixQuestion {
-  const ContainerCode& code;  // or, where it is bare, all images that the file holds as data: see choices.h
-  const Device& device;       // has a capability
+  const FatbinCode& code;  // or, where it is bare, all images that the file holds as data: see choices.h
+  const Device& device;    // has a capability
   const JudgePolicy& policy;
   // Somebody else built the file: another build of it can be had, other images cannot be added.
   bool of_others = false;
@@ -59,23 +59,23 @@ struct FixQuestion {
   std::optional<Version> runtime = {};
 };
 
-// What mends a container that `judge` found uncovered, or left unknown for want of a driver. Each way was
-// judged: it is none that the tables refuse, that the container has already, or that leads to another error.
+// What mends a fat binary that `judge` found uncovered, or left unknown for want of a driver. Each way was
+// judged: it is none that the tables refuse, that the fat binary has already, or that leads to another error.
 Fix find_fix(const FixQuestion& question, const Judgement& judgement);
 
-// Enough of a container to judge it, whose images may have thousands of kernels: two stand for all kernels
+// Enough of a fat binary to judge it, whose images may have thousands of kernels: two stand for all kernels
 // and variables, and an image that lacks any lacks the first.
-ContainerCode without_names(const ContainerCode& code);
+FatbinCode without_names(const FatbinCode& code);
 
-// Adds to a way that names a toolkit what it takes for that one to build this container, too.
-void build_too(Remedy& way, const ContainerCode& code);
+// Adds to a way that names a toolkit what it takes for that one to build this fat binary, too.
+void build_too(Remedy& way, const FatbinCode& code);
 
-// Does this image hold all that the container is needed for?
-bool holds_all(const ContainerCode& code, std::size_t image);
+// Does this image hold all that the fat binary is needed for?
+bool holds_all(const FatbinCode& code, std::size_t image);
 
 // ---- in fix_text.cc ----
 
-// How the fix is said. `held`: what other containers of the file hold, whose build therefore asks for it
+// How the fix is said. `held`: what other fat binaries of the file hold, whose build therefore asks for it
 // already.
 std::string text_of(const Fix& fix, const Device& device, const std::vector<ExpectedImage>& held,
                     const FixTarget& target);

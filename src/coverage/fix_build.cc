@@ -33,14 +33,14 @@ bool is_zstd(const Image& image) {
   return image.entry.compression == Compression::zstd;
 }
 
-bool asks_for_zstd(const ContainerCode& code) {
+bool asks_for_zstd(const FatbinCode& code) {
   const auto is_sass = [](const Image& image) { return image.entry.kind == EntryKind::sass; };
   const bool any_sass = std::any_of(code.images.begin(), code.images.end(), is_sass);
   return std::any_of(code.images.begin(), code.images.end(),
                      [&](const Image& image) { return is_zstd(image) && (is_sass(image) || !any_sass); });
 }
 
-std::vector<Arch> not_made(const ContainerCode& code, const Toolkit& toolkit) {
+std::vector<Arch> not_made(const FatbinCode& code, const Toolkit& toolkit) {
   std::vector<Arch> archs;
   for (const Image& image : code.images) {
     const Arch arch = image.entry.arch;
@@ -81,7 +81,7 @@ Image made(Image image, EntryKind kind, Arch arch, std::optional<Version> toolki
   return image;
 }
 
-void build_too(Remedy& way, const ContainerCode& code) {
+void build_too(Remedy& way, const FatbinCode& code) {
   for (const Arch arch : not_made(code, *find_toolkit(way.toolkits->first)))
     if (std::find(way.drop.begin(), way.drop.end(), arch) == way.drop.end()) way.drop.push_back(arch);
   std::sort(way.drop.begin(), way.drop.end());

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "compat/toolkit.h"
-#include "coverage/container_code.h"
+#include "coverage/fatbin_code.h"
 
 namespace archguard {
 
@@ -19,16 +19,16 @@ bool makes(const Toolkit& toolkit, Arch arch);
 std::vector<Arch> listable(const Toolkit& toolkit);
 // All that any known toolkit makes, for images that do not tell theirs.
 const std::vector<Arch>& archs_of_all();
-// Archs of the container that this toolkit does not make.
-std::vector<Arch> not_made(const ContainerCode& code, const Toolkit& toolkit);
+// Archs of the fat binary that this toolkit does not make.
+std::vector<Arch> not_made(const FatbinCode& code, const Toolkit& toolkit);
 
 bool is_zstd(const Image& image);
 // Was zstd asked for, by --compress-mode? PTX beside raw SASS is compressed by default from CUDA 13 on.
-bool asks_for_zstd(const ContainerCode& code);
+bool asks_for_zstd(const FatbinCode& code);
 
 // The images as this toolkit makes them, those that it does not make left out.
 void rebuild(std::vector<Image>& images, const Toolkit& toolkit);
-// The image made anew, of this kind and for this arch, with all kernels of the container.
+// The image made anew, of this kind and for this arch, with all kernels of the fat binary.
 Image made(Image image, EntryKind kind, Arch arch, std::optional<Version> toolkit);
 
 }  // namespace archguard

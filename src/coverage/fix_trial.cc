@@ -54,7 +54,7 @@ std::optional<Version> FixTrial::driver_for(const Remedy& remedy) const {
 
 std::optional<Version> FixTrial::needs_of(const Remedy& remedy, const Build& build,
                                           std::optional<Version> driver) const {
-  ContainerCode code = code_;
+  FatbinCode code = code_;
   if (build.only) code.images.clear();
   const auto toolkit = build.toolkit ? build.toolkit : toolkit_;
   if (build.toolkit) {
@@ -85,18 +85,18 @@ std::optional<Version> FixTrial::needs_of(const Remedy& remedy, const Build& bui
   for (const std::string& variable : remedy.unset)
     for (std::string* set : {&policy.environment.forces_jit, &policy.environment.disables_jit})
       if (*set == variable) set->clear();
-  if (!code_.container.bare) return needs_of(code, device, policy, build);
+  if (!code_.fatbin.bare) return needs_of(code, device, policy, build);
   if (policy.require_ptx && !holds_plain_ptx_as_data(code)) return std::nullopt;
   policy.require_ptx = false;
   std::optional<Version> least;
-  for (const ContainerCode& choice : choices_of(code)) {
+  for (const FatbinCode& choice : choices_of(code)) {
     const auto needs = needs_of(choice, device, policy, build);
     if (needs && (!least || *needs < *least)) least = needs;
   }
   return least;
 }
 
-std::optional<Version> FixTrial::needs_of(const ContainerCode& code, const Device& device,
+std::optional<Version> FixTrial::needs_of(const FatbinCode& code, const Device& device,
                                           const JudgePolicy& policy, const Build& build) const {
   const Judgement judgement = judge(code, device, policy);
   if (judgement.verdict != Verdict::sass && judgement.verdict != Verdict::jit) return std::nullopt;
@@ -112,7 +112,7 @@ std::optional<Version> FixTrial::needs_of(const ContainerCode& code, const Devic
 Image FixTrial::like() const {
   const Image* like = nullptr;
   for (const Image& image : code_.images)
-    if (image.code && (like == nullptr || (code_.container.bare && like->code->relocatable))) like = &image;
+    if (image.code && (like == nullptr || (code_.fatbin.bare && like->code->relocatable))) like = &image;
   Image image = like == nullptr ? Image{} : *like;
   if (!image.code) return image;
   for (const Image& each : code_.images)  // the same kernels take the same everywhere

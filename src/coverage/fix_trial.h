@@ -11,7 +11,7 @@ namespace archguard {
 class FixTrial {
  public:
   // `code` is light (without_names()); `toolkit` made it, where that is known. All are kept by reference.
-  FixTrial(const FixQuestion& question, const ContainerCode& code, const std::optional<Version>& toolkit)
+  FixTrial(const FixQuestion& question, const FatbinCode& code, const std::optional<Version>& toolkit)
       : question_(question), code_(code), toolkit_(toolkit) {}
 
   // Is the failure gone then, and no other error in its place?
@@ -29,17 +29,17 @@ class FixTrial {
   };
   static std::vector<Build> builds_of(const Remedy& remedy);
 
-  // What the container then asks of the driver: nothing where it fails, or has an image already that is to be
-  // added.
+  // What the fat binary then asks of the driver: nothing where it fails, or has an image already that is to
+  // be added.
   std::optional<Version> needs_of(const Remedy& remedy, const Build& build,
                                   std::optional<Version> driver) const;
-  std::optional<Version> needs_of(const ContainerCode& code, const Device& device, const JudgePolicy& policy,
+  std::optional<Version> needs_of(const FatbinCode& code, const Device& device, const JudgePolicy& policy,
                                   const Build& build) const;
   // An image as an added one is compiled: for linking or not, and packed as those that are there.
   Image like() const;
 
   const FixQuestion& question_;
-  const ContainerCode& code_;
+  const FatbinCode& code_;
   const std::optional<Version>& toolkit_;
 };
 

@@ -9,7 +9,7 @@ namespace {
 void join_module(Image& all, const Image& module) {
   all.entry.arch = std::max(all.entry.arch, module.entry.arch);
   all.entry.ptx_isa = std::max(all.entry.ptx_isa, module.entry.ptx_isa);
-  ImageCode& code = *all.code;
+  ImageKernels& code = *all.code;
   code.parameters = std::max(code.parameters, module.code->parameters);
   const auto& refused = module.code->refused;
   if (refused && (!code.refused || !refused->taken_from)) code.refused = refused;
@@ -18,15 +18,15 @@ void join_module(Image& all, const Image& module) {
 
 }  // namespace
 
-bool is_of_gcc(const ContainerCode& code) {
-  return code.container.bare && !code.images.empty() &&
+bool is_of_gcc(const FatbinCode& code) {
+  return code.fatbin.bare && !code.images.empty() &&
          std::all_of(code.images.begin(), code.images.end(),
                      [](const Image& image) { return image.code && image.code->by_gcc; });
 }
 
-void GccModules::add(const std::string& place, const ContainerCode& code) {
+void GccModules::add(const std::string& place, const FatbinCode& code) {
   if (place_.empty() && !code.kernels.empty()) place_ = place;
-  const ImageCode& module = *code.images.front().code;
+  const ImageKernels& module = *code.images.front().code;
   defined_.insert(module.names.defined.begin(), module.names.defined.end());
   wanted_.insert(module.names.wanted.begin(), module.names.wanted.end());
   if (all_) return join_module(all_->images.front(), code.images.front());
@@ -38,7 +38,7 @@ std::optional<GccModules::Joined> GccModules::join() const {
   if (place_.empty()) return std::nullopt;
   Joined joined{place_, *all_};
   Image& image = joined.code.images.front();
-  ImageCode& code = *image.code;
+  ImageKernels& code = *image.code;
   code.relocatable = false;
   code.names.wanted.assign(wanted_.begin(), wanted_.end());
   std::sort(code.kernels.begin(), code.kernels.end(),

@@ -4,12 +4,12 @@
 #include <set>
 #include <string>
 
-#include "coverage/container_code.h"
+#include "coverage/fatbin_code.h"
 
 namespace archguard {
 
 // PTX of GCC's OpenMP or OpenACC, and nothing else?
-bool is_of_gcc(const ContainerCode& code);
+bool is_of_gcc(const FatbinCode& code);
 
 // What helps where such PTX is for newer devices alone.
 inline constexpr const char* kOlderTargetOfGcc =
@@ -20,18 +20,18 @@ inline constexpr const char* kOlderTargetOfGcc =
 // that they are one module, which fits where each of them does. (libgomp, plugin-nvptx.c, link_ptx().)
 class GccModules {
  public:
-  void add(const std::string& place, const ContainerCode& code);
+  void add(const std::string& place, const FatbinCode& code);
 
   struct Joined {
     std::string place;  // of the first with kernels
-    ContainerCode code;
+    FatbinCode code;
   };
   // Nothing where none holds a kernel.
   std::optional<Joined> join() const;
 
  private:
-  std::string place_;                 // empty: none with kernels so far
-  std::optional<ContainerCode> all_;  // of one image, whose names come last
+  std::string place_;              // empty: none with kernels so far
+  std::optional<FatbinCode> all_;  // of one image, whose names come last
   std::set<std::string> defined_, wanted_;
 };
 

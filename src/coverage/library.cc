@@ -66,7 +66,7 @@ LibraryCensus::LibraryCensus(const std::vector<ComputeCapability>& devices) {
   sums_.resize(devices_.size());
 }
 
-void LibraryCensus::add(const ContainerCode& code) {
+void LibraryCensus::add(const FatbinCode& code) {
   last_.assign(code.images.size(), {});
   std::vector<Devices> takers(code.images.size());
   std::vector<bool> compiles(devices_.size());
@@ -91,7 +91,7 @@ void LibraryCensus::add_taken(std::size_t device, const KernelSum& taken) {
 
 // A kernel works where an image holds real code for it. Where that cannot be told, it is taken for real,
 // unless it is known to do nothing in another image and for real in none.
-void LibraryCensus::count_kernels(const ContainerCode& code, const std::vector<Devices>& takers) {
+void LibraryCensus::count_kernels(const FatbinCode& code, const std::vector<Devices>& takers) {
   struct Known {
     bool hollow = false;
     Devices works_on = 0;

@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "compat/arch.h"
-#include "coverage/container_code.h"
-#include "coverage/judge.h"
+#include "coverage/fatbin_code.h"
+#include "coverage/judge_fatbin.h"
 
 namespace archguard {
 
-// Kernels of a library's containers that fit a device: the image that it takes holds them.
+// Kernels of a library's fat binaries that fit a device: the image that it takes holds them.
 struct KernelSum {
   std::uint64_t fit = 0;
   std::uint64_t working = 0;   // of these, do something: neither return at once nor trap
@@ -29,8 +29,8 @@ struct Partly {
 };
 
 // What each device that the table of architectures knows gets of a library, whatever devices are asked for:
-// who is served well is known from the others alone. It is counted container by container, and one number is
-// kept for each set of devices that kernels fit: no names.
+// who is served well is known from the others alone. It is counted fat binary by fat binary, and one number
+// is kept for each set of devices that kernels fit: no names.
 //
 // The rule was found on libraries whose makers name their devices (docs/measured/libraries.md). A share of
 // all kernels does not separate those from others: makers add kernels for some devices by the thousand. What
@@ -40,15 +40,16 @@ struct Partly {
 // devices with SASS get.
 class LibraryCensus {
  public:
-  // `devices` are those asked for: what they get of each container is counted too where the table lacks them.
+  // `devices` are those asked for: what they get of each fat binary is counted too where the table lacks
+  // them.
   explicit LibraryCensus(const std::vector<ComputeCapability>& devices);
 
-  void add(const ContainerCode& code);
+  void add(const FatbinCode& code);
 
-  // Of the container that was added last: what a device that takes this image gets.
+  // Of the fat binary that was added last: what a device that takes this image gets.
   KernelSum of_image(std::size_t image, Verdict verdict) const;
 
-  std::uint64_t kernels() const { return kernels_; }  // of all containers
+  std::uint64_t kernels() const { return kernels_; }  // of all fat binaries
   // Can devices be compared? Not where no kernel does anything on any of them, nor where what is to be linked
   // holds LTO-IR alone, whose kernels are not read.
   bool tells() const;
@@ -68,7 +69,7 @@ class LibraryCensus {
     std::uint64_t fit = 0, working = 0;
   };
 
-  void count_kernels(const ContainerCode& code, const std::vector<Devices>& takers);
+  void count_kernels(const FatbinCode& code, const std::vector<Devices>& takers);
   void add_taken(std::size_t device, const KernelSum& taken);
   double core_share(std::size_t device);  // of the core kernels that a device gets
   std::optional<std::size_t> index_of(ComputeCapability device) const;
@@ -79,9 +80,9 @@ class LibraryCensus {
   std::map<Devices, std::uint64_t> working_;  // kernels that work on these devices alone
   Devices made_for_ = 0;                      // of the table: with SASS that works
   std::vector<std::uint64_t> core_;           // core kernels, by device; counted when they are asked for
-  std::vector<ImageKernels> last_;            // by image, of the container that was added last
+  std::vector<ImageKernels> last_;            // by image, of the fat binary that was added last
   std::uint64_t kernels_ = 0;
-  bool counted_ = true;  // all kernels of all containers
+  bool counted_ = true;  // all kernels of all fat binaries
 };
 
 }  // namespace archguard

@@ -15,7 +15,7 @@ std::optional<LinkJudge::Unresolved> LinkJudge::unresolved(std::size_t link) con
 }
 
 // Objects may share one, as a member of a class template: it counts once.
-void LinkJudge::add_constants(Answer& answer, const ImageCode& code) const {
+void LinkJudge::add_constants(Answer& answer, const ImageKernels& code) const {
   for (const DeviceVariable& variable : code.variables) {
     if (variable.space != VariableSpace::constant) continue;
     std::uint64_t& bytes = answer.constants[variable.name];

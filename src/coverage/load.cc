@@ -88,7 +88,7 @@ Judgement refused_for(const Refusal& refusal, const Device& device, std::size_t 
 }
 
 // The driver has made its choice: what happens when it loads that image?
-Judgement load_on(const ContainerCode& code, std::size_t index, const Device& device, const Use& use) {
+Judgement load_on(const FatbinCode& code, std::size_t index, const Device& device, const Use& use) {
   const Step step = use.step;
   const Image& image = code.images[index];
   Judgement judgement;
@@ -121,7 +121,7 @@ Judgement load_on(const ContainerCode& code, std::size_t index, const Device& de
     if (image.code->relocatable && step == Step::load && !refusal) {
       std::string reason =
           "its PTX is made for linking: '" + image.code->unresolved + "' is declared in it and not defined";
-      if (code.container.in_data)
+      if (code.fatbin.in_data)
         return not_known(reason +
                          "; whether something links it, at the latest when the program runs (nvJitLink, "
                          "cuLinkAddData), the file does not tell");
@@ -209,7 +209,7 @@ Judgement not_known(std::string reason) {
 }
 
 // Where nobody told the driver, and even the newest that the device ever gets is too old, it fails on that.
-Judgement load(const ContainerCode& code, std::size_t index, const Device& device, const Use& use) {
+Judgement load(const FatbinCode& code, std::size_t index, const Device& device, const Use& use) {
   Judgement judgement = load_on(code, index, device, use);
   const auto last = last_driver_cuda_for(*device.capability);
   if (device.driver_cuda || !last || !judgement.needs_driver || *judgement.needs_driver <= *last)

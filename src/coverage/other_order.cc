@@ -7,7 +7,7 @@
 namespace archguard {
 namespace {
 
-// The end of a container whose image is taken: whether it runs, else the error, and how many kernels and
+// The end of a fat binary whose image is taken: whether it runs, else the error, and how many kernels and
 // variables the image lacks.
 struct End {
   bool runs = false;
@@ -17,7 +17,7 @@ struct End {
   bool covers() const { return runs && missing == 0; }
 };
 
-End end_of(const ContainerCode& code, const Judgement& judgement, std::size_t image) {
+End end_of(const FatbinCode& code, const Judgement& judgement, std::size_t image) {
   const bool runs = judgement.verdict == Verdict::sass || judgement.verdict == Verdict::jit;
   if (!runs) return {false, judgement.code, 0};
   const KernelGaps gaps = compare_kernels(code, image);
@@ -34,7 +34,7 @@ std::string text_of(const End& end) {
 }
 
 // Two images of one name may differ in their ISA.
-std::string described(const Entry& entry) {
+std::string described(const FatbinEntry& entry) {
   return image_name(entry) + (entry.ptx_isa ? " (ISA " + to_string(*entry.ptx_isa) + ")" : "");
 }
 
@@ -50,15 +50,15 @@ int rank(Suffix suffix) {
 
 }  // namespace
 
-std::optional<std::size_t> linker_choice(const ContainerCode& code, ComputeCapability device) {
+std::optional<std::size_t> linker_choice(const FatbinCode& code, ComputeCapability device) {
   std::optional<std::size_t> taken;
   const auto order = [&](std::size_t i) {
-    const Entry& entry = code.images[i].entry;
+    const FatbinEntry& entry = code.images[i].entry;
     return std::make_tuple(entry.arch.number, entry.kind == EntryKind::sass, rank(entry.arch.suffix));
   };
   // Of equal plain PTX the last where it is for this very device, else the first.
   const auto is_later = [&](std::size_t i) {
-    const Entry& entry = code.images[i].entry;
+    const FatbinEntry& entry = code.images[i].entry;
     return entry.kind == EntryKind::ptx && entry.arch == arch_of(device);
   };
   for (std::size_t i = 0; i < code.images.size(); ++i) {
@@ -68,15 +68,15 @@ std::optional<std::size_t> linker_choice(const ContainerCode& code, ComputeCapab
   return taken;
 }
 
-std::optional<std::string> other_order(const ContainerCode& code, const Device& device,
+std::optional<std::string> other_order(const FatbinCode& code, const Device& device,
                                        const JudgePolicy& policy, const Judgement& judgement) {
-  const Environment& environment = policy.environment;
+  const JitEnvironment& environment = policy.environment;
   if (!judgement.image || !environment.forces_jit.empty() || !environment.disables_jit.empty()) return {};
   const auto other = linker_choice(code, *device.capability);
   if (!other || *other == *judgement.image) return {};
 
-  ContainerCode alone;
-  alone.container = code.container;
+  FatbinCode alone;
+  alone.fatbin = code.fatbin;
   alone.linked = code.linked;
   alone.images.push_back(code.images[*other]);
   alone.kernels = code.kernels;

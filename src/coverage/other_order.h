@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "coverage/judge.h"
+#include "coverage/judge_fatbin.h"
 
 namespace archguard {
 
@@ -14,12 +14,12 @@ namespace archguard {
 // follows is not known.)
 
 // The image that it would take for the device: index into images. Nothing where none fits.
-std::optional<std::size_t> linker_choice(const ContainerCode& code, ComputeCapability device);
+std::optional<std::size_t> linker_choice(const FatbinCode& code, ComputeCapability device);
 
 // Where that order leads to another end than `judgement`, which judge() gave: what is to be said of it, "it
 // goes by sm_80; by nvJitLink's order compute_86 would be taken, and fail with error 222". Nothing where both
 // orders cover the device or neither does, and where the environment of the program decides.
-std::optional<std::string> other_order(const ContainerCode& code, const Device& device,
+std::optional<std::string> other_order(const FatbinCode& code, const Device& device,
                                        const JudgePolicy& policy, const Judgement& judgement);
 
 }  // namespace archguard

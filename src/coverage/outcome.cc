@@ -11,7 +11,7 @@ bool any_device(const FileResult& file, Coverage coverage) {
 }
 
 bool has_device_code(const Verification& verification, const FileResult& file) {
-  const bool held = file.expect.containers + file.expect.specific != 0;
+  const bool held = file.expect.fatbins + file.expect.specific != 0;
   return file.has_code || (verification.expects && held) || any_device(file, Coverage::not_covered);
 }
 
@@ -43,7 +43,7 @@ Outcome outcome_of(const Verification& verification, const AnyOf& group) {
 bool expects_in_vain(const Verification& verification) {
   std::uint64_t held = 0, specific = 0;
   for (const FileResult& file : verification.files) {
-    held += file.expect.containers;
+    held += file.expect.fatbins;
     specific += file.expect.specific;
   }
   return held == 0 && (specific != 0 || expects_of_data_alone(verification));
@@ -53,7 +53,7 @@ bool expects_of_data_alone(const Verification& verification) {
   if (!verification.expects) return false;
   bool any_code = false;
   for (const FileResult& file : verification.files) {
-    if (file.expect.containers + file.expect.specific != 0) return false;
+    if (file.expect.fatbins + file.expect.specific != 0) return false;
     // A library that another file needs is asked for nothing.
     any_code |= file.has_code && file.needed_by.empty();
   }

@@ -12,7 +12,7 @@ namespace archguard {
 enum class Outcome { covered, not_covered, unknown, no_device_code };
 
 // A device that was left out when the architectures were chosen; read from the selection's JSON.
-struct Excluded {
+struct ExcludedDevice {
   std::string name;
   ComputeCapability capability;
   std::string reason;
@@ -35,9 +35,9 @@ struct NeededOutcome {
 
 // Everything that a report shows.
 struct Verification {
-  DeviceList devices;                // that are judged, or could not be
-  std::vector<DeviceClass> classes;  // of `devices`
-  std::vector<Excluded> excluded;    // that the fleet names and that were left out on purpose
+  DeviceList devices;                    // that are judged, or could not be
+  std::vector<DeviceClass> classes;      // of `devices`
+  std::vector<ExcludedDevice> excluded;  // that the fleet names and that were left out on purpose
   std::vector<FileResult> files;
   std::vector<AnyOf> any_of;  // in the order of the command line
   std::vector<UnusedWaiver> unused_waivers;
@@ -57,7 +57,7 @@ Outcome outcome_of(const Verification& verification, const FileResult& file);
 Outcome outcome_of(const Verification& verification, const AnyOf& group);
 
 // Images were expected, there is device code, and no fat binary that they could be in: not covered. Either
-// every container of every file is exempt (ExpectVerdict::specific), or the code is no container at all.
+// every fat binary of every file is exempt (ExpectVerdict::specific), or the code is no fat binary at all.
 bool expects_in_vain(const Verification& verification);
 // The latter: the files hold images as data alone, which nothing is expected of.
 bool expects_of_data_alone(const Verification& verification);

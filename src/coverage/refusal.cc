@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "compat/rules.h"
-#include "coverage/judge.h"
+#include "coverage/judge_fatbin.h"
 
 namespace archguard {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "base/version.h"
 #include "compat/arch.h"
-#include "coverage/container_code.h"
+#include "coverage/fatbin_code.h"
 
 namespace archguard {
 

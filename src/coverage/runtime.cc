@@ -35,7 +35,7 @@ bool is_of_driver(int code) {
 
 // A newer driver, or a build whose runtime this driver serves; what runs but for the driver runs then.
 Fix find_runtime_fix(const DeviceResult& result, const Device& device, const VerifyPolicy& policy,
-                     const std::vector<KindOfContainer>& kinds, Version runtime) {
+                     const std::vector<KindOfFatbin>& kinds, Version runtime) {
   Remedy update, build;
   update.driver = result.needs_driver;
   const auto toolkit = newest_toolkit_for({*device.capability}, newest_driver(device));
@@ -71,7 +71,7 @@ Fix find_runtime_fix(const DeviceResult& result, const Device& device, const Ver
     return of_a != a.ways.end() && of_b != b.ways.end() && of_a->toolkits->last < of_b->toolkits->last;
   };
   bool driver_mends = true, toolkit_mends = true;
-  for (const KindOfContainer& kind : kinds) {
+  for (const KindOfFatbin& kind : kinds) {
     if (!kind.runs) continue;
     Fix own = find_fix({kind.code, device, policy.judge, false, runtime}, failed);
     driver_mends &= std::any_of(own.ways.begin(), own.ways.end(), is_driver_alone);
@@ -87,7 +87,7 @@ Fix find_runtime_fix(const DeviceResult& result, const Device& device, const Ver
   fix.leave_out = fix.ways.empty();
   for (Remedy& way : fix.ways) {
     if (way.driver && *way.driver < *result.needs_driver) way.driver = result.needs_driver;
-    for (const KindOfContainer& kind : kinds)
+    for (const KindOfFatbin& kind : kinds)
       if (way.toolkits) build_too(way, kind.code);
   }
   return fix;
@@ -103,11 +103,11 @@ std::string runtime_fix_text(const Fix& fix, const DeviceClass& devices, const V
 
 }  // namespace
 
-void RuntimeUse::add(const DeviceObject& object, const ContainerCode& container) {
+void RuntimeUse::add(const DeviceObject& object, const FatbinCode& fatbin) {
   if (object_ != &object) registered_.emplace(object);
   object_ = &object;
-  if (!registered_->has(container.container)) return;
-  for (const Image& image : container.images) {
+  if (!registered_->has(fatbin.fatbin)) return;
+  for (const Image& image : fatbin.images) {
     const auto toolkit = image.unknown.empty() ? toolkit_of(image) : std::nullopt;
     if (!toolkit) continue;
     auto& newest = facts_[&object].made_by;
@@ -118,7 +118,7 @@ void RuntimeUse::add(const DeviceObject& object, const ContainerCode& container)
 std::optional<RuntimeUse::Need> RuntimeUse::need_beyond(Version driver_cuda) {
   std::optional<Need> most;
   for (const DeviceObject& object : code_.objects)
-    if (!object.containers.empty() && (object.linked || object.registers))
+    if (!object.fatbins.empty() && (object.linked || object.registers))
       ask(object, facts_[&object], driver_cuda, most);
   return most;
 }
@@ -166,10 +166,10 @@ const std::optional<HeldRuntime>& RuntimeUse::held_by(const DeviceObject& object
 }
 
 void judge_runtime(DeviceResult& result, const DeviceClass& devices, const VerifyPolicy& policy,
-                   const std::vector<KindOfContainer>& kinds, RuntimeUse& runtime) {
+                   const std::vector<KindOfFatbin>& kinds, RuntimeUse& runtime) {
   const std::optional<Version> stated = devices.device.driver_cuda, driver = newest_driver(devices.device);
   // Without a driver only what already asks for one asks for a little more, or for more than the device has.
-  const bool any_code = result.containers.total != 0 || result.embedded.total != 0;
+  const bool any_code = result.fatbins.total != 0 || result.embedded.total != 0;
   if (!any_code || (!driver && !result.needs_driver)) return;
   // Without one stated, what the file needs so far, or the last of the device where that is less.
   const Version served = !driver                          ? *result.needs_driver

@@ -17,8 +17,8 @@ class RuntimeUse {
   // `code` was read from `file`; both outlive this.
   RuntimeUse(const DeviceCode& code, const ByteSource& file) : code_(code), file_(file) {}
 
-  // Each container of the file: the toolkit that made it is that of a runtime which is linked in.
-  void add(const DeviceObject& object, const ContainerCode& container);
+  // Each fat binary of the file: the toolkit that made it is that of a runtime which is linked in.
+  void add(const DeviceObject& object, const FatbinCode& fatbin);
 
   enum class Link {
     needed,     // a library that the linked file needs
@@ -34,7 +34,7 @@ class RuntimeUse {
   };
   // The most that one of the file's objects asks for, and more than a driver of that CUDA serves. Nothing
   // where it serves all of them, and where neither library, runtime nor image tells a toolkit. All of the
-  // file's containers were added.
+  // file's fat binaries were added.
   std::optional<Need> need_beyond(Version driver_cuda);
 
  private:
@@ -51,21 +51,21 @@ class RuntimeUse {
 
   const DeviceCode& code_;
   const ByteSource& file_;
-  const DeviceObject* object_ = nullptr;  // whose containers come
+  const DeviceObject* object_ = nullptr;  // whose fat binaries come
   std::optional<Registered> registered_;  // of it
   std::map<const DeviceObject*, Facts> facts_;
 };
 
-// One of several containers that hold the same, without its names.
-struct KindOfContainer {
-  ContainerCode code;
+// One of several fat binaries that hold the same, without its names.
+struct KindOfFatbin {
+  FatbinCode code;
   bool runs = false;  // on the device, but for its driver
 };
 
-// Adds to a device's result, whose containers and embedded images are judged, what its driver makes of the
+// Adds to a device's result, whose fat binaries and embedded images are judged, what its driver makes of the
 // runtime. Where error 35 is certain it comes first, and what a newer driver would mend as well is not said
-// of this one. `kinds`: those containers of the file that a fix has to serve as well.
+// of this one. `kinds`: those fat binaries of the file that a fix has to serve as well.
 void judge_runtime(DeviceResult& result, const DeviceClass& devices, const VerifyPolicy& policy,
-                   const std::vector<KindOfContainer>& kinds, RuntimeUse& runtime);
+                   const std::vector<KindOfFatbin>& kinds, RuntimeUse& runtime);
 
 }  // namespace archguard

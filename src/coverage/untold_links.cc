@@ -4,8 +4,8 @@
 
 namespace archguard {
 
-bool is_untold_part(const DeviceObject& object, const ContainerCode& code) {
-  return object.linked && !object.has_sections && code.container.in_data &&
+bool is_untold_part(const DeviceObject& object, const FatbinCode& code) {
+  return object.linked && !object.has_sections && code.fatbin.in_data &&
          std::any_of(code.images.begin(), code.images.end(),
                      [](const Image& image) { return image.code && image.code->relocatable; });
 }
@@ -20,8 +20,8 @@ void doubt_missing_images(DeviceResult& result) {
         "links again when it loads the program";
     failure.mend = {};
     const std::uint64_t count = failure.places.size();
-    result.containers.uncovered -= std::min(result.containers.uncovered, count);
-    result.containers.unknown += count;
+    result.fatbins.uncovered -= std::min(result.fatbins.uncovered, count);
+    result.fatbins.unknown += count;
   }
 }
 

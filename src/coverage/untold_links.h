@@ -7,10 +7,10 @@
 // them.
 namespace archguard {
 
-// Is this container, which was read, such a part, by what is in it?
-bool is_untold_part(const DeviceObject& object, const ContainerCode& code);
+// Is this fat binary, which was read, such a part, by what is in it?
+bool is_untold_part(const DeviceObject& object, const FatbinCode& code);
 
-// In a file that holds one, a container without an image for the device may still be linked again: unknown.
+// In a file that holds one, a fat binary without an image for the device may still be linked again: unknown.
 void doubt_missing_images(DeviceResult& result);
 
 }  // namespace archguard

@@ -12,8 +12,8 @@
 namespace archguard {
 namespace {
 
-// The images of containers that ask for something: what the build asks for, in a part of the file at least.
-void add_held(std::vector<ExpectedImage>& held, const ContainerCode& code) {
+// The images of fat binaries that ask for something: what the build asks for, in a part of the file at least.
+void add_held(std::vector<ExpectedImage>& held, const FatbinCode& code) {
   for (const Image& image : code.images) {
     const bool sass = image.entry.kind == EntryKind::sass;
     if (!image.code || !image.unknown.empty() || (!sass && image.entry.kind != EntryKind::ptx)) continue;
@@ -30,7 +30,7 @@ void add_expectation(ExpectResult& result, Expectation expectation, const LinkJu
     ++result.specific;
     return;
   }
-  ++result.containers;
+  ++result.fatbins;
   if (expectation.verdict == ExpectVerdict::lacks)
     result.failures.push_back({subject.place, subject.where, std::move(expectation.absent), subject.found});
 }
@@ -44,19 +44,19 @@ std::vector<ComputeCapability> capabilities_of(const std::vector<DeviceClass>& c
 // What device links made is held against the list when their objects are known.
 class ExpectedOfLinks {
  public:
-  void add(std::size_t link, const DeviceObject& object, const ContainerCode& code) {
-    linked_.push_back({link, code.container, subject_of(object, code)});
+  void add(std::size_t link, const DeviceObject& object, const FatbinCode& code) {
+    linked_.push_back({link, code.fatbin, subject_of(object, code)});
   }
   void finish(ExpectResult& result, const DeviceLinks& links, const std::vector<ExpectedImage>& expected) {
     for (const Linked& each : linked_)
       if (links.asks(each.link))
-        add_expectation(result, links.expect(each.link, each.container, expected), each.subject);
+        add_expectation(result, links.expect(each.link, each.fatbin, expected), each.subject);
   }
 
  private:
   struct Linked {
     std::size_t link = 0;
-    Container container;
+    Fatbin fatbin;
     LinkJudge::Subject subject;
   };
   std::vector<Linked> linked_;
@@ -67,20 +67,20 @@ bool is_joined(const DeviceCode& code, const LinkRole& role) {
                      [&](const auto& part) { return !code.links[part.first].linked.empty(); });
 }
 
-bool may_hold_code(const ContainerCode& code) {
-  return !(code.container.relocatable && code.linked) &&
+bool may_hold_code(const FatbinCode& code) {
+  return !(code.fatbin.relocatable && code.linked) &&
          (asks_for_image(code) || !code.errors.empty() || is_linkable(code));
 }
 
 // An image that the file holds as data.
-void add_bare_file(const DeviceObject& object, const ContainerCode& code, EmbeddedPolicy policy,
+void add_bare_file(const DeviceObject& object, const FatbinCode& code, EmbeddedPolicy policy,
                    BareImages& bare, FileResult& result) {
   if (code.images.front().entry.optix) ++result.optix;
   if (policy == EmbeddedPolicy::off) return;
   result.has_code |= asks_as_embedded(code);
   result.errors.insert(result.errors.end(), code.errors.begin(), code.errors.end());
   add_warnings(code, result.warnings);
-  bare.add(where(object, code.container), code);
+  bare.add(where(object, code.fatbin), code);
 }
 
 }  // namespace
@@ -123,20 +123,20 @@ FileResult verify_file(const DeviceCode& code, const ByteSource& file, const std
     judges.emplace_back(each, request.policy, waivers, links, census ? &*census : nullptr);
   std::vector<ExpectedImage> held;
   RuntimeUse runtime(code, file);
-  ContainerCodes codes(code, file);
+  FatbinCodeReader codes(code, file);
   BareImages bare;
   for (std::size_t index = 0; index < code.objects.size(); ++index) {
     const DeviceObject& object = code.objects[index];
     if (!object.linked) result.objects = true;
     add_runtime_code(object, result.runtime_code);
-    for (std::size_t i = 0; i < object.containers.size(); ++i) {
-      ContainerCode contents = codes.next();
+    for (std::size_t i = 0; i < object.fatbins.size(); ++i) {
+      FatbinCode contents = codes.next();
       const LinkRole* role = links.role(index, i);
       // What a link joined, no other one joins; an archive may hold the link beside its objects.
       contents.linked = contents.linked || (role != nullptr && is_joined(code, *role));
       if (role != nullptr) links.note(*role, object, contents);
-      result.has_containers = true;
-      if (contents.container.bare) {
+      result.has_fatbins = true;
+      if (contents.fatbin.bare) {
         add_bare_file(object, contents, request.policy.embedded, bare, result);
         continue;
       }

@@ -9,7 +9,7 @@
 #include "coverage/embedded.h"
 #include "coverage/expect.h"
 #include "coverage/fix.h"
-#include "coverage/judge.h"
+#include "coverage/judge_fatbin.h"
 #include "coverage/library.h"
 #include "coverage/waivers.h"
 #include "device/device_list.h"
@@ -18,8 +18,8 @@ namespace archguard {
 
 // What is asked of a file: see docs/reference/verdicts.md.
 enum class Scope {
-  container,  // every container that asks for something must run on the device, with all its kernels
-  library,    // some image with kernels fits: for libraries that choose among their images at run time
+  fatbin,   // every fat binary that asks for something must run on the device, with all its kernels
+  library,  // some image with kernels fits: for libraries that choose among their images at run time
 };
 enum class HollowPolicy { error, warn, off };
 // A driver that cannot serve the file's CUDA runtime (35).
@@ -28,7 +28,7 @@ enum class DriverPolicy { error, warn };
 // others.
 enum class PartlyPolicy { error, warn, off };
 struct VerifyPolicy {
-  Scope scope = Scope::container;
+  Scope scope = Scope::fatbin;
   HollowPolicy hollow = HollowPolicy::warn;
   DriverPolicy driver = DriverPolicy::error;
   PartlyPolicy partly = PartlyPolicy::error;  // with scope library
@@ -39,7 +39,7 @@ struct VerifyPolicy {
 
 enum class Coverage { covered, not_covered, unknown };
 
-struct ContainerPlace {
+struct FatbinPlace {
   std::uint64_t offset = 0;  // within the member, else the file
   std::string section;
   std::string member;
@@ -48,12 +48,12 @@ struct ContainerPlace {
 // What a failure is about, where it is not about one image on one device.
 enum class FailureCause { image, hollow, partly };
 
-// Containers that fail on one device for the same cause.
+// Fat binaries that fail on one device for the same cause.
 struct Failure {
   int code = 0;          // 209, 222, 200, 98, 13; 0 where a policy failed
   bool unknown = false;  // not a failure that is known to happen: it cannot be told
   std::string reason;
-  std::vector<ContainerPlace> places;
+  std::vector<FatbinPlace> places;
   std::string found;          // what the first of them holds
   std::string where;          // the first of them, for a message
   std::string kernel;         // one kernel of it, mangled; empty where none can be named
@@ -61,17 +61,17 @@ struct Failure {
   FailureCause cause = FailureCause::image;
   std::string fix = {};  // the line to type, empty where there is none
   bool numbered = true;  // false: CUDA does not document which error it is; `code` is that of a single image
-  Fix mend = {};         // what `fix` says: of the first of the containers, and of the others, too
+  Fix mend = {};         // what `fix` says: of the first of the fat binaries, and of the others, too
 };
 
-struct ContainerCounts {
+struct FatbinCounts {
   std::uint64_t total = 0;  // that ask for an image; the sum of the others
   std::uint64_t specific = 0, sass = 0, jit = 0, uncovered = 0, unknown = 0;
   std::uint64_t linked_at_load = 0;  // of `jit`: the driver links their objects again
 };
 
 struct KernelCounts {
-  // Kernels of the containers that are asked for, by container; with scope library, of all containers.
+  // Kernels of the fat binaries that are asked for, by fat binary; with scope library, of all fat binaries.
   std::uint64_t total = 0;
   std::uint64_t covered = 0;
   std::vector<std::string> missing;  // mangled; waived ones are left out
@@ -79,7 +79,7 @@ struct KernelCounts {
 };
 
 struct VariableCounts {
-  std::uint64_t total = 0;           // that host code can name, of the containers that are asked for
+  std::uint64_t total = 0;           // that host code can name, of the fat binaries that are asked for
   std::vector<std::string> missing;  // mangled; waived ones are left out
   // Likewise, of separately compiled code: missing in the image that the device takes, and no host code that
   // nvcc compiled names them.
@@ -87,16 +87,16 @@ struct VariableCounts {
   std::string unnamed_in = {};  // that image
 };
 
-// Containers whose end hangs on the order in which an image is chosen: see other_order.h.
+// Fat binaries whose end hangs on the order in which an image is chosen: see other_order.h.
 struct OtherOrder {
-  std::uint64_t containers = 0;
+  std::uint64_t fatbins = 0;
   std::string where;  // the first of them, for a message
   std::string text;   // what other_order() says of it
 };
 
 struct DeviceResult {
   Coverage coverage = Coverage::unknown;
-  ContainerCounts containers;
+  FatbinCounts fatbins;
   KernelCounts kernels;
   VariableCounts variables;
   std::optional<Partly> partly;   // with scope library; whether it fails is told by `failures`
@@ -109,7 +109,7 @@ struct DeviceResult {
   std::optional<Version> toolkit_ahead;
   bool runtime_elsewhere = false;
   std::string runtime_fix;                // with toolkit_ahead
-  std::optional<OtherOrder> other_order;  // with scope container
+  std::optional<OtherOrder> other_order;  // with scope fat binary
   std::string hollow_fix;                 // what mends kernels.hollow, as a line to type
   std::string fix;                        // that of the gravest failure, empty where covered
 };
@@ -127,21 +127,21 @@ std::vector<DeviceClass> classes_of(const DeviceList& devices);
 
 // What the file lacks of the images that the build asked for.
 struct ExpectFailure {
-  ContainerPlace place;
+  FatbinPlace place;
   std::string where;  // for a message
   std::vector<ExpectedImage> absent;
   std::string found;
 };
 struct ExpectResult {
-  std::uint64_t containers = 0;  // that were held against the list
-  std::uint64_t specific = 0;    // exempt, see ExpectVerdict
+  std::uint64_t fatbins = 0;   // that were held against the list
+  std::uint64_t specific = 0;  // exempt, see ExpectVerdict
   std::vector<ExpectFailure> failures;
 };
 
 struct FileResult {
   std::string path;
   std::string member;                 // of a zip file, where the result is that of one of its members
-  bool has_containers = false;        // fat binaries, whatever is in them
+  bool has_fatbins = false;           // fat binaries, whatever is in them
   bool has_code = false;              // kernels or variables, or what may hold them
   bool opened = true;                 // false: only errors are known, of what could not be opened or walked
   bool named = true;                  // by the user; else one of a folder's files
@@ -152,7 +152,7 @@ struct FileResult {
   std::vector<DeviceResult> devices;  // one for each class
   ExpectResult expect;
   std::vector<Error> errors;              // what could not be read
-  std::vector<Error> warnings;            // see ContainerCode
+  std::vector<Error> warnings;            // see FatbinCode
   std::vector<std::string> runtime_code;  // see DeviceObject
   std::uint64_t optix = 0;                // bare PTX for OptiX, which is not judged
   std::vector<std::string> needs = {};    // paths of the libraries that it needs, where they were looked for
@@ -168,7 +168,7 @@ struct VerifyRequest {
   VerifyPolicy policy;
 };
 
-// Judges one file for all classes of devices, container by container: memory stays at one image.
+// Judges one file for all classes of devices, fat binary by fat binary: memory stays at one image.
 FileResult verify_file(const DeviceCode& code, const ByteSource& file, const std::string& path,
                        const VerifyRequest& request, Waivers& waivers);
 

@@ -136,10 +136,10 @@ Result<Waivers> Waivers::parse(std::string_view text, const std::string& path) {
 
 // Names are demangled only as long as some waiver waits for its kernel.
 void Waivers::note(const std::string& kernel) {
-  const auto waits = [](const Entry& entry) { return !entry.kernel_read; };
+  const auto waits = [](const FatbinEntry& entry) { return !entry.kernel_read; };
   if (std::none_of(entries_.begin(), entries_.end(), waits)) return;
   const KernelNames names(kernel);
-  for (Entry& entry : entries_)
+  for (FatbinEntry& entry : entries_)
     if (waits(entry)) entry.kernel_read = names.match(entry.waiver.kernel);
 }
 
@@ -147,7 +147,7 @@ bool Waivers::waive(const std::string& kernel, ComputeCapability device) {
   if (entries_.empty()) return false;
   const KernelNames names(kernel);
   bool waived = false;
-  for (Entry& entry : entries_) {
+  for (FatbinEntry& entry : entries_) {
     if (!glob_matches(entry.waiver.compute_cap, to_string(device)) || !names.match(entry.waiver.kernel))
       continue;
     entry.used = true;
@@ -158,7 +158,7 @@ bool Waivers::waive(const std::string& kernel, ComputeCapability device) {
 
 std::vector<UnusedWaiver> Waivers::unused() const {
   std::vector<UnusedWaiver> unused;
-  for (const Entry& entry : entries_)
+  for (const FatbinEntry& entry : entries_)
     if (!entry.used) unused.push_back({entry.waiver, entry.kernel_read});
   return unused;
 }

@@ -38,12 +38,12 @@ class Waivers {
   std::vector<UnusedWaiver> unused() const;
 
  private:
-  struct Entry {
+  struct FatbinEntry {
     Waiver waiver;
     bool kernel_read = false;
     bool used = false;
   };
-  std::vector<Entry> entries_;
+  std::vector<FatbinEntry> entries_;
 };
 
 // The line of a waiver file that waives a kernel on such a device, without its end. The name is the one that

@@ -1,6 +1,6 @@
 #include "base/printable.h"
 #include "base/text.h"
-#include "device/judge.h"
+#include "device/diagnose.h"
 
 // The cause and the fix for each way in which a driver fails.
 

@@ -1,6 +1,6 @@
 #include "base/printable.h"
 #include "base/text.h"
-#include "device/judge.h"
+#include "device/diagnose.h"
 
 namespace archguard {
 

@@ -3,11 +3,11 @@
 #include "base/bytes.h"
 #include "base/text.h"
 #include "base/write_file.h"
+#include "device/answer_cache.h"
 #include "device/answers.h"
-#include "device/cache.h"
+#include "device/diagnose.h"
 #include "device/drivers.h"
 #include "device/elf_section.h"
-#include "device/judge.h"
 #include "device/platform.h"
 
 namespace archguard {

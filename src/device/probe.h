@@ -40,7 +40,8 @@ struct ProbeResult {
 // The first diagnostic names the cause of a status that is not `ok`. No CUDA context is created. The
 // children come from fork(), so no other thread of the caller should hold a lock that the loader needs; on
 // Windows they are the calling program started anew, which must call became_driver_child() first of all.
-// With a `cache_file` the answer is taken from there where it still holds, and kept there (device/cache.h).
+// With a `cache_file` the answer is taken from there where it still holds, and kept there
+// (device/answer_cache.h).
 ProbeResult probe_this_machine(std::chrono::milliseconds timeout, const std::string& cache_file = {});
 
 // True where this process is a child of probe_this_machine() and has done what it was started for.

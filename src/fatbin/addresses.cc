@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "elf/elf.h"
-#include "base/window.h"
+#include "io/window.h"
 
 namespace archguard::fatbin {
 namespace {

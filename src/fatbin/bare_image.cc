@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "fatbin/format.h"
 #include "image/cubin.h"
 #include "image/ptx_text.h"
-#include "fatbin/format.h"
 
 namespace archguard::fatbin {
 namespace {
@@ -15,17 +15,17 @@ constexpr std::uint64_t kNoteMost = std::uint64_t{64} * 1024;
 // Bytes of PTX that are read at first.
 constexpr std::uint64_t kPtxHeadFirst = std::uint64_t{64} * 1024;
 
-Container one_entry(Entry entry, std::uint64_t size) {
+Fatbin one_entry(FatbinEntry entry, std::uint64_t size) {
   entry.stored_size = entry.uncompressed_size = size;
-  Container container;
-  container.size = size;
-  container.entries.push_back(std::move(entry));
-  return container;
+  Fatbin fatbin;
+  fatbin.size = size;
+  fatbin.entries.push_back(std::move(entry));
+  return fatbin;
 }
 
 }  // namespace
 
-Result<Container> read_bare_cubin(const ByteSource& source, const HostObject& object) {
+Result<Fatbin> read_bare_cubin(const ByteSource& source, const HostObject& object) {
   ARCHGUARD_TRY(start, read_bytes(source, 0, std::min<std::uint64_t>(kElfHeaderMost, source.size())));
   ARCHGUARD_TRY(header, parse_elf_header(start));
   CubinIdentity cubin = identify_cubin(header);
@@ -38,7 +38,7 @@ Result<Container> read_bare_cubin(const ByteSource& source, const HostObject& ob
     ARCHGUARD_TRY(bytes, read_bytes(source, section.offset, std::min(section.size, kNoteMost)));
     compat ? apply_compat(bytes, cubin) : apply_toolkit_info(bytes, cubin);
   }
-  Entry entry;
+  FatbinEntry entry;
   entry.kind = EntryKind::sass;
   entry.kind_code = kKindElf;
   const std::vector<Arch> archs = archs_of(cubin);
@@ -51,7 +51,7 @@ Result<Container> read_bare_cubin(const ByteSource& source, const HostObject& ob
   return one_entry(std::move(entry), source.size());
 }
 
-Result<Container> read_bare_ptx(const ByteSource& source) {
+Result<Fatbin> read_bare_ptx(const ByteSource& source) {
   ARCHGUARD_TRY(bytes, read_bytes(source, 0, std::min(kPtxHeadFirst, source.size())));
   PtxHead head = read_ptx_head(ByteView(bytes).text());
   if (head.target.empty() && bytes.size() < source.size()) {  // comments stand above it
@@ -62,7 +62,7 @@ Result<Container> read_bare_ptx(const ByteSource& source) {
   const auto version = parse_version(head.version);
   if (!version)
     return Error{{}, "PTX begins without `.version X.Y`, found '" + std::string(head.version) + "'", {}};
-  Entry entry;
+  FatbinEntry entry;
   entry.kind = EntryKind::ptx;
   entry.kind_code = kKindPtx;
   entry.ptx_isa = version;

@@ -5,12 +5,12 @@
 #include <iterator>
 
 #include "base/text.h"
+#include "fatbin/dynamic_symbols.h"
+#include "fatbin/format.h"
 #include "host/elf_dynamic.h"
 #include "host/host_file.h"
 #include "host/pe_imports.h"
-#include "base/window.h"
-#include "fatbin/dynamic_symbols.h"
-#include "fatbin/format.h"
+#include "io/window.h"
 
 namespace archguard {
 namespace {
@@ -195,15 +195,15 @@ Version newest_release_told() {
 
 Registered::Registered(const DeviceObject& object) {
   for (const Registration& each : object.registrations)
-    if (each.container) offsets_.push_back(object.containers[*each.container].offset);
+    if (each.fatbin) offsets_.push_back(object.fatbins[*each.fatbin].offset);
   std::sort(offsets_.begin(), offsets_.end());
 }
 
-bool Registered::has(const Container& container) const {
-  if (container.bare) return false;
-  return container.section.empty() || fatbin::is_linked_section(container.section) ||
-         fatbin::is_relocatable_section(container.section) ||
-         std::binary_search(offsets_.begin(), offsets_.end(), container.offset);
+bool Registered::has(const Fatbin& fatbin) const {
+  if (fatbin.bare) return false;
+  return fatbin.section.empty() || fatbin::is_linked_section(fatbin.section) ||
+         fatbin::is_relocatable_section(fatbin.section) ||
+         std::binary_search(offsets_.begin(), offsets_.end(), fatbin.offset);
 }
 
 }  // namespace archguard

@@ -40,16 +40,16 @@ std::optional<HeldRuntime> held_runtime(const DeviceObject& object, const ByteSo
 // The newest release that HeldRuntime::at_least may name.
 Version newest_release_told();
 
-// Which containers of one object the runtime gets, as far as the file tells: what its registrations point at,
-// and what stands in the sections for it. Not what a program keeps among its other data.
+// Which fat binaries of one object the runtime gets, as far as the file tells: what its registrations point
+// at, and what stands in the sections for it. Not what a program keeps among its other data.
 class Registered {
  public:
   // `object` outlives this.
   explicit Registered(const DeviceObject& object);
-  bool has(const Container& container) const;
+  bool has(const Fatbin& fatbin) const;
 
  private:
-  std::vector<std::uint64_t> offsets_;  // of the containers, ascending
+  std::vector<std::uint64_t> offsets_;  // of the fat binaries, ascending
 };
 
 }  // namespace archguard

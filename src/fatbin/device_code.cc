@@ -1,14 +1,14 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "host/host_file.h"
-#include "host/packed.h"
-#include "host/zip.h"
 #include "fatbin/fatbin.h"
 #include "fatbin/format.h"
 #include "fatbin/object_reader.h"
 #include "fatbin/registrations.h"
 #include "fatbin/zip_visitor.h"
+#include "host/host_file.h"
+#include "host/packed.h"
+#include "host/zip.h"
 
 namespace archguard {
 
@@ -81,10 +81,10 @@ PartSource bytes_of(const DeviceObject& object, const ByteSource& file) {
   return PartSource(object.elsewhere ? *object.elsewhere : file, object.file_offset, object.file_size);
 }
 
-std::string where(const DeviceObject& object, const Container& container) {
+std::string where(const DeviceObject& object, const Fatbin& fatbin) {
   std::string name = object_name(object.path, object.member);
-  if (container.section.empty() && container.offset == 0) return name;  // the file is the container
-  return place_name(name, container.section, container.offset - container.section_offset);
+  if (fatbin.section.empty() && fatbin.offset == 0) return name;  // the file is the fat binary
+  return place_name(name, fatbin.section, fatbin.offset - fatbin.section_offset);
 }
 
 std::string place_name(const std::string& object, const std::string& section, std::uint64_t offset) {
@@ -97,7 +97,7 @@ void add_runtime_code(const DeviceObject& object, std::vector<std::string>& func
   functions.erase(std::unique(functions.begin(), functions.end()), functions.end());
 }
 
-std::string image_name(const Entry& entry) {
+std::string image_name(const FatbinEntry& entry) {
   const std::string arch = to_string(entry.arch);
   switch (entry.kind) {
     case EntryKind::sass: {
@@ -118,7 +118,7 @@ std::string image_name(const Entry& entry) {
   return "kind " + hex(entry.kind_code) + " of " + arch;
 }
 
-std::string fix_of_unknown(const Entry& entry) {
+std::string fix_of_unknown(const FatbinEntry& entry) {
   return entry.kind_code == fatbin::kKindConcatenated ? "build it without --concat" : "";
 }
 

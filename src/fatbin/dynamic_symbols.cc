@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/window.h"
+#include "io/window.h"
 
 namespace archguard::fatbin {
 namespace {

@@ -19,7 +19,7 @@ enum class EntryKind { ptx, sass, ltoir, reloc_ptx, other };
 enum class Compression { none, lz4, zstd };
 
 // One image of a fat binary: its header, not its bytes.
-struct Entry {
+struct FatbinEntry {
   std::uint64_t offset = 0;  // of the entry's header, within the object (file or member)
   EntryKind kind = EntryKind::other;
   std::uint16_t kind_code = 0;  // as the file has it
@@ -41,8 +41,8 @@ struct Entry {
   bool own_arch = false;
 };
 
-// One fat binary ("container"): what the runtime registers as one, and the driver chooses one image from.
-struct Container {
+// One fat binary: what the runtime registers as one, and the driver chooses one image from.
+struct Fatbin {
   std::uint64_t offset = 0;          // of its magic, within the object
   std::uint64_t size = 0;            // header and entries
   std::string section;               // ".nv_fatbin"; empty where no section holds it
@@ -60,44 +60,44 @@ struct Container {
   // registration.
   bool offload = false;
   // Bare, and right behind the header of a fat binary's entry: the beginning of that fat binary is lost. Such
-  // ones become errors, and are not among DeviceObject::containers.
+  // ones become errors, and are not among DeviceObject::fat binaries.
   bool orphan = false;
   bool packed = false;  // its entries are in DeviceObject::packed
-  std::vector<Entry> entries;
+  std::vector<FatbinEntry> entries;
 };
 
 namespace fatbin {
-class PackedContainers;
+class PackedFatbins;
 }
 
-// Containers that were packed, one after the other: fatbin/container_cursor.h reads them.
+// Fat binaries that were packed, one after the other: fatbin/fatbin_cursor.h reads them.
 struct PackedPart {
-  std::shared_ptr<const fatbin::PackedContainers> in;  // null where there are none
+  std::shared_ptr<const fatbin::PackedFatbins> in;  // null where there are none
   std::uint64_t begin = 0;
   std::size_t count = 0;
 };
 
-// What is kept of a file's containers.
+// What is kept of a file's fat binaries.
 enum class Keep {
   all,  // each with its entries
-  // The first 16,384 containers and entries; the rest is packed into few bytes, on disk where these are many,
-  // to be read one after the other: for files of any size.
+  // The first 16,384 fat binaries and entries; the rest is packed into few bytes, on disk where these are
+  // many, to be read one after the other: for files of any size.
   first,
 };
 
 // What host code hands to the CUDA runtime for one fat binary, a "wrapper", when its file is loaded.
 struct Registration {
-  bool device_linked = false;            // made by the device linker; else by an object's compiler
-  std::optional<std::size_t> container;  // in DeviceObject::containers; nothing where the file does not tell
+  bool device_linked = false;         // made by the device linker; else by an object's compiler
+  std::optional<std::size_t> fatbin;  // in DeviceObject::fat binaries; nothing where the file does not tell
   std::string module_id;  // of an object made with -rdc=true: names it for the device linker; else empty
 };
 
 // Which objects the device linker joined, as far as the file tells: their ids. Several links where they
 // cannot be told apart.
 struct DeviceLinkIds {
-  std::vector<std::size_t> linked;  // what came out, in DeviceObject::containers
+  std::vector<std::size_t> linked;  // what came out, in DeviceObject::fat binaries
   std::vector<std::string> ids;
-  bool all = false;  // the ids do not tell: any relocatable container of the object
+  bool all = false;  // the ids do not tell: any relocatable fat binary of the object
 };
 
 // What a linked file's host code names of its device code made with -rdc=true: nothing else can be missed by
@@ -122,8 +122,8 @@ struct DeviceObject {
   bool has_sections = true;   // false: a linked file whose section table was removed
   bool registers = false;     // hands fat binaries to the CUDA runtime; true where there is no section table
   bool data_missing = false;  // a section for device code has no bytes (objcopy --only-keep-debug)
-  std::vector<Container>
-      containers;     // ascending offset; a bare cubin or PTX file is one container of one entry at 0
+  std::vector<Fatbin>
+      fatbins;        // ascending offset; a bare cubin or PTX file is one fat binary of one entry at 0
   PackedPart packed;  // with Keep::first: the entries of those that are marked so, and all behind them
   // Functions that a linked file imports to compile or load device code at run time: nvrtcCompileProgram,
   // cuModuleLoadData, …; sorted. What they make stands in no file.
@@ -132,25 +132,25 @@ struct DeviceObject {
   std::vector<DeviceLinkIds> link_ids;
   HostReferences references;  // of a linked file with a device link
 
-  bool holds_containers() const { return !containers.empty() || packed.count != 0; }
+  bool holds_fatbins() const { return !fatbins.empty() || packed.count != 0; }
 };
 
-struct ContainerRef {
-  std::size_t object = 0;     // in DeviceCode::objects
-  std::size_t container = 0;  // in its containers
+struct FatbinRef {
+  std::size_t object = 0;  // in DeviceCode::objects
+  std::size_t fatbin = 0;  // in its fat binaries
 };
 
-// Containers that the device linker made, and the relocatable ones that it made them of: the driver can link
-// those again (docs/reference/compatibility.md#linking-again).
+// Fat binaries that the device linker made, and the relocatable ones that it made them of: the driver can
+// link those again (docs/reference/compatibility.md#linking-again).
 struct DeviceLink {
-  std::vector<ContainerRef> linked;  // one; several where the file does not tell them apart
-  std::vector<ContainerRef> parts;
+  std::vector<FatbinRef> linked;  // one; several where the file does not tell them apart
+  std::vector<FatbinRef> parts;
   std::vector<std::string> absent;  // ids of objects that are not in this file, or cannot be found in it
 };
 
 struct DeviceCode {
   std::string member;                 // of a zip file, which is what these bytes are; else empty
-  std::vector<DeviceObject> objects;  // one for each host object, also where it holds no container
+  std::vector<DeviceObject> objects;  // one for each host object, also where it holds no fat binary
   std::vector<DeviceLink> links;      // of separate compilation (-rdc=true)
   std::vector<Error> errors;  // what could not be read or is not understood; then the file was not read whole
   std::vector<std::string> bitcode;   // objects of LLVM's bitcode or MSVC's /GL, as their errors name them
@@ -166,15 +166,15 @@ void add_runtime_code(const DeviceObject& object, std::vector<std::string>& func
 
 // sm_90a, compute_90, lto_90: what nvcc calls such an image; "sm_100 or sm_100f" where it does not tell its
 // suffix; "kind 0x55 of 90" for one that is not known.
-std::string image_name(const Entry& entry);
+std::string image_name(const FatbinEntry& entry);
 
 // What to do about an entry that is `unknown`; empty where nobody knows.
-std::string fix_of_unknown(const Entry& entry);
+std::string fix_of_unknown(const FatbinEntry& entry);
 
-// Every container of the file: in its sections, and found by signature anywhere else in it but in sections
+// Every fat binary of the file: in its sections, and found by signature anywhere else in it but in sections
 // that say that they hold no data (Section::data). `member` names the file where it is one of a zip file.
-// Large files are read by several threads at once, here and in ContainerCodes: read() of `source` must allow
-// it.
+// Large files are read by several threads at once, here and in FatbinCodeReader: read() of `source` must
+// allow it.
 DeviceCode read_device_code(const ByteSource& source, const std::string& path, const std::string& member = {},
                             Keep keep = Keep::all);
 
@@ -207,11 +207,11 @@ PartSource bytes_of(const DeviceObject& object, const ByteSource& file);
 
 // The image itself. Refuses, before it allocates, a size that the stored bytes cannot hold. `source` is the
 // object's.
-Result<Bytes> inflate(const Entry& entry, const ByteSource& source);
+Result<Bytes> inflate(const FatbinEntry& entry, const ByteSource& source);
 
 // What inflate() of this image holds in memory at once, its stored bytes and itself; 0 where its header alone
 // makes inflate() refuse it.
-std::uint64_t inflating_needs(const Entry& entry);
+std::uint64_t inflating_needs(const FatbinEntry& entry);
 
 // The same for many images: keeps its buffers, so that only the largest image costs memory. One per thread.
 class Inflater {
@@ -222,7 +222,7 @@ class Inflater {
   Inflater& operator=(const Inflater&) = delete;
 
   // The image, good until the next call.
-  Result<ByteView> inflate(const Entry& entry, const ByteSource& source);
+  Result<ByteView> inflate(const FatbinEntry& entry, const ByteSource& source);
   // Gives the buffers back where they have more than `most` bytes in all; the last image is gone then.
   void shrink(std::uint64_t most);
 
@@ -233,7 +233,7 @@ class Inflater {
 
 // Where a message points: "libfoo.so(.nv_fatbin+0x1a40)", "libfoo.a(x.o)(.nv_fatbin+0x40)": from the start of
 // the section, as disassemblers count; from that of the object where no section holds it.
-std::string where(const DeviceObject& object, const Container& container);
+std::string where(const DeviceObject& object, const Fatbin& fatbin);
 std::string place_name(const std::string& object, const std::string& section, std::uint64_t offset);
 
 }  // namespace archguard

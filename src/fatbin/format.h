@@ -8,7 +8,7 @@
 // The fat binary on disk, little-endian; docs/reference/fatbin.md says what was verified on which bytes.
 namespace archguard::fatbin {
 
-// A container: this header, then entries back to back, each a header and its payload.
+// A fat binary: this header, then entries back to back, each a header and its payload.
 constexpr std::uint32_t kMagic = kFatbinMagic, kOldMagic = kOldFatbinMagic;
 constexpr std::size_t kHeaderSize = 16;
 constexpr std::uint64_t kVersionAt = 4;     // u16, 1
@@ -31,7 +31,7 @@ constexpr std::uint64_t kFlagsAt = 40;             // u64
 constexpr std::uint64_t kUncompressedSizeAt = 56;  // u64, 0 where raw
 constexpr std::uint16_t kEntryVersion = 0x0101;
 
-// What a host object hands to the runtime, one for each container: magic, version (1, or 2 where the device
+// What a host object hands to the runtime, one for each fat binary: magic, version (1, or 2 where the device
 // linker made it), two addresses. They stand back to back in a section of their own, whose name the linkers
 // of PE images cut.
 constexpr const char* kRegistrationSection = ".nvFatBinSegment";
@@ -41,7 +41,7 @@ constexpr const char* kCutModuleIdSection = "__nv_mod";
 constexpr std::uint32_t kRegistrationMagic = 0x466243B1;
 constexpr std::uint64_t kRegistrationSize = 24;
 constexpr std::uint64_t kRegistrationVersionAt = 4;  // u32
-constexpr std::uint64_t kRegistrationAddressAt = 8;  // u64, of the container
+constexpr std::uint64_t kRegistrationAddressAt = 8;  // u64, of the fat binary
 constexpr std::uint32_t kRegistrationLinked = 2;     // version
 
 constexpr std::uint16_t kKindPtx = 1, kKindElf = 2, kKindLtoir = 8, kKindRelocatablePtx = 0x40;
@@ -53,7 +53,7 @@ constexpr std::uint64_t kFlagA = 0x100000, kFlagF = 0x200000;
 constexpr std::uint64_t kFlagsOther = 0x1 | 0x2 | 0x4 | 0x10 | 0x20 | 0x40 | 0x1000000;
 constexpr std::uint64_t kFlagsKnown = kFlagsOther | kFlagLz4 | kFlagZstd | kFlagObfuscated | kFlagA | kFlagF;
 
-// Sections that hold nothing but containers. Linkers of PE images cut names to eight bytes.
+// Sections that hold nothing but fat binaries. Linkers of PE images cut names to eight bytes.
 constexpr bool is_linked_section(std::string_view name) {
   return name == ".nv_fatbin" || name == ".nv_fatb";
 }

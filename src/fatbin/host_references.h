@@ -1,7 +1,7 @@
 #pragma once
 
-#include "host/host_file.h"
 #include "fatbin/fatbin.h"
+#include "host/host_file.h"
 
 namespace archguard::fatbin {
 

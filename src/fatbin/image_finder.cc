@@ -3,13 +3,13 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "image/cubin.h"
 #include "elf/elf.h"
-#include "host/elf_object.h"
-#include "image/ptx_text.h"
 #include "fatbin/bare_image.h"
 #include "fatbin/format.h"
 #include "fatbin/nvvm_image.h"
+#include "host/elf_object.h"
+#include "image/cubin.h"
+#include "image/ptx_text.h"
 
 namespace archguard::fatbin {
 namespace {
@@ -75,8 +75,8 @@ bool is_head_of_module(std::string_view text) {
 ImageFinder::ImageFinder(const ByteSource& source)
     : source_(source), in_(source, kFinderWindow, kAhead), text_(source, kFinderWindow, kFinderWindow) {}
 
-Result<std::optional<Container>> ImageFinder::cubin_at(std::uint64_t at, std::uint64_t end) {
-  const auto none = [] { return Result<std::optional<Container>>(std::nullopt); };
+Result<std::optional<Fatbin>> ImageFinder::cubin_at(std::uint64_t at, std::uint64_t end) {
+  const auto none = [] { return Result<std::optional<Fatbin>>(std::nullopt); };
   if (end - at < kElfHeaderMost) return none();
   const auto start = in_.at(at, kElfHeaderMost);
   if (!start || !is_cubin_header(*start)) return none();
@@ -109,16 +109,16 @@ Result<std::optional<Container>> ImageFinder::cubin_at(std::uint64_t at, std::ui
   std::vector<Error> errors;
   read_elf_object(part, {}, object, errors);
   if (!errors.empty()) return at_offset(at, cubin + "is damaged: " + errors.front().what);
-  auto container = read_bare_cubin(part, object);
-  if (!container) return at_offset(at, cubin + "is damaged: " + container.error().what);
-  container->relocatable = is_relocatable_cubin(header->type);  // for a linker that the program calls
-  return std::optional(place(std::move(*container), at));
+  auto fatbin = read_bare_cubin(part, object);
+  if (!fatbin) return at_offset(at, cubin + "is damaged: " + fatbin.error().what);
+  fatbin->relocatable = is_relocatable_cubin(header->type);  // for a linker that the program calls
+  return std::optional(place(std::move(*fatbin), at));
 }
 
-std::optional<Container> ImageFinder::nvvm_at(std::uint64_t at, std::uint64_t end) {
+std::optional<Fatbin> ImageFinder::nvvm_at(std::uint64_t at, std::uint64_t end) {
   const auto bytes = in_.at(at, static_cast<std::size_t>(std::min<std::uint64_t>(end - at, kNvvmHead)));
-  auto container = bytes ? read_nvvm_head(*bytes) : std::nullopt;
-  if (container) return place(std::move(*container), at);
+  auto fatbin = bytes ? read_nvvm_head(*bytes) : std::nullopt;
+  if (fatbin) return place(std::move(*fatbin), at);
   return std::nullopt;
 }
 
@@ -161,25 +161,25 @@ ImageFinder::Ptx ImageFinder::ptx_at(std::uint64_t begin, std::uint64_t at, std:
   if (!whole &&
       (before == Before::quote || module.terminated() || (!module.begun() && module.size() < kHeadMost)))
     return {std::nullopt, behind};
-  auto container = read_bare_ptx(PartSource(source_, start, behind - start));
-  if (!container) return none;
-  if (!whole) container->entries[0].unknown = "its end is not found";
+  auto fatbin = read_bare_ptx(PartSource(source_, start, behind - start));
+  if (!fatbin) return none;
+  if (!whole) fatbin->entries[0].unknown = "its end is not found";
   // The program may hand it over, and drivers differ in whether they take it.
-  if (before == Before::marker) container->entries[0].unknown = "a line marker stands before it";
+  if (before == Before::marker) fatbin->entries[0].unknown = "a line marker stands before it";
   constexpr std::string_view kMark = "\xef\xbb\xbf";
   if (start - begin >= kMark.size()) {
     const auto mark = text_.at(start - kMark.size(), kMark.size());
-    if (mark && mark->text() == kMark) container->entries[0].unknown = "a byte order mark stands before it";
+    if (mark && mark->text() == kMark) fatbin->entries[0].unknown = "a byte order mark stands before it";
   }
-  container->entries[0].optix = optix;
-  return {place(std::move(*container), start), behind};
+  fatbin->entries[0].optix = optix;
+  return {place(std::move(*fatbin), start), behind};
 }
 
-Container ImageFinder::place(Container container, std::uint64_t at) {
-  container.bare = true;
-  container.offset = container.entries[0].offset = container.entries[0].payload_offset = at;
-  container.orphan = is_payload(at, container.size);
-  return container;
+Fatbin ImageFinder::place(Fatbin fatbin, std::uint64_t at) {
+  fatbin.bare = true;
+  fatbin.offset = fatbin.entries[0].offset = fatbin.entries[0].payload_offset = at;
+  fatbin.orphan = is_payload(at, fatbin.size);
+  return fatbin;
 }
 
 // Does an entry's header stand before it, of which it is the payload?

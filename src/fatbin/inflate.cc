@@ -15,17 +15,17 @@ namespace {
 constexpr std::uint64_t kLz4RatioMost = 255, kZstdRatioMost = std::uint64_t{32} * 1024;
 constexpr std::uint64_t kImageMost = std::uint64_t{1} << 30;
 
-Error cannot_inflate(const Entry& entry, std::string why) {
+Error cannot_inflate(const FatbinEntry& entry, std::string why) {
   return Error{"entry at " + hex(entry.offset), std::move(why), {}};
 }
 
-Error inflated_size(const Entry& entry, const std::string& found) {
+Error inflated_size(const FatbinEntry& entry, const std::string& found) {
   return cannot_inflate(
       entry, "image must inflate to " + count_of(entry.uncompressed_size, "byte") + ", found " + found);
 }
 
 // Refuses by the header alone, before anything is allocated.
-Status check_sizes(const Entry& entry) {
+Status check_sizes(const FatbinEntry& entry) {
   if (entry.obfuscated) return cannot_inflate(entry, "image is obfuscated, it cannot be inflated");
   const std::uint64_t size = entry.uncompressed_size, stored = entry.stored_size;
   if (size > kImageMost || stored > kImageMost)
@@ -41,7 +41,7 @@ Status check_sizes(const Entry& entry) {
 
 }  // namespace
 
-std::uint64_t inflating_needs(const Entry& entry) {
+std::uint64_t inflating_needs(const FatbinEntry& entry) {
   if (!check_sizes(entry)) return 0;
   return entry.stored_size + (entry.compression == Compression::none ? 0 : entry.uncompressed_size);
 }
@@ -63,7 +63,7 @@ void Inflater::shrink(std::uint64_t most) {
   state_->image.release();
 }
 
-Result<ByteView> Inflater::inflate(const Entry& entry, const ByteSource& source) {
+Result<ByteView> Inflater::inflate(const FatbinEntry& entry, const ByteSource& source) {
   const std::uint64_t remain =
       entry.payload_offset <= source.size() ? source.size() - entry.payload_offset : 0;
   const auto size = static_cast<std::size_t>(entry.uncompressed_size);
@@ -108,7 +108,7 @@ Result<ByteView> Inflater::inflate(const Entry& entry, const ByteSource& source)
   return ByteView{image, size};
 }
 
-Result<Bytes> inflate(const Entry& entry, const ByteSource& source) {
+Result<Bytes> inflate(const FatbinEntry& entry, const ByteSource& source) {
   Inflater inflater;
   ARCHGUARD_TRY(image, inflater.inflate(entry, source));
   return Bytes(image.data, image.data + image.size);

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "base/window.h"
 #include "fatbin/fatbin.h"
+#include "io/window.h"
 
 namespace archguard::fatbin {
 namespace {

@@ -6,7 +6,6 @@
 
 #include "base/parallel.h"
 #include "base/text.h"
-#include "base/window.h"
 #include "fatbin/bare_image.h"
 #include "fatbin/dynamic_symbols.h"
 #include "fatbin/format.h"
@@ -17,6 +16,7 @@
 #include "fatbin/region_reader.h"
 #include "fatbin/registrations.h"
 #include "fatbin/runtime_code.h"
+#include "io/window.h"
 
 namespace archguard::fatbin {
 namespace {
@@ -29,7 +29,7 @@ constexpr std::size_t kEntriesAhead = 1 << 14;
 
 // The host code of an object made with -rdc=true registers through a function of this name and a suffix of
 // its own, which the device linker writes. A file that still wants it from elsewhere was linked without: what
-// its relocatable containers hold never became a container that runs, and loading it fails.
+// its relocatable fat binaries hold never became a fat binary that runs, and loading it fails.
 constexpr std::string_view kLinkedRegistration = "__cudaRegisterLinkedBinary";
 constexpr const char* kRebuild = "build it anew, and keep the sections .nv_fatbin and __nv_relfatbin";
 
@@ -42,7 +42,7 @@ struct Span {
 struct Piece {
   Region region;
   bool named = false;
-  std::uint64_t begin = 0, stop = 0;  // its containers start there
+  std::uint64_t begin = 0, stop = 0;  // its fat binaries start there
 
   Found read(RegionReader& reader, std::uint64_t from) const {
     return named ? reader.walk(region) : reader.search(region, from, stop);
@@ -61,7 +61,7 @@ class ObjectReader {
   void read() {
     const unsigned threads = size_ < 2 * kObjectPart ? 1 : threads_to_use();
     read_pieces(plan(threads > 1), threads);
-    if (!stopped_ && errors_ == 0 && !out_.holds_containers() && !loads_code())
+    if (!stopped_ && errors_ == 0 && !out_.holds_fatbins() && !loads_code())
       read_pieces(plan_code(threads > 1), threads);
     if (stopped_) return;
     check_registrations();
@@ -81,9 +81,9 @@ class ObjectReader {
   bool loads_code() const { return !out_.runtime_code.empty(); }
 
   // Reads the pieces on all cores, each as if nothing came before it, and joins them in the file's order. A
-  // container that reaches into the next piece shows only then: what was read of that piece still holds where
-  // the container ends between two of the piece's own; else that piece is read again from there. One with
-  // many entries comes part by part.
+  // fat binary that reaches into the next piece shows only then: what was read of that piece still holds
+  // where the fat binary ends between two of the piece's own; else that piece is read again from there. One
+  // with many entries comes part by part.
   void read_pieces(const std::vector<Piece>& pieces, unsigned threads) {
     std::vector<std::unique_ptr<RegionReader>> readers;
     for (unsigned i = 0; i < threads; ++i)
@@ -92,12 +92,12 @@ class ObjectReader {
         pieces.size(), kPiecesAhead,
         [&](std::size_t i, unsigned thread) { return pieces[i].read(*readers[thread], pieces[i].begin); },
         threads);
-    std::uint64_t at = 0;  // where the containers so far end
+    std::uint64_t at = 0;  // where the fat binaries so far end
     for (const Piece& piece : pieces) {
       if (stopped_) return;
       Found part = found.next();
       const std::uint64_t begin = std::max(at, piece.begin);
-      if (begin >= part.end && !part.cut) continue;  // all of it lies within a container
+      if (begin >= part.end && !part.cut) continue;  // all of it lies within a fat binary
       if (piece.region.kind != RegionKind::nvidia && part.cut) {
         RegionReader again(source_, sections_, kEntriesMost);
         part = piece.read(again, begin);
@@ -125,7 +125,7 @@ class ObjectReader {
                                         [](const Span& span) { return span.code; }),
                          without_data.end());
     auto hidden = without_data.begin();
-    // From `at` to `end`, in parts, without what holds no data. A container may still reach over that.
+    // From `at` to `end`, in parts, without what holds no data. A fat binary may still reach over that.
     const auto add_search = [&](std::uint64_t end) {
       const Region region{at, end, {}, 0, false};
       while (at < end) {
@@ -271,20 +271,20 @@ class ObjectReader {
   }
 
   void check_device_link() {
-    const Container* relocatable = list_.relocatable();
+    const Fatbin* relocatable = list_.relocatable();
     if (host_.format != HostFormat::elf || relocatable == nullptr) return;
     const std::string wanted = wanted_registration();
     if (!wanted.empty()) return add_not_linked(*relocatable, "the file wants " + wanted);
     // A static program wants nothing from elsewhere, and may hold functions of that name that do nothing.
     if (const auto unlinked = not_device_linked(out_))
-      add_not_linked(out_.containers[unlinked->container],
+      add_not_linked(out_.fatbins[unlinked->fatbin],
                      unlinked->id.empty() ? "the file registers no device link"
                                           : "no device link of the file has '" + unlinked->id + "'");
   }
 
-  void add_not_linked(const Container& container, const std::string& told_by) {
+  void add_not_linked(const Fatbin& fatbin, const std::string& told_by) {
     code_.errors.push_back(
-        {where(out_, container),
+        {where(out_, fatbin),
          "was not device-linked: " + told_by + ", and no kernel of -rdc=true runs without it",
          "link it with nvcc, or with what nvcc -dlink makes of its objects (CMake: "
          "CUDA_RESOLVE_DEVICE_SYMBOLS "
@@ -304,36 +304,36 @@ class ObjectReader {
     return wanted;
   }
 
-  // Takes the containers out of it, with their memory.
+  // Takes the fat binaries out of it, with their memory.
   void add(Found& found) {
-    std::vector<Container> containers = std::move(found.containers);
+    std::vector<Fatbin> fatbins = std::move(found.fatbins);
     std::size_t index = 0;
     for (const FoundError& error : found.errors) {
-      for (; index < error.after && !stopped_; ++index) add_container(std::move(containers[index]));
+      for (; index < error.after && !stopped_; ++index) add_fatbin(std::move(fatbins[index]));
       if (stopped_) return;
       add_error(error.section, error.section_offset, error.error);
     }
-    for (; index < containers.size() && !stopped_; ++index) add_container(std::move(containers[index]));
+    for (; index < fatbins.size() && !stopped_; ++index) add_fatbin(std::move(fatbins[index]));
   }
 
-  void add_container(Container container) {
-    if (container.orphan)
+  void add_fatbin(Fatbin fatbin) {
+    if (fatbin.orphan)
       return add_error(
-          container.section, container.section_offset,
-          Error{hex(container.offset), "an image of a fat binary whose beginning was overwritten", kRebuild});
-    entries_ += container.entries.size() + 1;
+          fatbin.section, fatbin.section_offset,
+          Error{hex(fatbin.offset), "an image of a fat binary whose beginning was overwritten", kRebuild});
+    entries_ += fatbin.entries.size() + 1;
     const bool may_be_data = host_.format == HostFormat::elf || host_.format == HostFormat::pe ||
                              host_.format == HostFormat::mach_o || host_.format == HostFormat::other;
-    container.in_data = host_.linked && may_be_data && !container.bare && !container.relocatable &&
-                        !container.offload && !is_linked_section(container.section);
+    fatbin.in_data = host_.linked && may_be_data && !fatbin.bare && !fatbin.relocatable && !fatbin.offload &&
+                     !is_linked_section(fatbin.section);
     if (entries_ > kEntriesMost) {
-      add_error(container.section, container.section_offset,
-                Error{hex(container.offset),
+      add_error(fatbin.section, fatbin.section_offset,
+                Error{hex(fatbin.offset),
                       "more than " + std::to_string(kEntriesMost) + " images, the rest is not read",
                       {}});
       stopped_ = true;
     }
-    list_.add(std::move(container));
+    list_.add(std::move(fatbin));
   }
 
   // `error.where` comes as an offset within the object and leaves as a place: "t.o(.nv_fatbin+0x10)".
@@ -351,7 +351,7 @@ class ObjectReader {
   const HostObject& host_;
   DeviceObject& out_;
   DeviceCode& code_;
-  ContainerList list_;
+  FatbinList list_;
   std::uint64_t size_;
   std::vector<const Section*> sections_;  // with bytes, by offset
   std::size_t entries_ = 0;
@@ -359,23 +359,23 @@ class ObjectReader {
   bool stopped_ = false;
 };
 
-void add_bare(Result<Container> container, DeviceObject& out, DeviceCode& code) {
-  if (container)
-    out.containers.push_back(std::move(*container));
+void add_bare(Result<Fatbin> fatbin, DeviceObject& out, DeviceCode& code) {
+  if (fatbin)
+    out.fatbins.push_back(std::move(*fatbin));
   else
-    code.errors.push_back({object_name(out.path, out.member), container.error().what, container.error().fix});
+    code.errors.push_back({object_name(out.path, out.member), fatbin.error().what, fatbin.error().fix});
 }
 
 // LTO-IR or OptiX-IR, alone in its file.
-Result<Container> read_bare_nvvm(const ByteSource& source) {
+Result<Fatbin> read_bare_nvvm(const ByteSource& source) {
   constexpr std::uint64_t kHeadMost = 1024;
   ARCHGUARD_TRY(start, read_bytes(source, 0, std::min(kHeadMost, source.size())));
-  auto container = read_nvvm_head(start);
-  if (!container) return Error{{}, "is LTO-IR or OptiX-IR whose head is not understood", {}};
-  container->bare = true;
-  container->size = source.size();
-  container->entries[0].stored_size = container->entries[0].uncompressed_size = source.size();
-  return std::move(*container);
+  auto fatbin = read_nvvm_head(start);
+  if (!fatbin) return Error{{}, "is LTO-IR or OptiX-IR whose head is not understood", {}};
+  fatbin->bare = true;
+  fatbin->size = source.size();
+  fatbin->entries[0].stored_size = fatbin->entries[0].uncompressed_size = source.size();
+  return std::move(*fatbin);
 }
 
 }  // namespace

@@ -75,7 +75,7 @@ class PieceReader {
     piece.image = offset_ + image;
     piece.image_end = piece.image + image_size;
     if (!piece.cuda || kind == kFatbinary) return piece;
-    Entry entry;
+    FatbinEntry entry;
     entry.offset = offset_;
     entry.payload_offset = piece.image;
     entry.stored_size = entry.uncompressed_size = image_size;
@@ -115,7 +115,7 @@ class PieceReader {
   }
 
   // Says whether it is a cubin that is linked.
-  bool add_kind(std::uint16_t kind, Entry& entry) {
+  bool add_kind(std::uint16_t kind, FatbinEntry& entry) {
     const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(kHeadOfPtx, entry.stored_size));
     const auto start = in_.at(entry.payload_offset, count);
     const ByteView bytes = start ? *start : ByteView{};
@@ -164,11 +164,11 @@ bool is_cuda_bundle(std::string_view section) {
   return starts_with(section, kBundle) && section.find("-nvptx") != std::string_view::npos;
 }
 
-std::optional<Container> read_bitcode_bundle(Window& in, std::uint64_t offset, std::uint64_t end,
-                                             std::string_view section) {
+std::optional<Fatbin> read_bitcode_bundle(Window& in, std::uint64_t offset, std::uint64_t end,
+                                          std::string_view section) {
   const auto start = in.at(offset, static_cast<std::size_t>(std::min<std::uint64_t>(4, end - offset)));
   if (!start || !is_bitcode(*start)) return std::nullopt;
-  Entry entry;
+  FatbinEntry entry;
   entry.kind = EntryKind::ltoir;
   entry.kind_code = kKindLtoir;
   entry.own_arch = true;
@@ -180,16 +180,17 @@ std::optional<Container> read_bitcode_bundle(Window& in, std::uint64_t offset, s
     entry.arch = *arch;
   else
     entry.unknown = "bitcode for no architecture";
-  Container container;
-  container.offset = offset;
-  container.size = end - offset;
-  container.entries.push_back(std::move(entry));
-  return container;
+  Fatbin fatbin;
+  fatbin.offset = offset;
+  fatbin.size = end - offset;
+  fatbin.entries.push_back(std::move(entry));
+  return fatbin;
 }
 
-bool holds_like(const Container& container, const Entry& entry) {
-  return std::any_of(container.entries.begin(), container.entries.end(),
-                     [&](const Entry& each) { return each.kind == entry.kind && each.arch == entry.arch; });
+bool holds_like(const Fatbin& fatbin, const FatbinEntry& entry) {
+  return std::any_of(fatbin.entries.begin(), fatbin.entries.end(), [&](const FatbinEntry& each) {
+    return each.kind == entry.kind && each.arch == entry.arch;
+  });
 }
 
 }  // namespace archguard::fatbin

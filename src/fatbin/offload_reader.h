@@ -4,8 +4,8 @@
 #include <optional>
 #include <string_view>
 
-#include "base/window.h"
 #include "fatbin/fatbin.h"
+#include "io/window.h"
 
 namespace archguard::fatbin {
 
@@ -21,10 +21,10 @@ bool is_cuda_bundle(std::string_view section);
 
 // One of the pieces of an offload section: an image for one architecture.
 struct OffloadPiece {
-  std::uint64_t end = 0;       // of the piece, within the object
-  bool cuda = true;            // else an image for another vendor's devices, which is passed over
-  std::optional<Entry> entry;  // nothing where the image is a fat binary of its own
-  bool whole = false;          // a cubin that is linked: no part for a linker
+  std::uint64_t end = 0;             // of the piece, within the object
+  bool cuda = true;                  // else an image for another vendor's devices, which is passed over
+  std::optional<FatbinEntry> entry;  // nothing where the image is a fat binary of its own
+  bool whole = false;                // a cubin that is linked: no part for a linker
   std::uint64_t image = 0, image_end = 0;
 };
 
@@ -33,10 +33,10 @@ struct OffloadPiece {
 Result<OffloadPiece> read_offload_piece(Window& in, std::uint64_t offset, std::uint64_t end);
 
 // The rest of a bundle's section, which is LLVM's bitcode; nothing where it is not.
-std::optional<Container> read_bitcode_bundle(Window& in, std::uint64_t offset, std::uint64_t end,
-                                             std::string_view section);
+std::optional<Fatbin> read_bitcode_bundle(Window& in, std::uint64_t offset, std::uint64_t end,
+                                          std::string_view section);
 
-// The pieces of one source file make one container: an image of the same kind and arch begins the next.
-bool holds_like(const Container& container, const Entry& entry);
+// The pieces of one source file make one fat binary: an image of the same kind and arch begins the next.
+bool holds_like(const Fatbin& fatbin, const FatbinEntry& entry);
 
 }  // namespace archguard::fatbin

@@ -14,7 +14,7 @@ constexpr std::size_t kPieceAhead = 256;
 // Pieces back to back, with zero bytes between; see offload_reader.cc.
 Found RegionReader::walk_offload(const Region& region) {
   start(region.begin);
-  std::optional<Container> container;  // that the next piece may belong to
+  std::optional<Fatbin> fatbin;  // that the next piece may belong to
   std::uint64_t at = region.begin;
   while (at < region.end && !found_.cut) {
     const std::uint64_t remain = region.end - at;
@@ -26,45 +26,45 @@ Found RegionReader::walk_offload(const Region& region) {
     }
     auto piece = read_offload_piece(in_, at, region.end);
     if (!piece) {
-      add_offloaded(container);
+      add_offloaded(fatbin);
       add_error(region, std::move(piece).error());
       search_in(region, at + std::min<std::uint64_t>(remain, 4), region.end, false);
       break;
     }
     if (piece->cuda && !piece->entry) {  // a fat binary of NVIDIA's
-      add_offloaded(container);
-      take_container(region, piece->image, piece->image_end);
+      add_offloaded(fatbin);
+      take_fatbin(region, piece->image, piece->image_end);
     } else if (piece->cuda) {
       const bool relocatable = region.relocatable && !piece->whole;
-      if (container && (container->offset + container->size != at || container->relocatable != relocatable ||
-                        holds_like(*container, *piece->entry)))
-        add_offloaded(container);
-      if (!container) {
-        container.emplace();
-        container->offset = at;
-        container->section = region.section;
-        container->section_offset = region.section_offset;
-        container->relocatable = relocatable;
-        container->offload = true;
+      if (fatbin && (fatbin->offset + fatbin->size != at || fatbin->relocatable != relocatable ||
+                     holds_like(*fatbin, *piece->entry)))
+        add_offloaded(fatbin);
+      if (!fatbin) {
+        fatbin.emplace();
+        fatbin->offset = at;
+        fatbin->section = region.section;
+        fatbin->section_offset = region.section_offset;
+        fatbin->relocatable = relocatable;
+        fatbin->offload = true;
       }
       if (!region.relocatable && piece->entry->own_arch)
         piece->entry->unknown = "code that libomptarget may compile when the program runs";
-      container->entries.push_back(std::move(*piece->entry));
-      container->size = piece->end - container->offset;
+      fatbin->entries.push_back(std::move(*piece->entry));
+      fatbin->size = piece->end - fatbin->offset;
     }
     at = piece->end;
   }
-  add_offloaded(container);
+  add_offloaded(fatbin);
   found_.end = region.end;
   return std::move(found_);
 }
 
-void RegionReader::add_offloaded(std::optional<Container>& container) {
-  if (!container) return;
-  entries_ += container->entries.size() + 1;
+void RegionReader::add_offloaded(std::optional<Fatbin>& fatbin) {
+  if (!fatbin) return;
+  entries_ += fatbin->entries.size() + 1;
   found_.cut = found_.cut || entries_ > entries_most_;
-  found_.containers.push_back(std::move(*container));
-  container.reset();
+  found_.fatbins.push_back(std::move(*fatbin));
+  fatbin.reset();
 }
 
 // Relocatable cubins back to back, with zero bytes between, or LLVM's bitcode.
@@ -80,7 +80,7 @@ Found RegionReader::walk_bundle(const Region& region) {
       continue;
     }
     auto cubin = images_.cubin_at(at, region.end);
-    std::optional<Container> image;
+    std::optional<Fatbin> image;
     if (cubin) image = std::move(*cubin);
     if (!image) image = read_bitcode_bundle(in_, at, region.end, region.section);
     if (!image) {

@@ -9,7 +9,7 @@
 namespace archguard::fatbin {
 namespace {
 
-// A search reads small blocks at first, since the next container is often near, and larger ones as it goes
+// A search reads small blocks at first, since the next fat binary is often near, and larger ones as it goes
 // on. A read of a header takes what stands next to it along.
 constexpr std::size_t kBlockLeast = 256, kBlockMost = std::size_t{128} * 1024, kBlockGrowth = 8;
 constexpr std::size_t kHeaderAhead = 256;
@@ -20,10 +20,10 @@ constexpr std::size_t kRegionMagicSize = 4;
 bool Found::drop_before(std::uint64_t offset) {
   if (offset <= begin) return true;
   if (!errors.empty() || cut) return false;
-  const auto next = std::lower_bound(containers.begin(), containers.end(), offset,
-                                     [](const Container& c, std::uint64_t at) { return c.offset < at; });
-  if (next != containers.begin() && (next - 1)->offset + (next - 1)->size > offset) return false;
-  containers.erase(containers.begin(), next);
+  const auto next = std::lower_bound(fatbins.begin(), fatbins.end(), offset,
+                                     [](const Fatbin& c, std::uint64_t at) { return c.offset < at; });
+  if (next != fatbins.begin() && (next - 1)->offset + (next - 1)->size > offset) return false;
+  fatbins.erase(fatbins.begin(), next);
   return true;
 }
 
@@ -85,7 +85,7 @@ Found RegionReader::walk_from(const Region& region, std::uint64_t at) {
     block_size = kHeaderAhead;
     const std::uint32_t magic = bytes.u32(0);
     if (magic == kMagic) {
-      const auto next = take_container(region, at, region.end);
+      const auto next = take_fatbin(region, at, region.end);
       if (!next) {
         search_in(region, at + kRegionMagicSize, region.end, false);
         break;
@@ -154,13 +154,13 @@ void RegionReader::search_in(const Region& region, std::uint64_t begin, std::uin
       at = next.value_or(at + 1);
       continue;
     }
-    if (!reader_.is_container(at, end)) {
+    if (!reader_.is_fatbin(at, end)) {
       const bool code = section != nullptr && section->executable;
       if (!code && at % 8 == 0 && reader_.is_damaged(at, end)) add_damaged(place, at, end);
       ++at;
       continue;
     }
-    at = take_container(place, at, end).value_or(at + kRegionMagicSize);
+    at = take_fatbin(place, at, end).value_or(at + kRegionMagicSize);
     block_end = at;
     block_size = kBlockLeast;
   }
@@ -168,21 +168,21 @@ void RegionReader::search_in(const Region& region, std::uint64_t begin, std::uin
 }
 
 void RegionReader::add_damaged(const Region& region, std::uint64_t at, std::uint64_t end) {
-  auto container = reader_.read(at, end);
-  add_error(region, container ? Error{hex(at), "container size must not be 0 before an entry", {}}
-                              : std::move(container).error());
+  auto fatbin = reader_.read(at, end);
+  add_error(region, fatbin ? Error{hex(at), "fat binary's size must not be 0 before an entry", {}}
+                           : std::move(fatbin).error());
 }
 
-// Reads the container at `at` and says where it ends; nothing where it is damaged so that nobody knows.
-std::optional<std::uint64_t> RegionReader::take_container(const Region& region, std::uint64_t at,
-                                                          std::uint64_t end) {
-  auto container = reader_.read(at, end);
-  if (!container) {
-    add_error(region, std::move(container).error());
+// Reads the fat binary at `at` and says where it ends; nothing where it is damaged so that nobody knows.
+std::optional<std::uint64_t> RegionReader::take_fatbin(const Region& region, std::uint64_t at,
+                                                       std::uint64_t end) {
+  auto fatbin = reader_.read(at, end);
+  if (!fatbin) {
+    add_error(region, std::move(fatbin).error());
     return reader_.end_of_damaged(at, end);
   }
-  container->relocatable = region.relocatable;
-  return add(region, std::move(*container));
+  fatbin->relocatable = region.relocatable;
+  return add(region, std::move(*fatbin));
 }
 
 // Reads the image that may begin at `at` and says where to go on; nothing where there is none, or it is
@@ -196,7 +196,7 @@ std::optional<std::uint64_t> RegionReader::take_image(const Region& region, std:
   if (kind == SignatureKind::ptx) {
     // The comments above it are none of the module before it.
     auto image = images_.ptx_at(std::max(region.begin, found_.last_end), at, end);
-    if (image.container) add(region, std::move(*image.container));
+    if (image.fatbin) add(region, std::move(*image.fatbin));
     return image.next;
   }
   auto image = images_.cubin_at(at, end);
@@ -205,14 +205,14 @@ std::optional<std::uint64_t> RegionReader::take_image(const Region& region, std:
 }
 
 // Says where it ends.
-std::uint64_t RegionReader::add(const Region& region, Container container) {
-  container.section = region.section;
-  container.section_offset = region.section_offset;
-  entries_ += container.entries.size() + 1;
+std::uint64_t RegionReader::add(const Region& region, Fatbin fatbin) {
+  fatbin.section = region.section;
+  fatbin.section_offset = region.section_offset;
+  entries_ += fatbin.entries.size() + 1;
   found_.cut = found_.cut || entries_ > entries_most_;
-  const std::uint64_t next = container.offset + container.size;
+  const std::uint64_t next = fatbin.offset + fatbin.size;
   found_.last_end = next;
-  found_.containers.push_back(std::move(container));
+  found_.fatbins.push_back(std::move(fatbin));
   return next;
 }
 
@@ -231,8 +231,7 @@ const Section* RegionReader::section_at(std::uint64_t offset) const {
 }
 
 void RegionReader::add_error(const Region& region, Error error) {
-  found_.errors.push_back(
-      {found_.containers.size(), region.section, region.section_offset, std::move(error)});
+  found_.errors.push_back({found_.fatbins.size(), region.section, region.section_offset, std::move(error)});
   found_.cut = found_.cut || found_.errors.size() == kErrorsMost;
 }
 

@@ -4,12 +4,12 @@
 #include <string>
 #include <vector>
 
-#include "host/host_file.h"
-#include "base/window.h"
-#include "fatbin/container_reader.h"
 #include "fatbin/fatbin.h"
+#include "fatbin/fatbin_reader.h"
 #include "fatbin/image_finder.h"
 #include "fatbin/signature.h"
+#include "host/host_file.h"
+#include "io/window.h"
 
 namespace archguard::fatbin {
 
@@ -32,7 +32,7 @@ struct Region {
 };
 
 struct FoundError {
-  std::size_t after = 0;  // how many containers were found before it
+  std::size_t after = 0;  // how many fat binaries were found before it
   std::string section;
   std::uint64_t section_offset = 0;
   Error error;  // `where` is the offset within the object, in hex
@@ -40,14 +40,14 @@ struct FoundError {
 
 // What a region holds, in the file's order.
 struct Found {
-  std::vector<Container> containers;
+  std::vector<Fatbin> fatbins;
   std::vector<FoundError> errors;
   std::uint64_t begin = 0;
-  std::uint64_t end = 0;  // where the search stopped: behind the last container, or at the end of its part
+  std::uint64_t end = 0;  // where the search stopped: behind the last fat binary, or at the end of its part
   bool cut = false;       // it has more entries than it was allowed, or more than kErrorsMost errors
   // Cut: `end` is where to go on, with these. Not in a region of clang's.
   bool searching = false;
-  std::uint64_t last_end = 0;  // of the last container
+  std::uint64_t last_end = 0;  // of the last fat binary
 
   // Makes it what a search from `offset` finds; false where this one, from `begin`, cannot tell.
   bool drop_before(std::uint64_t offset);
@@ -67,11 +67,11 @@ class RegionReader {
   // What follows behind what was cut: with a `stop` by search(), else by walk().
   Found go_on(const Region& region, const Found& cut, std::optional<std::uint64_t> stop);
 
-  // A region that holds nothing but containers, at multiples of 8 from its start, with zero bytes between.
+  // A region that holds nothing but fat binaries, at multiples of 8 from its start, with zero bytes between.
   // Anything else is an error, and what follows is searched.
   Found walk(const Region& region);
 
-  // Looks for containers by signature that start in [begin, stop) and end within the region, and for bare
+  // Looks for fat binaries by signature that start in [begin, stop) and end within the region, and for bare
   // images. A magic that no header follows is chance: code that makes fat binaries holds it as a constant.
   // One that a damaged header follows, at a multiple of 8, is an error.
   Found search(const Region& region, std::uint64_t begin, std::uint64_t stop);
@@ -81,12 +81,12 @@ class RegionReader {
   Found walk_from(const Region& region, std::uint64_t at);
   Found walk_offload(const Region& region);  // in offload_walk.cc, as the next two
   Found walk_bundle(const Region& region);
-  void add_offloaded(std::optional<Container>& container);
+  void add_offloaded(std::optional<Fatbin>& fatbin);
   void search_in(const Region& region, std::uint64_t begin, std::uint64_t stop, bool images);
   std::optional<std::uint64_t> take_image(const Region& region, std::uint64_t at, std::uint64_t end,
                                           SignatureKind kind);
-  std::uint64_t add(const Region& region, Container container);
-  std::optional<std::uint64_t> take_container(const Region& region, std::uint64_t at, std::uint64_t end);
+  std::uint64_t add(const Region& region, Fatbin fatbin);
+  std::optional<std::uint64_t> take_fatbin(const Region& region, std::uint64_t at, std::uint64_t end);
   void add_damaged(const Region& region, std::uint64_t at, std::uint64_t end);
   void add_error(const Region& region, Error error);
   std::uint64_t skip_hole(std::uint64_t at);
@@ -95,7 +95,7 @@ class RegionReader {
   const std::vector<const Section*>& sections_;
   Window in_;
   Extent data_;  // around what was read last
-  ContainerReader reader_;
+  FatbinReader reader_;
   ImageFinder images_;
   std::size_t entries_most_;
   Found found_;

@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "base/text.h"
-#include "base/window.h"
 #include "fatbin/addresses.h"
 #include "fatbin/format.h"
+#include "io/window.h"
 
 namespace archguard::fatbin {
 namespace {
@@ -76,7 +76,7 @@ class RegistrationReader {
  public:
   RegistrationReader(const ByteSource& source, const HostObject& host, DeviceObject& out)
       : source_(source), host_(host), out_(out), addresses_(source, host) {
-    for (const Container& container : out.containers) claimed_.push_back(container.bare || container.offload);
+    for (const Fatbin& fatbin : out.fatbins) claimed_.push_back(fatbin.bare || fatbin.offload);
   }
 
   RegistrationProblems read() {
@@ -112,35 +112,35 @@ class RegistrationReader {
   void resolve(const Section& section, std::uint64_t pointer, std::uint64_t value,
                Registration& registration) {
     auto target = addresses_.in_place(value);
-    auto container = target ? container_at(*target) : std::nullopt;
-    if (!container) {
+    auto fatbin = target ? fatbin_at(*target) : std::nullopt;
+    if (!fatbin) {
       if (const auto relocated = addresses_.relocated(section, pointer)) {
         target = relocated;
-        container = container_at(*target);
+        fatbin = fatbin_at(*target);
       }
     }
-    if (container) {
-      claimed_[*container] = true;
-      if (registration.device_linked) out_.containers[*container].in_data = false;
-      registration.container = container;
+    if (fatbin) {
+      claimed_[*fatbin] = true;
+      if (registration.device_linked) out_.fatbins[*fatbin].in_data = false;
+      registration.fatbin = fatbin;
     } else if (!target) {
       ++problems_.unresolved;
-    } else if (!is_empty_container(*target) && problems_.lost.size() < kEntriesMost) {
+    } else if (!is_empty_fatbin(*target) && problems_.lost.size() < kEntriesMost) {
       problems_.lost.push_back({*target});
     }
   }
 
-  std::optional<std::size_t> container_at(std::uint64_t offset) const {
-    const auto& all = out_.containers;
+  std::optional<std::size_t> fatbin_at(std::uint64_t offset) const {
+    const auto& all = out_.fatbins;
     const auto found =
         std::lower_bound(all.begin(), all.end(), offset,
-                         [](const Container& each, std::uint64_t wanted) { return each.offset < wanted; });
+                         [](const Fatbin& each, std::uint64_t wanted) { return each.offset < wanted; });
     if (found == all.end() || found->offset != offset || found->bare || found->offload) return std::nullopt;
     return static_cast<std::size_t>(found - all.begin());
   }
 
   // Without entries, and outside of the sections that name themselves, it is not taken for one.
-  bool is_empty_container(std::uint64_t offset) const {
+  bool is_empty_fatbin(std::uint64_t offset) const {
     const auto bytes = read_bytes(source_, offset, kHeaderSize);
     return bytes && Cursor(*bytes).u32(0) == kMagic && Cursor(*bytes).u64(kSizeAt) == 0;
   }
@@ -154,8 +154,8 @@ class RegistrationReader {
     for (const Registration& registration : out_.registrations) {
       if (!registration.device_linked)
         ++objects;
-      else if (registration.container)
-        linked[objects].push_back(*registration.container);
+      else if (registration.fatbin)
+        linked[objects].push_back(*registration.fatbin);
     }
     const bool told = ids.usable && ids.own.size() == objects &&
                       std::all_of(ids.links.begin(), ids.links.end(),
@@ -166,7 +166,7 @@ class RegistrationReader {
       if (registration.device_linked) continue;
       std::string& id = ids.own[next++];
       const bool whole = id == kWholeProgram;
-      if (registration.container) place(out_.containers[*registration.container], whole);
+      if (registration.fatbin) place(out_.fatbins[*registration.fatbin], whole);
       if (!whole) registration.module_id = std::move(id);
     }
     for (auto& [before, links] : ids.links) {
@@ -183,10 +183,10 @@ class RegistrationReader {
     }
   }
 
-  // What registers a container tells what it is, whatever its section is called.
-  static void place(Container& container, bool whole) {
-    container.relocatable |= !whole && !is_linked_section(container.section);
-    container.in_data = false;
+  // What registers a fat binary tells what it is, whatever its section is called.
+  static void place(Fatbin& fatbin, bool whole) {
+    fatbin.relocatable |= !whole && !is_linked_section(fatbin.section);
+    fatbin.in_data = false;
   }
 
   void join_all(const std::map<std::size_t, std::vector<std::size_t>>& linked) {
@@ -200,13 +200,13 @@ class RegistrationReader {
   const HostObject& host_;
   DeviceObject& out_;
   Addresses addresses_;
-  std::vector<bool> claimed_;  // by container; nothing registers bare images
+  std::vector<bool> claimed_;  // by fat binary; nothing registers bare images
   RegistrationProblems problems_;
 };
 
 // Of a device link of nvcc's.
-bool is_part(const Container& container) {
-  return container.relocatable && !container.bare && !container.offload;
+bool is_part(const Fatbin& fatbin) {
+  return fatbin.relocatable && !fatbin.bare && !fatbin.offload;
 }
 
 }  // namespace
@@ -231,27 +231,27 @@ std::optional<Unlinked> not_device_linked(const DeviceObject& object) {
   std::set<std::string_view> joined;
   for (const DeviceLinkIds& link : object.link_ids) joined.insert(link.ids.begin(), link.ids.end());
   for (const Registration& each : all) {
-    if (!each.container || !object.containers[*each.container].relocatable) continue;
-    if (!any_link) return Unlinked{*each.container, {}};
+    if (!each.fatbin || !object.fatbins[*each.fatbin].relocatable) continue;
+    if (!any_link) return Unlinked{*each.fatbin, {}};
     if (told && !each.module_id.empty() && joined.count(each.module_id) == 0)
-      return Unlinked{*each.container, each.module_id};
+      return Unlinked{*each.fatbin, each.module_id};
   }
   return std::nullopt;
 }
 
 void find_device_links(DeviceCode& code) {
-  std::map<std::string_view, ContainerRef> by_id;
+  std::map<std::string_view, FatbinRef> by_id;
   const bool any = std::any_of(code.objects.begin(), code.objects.end(),
                                [](const DeviceObject& object) { return !object.link_ids.empty(); });
   if (!any) return;
   for (std::size_t i = 0; i < code.objects.size(); ++i)
     for (const Registration& registration : code.objects[i].registrations)
-      if (!registration.module_id.empty() && registration.container)
-        by_id.try_emplace(registration.module_id, ContainerRef{i, *registration.container});
+      if (!registration.module_id.empty() && registration.fatbin)
+        by_id.try_emplace(registration.module_id, FatbinRef{i, *registration.fatbin});
   // An object is in one device link, and its host code calls the registration of that one.
   std::set<std::pair<std::size_t, std::size_t>> taken;
-  const auto take = [&](DeviceLink& link, ContainerRef part) {
-    const bool is_new = taken.emplace(part.object, part.container).second;
+  const auto take = [&](DeviceLink& link, FatbinRef part) {
+    const bool is_new = taken.emplace(part.object, part.fatbin).second;
     if (is_new) link.parts.push_back(part);
     return is_new;
   };
@@ -260,8 +260,8 @@ void find_device_links(DeviceCode& code) {
     for (DeviceLinkIds& ids : object.link_ids) {
       DeviceLink link;
       for (const std::size_t linked : ids.linked) link.linked.push_back({i, linked});
-      for (std::size_t j = 0; ids.all && j < object.containers.size(); ++j)
-        if (is_part(object.containers[j])) take(link, {i, j});
+      for (std::size_t j = 0; ids.all && j < object.fatbins.size(); ++j)
+        if (is_part(object.fatbins[j])) take(link, {i, j});
       for (std::string& id : ids.ids) {
         const auto found = by_id.find(id);
         if (found == by_id.end() || !take(link, found->second)) link.absent.push_back(std::move(id));

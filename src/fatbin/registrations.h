@@ -6,34 +6,34 @@
 #include <string_view>
 #include <vector>
 
-#include "host/host_file.h"
 #include "fatbin/fatbin.h"
+#include "host/host_file.h"
 
 namespace archguard::fatbin {
 
-// A registration that the object's containers do not answer.
+// A registration that the object's fat binaries do not answer.
 struct LostRegistration {
-  std::uint64_t offset = 0;  // within the object: where the container should be
+  std::uint64_t offset = 0;  // within the object: where the fat binary should be
 };
 
 // The section of registrations, whose name the linkers of PE images cut.
 bool is_registration_section(std::string_view name);
 
 struct RegistrationProblems {
-  std::vector<LostRegistration> lost;  // resolved, and no container that can be read is there
+  std::vector<LostRegistration> lost;  // resolved, and no fat binary that can be read is there
   std::uint64_t unresolved = 0;        // of these the file does not tell the place …
-  std::uint64_t unclaimed = 0;         // … and so many containers are left for them
+  std::uint64_t unclaimed = 0;         // … and so many fat binaries are left for them
   bool overlap = false;                // sections of registrations share bytes, and not all of them were read
 };
 
 // Reads what the object's host code registers, and the ids of separate compilation, into `out`, whose
-// containers have been read. Layout and what it was seen on: docs/reference/fatbin.md#registrations.
+// fat binaries have been read. Layout and what it was seen on: docs/reference/fatbin.md#registrations.
 RegistrationProblems read_registrations(const ByteSource& source, const HostObject& host, DeviceObject& out);
 
-// The first relocatable container of a linked file, whose registrations were read, that no device link there
+// The first relocatable fat binary of a linked file, whose registrations were read, that no device link there
 // joined: its object's host code registers it, and nothing takes it up.
 struct Unlinked {
-  std::size_t container = 0;
+  std::size_t fatbin = 0;
   std::string id;  // of the object; empty where the file has no device link at all
 };
 std::optional<Unlinked> not_device_linked(const DeviceObject& object);

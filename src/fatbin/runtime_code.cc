@@ -6,9 +6,9 @@
 #include <set>
 
 #include "base/text.h"
-#include "host/pe_imports.h"
-#include "base/window.h"
 #include "fatbin/dynamic_symbols.h"
+#include "host/pe_imports.h"
+#include "io/window.h"
 
 namespace archguard::fatbin {
 namespace {

@@ -8,7 +8,7 @@
 namespace archguard::fatbin {
 
 // How device code begins, wherever it stands: a fat binary's magic; an ELF file, as a cubin is one; the
-// container of LTO-IR and OptiX-IR; the directive `.version`, with which the text of PTX begins but for
+// fat binary of LTO-IR and OptiX-IR; the directive `.version`, with which the text of PTX begins but for
 // comments.
 enum class SignatureKind { fatbin, elf, nvvm, ptx };
 

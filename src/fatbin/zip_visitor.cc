@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "base/temporary_file.h"
 #include "fatbin/other_file.h"
 #include "host/host_file.h"
+#include "io/temporary_file.h"
 
 namespace archguard::fatbin {
 namespace {
@@ -136,7 +136,7 @@ ZipVisitor::Opened ZipVisitor::open(const Members& members, const ZipMember& mem
   if (!zip && !is_host_file(**bytes)) {
     if (searched) opened.code = search_device_code(**bytes, path_, name, keep_);
     const bool found =
-        searched && (opened.code->objects.front().holds_containers() || !opened.code->errors.empty());
+        searched && (opened.code->objects.front().holds_fatbins() || !opened.code->errors.empty());
     if (!found) opened.code.reset();
     if (!found && !lost) return opened;
   }

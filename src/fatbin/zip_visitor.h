@@ -8,8 +8,8 @@
 
 #include "base/bytes.h"
 #include "base/parallel.h"
-#include "host/zip.h"
 #include "fatbin/fatbin.h"
+#include "host/zip.h"
 
 namespace archguard::fatbin {
 

@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 #include "base/write_file.h"
-#include "base/window.h"
+#include "io/window.h"
 
 namespace archguard {
 namespace {

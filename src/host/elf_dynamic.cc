@@ -4,7 +4,7 @@
 
 #include "base/text.h"
 #include "elf/elf.h"
-#include "base/window.h"
+#include "io/window.h"
 
 namespace archguard {
 namespace {

@@ -3,13 +3,13 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "host/archive.h"
 #include "elf/elf.h"
+#include "host/archive.h"
 #include "host/elf_object.h"
 #include "host/mach_o.h"
 #include "host/pe_object.h"
-#include "image/ptx_text.h"
 #include "host/zip.h"
+#include "image/ptx_text.h"
 
 namespace archguard {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "base/text.h"
 #include "host/pe_object.h"
-#include "base/window.h"
+#include "io/window.h"
 
 namespace archguard {
 namespace {

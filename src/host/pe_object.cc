@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "base/text.h"
-#include "base/window.h"
+#include "io/window.h"
 
 namespace archguard {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "base/text.h"
 #include "host/mach_o.h"
-#include "base/temporary_file.h"
-#include "base/window.h"
+#include "io/temporary_file.h"
+#include "io/window.h"
 
 namespace archguard {
 namespace {

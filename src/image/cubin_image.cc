@@ -1,8 +1,8 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "image/cubin.h"
 #include "elf/elf.h"
+#include "image/cubin.h"
 #include "image/image.h"
 #include "image/sass.h"
 #include "image/symbol_name.h"
@@ -62,9 +62,9 @@ class CubinReader {
  public:
   explicit CubinReader(ByteView cubin) : in_(cubin) {}
 
-  Result<ImageCode> read() {
+  Result<ImageKernels> read() {
     ARCHGUARD_CHECK(open());
-    ImageCode code;
+    ImageKernels code;
     code.relocatable = header_.type != kElfExecutable;
     named_.resize(header_.section_count);
     holds_.resize(header_.section_count);
@@ -173,7 +173,7 @@ class CubinReader {
     return Done{};
   }
 
-  Status add_symbols(const ElfSection& table, ImageCode& code) {
+  Status add_symbols(const ElfSection& table, ImageKernels& code) {
     const std::uint64_t stride = header_.is64 ? 24 : 16;
     if (table.size % stride != 0)
       return Error{{},
@@ -218,7 +218,7 @@ class CubinReader {
     return Done{};
   }
 
-  Status add_parameters(const ElfSection& section, ImageCode& code) {
+  Status add_parameters(const ElfSection& section, ImageKernels& code) {
     if (!starts_with(name_of(section), kKernelInfoSection)) return Done{};
     ARCHGUARD_CHECK(look_at(section));
     code.parameters = std::max(code.parameters, parameters_in(in_.part(section.offset, section.size)));
@@ -289,7 +289,7 @@ class CubinReader {
 
   // Does a function stand for all the code of a cubin that is loaded as it is? Device functions that nothing
   // calls are no kernels, and have no parameters in constant memory.
-  Status check_code_is_named(const ImageCode& code) const {
+  Status check_code_is_named(const ImageKernels& code) const {
     for (std::uint64_t i = 1; i < header_.section_count; ++i) {
       const ElfSection section = section_at(i);
       if (holds_code(section) && section.type != kElfNoBits && !named_[i])
@@ -341,7 +341,7 @@ class CubinReader {
 
 }  // namespace
 
-Result<ImageCode> read_cubin(ByteView cubin) {
+Result<ImageKernels> read_cubin(ByteView cubin) {
   return CubinReader(cubin).read();
 }
 

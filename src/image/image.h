@@ -50,7 +50,7 @@ struct PtxRefusal {
   std::optional<Version> taken_from;  // those of this CUDA and newer take it; nothing where none does
 };
 
-struct ImageCode {
+struct ImageKernels {
   std::vector<Kernel> kernels;            // sorted by name
   std::vector<DeviceVariable> variables;  // sorted by name
   bool relocatable = false;               // an ET_REL cubin, or PTX for linking: no coverage by itself
@@ -75,7 +75,7 @@ void add_wanted(LinkNames& names, std::string_view name);
 
 // An error where the image is damaged or of a generation that is not known: never fewer kernels than it
 // holds.
-Result<ImageCode> read_cubin(ByteView cubin);
-Result<ImageCode> read_ptx(ByteView bytes);
+Result<ImageKernels> read_cubin(ByteView cubin);
+Result<ImageKernels> read_ptx(ByteView bytes);
 
 }  // namespace archguard

@@ -8,7 +8,6 @@
 #include "base/text.h"
 #include "compat/toolkit.h"
 #include "image/cubin.h"
-#include "image/ptx_text.h"
 #include "image/image.h"
 #include "image/ptx_ascii.h"
 #include "image/ptx_body.h"
@@ -16,6 +15,7 @@
 #include "image/ptx_lexer.h"
 #include "image/ptx_limits.h"
 #include "image/ptx_parameters.h"
+#include "image/ptx_text.h"
 #include "image/ptx_variables.h"
 #include "image/symbol_name.h"
 
@@ -43,7 +43,7 @@ class PtxReader {
  public:
   PtxReader(std::string_view text, Version isa) : text_(text), isa_(isa), lexer_(text) {}
 
-  Status read(ImageCode& code) {
+  Status read(ImageKernels& code) {
     std::string_view before;
     for (std::string_view token = lexer_.next(); !token.empty(); before = token, token = lexer_.next()) {
       if (!in_statement_) {
@@ -112,7 +112,7 @@ class PtxReader {
     return Done{};
   }
 
-  Status read_directive(std::string_view token, std::string_view before, ImageCode& code) {
+  Status read_directive(std::string_view token, std::string_view before, ImageKernels& code) {
     if (!before.empty())
       ARCHGUARD_CHECK(
           check_ptx_directive(token, is_linking(before) ? PtxPlace::linked : PtxPlace::variable, level()));
@@ -142,7 +142,7 @@ class PtxReader {
     return Done{};
   }
 
-  Status add_address_size(ImageCode& code) {
+  Status add_address_size(ImageKernels& code) {
     in_statement_ = false;
     const std::string_view size = lexer_.next();
     code.is32 = size == "32";
@@ -188,7 +188,7 @@ class PtxReader {
   }
 
   // Declared, `.func name (…);`, or with a body.
-  Status add_function(bool visible, ImageCode& code) {
+  Status add_function(bool visible, ImageKernels& code) {
     ARCHGUARD_TRY(name, name_of_function());
     ARCHGUARD_TRY(body, read_body("function", name));
     if (body) {
@@ -203,7 +203,7 @@ class PtxReader {
   }
 
   // `.target sm_90a, debug`: one arch, and options. ptxas takes several, and goes by the highest.
-  Status add_target(ImageCode& code) {
+  Status add_target(ImageKernels& code) {
     in_statement_ = false;
     for (PtxLexer ahead = lexer_;; ahead = lexer_) {
       const std::string_view word = ahead.next();
@@ -231,7 +231,7 @@ class PtxReader {
     }
   }
 
-  bool is_target_option(std::string_view word, const ImageCode& code) const {
+  bool is_target_option(std::string_view word, const ImageKernels& code) const {
     if (target_.empty()) return false;
     if (word == "map_f64_to_f32") return !code.archs.empty() && code.archs[0].number < 13;
     return word == "debug" || word == "texmode_unified" || word == "texmode_independent";
@@ -256,12 +256,12 @@ class PtxReader {
 
   static bool is_linking(std::string_view word) { return is_visible(word) || word == ".extern"; }
 
-  void check_limits(std::string_view body, std::string_view kernel, ImageCode& code) const {
+  void check_limits(std::string_view body, std::string_view kernel, ImageKernels& code) const {
     if (!limits_ || (code.refused && !code.refused->taken_from)) return;
     if (auto refusal = limits_->check(body, kernel)) code.refused = std::move(refusal);
   }
 
-  void check_constants(ImageCode& code) const {
+  void check_constants(ImageKernels& code) const {
     if (constants_ <= kConstantsMost || (code.refused && !code.refused->taken_from)) return;
     code.refused =
         PtxRefusal{"its PTX has " + std::to_string(constants_) + " bytes of constants (__constant__), and " +
@@ -270,7 +270,7 @@ class PtxReader {
                    {}};
   }
 
-  Status add_kernel(bool external, ImageCode& code) {
+  Status add_kernel(bool external, ImageKernels& code) {
     std::vector<Kernel>& kernels = code.kernels;
     const std::string_view name = lexer_.next();
     const std::uint64_t parameters = bytes_of_ptx_parameters(lexer_);
@@ -306,7 +306,7 @@ class PtxReader {
     return Done{};
   }
 
-  Status add_variables(std::string_view space, bool visible, ImageCode& code) {
+  Status add_variables(std::string_view space, bool visible, ImageKernels& code) {
     std::vector<DeviceVariable>& variables = code.variables;
     PtxVariables declared(lexer_, space, level());
     while (const auto variable = declared.next()) {
@@ -424,7 +424,7 @@ class PtxReader {
 constexpr int kTargetsKnown = 20;
 
 // A compiler refuses a module whose `.version` does not have its `.target`.
-Status check_isa(const ImageCode& code) {
+Status check_isa(const ImageKernels& code) {
   if (code.archs.empty() || !code.ptx_isa) return Done{};
   const auto first = first_ptx_for(code.archs[0]);
   if (!first && code.archs[0].number >= kTargetsKnown && *code.ptx_isa <= newest_known_toolkit().ptx_isa)
@@ -439,7 +439,7 @@ Status check_isa(const ImageCode& code) {
 
 }  // namespace
 
-Result<ImageCode> read_ptx(ByteView bytes) {
+Result<ImageKernels> read_ptx(ByteView bytes) {
   // Compressed PTX ends in a NUL, raw PTX is padded with them.
   std::string_view text = bytes.text();
   const std::size_t end = std::min(text.find('\0'), text.size());
@@ -458,7 +458,7 @@ Result<ImageCode> read_ptx(ByteView bytes) {
         {},
         "PTX begins with a line of a preprocessor, '# 1 \"…\"', which drivers from CUDA 12.3 on may refuse",
         "remove that line, or preprocess with -P"};
-  ImageCode code;
+  ImageKernels code;
   code.toolkit = find_toolkit_release(above);
   code.ptx_isa = version;
   code.by_gcc = above.find(kGccMark) != std::string_view::npos;

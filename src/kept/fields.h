@@ -63,10 +63,10 @@ ARCHGUARD_FIELDS(Addition, arch, sass, ptx)
 ARCHGUARD_FIELDS(Remedy, unset, driver, toolkits, drop, add, apart, embedded, offload, lz4, link,
                  other_library, holds)
 ARCHGUARD_FIELDS(Fix, ways, leave_out, demand, name_driver, change, lacking)
-ARCHGUARD_FIELDS(ContainerPlace, offset, section, member)
+ARCHGUARD_FIELDS(FatbinPlace, offset, section, member)
 ARCHGUARD_FIELDS(Failure, code, unknown, reason, places, found, where, kernel, variable, cause, fix, numbered,
                  mend)
-ARCHGUARD_FIELDS(ContainerCounts, total, specific, sass, jit, uncovered, unknown, linked_at_load)
+ARCHGUARD_FIELDS(FatbinCounts, total, specific, sass, jit, uncovered, unknown, linked_at_load)
 ARCHGUARD_FIELDS(KernelCounts, total, covered, missing, hollow)
 ARCHGUARD_FIELDS(VariableCounts, total, missing, unnamed, unnamed_in)
 ARCHGUARD_FIELDS(Partly, kernels, best, best_device, clear, compiles_at_run_time)
@@ -76,14 +76,14 @@ ARCHGUARD_FIELDS(OtherOrder, containers, where, text)
 ARCHGUARD_FIELDS(DeviceResult, coverage, containers, kernels, variables, partly, embedded, failures,
                  needs_driver, toolkit_ahead, runtime_elsewhere, runtime_fix, other_order, hollow_fix, fix)
 ARCHGUARD_FIELDS(ExpectFailure, place, where, absent, found)
-ARCHGUARD_FIELDS(ExpectResult, containers, specific, failures)
-ARCHGUARD_FIELDS(FileResult, path, member, has_containers, has_code, opened, named, needed_by, by_linker,
+ARCHGUARD_FIELDS(ExpectResult, fatbins, specific, failures)
+ARCHGUARD_FIELDS(FileResult, path, member, has_fatbins, has_code, opened, named, needed_by, by_linker,
                  library, objects, devices, expect, errors, warnings, runtime_code, optix, needs, any_of,
                  alternative, libraries)
 
 // ---- of a question; written alone ----
 
-ARCHGUARD_FIELDS(Environment, forces_jit, disables_jit)
+ARCHGUARD_FIELDS(JitEnvironment, forces_jit, disables_jit)
 ARCHGUARD_FIELDS(JudgePolicy, require_sass, require_ptx, require_driver, environment, newer_sass)
 ARCHGUARD_FIELDS(FixTarget, name, compiles_cuda)
 ARCHGUARD_FIELDS(VerifyPolicy, scope, hollow, driver, partly, embedded, judge, target)

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "host/elf_dynamic.h"
-#include "loader/cache.h"
+#include "loader/ld_cache.h"
 #include "loader/needed.h"
 
 namespace archguard {

@@ -5,8 +5,8 @@
 
 #include "base/printable.h"
 #include "base/text.h"
-#include "host/host_file.h"
 #include "coverage/fix.h"
+#include "host/host_file.h"
 #include "report/device_text.h"
 #include "report/names.h"
 
@@ -184,8 +184,8 @@ class GroupWriter {
     std::vector<std::string> absent;
     for (const ExpectedImage& image : group_.absent) absent.push_back(to_string(image));
     line(style_.error("archguard: error: ") +
-         fmt::format("any of {}: none of {} holds {} in every container, which was asked for", glob_, count(),
-                     join(absent, ", ")));
+         fmt::format("any of {}: none of {} holds {} in every fat binary, which was asked for", glob_,
+                     count(), join(absent, ", ")));
     detail("fix", "in one of them, " + fix_for_absent(group_.absent, {}));
   }
 

@@ -14,7 +14,7 @@ struct ArchSize {
   std::uint64_t stored = 0;        // bytes in the file
   std::uint64_t uncompressed = 0;  // bytes once inflated
 
-  void add(const Entry& entry) {
+  void add(const FatbinEntry& entry) {
     ++images;
     stored += entry.stored_size;
     uncompressed += entry.uncompressed_size;

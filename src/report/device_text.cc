@@ -10,14 +10,15 @@ namespace {
 
 std::uint64_t count_of_excluded(const Verification& verification) {
   std::uint64_t all = 0;
-  for (const Excluded& excluded : verification.excluded) all += static_cast<std::uint64_t>(excluded.count);
+  for (const ExcludedDevice& excluded : verification.excluded)
+    all += static_cast<std::uint64_t>(excluded.count);
   return all;
 }
 
 std::string excluded_text(const Verification& verification) {
   if (verification.excluded.empty()) return {};
   std::vector<std::string> parts;
-  for (const Excluded& excluded : verification.excluded) {
+  for (const ExcludedDevice& excluded : verification.excluded) {
     std::string text = to_string(excluded.capability);
     if (excluded.last_toolkit) text += ", last toolkit " + to_string(*excluded.last_toolkit);
     if (std::find(parts.begin(), parts.end(), text) == parts.end()) parts.push_back(std::move(text));

@@ -49,14 +49,14 @@ class JsonWriter final : public InspectWriter {
     runtime_code_ = object.runtime_code;
   }
 
-  void container(const DeviceObject&, const Container& container, const ContainerCode* code) override {
-    put("{}\n{{\"offset\":{},{},\"size\":{},\"relocatable\":{},{}\"images\":[", first_container_ ? "" : ",",
-        container.offset, json_member_or_null("section", container.section), container.size,
-        container.relocatable, container.bare ? "\"bare\":true," : "");
-    first_container_ = false;
-    for (std::size_t i = 0; i < container.entries.size(); ++i) {
+  void fatbin(const DeviceObject&, const Fatbin& fatbin, const FatbinCode* code) override {
+    put("{}\n{{\"offset\":{},{},\"size\":{},\"relocatable\":{},{}\"images\":[", first_fatbin_ ? "" : ",",
+        fatbin.offset, json_member_or_null("section", fatbin.section), fatbin.size, fatbin.relocatable,
+        fatbin.bare ? "\"bare\":true," : "");
+    first_fatbin_ = false;
+    for (std::size_t i = 0; i < fatbin.entries.size(); ++i) {
       if (i != 0) put(",");
-      image(container.entries[i], container.relocatable, code == nullptr ? nullptr : &code->images[i]);
+      image(fatbin.entries[i], fatbin.relocatable, code == nullptr ? nullptr : &code->images[i]);
     }
     put("]}}");
     if (code != nullptr) errors_.insert(errors_.end(), code->errors.begin(), code->errors.end());
@@ -150,10 +150,10 @@ class JsonWriter final : public InspectWriter {
         json_member_or_null("member", member));
     first_file_ = false;
     any_object_ = true;
-    first_container_ = true;
+    first_fatbin_ = true;
   }
 
-  void image(const Entry& entry, bool relocatable, const Image* contents) {
+  void image(const FatbinEntry& entry, bool relocatable, const Image* contents) {
     sizes_[{entry.kind, entry.arch}].add(entry);
     put("\n{{\"kind\":\"{}\",\"kind_code\":{},\"arch\":\"{}\",\"ptx_isa\":{},\"compression\":\"{}\","
         "\"obfuscated\":{},"
@@ -179,7 +179,7 @@ class JsonWriter final : public InspectWriter {
     put("}}");
   }
 
-  void kernels(const ImageCode& code) {
+  void kernels(const ImageKernels& code) {
     put(",\"toolkit\":{},\"kernels\":[", code.toolkit ? "\"" + to_string(*code.toolkit) + "\"" : "null");
     const char* comma = "";
     for (const Kernel& kernel : code.kernels) {
@@ -191,7 +191,7 @@ class JsonWriter final : public InspectWriter {
     put("]");
   }
 
-  void variables(const ImageCode& code) {
+  void variables(const ImageKernels& code) {
     put(",\"variables\":[");
     const char* comma = "";
     for (const DeviceVariable& variable : code.variables) {
@@ -221,7 +221,7 @@ class JsonWriter final : public InspectWriter {
   std::vector<std::string> runtime_code_;  // likewise
   std::vector<Error> errors_;
   std::vector<std::string> warnings_;
-  bool first_file_ = true, first_container_ = true, any_object_ = false;
+  bool first_file_ = true, first_fatbin_ = true, any_object_ = false;
 };
 
 }  // namespace

@@ -6,9 +6,9 @@
 
 #include "base/printable.h"
 #include "base/text.h"
-#include "host/host_file.h"
-#include "coverage/judge.h"
+#include "coverage/judge_fatbin.h"
 #include "coverage/toolkit_symbols.h"
+#include "host/host_file.h"
 #include "image/demangle.h"
 #include "report/arch_sizes.h"
 #include "report/inspect.h"
@@ -40,7 +40,7 @@ class TextWriter final : public InspectWriter {
     sizes_.clear();
     rows_.clear();
     runtime_code_.clear();
-    containers_ = embedded_ = 0;
+    fatbins_ = embedded_ = 0;
     device_bytes_ = 0;
     relocatable_ = 0;
   }
@@ -48,13 +48,12 @@ class TextWriter final : public InspectWriter {
   void begin_object(const DeviceObject& object) override { add_runtime_code(object, runtime_code_); }
   void end_object(const DeviceObject&) override {}
 
-  void container(const DeviceObject& object, const Container& container, const ContainerCode* code) override {
-    ++(container.bare ? embedded_ : containers_);
-    device_bytes_ += container.size;
-    for (const Entry& entry : container.entries) sizes_[{entry.kind, entry.arch}].add(entry);
-    if (container.relocatable) relocatable_ += container.entries.size();
-    if (by_ == InspectBy::container || (kernels_ && by_ == InspectBy::arch))
-      container_lines(object, container, code);
+  void fatbin(const DeviceObject& object, const Fatbin& fatbin, const FatbinCode* code) override {
+    ++(fatbin.bare ? embedded_ : fatbins_);
+    device_bytes_ += fatbin.size;
+    for (const FatbinEntry& entry : fatbin.entries) sizes_[{entry.kind, entry.arch}].add(entry);
+    if (fatbin.relocatable) relocatable_ += fatbin.entries.size();
+    if (by_ == InspectBy::fatbin || (kernels_ && by_ == InspectBy::arch)) fatbin_lines(object, fatbin, code);
     if (by_ == InspectBy::kernel && code != nullptr) collect_kernels(*code);
     if (code != nullptr) errors_.insert(errors_.end(), code->errors.begin(), code->errors.end());
     if (buffer_.size() >= kFlushTextAt) flush();
@@ -63,9 +62,9 @@ class TextWriter final : public InspectWriter {
   void end_file(const std::vector<Error>& errors, const std::vector<std::string>& warnings) override {
     errors_.insert(errors_.end(), errors.begin(), errors.end());
     if (by_ == InspectBy::kernel) kernel_table();
-    if (containers_ + embedded_ != 0) {
+    if (fatbins_ + embedded_ != 0) {
       std::vector<std::string> parts;
-      if (containers_ != 0) parts.push_back(count_of(containers_, "container"));
+      if (fatbins_ != 0) parts.push_back(count_of(fatbins_, "fat binary", "fat binaries"));
       if (embedded_ != 0) parts.push_back(count_of(embedded_, "embedded image"));
       put("{}: {} of device code in {}; the file has {}\n", style_.strong(path_), human_size(device_bytes_),
           join(parts, " and "), human_size(file_size_));
@@ -116,12 +115,12 @@ class TextWriter final : public InspectWriter {
     buffer_.clear();
   }
 
-  void container_lines(const DeviceObject& object, const Container& container, const ContainerCode* code) {
-    put("{}: {}{}\n", where(object, container), human_size(container.size),
-        std::string(container.relocatable ? ", relocatable" : "") + (container.bare ? ", embedded" : ""));
+  void fatbin_lines(const DeviceObject& object, const Fatbin& fatbin, const FatbinCode* code) {
+    put("{}: {}{}\n", where(object, fatbin), human_size(fatbin.size),
+        std::string(fatbin.relocatable ? ", relocatable" : "") + (fatbin.bare ? ", embedded" : ""));
     std::unordered_map<std::string_view, std::string> shown;  // its images have the same kernels
-    for (std::size_t i = 0; i < container.entries.size(); ++i) {
-      const Entry& entry = container.entries[i];
+    for (std::size_t i = 0; i < fatbin.entries.size(); ++i) {
+      const FatbinEntry& entry = fatbin.entries[i];
       put("  {:<16} {:>10}", image_name(entry), human_size(entry.stored_size));
       if (entry.compression != Compression::none)
         put("  {} of {}", name_of(entry.compression), human_size(entry.uncompressed_size));
@@ -129,7 +128,7 @@ class TextWriter final : public InspectWriter {
       if (!entry.identifier.empty()) put("  {}", entry.identifier);
       if (entry.optix) put("  for OptiX");
       if (!entry.unknown.empty()) put("  unknown: {}", entry.unknown);
-      if (!container.relocatable && code != nullptr && is_relocatable(code->images[i])) put("  relocatable");
+      if (!fatbin.relocatable && code != nullptr && is_relocatable(code->images[i])) put("  relocatable");
       put("\n");
       if (code == nullptr || !kernels_ || !code->images[i].code) continue;
       for (const Kernel& kernel : code->images[i].code->kernels) {
@@ -146,7 +145,7 @@ class TextWriter final : public InspectWriter {
     }
   }
 
-  void collect_kernels(const ContainerCode& code) {
+  void collect_kernels(const FatbinCode& code) {
     for (const Image& image : code.images) {
       if (!image.code) continue;
       const std::string name = image_name(image.entry);
@@ -189,7 +188,7 @@ class TextWriter final : public InspectWriter {
   Style style_;
   fmt::memory_buffer buffer_;
   std::string path_;
-  std::uint64_t file_size_ = 0, containers_ = 0, embedded_ = 0, device_bytes_ = 0, relocatable_ = 0;
+  std::uint64_t file_size_ = 0, fatbins_ = 0, embedded_ = 0, device_bytes_ = 0, relocatable_ = 0;
   ArchSizes sizes_;
   std::map<std::string, KernelRow> rows_;
   std::vector<Error> errors_;

@@ -30,7 +30,7 @@ Json to_json(const Device& device) {
           {"origin", device.origin}};
 }
 
-Json to_json(const Excluded& excluded) {
+Json to_json(const ExcludedDevice& excluded) {
   return {{"name", excluded.name},
           {"compute_capability", to_string(excluded.capability)},
           {"reason", excluded.reason},
@@ -38,20 +38,20 @@ Json to_json(const Excluded& excluded) {
           {"last_toolkit", or_null(excluded.last_toolkit)}};
 }
 
-Json to_json(const ContainerPlace& place) {
+Json to_json(const FatbinPlace& place) {
   return {{"offset", place.offset}, {"section", place.section}, {"member", text_or_null(place.member)}};
 }
 
 Json to_json(const Failure& failure) {
-  Json containers = Json::array();
-  for (const ContainerPlace& place : failure.places) containers.push_back(to_json(place));
+  Json fatbins = Json::array();
+  for (const FatbinPlace& place : failure.places) fatbins.push_back(to_json(place));
   return {{"code", failure.code == 0 || !failure.numbered ? Json(nullptr) : Json(failure.code)},
           {"count", failure.places.size()},
           {"unknown", failure.unknown},
           {"cause", failure.reason},
           {"found", failure.found},
           {"fix", failure.fix},
-          {"containers", std::move(containers)}};
+          {"containers", std::move(fatbins)}};
 }
 
 Json to_json(const std::optional<Partly>& partly) {
@@ -65,7 +65,7 @@ Json to_json(const std::optional<Partly>& partly) {
 
 Json to_json(const std::optional<OtherOrder>& other) {
   if (!other) return nullptr;
-  return {{"containers", other->containers}, {"where", other->where}, {"text", other->text}};
+  return {{"containers", other->fatbins}, {"where", other->where}, {"text", other->text}};
 }
 
 Json to_json(const EmbeddedResult& embedded) {
@@ -81,7 +81,7 @@ Json to_json(const EmbeddedResult& embedded) {
 }
 
 Json to_json(const DeviceResult& result) {
-  const ContainerCounts& counts = result.containers;
+  const FatbinCounts& counts = result.fatbins;
   Json errors = Json::array();
   for (const Failure& failure : result.failures) errors.push_back(to_json(failure));
   return {{"verdict", name_of(result.coverage)},
@@ -127,8 +127,7 @@ Json to_json(const ExpectResult& expect) {
     entry["found"] = failure.found;
     failures.push_back(std::move(entry));
   }
-  return {
-      {"containers", expect.containers}, {"specific", expect.specific}, {"failures", std::move(failures)}};
+  return {{"containers", expect.fatbins}, {"specific", expect.specific}, {"failures", std::move(failures)}};
 }
 
 Json to_json(const Error& error) {
@@ -161,7 +160,8 @@ class VerifyJsonWriter {
     JsonStream::Lists lists = {{"devices", [&] { write_devices(); }},
                                {"excluded",
                                 [&] {
-                                  for (const Excluded& each : all_.excluded) out_.element(to_json(each));
+                                  for (const ExcludedDevice& each : all_.excluded)
+                                    out_.element(to_json(each));
                                 }},
                                {"files", [&] {
                                   for (const FileResult& each : all_.files) write_file(each);

@@ -8,9 +8,9 @@
 #include "base/text.h"
 #include "compat/rules.h"
 #include "compat/toolkit.h"
-#include "host/host_file.h"
 #include "coverage/fix.h"
 #include "coverage/pickable.h"
+#include "host/host_file.h"
 #include "image/demangle.h"
 #include "report/any_of_text.h"
 #include "report/device_text.h"
@@ -68,7 +68,7 @@ class Writer {
       if (file.named || outcome_of(all_, file) != Outcome::no_device_code)
         write_file(file);
       else
-        ++(!file.needed_by.empty() ? libraries : file.has_containers ? without_kernels : passed_over);
+        ++(!file.needed_by.empty() ? libraries : file.has_fatbins ? without_kernels : passed_over);
     }
     if (passed_over != 0) line(count_of(passed_over, "file") + " without device code");
     if (without_kernels != 0) line(count_of(without_kernels, "file") + " without kernels");
@@ -90,7 +90,7 @@ class Writer {
              "leave --expect out, or verify the .ptx, .cubin or .fatbin files that the images are made of");
     } else if (expects_in_vain(all_)) {
       line(options_.style.error("archguard: error: ") +
-           "every container holds a or f images only, and none of what was asked for");
+           "every fat binary holds a or f images only, and none of what was asked for");
       detail("fix", "remove -arch and -gencode flags that override CUDA_ARCHITECTURES");
     }
     for (const auto& [waiver, kernel_read] : all_.unused_waivers)
@@ -223,13 +223,14 @@ class Writer {
           result.embedded.without.size() > 1)
         detail("missing", name_list(result.embedded.without));
       if (failure.places.size() > 1)
-        detail("also", count_of(failure.places.size() - 1, "more container") + " of this file");
+        detail("also",
+               count_of(failure.places.size() - 1, "more fat binary", "more fat binaries") + " of this file");
       if (failure.code == kNoKernelImage)
         detail("toolkits",
                toolkits_for(*all_.classes[index].device.capability, all_.classes[index].device.driver_cuda));
       detail("fix", failure.fix);
       if (failure.code == kNoKernelImage && options_.hint_scope && !failure.places.empty() &&
-          result.containers.sass + result.containers.jit != 0)
+          result.fatbins.sass + result.fatbins.jit != 0)
         detail("hint",
                "a library that chooses among its images at run time, as NVIDIA's do, is judged with --scope "
                "library");
@@ -263,7 +264,7 @@ class Writer {
 
   void write_warnings(const FileResult& file, std::size_t index) {
     const DeviceResult& result = file.devices[index];
-    if (result.containers.linked_at_load != 0)
+    if (result.fatbins.linked_at_load != 0)
       line(
           fmt::format("archguard: note: {}: the driver links -rdc code from its PTX when it is loaded on {}: "
                       "documented by NVIDIA, not recorded on a GPU",
@@ -291,8 +292,8 @@ class Writer {
 
   void write_other_order(const OtherOrder& other, std::size_t index) {
     line(fmt::format("archguard: note: {}: on {}, {}", other.where, devices_of(index), other.text));
-    if (other.containers > 1)
-      detail("also", count_of(other.containers - 1, "more container") + " of this file");
+    if (other.fatbins > 1)
+      detail("also", count_of(other.fatbins - 1, "more fat binary", "more fat binaries") + " of this file");
     detail("fix", "compile SASS for this device, which both orders take: " +
                       to_string(arch_of(*all_.classes[index].device.capability)) + "-real");
   }
@@ -331,7 +332,7 @@ class Writer {
     detail("fix", file.devices[index].runtime_fix);
   }
 
-  // Containers that lack the same images are one message.
+  // Fat binaries that lack the same images are one message.
   void write_expectation(const FileResult& file) {
     std::vector<std::pair<std::string, std::vector<const ExpectFailure*>>> groups;
     for (const ExpectFailure& failure : file.expect.failures) {
@@ -351,7 +352,8 @@ class Writer {
            fmt::format("{}: lacks {}, {}", failures.front()->where, absent, asked));
       detail("found", failures.front()->found);
       if (failures.size() > 1)
-        detail("also", count_of(failures.size() - 1, "more container") + " of this file");
+        detail("also",
+               count_of(failures.size() - 1, "more fat binary", "more fat binaries") + " of this file");
       detail("fix", fix_for_absent(failures.front()->absent, options_.target));
     }
   }
@@ -369,7 +371,7 @@ class Writer {
   }
 
   static std::string row_detail(const DeviceResult& result) {
-    const ContainerCounts& counts = result.containers;
+    const FatbinCounts& counts = result.fatbins;
     std::vector<std::string> parts;
     const auto add = [&](std::uint64_t count, std::string_view what) {
       if (count != 0) parts.push_back(fmt::format("{} {}", count, what));
@@ -391,7 +393,7 @@ class Writer {
     const EmbeddedResult& embedded = result.embedded;
     std::string text;
     if (counts.total != 0)
-      text = fmt::format("{}: {}", count_of(counts.total, "container"), join(parts, ", "));
+      text = fmt::format("{}: {}", count_of(counts.total, "fat binary", "fat binaries"), join(parts, ", "));
     if (embedded.total != 0)
       text += fmt::format("{}embedded images: {} of {}", text.empty() ? "" : "; ", embedded.fitting,
                           embedded.total);
@@ -429,7 +431,7 @@ class Writer {
   void write_summary(const FileResult& file) {
     const Outcome outcome = outcome_of(all_, file);
     if (outcome == Outcome::no_device_code) {
-      line(fmt::format("{}: {}", name_of(file), file.has_containers ? "no kernels" : "no device code"));
+      line(fmt::format("{}: {}", name_of(file), file.has_fatbins ? "no kernels" : "no device code"));
       return;
     }
     if (!file.errors.empty())
@@ -445,13 +447,13 @@ class Writer {
       line(fmt::format("{}: {}{}", name,
                        outcome == Outcome::covered ? options_.style.good(text) : options_.style.error(text),
                        excluded));
-    if (file.expect.containers != 0) {
+    if (file.expect.fatbins != 0) {
       const std::size_t lacking = file.expect.failures.size();
       const std::string exempt =
           file.expect.specific == 0 ? ""
                                     : fmt::format(" ({} more with a or f images only)", file.expect.specific);
-      line(fmt::format("{}: {} of {} what was asked for{}", name_of(file), file.expect.containers - lacking,
-                       count_of(file.expect.containers, "container holds", "containers hold"), exempt));
+      line(fmt::format("{}: {} of {} what was asked for{}", name_of(file), file.expect.fatbins - lacking,
+                       count_of(file.expect.fatbins, "fat binary holds", "fat binaries hold"), exempt));
     }
   }
 

@@ -19,7 +19,7 @@ namespace {
 
 const std::map<std::string, void (*)(ByteView)> kTargets{{"archive", fuzz::archive},
                                                          {"arch_list", fuzz::arch_list},
-                                                         {"container", fuzz::container},
+                                                         {"fatbin", fuzz::fatbin},
                                                          {"cubin", fuzz::cubin},
                                                          {"dynamic", fuzz::dynamic},
                                                          {"elf", fuzz::elf},

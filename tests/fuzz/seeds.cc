@@ -157,13 +157,13 @@ void add(Seeds& seeds, const Seeds& more) {
 }
 
 // What `lz4` and `zstd` take: the size, then the stored bytes of a builder's only entry.
-Bytes stored_image(const Bytes& container, std::size_t size) {
+Bytes stored_image(const Bytes& fatbin, std::size_t size) {
   const auto u32 = [&](std::size_t at) {
-    return container[at] | static_cast<std::size_t>(container[at + 1]) << 8 |
-           static_cast<std::size_t>(container[at + 2]) << 16;
+    return fatbin[at] | static_cast<std::size_t>(fatbin[at + 1]) << 8 |
+           static_cast<std::size_t>(fatbin[at + 2]) << 16;
   };
   const std::size_t header = u32(16 + 4), stored = u32(16 + 16);
-  const auto payload = container.begin() + static_cast<std::ptrdiff_t>(16 + header);
+  const auto payload = fatbin.begin() + static_cast<std::ptrdiff_t>(16 + header);
   Bytes bytes = test::ByteWriter{}.u16(size & 0xffff).u8(size >> 16).bytes();
   bytes.insert(bytes.end(), payload, payload + static_cast<std::ptrdiff_t>(stored));
   return bytes;
@@ -244,7 +244,7 @@ std::vector<Bytes> seeds_of(const std::string& target) {
   if (target == "cubin") return cubins();
   if (target == "ptx") return ptx_texts();
   if (target == "finder") return data();
-  if (target == "host_file" || target == "container" || target == "verify") {
+  if (target == "host_file" || target == "fatbin" || target == "verify") {
     Seeds seeds = {fatbin(), small_fatbin(), bytes_of_text(kPtx)};
     for (const Seeds& more : {offloads(), elves(), pes(), archives(), cubins()}) add(seeds, more);
     const Bytes data = test::ByteWriter{}
@@ -269,7 +269,7 @@ std::vector<Bytes> seeds_of(const std::string& target) {
   if (target == "entry") {
     Seeds seeds = {fatbin(), small_fatbin()};
     seeds.push_back(FatbinBuilder{}.image(0x100, "0", Bytes(64)).code_version(1, 0).zstd().bytes());
-    for (Bytes& seed : seeds) seed.erase(seed.begin(), seed.begin() + 16);  // the container's header
+    for (Bytes& seed : seeds) seed.erase(seed.begin(), seed.begin() + 16);  // the fat binary's header
     return seeds;
   }
   const std::string text = std::string(kPtx) + kPtx;

@@ -178,7 +178,7 @@ Bytes entries(std::size_t count) {
   return fatbin.bytes();
 }
 
-Bytes containers(std::size_t count) {
+Bytes fatbins(std::size_t count) {
   ByteWriter all;
   for (std::size_t i = 0; i < count; ++i)
     all.append(FatbinBuilder{}.cubin(80, cubin(numbered("k", i))).bytes());
@@ -232,7 +232,7 @@ const std::map<std::string, Make>& kinds() {
       {"pe-sections", pe_sections},
       {"pe-imports", pe_imports},
       {"fatbin-entries", entries},
-      {"fatbins", containers},
+      {"fatbins", fatbins},
       {"registrations", registered},
       {"cubin-kernels", kernels},
       {"cubin-code",

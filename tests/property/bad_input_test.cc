@@ -30,12 +30,12 @@ Bytes cubin(int sm, const std::string& kernel) {
       .bytes();
 }
 
-Bytes container(const std::string& kernel) {
+Bytes fatbin_of(const std::string& kernel) {
   return FatbinBuilder{}.cubin(80, cubin(80, kernel)).cubin(90, cubin(90, kernel)).lz4().bytes();
 }
 
-// Two containers: the second one, whose loss would be the easiest to miss, holds another kernel.
-Bytes containers() {
+// Two fat binaries: the second one, whose loss would be the easiest to miss, holds another kernel.
+Bytes fatbins() {
   Bytes bytes =
       FatbinBuilder{}.cubin(80, cubin(80, "gemm")).zstd().cubin(90, cubin(90, "gemm")).zstd().bytes();
   const Bytes second =
@@ -63,15 +63,15 @@ std::vector<std::pair<std::size_t, std::size_t>> raw_images(const Bytes& bytes) 
 }
 
 std::vector<Sample> samples() {
-  const Bytes code = containers();
+  const Bytes code = fatbins();
   const Bytes object = ElfBuilder{}.relocatable().section(".nv_fatbin", code).bytes();
   std::vector<Sample> all = {
-      {"fatbin", container("scan"), {}},
+      {"fatbin", fatbin_of("scan"), {}},
       {"shared library", ElfBuilder{}.section(".nv_fatbin", code).load_segment(0, 1024).bytes(), {}},
       {"object", object, {}},
       {"32-bit executable", ElfBuilder{}.bits32().executable().section(".nv_fatbin", code).bytes(), {}},
       // Found by its signature alone: without it there is nothing that would be missed.
-      {"data of a library", ElfBuilder{}.section(".rodata", container("scan")).bytes(), {}},
+      {"data of a library", ElfBuilder{}.section(".rodata", fatbin_of("scan")).bytes(), {}},
       {"DLL", PeBuilder{}.section(".nv_fatb", code).bytes(), {}},
       {"COFF object", PeBuilder{}.object().section(".nv_fatbin", code).bytes(), {}},
       {"archive", ArchiveBuilder{}.symbols().member("first.o", object).member("last.o", object).bytes(), {}},

@@ -32,7 +32,7 @@ struct Part {
   bool lacks = false, hollow = false;  // of its second kernel
 };
 
-// What one container is compiled from.
+// What one fat binary is compiled from.
 struct Recipe {
   Version toolkit;
   std::vector<Part> parts;
@@ -41,7 +41,7 @@ struct Recipe {
 };
 
 struct Case {
-  std::vector<Recipe> containers;
+  std::vector<Recipe> fatbins;
   bool as_data = false;      // its only recipe's images stand among the data of the file, each by itself
   bool has_runtime = false;  // linked in; else the driver API loads them
   Device device;
@@ -108,7 +108,7 @@ Bytes build_data(const Recipe& recipe) {
 
 FileResult verify(const Case& of) {
   Bytes section;
-  for (const Recipe& recipe : of.containers) {
+  for (const Recipe& recipe : of.fatbins) {
     const Bytes bytes = of.as_data ? build_data(recipe) : build(recipe);
     section.insert(section.end(), bytes.begin(), bytes.end());
   }
@@ -128,7 +128,7 @@ FileResult verify(const Case& of) {
 
 std::string text_of_case(const Case& of) {
   std::string text = of.as_data ? "as data " : "";
-  for (const Recipe& recipe : of.containers) {
+  for (const Recipe& recipe : of.fatbins) {
     text += "[CUDA " + to_string(recipe.toolkit) + (recipe.calls_another_file ? " rdc" : "") +
             (recipe.packing == Packing::size ? " size:" : ":");
     for (const Part& part : recipe.parts)
@@ -149,10 +149,10 @@ class Generator {
   Case make() {
     Case made;
     const Toolkit& toolkit = any_of(known_toolkits());
-    made.containers.resize(1 + (roll(4) == 0 ? 1 : 0));
-    for (Recipe& recipe : made.containers) fill(recipe, toolkit);
-    made.as_data = made.containers.size() == 1 && roll(4) == 0;
-    if (made.as_data) lay_bare(made.containers.front());
+    made.fatbins.resize(1 + (roll(4) == 0 ? 1 : 0));
+    for (Recipe& recipe : made.fatbins) fill(recipe, toolkit);
+    made.as_data = made.fatbins.size() == 1 && roll(4) == 0;
+    if (made.as_data) lay_bare(made.fatbins.front());
     made.has_runtime = roll(2) == 0 && !made.as_data;  // nothing is registered then
     made.device.origin = "generated";
     const Toolkit& of_its_time = roll(2) == 0 ? toolkit : any_of(known_toolkits());
@@ -211,9 +211,9 @@ class Generator {
   std::mt19937 engine_{kSeed};
 };
 
-// The containers that a failure is of, by their order in the file.
-std::vector<std::size_t> containers_of(const Case& of, const Failure& failure) {
-  if (of.containers.size() == 1) return {0};
+// The fat binaries that a failure is of, by their order in the file.
+std::vector<std::size_t> fatbins_of(const Case& of, const Failure& failure) {
+  if (of.fatbins.size() == 1) return {0};
   const bool is_of_file = failure.unknown && failure.places.empty();
   if (failure.code == kInsufficientDriver || failure.code == kNoDevice || is_of_file) return {0, 1};
   if (failure.places.empty()) return {0};  // none has a place: each is for others
@@ -245,7 +245,7 @@ void rebuild_with(Recipe& recipe, Version toolkit, const Remedy& way) {
 // The file after each of the builds that this way leaves open.
 std::vector<Case> after(const Case& before, const Failure& failure, const Remedy& way) {
   Case base = before;
-  Environment& environment = base.policy.judge.environment;
+  JitEnvironment& environment = base.policy.judge.environment;
   for (const std::string& variable : way.unset) {
     CHECK((variable == environment.forces_jit || variable == environment.disables_jit));
     if (variable == environment.forces_jit) environment.forces_jit.clear();
@@ -265,7 +265,7 @@ std::vector<Case> after(const Case& before, const Failure& failure, const Remedy
     const auto sass = newest_sass_for(archs, *base.device.capability);
     const auto ptx = newest_ptx_for(archs, *base.device.capability);
     REQUIRE((sass || ptx));
-    base.containers = {
+    base.fatbins = {
         {toolkit, {{sass ? *sass : *ptx, sass.has_value(), false, false}}, Packing::usual, false}};
     return {base};
   }
@@ -273,17 +273,17 @@ std::vector<Case> after(const Case& before, const Failure& failure, const Remedy
     for (const Version toolkit : toolkits_of(way)) {
       if (!makes(toolkit, arch)) continue;
       Case other = base;
-      other.containers = {{toolkit, {{arch, true, false, false}}, Packing::usual, false}};
+      other.fatbins = {{toolkit, {{arch, true, false, false}}, Packing::usual, false}};
       all.push_back(other);
     }
   if (!way.holds.empty()) return all;
   auto toolkits = toolkits_of(way);
   if (toolkits.empty()) toolkits.push_back({});
-  const std::size_t failing_now = containers_of(before, failure).size();
+  const std::size_t failing_now = fatbins_of(before, failure).size();
   for (const Version toolkit : toolkits) {
     Case next = base;
-    for (const std::size_t index : containers_of(before, failure)) {
-      Recipe& recipe = next.containers[index];
+    for (const std::size_t index : fatbins_of(before, failure)) {
+      Recipe& recipe = next.fatbins[index];
       if (way.toolkits) rebuild_with(recipe, toolkit, way);
       if (way.lz4) recipe.packing = Packing::speed;
       if (way.link) recipe.calls_another_file = false;
@@ -300,8 +300,8 @@ std::vector<Case> after(const Case& before, const Failure& failure, const Remedy
         }
     }
     // What changes for the whole file changes other failures too, which have fixes of their own.
-    const auto failing = containers_of(before, failure);
-    if (failing.size() == 1) next.containers = {next.containers[failing.front()]};
+    const auto failing = fatbins_of(before, failure);
+    if (failing.size() == 1) next.fatbins = {next.fatbins[failing.front()]};
     all.push_back(next);
   }
   return all;
@@ -326,7 +326,7 @@ void check_gone(const Case& before, const Failure& failure, const Case& next, st
   const auto old = errors_of(verify(before)), now = errors_of(result);
   if (failures == 1) CHECK(now.count(kind_of(failure)) == 0);
   // What failed before, behind error 35, may fail by another number then; so may what is linked by nobody.
-  const bool never_linked = std::any_of(before.containers.begin(), before.containers.end(),
+  const bool never_linked = std::any_of(before.fatbins.begin(), before.fatbins.end(),
                                         [](const Recipe& recipe) { return recipe.calls_another_file; });
   const bool more_fails = old.size() > 1 || never_linked || before.policy.scope == Scope::library;
   if (failure.code == kInsufficientDriver && more_fails) return;
@@ -359,7 +359,7 @@ TEST_CASE("each fix mends: its error is gone, and no other has come in its place
       }
       if (!failure.mend.lacking.empty()) {
         Case next = generated;
-        for (Recipe& recipe : next.containers)
+        for (Recipe& recipe : next.fatbins)
           for (Part& part : recipe.parts)
             if ((part.sass ? "sm_" : "compute_") + to_string(part.arch) == failure.mend.lacking)
               part.lacks = part.hollow = false;

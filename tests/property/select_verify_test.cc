@@ -1,15 +1,15 @@
 // What holds the two programs together: what `arch_probe select` chooses, `archguard verify` finds to cover
 // every device that was not left out. The choice takes the way of a build: its text in CMake's spelling is
-// read back, and each element becomes an image of one container as that toolkit would make it.
+// read back, and each element becomes an image of one fat binary as that toolkit would make it.
 
 #include <doctest/doctest.h>
 #include <random>
 
 #include "compat/toolkit.h"
-#include "coverage/judge.h"
-#include "select/judge.h"
+#include "coverage/judge_fatbin.h"
+#include "select/check_list.h"
 #include "select/select.h"
-#include "unit/coverage/containers.h"
+#include "unit/coverage/fatbins.h"
 
 using namespace archguard;
 
@@ -87,7 +87,7 @@ class Generator {
   const std::vector<Version> odd_drivers_{{7, 5}, {10, 9}, {12, 7}, {14, 0}, {99, 9}};
 };
 
-ContainerCode container_of(const std::vector<ArchEntry>& entries, const Compiler& compiler) {
+FatbinCode fatbin_of(const std::vector<ArchEntry>& entries, const Compiler& compiler) {
   std::vector<Image> images;
   for (const ArchEntry& entry : entries) {
     const std::string arch = to_string(entry.arch);
@@ -95,10 +95,10 @@ ContainerCode container_of(const std::vector<ArchEntry>& entries, const Compiler
     if (entry.virtual_) images.push_back(test::ptx(arch, to_string(compiler.ptx_isa)));
   }
   for (Image& image : images) image.code->toolkit = compiler.version;
-  return test::container(std::move(images));
+  return test::fatbin_of(std::move(images));
 }
 
-bool covered(const ContainerCode& code, const Device& device) {
+bool covered(const FatbinCode& code, const Device& device) {
   const Verdict verdict = judge(code, device, {}).verdict;
   return verdict == Verdict::sass || verdict == Verdict::jit;
 }
@@ -146,7 +146,7 @@ TEST_CASE("what was selected is judged to cover every device that was not left o
   Generator generator;
   const auto check = [&](const Case& generated) {
     INFO(case_text(generated));
-    const ContainerCode code = container_of(generated.built, generated.compiler);
+    const FatbinCode code = fatbin_of(generated.built, generated.compiler);
     const std::vector<bool> excluded = left_out(generated);
     for (std::size_t i = 0; i < generated.devices.size(); ++i) {
       const Device& device = generated.devices[i];
@@ -195,7 +195,7 @@ TEST_CASE("of a minimal selection without PTX no image can go") {
       for (std::size_t gone = 0; gone < generated.built.size(); ++gone) {
         auto rest = generated.built;
         rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(gone));
-        const ContainerCode code = container_of(rest, generated.compiler);
+        const FatbinCode code = fatbin_of(rest, generated.compiler);
         bool all_covered = true;
         for (std::size_t i = 0; i < generated.devices.size(); ++i)
           if (!excluded[i]) all_covered = all_covered && covered(code, generated.devices[i]);
@@ -213,7 +213,7 @@ TEST_CASE("a list is judged as the images that it makes are") {
   for (const Toolkit& toolkit : known_toolkits())
     for (int round = 0; round < 4 * kFleetsPerPolicy; ++round) {
       const Case generated = generator.careless(toolkit);
-      const ContainerCode code = container_of(generated.built, generated.compiler);
+      const FatbinCode code = fatbin_of(generated.built, generated.compiler);
       const DeviceList devices(generated.devices);
       const auto judgements = judge_list(devices, generated.compiler, generated.built);
       for (std::size_t i = 0; i < devices.size(); ++i) {
@@ -244,7 +244,7 @@ TEST_CASE("a list is judged as the images that it makes are") {
             ++unknown;
             break;
           case Verdict::uncovered:
-          case Verdict::specific:  // of a file with that container alone, error 209
+          case Verdict::specific:  // of a file with that fat binary alone, error 209
             CHECK(judged.verdict == ListVerdict::uncovered);
             CHECK(judged.code == (judgement.code != 0 ? judgement.code : kNoKernelImage));
             ++uncovered;

@@ -58,11 +58,11 @@ Bytes packed(const Packing& packing) {
   return std::move(*bytes);
 }
 
-std::vector<Entry> entries_of(const DeviceCode& code) {
+std::vector<FatbinEntry> entries_of(const DeviceCode& code) {
   for (const Error& error : code.errors) FAIL_CHECK(error.text());
   REQUIRE(code.objects.size() == 1);
-  REQUIRE(code.objects[0].containers.size() == 1);
-  return code.objects[0].containers[0].entries;
+  REQUIRE(code.objects[0].fatbins.size() == 1);
+  return code.objects[0].fatbins[0].entries;
 }
 
 std::string name_of(Compression compression) {
@@ -70,9 +70,9 @@ std::string name_of(Compression compression) {
 }
 
 // What archguard reads, in the words of cuobjdump's plain listing: "elf 90a", "ptx 80 compressed".
-std::vector<std::string> listing(const std::vector<Entry>& entries) {
+std::vector<std::string> listing(const std::vector<FatbinEntry>& entries) {
   std::vector<std::string> lines;
-  for (const Entry& entry : entries) {
+  for (const FatbinEntry& entry : entries) {
     const char* kind = entry.kind == EntryKind::sass  ? "elf "
                        : entry.kind == EntryKind::ptx ? "ptx "
                                                       : "nvvm ";
@@ -113,7 +113,7 @@ std::string bare_ptx(const Bytes& ptx) {
   return bare;
 }
 
-void check_image(const Entry& entry, const Image& put, const ByteSource& source) {
+void check_image(const FatbinEntry& entry, const Image& put, const ByteSource& source) {
   CAPTURE(put.part.arch);
   const auto got = inflate(entry, source);
   if (entry.obfuscated) {
@@ -138,10 +138,10 @@ TEST_CASE("every kind, suffix and compression comes back as it was packed") {
       const Bytes fatbin = packed({mode, all, {"-cuda", host}});
       const MemorySource source(fatbin);
       const DeviceCode code = read_device_code(source, "t.fatbin");
-      const std::vector<Entry> entries = entries_of(code);
+      const std::vector<FatbinEntry> entries = entries_of(code);
       REQUIRE(entries.size() == kParts.size());
       for (std::size_t i = 0; i < entries.size(); ++i) {
-        const Entry& entry = entries[i];
+        const FatbinEntry& entry = entries[i];
         CHECK(entry.kind == (kParts[i].kind == Kind::sass  ? EntryKind::sass
                              : kParts[i].kind == Kind::ptx ? EntryKind::ptx
                                                            : EntryKind::ltoir));

@@ -60,26 +60,26 @@ Result<std::vector<Made>> make_pool(const Factory& factory) {
   return pool;
 }
 
-// The container as a verdict sees it, had its SASS been linked.
-Result<ContainerCode> read(const Bytes& fatbin) {
+// The fat binary as a verdict sees it, had its SASS been linked.
+Result<FatbinCode> read(const Bytes& fatbin) {
   const MemorySource source(fatbin);
   const DeviceCode code = read_device_code(source, "t.fatbin");
-  if (!code.errors.empty() || code.objects.size() != 1 || code.objects[0].containers.size() != 1)
-    return Error{"t.fatbin", "is not read as one container", ""};
-  ContainerCodes codes(code, source);
-  ContainerCode contents = codes.next();
+  if (!code.errors.empty() || code.objects.size() != 1 || code.objects[0].fatbins.size() != 1)
+    return Error{"t.fatbin", "is not read as one fat binary", ""};
+  FatbinCodeReader codes(code, source);
+  FatbinCode contents = codes.next();
   for (Image& image : contents.images)
     if (image.code) image.code->relocatable = false;
   return contents;
 }
 
-std::string kernel_of(const ContainerCode& code, std::size_t image) {
+std::string kernel_of(const FatbinCode& code, std::size_t image) {
   return code.images[image].code->kernels.front().name;
 }
 
 // nvJitLink 13.2 and newer link SASS of Tegra and of desktop GPUs with one another, which no driver is said
 // to load: nothing to be learned there.
-bool mixes_tegra(const ContainerCode& code, ComputeCapability device) {
+bool mixes_tegra(const FatbinCode& code, ComputeCapability device) {
   return std::any_of(code.images.begin(), code.images.end(), [&](const Image& image) {
     const ComputeCapability made_for = capability_of(image.entry.arch);
     return image.entry.kind == EntryKind::sass && made_for.major == device.major &&
@@ -92,7 +92,7 @@ struct Counts {
   std::map<std::string, int> parted;  // why judge() takes another
 };
 
-std::string why(const Entry& published, const Entry& linked) {
+std::string why(const FatbinEntry& published, const FatbinEntry& linked) {
   if (published.kind != linked.kind)
     return "nearest arch of SASS and PTX alike, where SASS comes first in a driver";
   if (published.arch != linked.arch) return "a before f before neither, where the first is taken";

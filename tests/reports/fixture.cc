@@ -5,7 +5,7 @@
 //
 // IMAGE: sm_90a (SASS) or compute_90 (PTX), each with one kernel, `gemm`; followed by `:empty` the kernel
 // does nothing there, by `:without` another kernel stands in its place, by `:zstd` the image is compressed.
-// `+` begins another container; `runtime` registers the first with a CUDA runtime of that release, linked in.
+// `+` begins another fat binary; `runtime` registers the first with a CUDA runtime of that release, linked in.
 // Exit: 0 written, 2 usage.
 
 #include <cstdio>

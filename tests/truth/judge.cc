@@ -2,15 +2,15 @@
 //
 //   truth_judge FILE CC DRIVER_CUDA [NAME]
 //
-// NAME is a variable that makes the driver pass over SASS. Prints the number of the image in its container,
+// NAME is a variable that makes the driver pass over SASS. Prints the number of the image in its fat binary,
 // from 1, as the kernels of a record mark themselves; 0 where none is taken. Exit: 0 answered, 2 usage or not
-// one container.
+// one fat binary.
 
-#include "coverage/judge.h"
+#include "coverage/judge_fatbin.h"
 
 #include <cstdio>
 
-#include "coverage/container_code.h"
+#include "coverage/fatbin_code.h"
 
 using namespace archguard;
 
@@ -28,11 +28,11 @@ int main(int argc, char** argv) {
   JudgePolicy policy;
   if (argc > 4) policy.environment.forces_jit = argv[4];
   const DeviceCode code = read_device_code(*source, argv[1]);
-  if (!code.errors.empty() || code.objects.size() != 1 || code.objects[0].containers.size() != 1) {
+  if (!code.errors.empty() || code.objects.size() != 1 || code.objects[0].fatbins.size() != 1) {
     std::fprintf(stderr, "truth_judge: %s is not one container\n", argv[1]);
     return 2;
   }
-  const Judgement judgement = judge(ContainerCodes(code, *source).next(), device, policy);
+  const Judgement judgement = judge(FatbinCodeReader(code, *source).next(), device, policy);
   std::printf("%zu\n", judgement.image ? *judgement.image + 1 : 0);
   return 0;
 }

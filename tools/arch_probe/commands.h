@@ -6,7 +6,7 @@
 #include "device/device_list.h"
 #include "device/probe.h"
 #include "options.h"
-#include "select/judge.h"
+#include "select/check_list.h"
 
 namespace archguard {
 

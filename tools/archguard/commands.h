@@ -47,7 +47,7 @@ struct VerifyOptions {
   std::string needed_list;
   NeededOptions where;
   std::vector<std::string> cache;
-  std::string scope = "container";
+  std::string scope = "fatbin";  // or "container", which is the same
   std::string require = "any";
   bool require_ptx = false;
   bool require_driver = false;

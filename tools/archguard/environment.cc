@@ -12,14 +12,14 @@ namespace {
 
 struct Variable {
   const char* name;
-  std::string Environment::*told;
+  std::string JitEnvironment::*told;
 };
 
 constexpr Variable kEnvironmentVariables[] = {
-    {"CUDA_FORCE_PTX_JIT", &Environment::forces_jit},
-    {"CUDA_FORCE_JIT", &Environment::forces_jit},
-    {"CUDA_DISABLE_PTX_JIT", &Environment::disables_jit},
-    {"CUDA_DISABLE_JIT", &Environment::disables_jit},
+    {"CUDA_FORCE_PTX_JIT", &JitEnvironment::forces_jit},
+    {"CUDA_FORCE_JIT", &JitEnvironment::forces_jit},
+    {"CUDA_DISABLE_PTX_JIT", &JitEnvironment::disables_jit},
+    {"CUDA_DISABLE_JIT", &JitEnvironment::disables_jit},
 };
 
 Error unknown_name(const std::string& name) {
@@ -32,7 +32,7 @@ Error unknown_name(const std::string& name) {
 
 }  // namespace
 
-Result<Environment> read_environment(const std::vector<std::string>& settings) {
+Result<JitEnvironment> read_environment(const std::vector<std::string>& settings) {
   std::map<std::string, std::string> values;  // the last setting of a variable counts
   for (const std::string& setting : settings) {
     const auto equals = setting.find('=');
@@ -45,7 +45,7 @@ Result<Environment> read_environment(const std::vector<std::string>& settings) {
       return Error{{}, name + " is '" + value + "', expected 0 or 1", "--env " + name + "=1"};
     values[name] = value;
   }
-  Environment environment;
+  JitEnvironment environment;
   for (const Variable& variable : kEnvironmentVariables)
     if (const auto found = values.find(variable.name); found != values.end() && found->second == "1")
       environment.*(variable.told) = variable.name;

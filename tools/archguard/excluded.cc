@@ -17,11 +17,11 @@ std::string selected_text(const ExcludedJson& object, const char* key) {
   return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
-std::optional<Excluded> parse_one(const ExcludedJson& entry) {
+std::optional<ExcludedDevice> parse_one(const ExcludedJson& entry) {
   if (!entry.is_object()) return std::nullopt;
   const auto device = entry.find("device");
   if (device == entry.end() || !device->is_object()) return std::nullopt;
-  Excluded excluded;
+  ExcludedDevice excluded;
   excluded.name = selected_text(*device, "name");
   excluded.uuid = selected_text(*device, "uuid");
   excluded.driver_cuda = parse_version(selected_text(*device, "driver_cuda"));
@@ -36,7 +36,7 @@ std::optional<Excluded> parse_one(const ExcludedJson& entry) {
 
 }  // namespace
 
-Result<std::vector<Excluded>> parse_excluded(std::string_view text, const std::string& path) {
+Result<std::vector<ExcludedDevice>> parse_excluded(std::string_view text, const std::string& path) {
   const ExcludedJson document = ExcludedJson::parse(text, nullptr, false);
   const Error not_a_selection{
       path, "is not the JSON of a selection",
@@ -44,7 +44,7 @@ Result<std::vector<Excluded>> parse_excluded(std::string_view text, const std::s
   if (!document.is_object() || selected_text(document, "schema") != kSelectionSchema) return not_a_selection;
   const auto list = document.find("excluded");
   if (list == document.end() || !list->is_array()) return not_a_selection;
-  std::vector<Excluded> all;
+  std::vector<ExcludedDevice> all;
   for (const ExcludedJson& entry : *list) {
     auto excluded = parse_one(entry);
     // A device without a capability was never a candidate; it stays in the fleet, and is unknown there.
@@ -53,18 +53,18 @@ Result<std::vector<Excluded>> parse_excluded(std::string_view text, const std::s
   return all;
 }
 
-Result<std::vector<Excluded>> read_excluded(const std::string& path) {
+Result<std::vector<ExcludedDevice>> read_excluded(const std::string& path) {
   ARCHGUARD_TRY(text, read_text_file(path));
   return parse_excluded(text, text_file_name(path));
 }
 
-std::vector<Excluded> take_excluded(DeviceList& devices, const std::vector<Excluded>& excluded) {
-  std::vector<Excluded> taken;
+std::vector<ExcludedDevice> take_excluded(DeviceList& devices, const std::vector<ExcludedDevice>& excluded) {
+  std::vector<ExcludedDevice> taken;
   std::vector<std::size_t> indices;
   for (std::size_t i = 0; i < devices.size(); ++i) {
     if (is_excluded(devices.kind(i))) continue;
     const Device device = devices[i];
-    const auto match = std::find_if(excluded.begin(), excluded.end(), [&](const Excluded& each) {
+    const auto match = std::find_if(excluded.begin(), excluded.end(), [&](const ExcludedDevice& each) {
       return device.capability == each.capability && device.name == each.name && device.uuid == each.uuid &&
              device.driver_cuda == each.driver_cuda;
     });

@@ -8,9 +8,9 @@
 #include "base/text_file.h"
 #include "base/watched_source.h"
 #include "compat/arch.h"
+#include "fatbin/other_file.h"
 #include "host/packed.h"
 #include "host/zip.h"
-#include "fatbin/other_file.h"
 #include "walk.h"
 
 namespace archguard {
@@ -53,7 +53,7 @@ Opened open_file(const InputFile& input, Keep keep) {
       is_packed(*opened.source))
     return opened;
   DeviceCode found = search_device_code(*opened.source, input.path, {}, keep);
-  if (found.objects.front().holds_containers() || !found.errors.empty()) opened.code = std::move(found);
+  if (found.objects.front().holds_fatbins() || !found.errors.empty()) opened.code = std::move(found);
   return opened;
 }
 

@@ -7,7 +7,7 @@
 #include "base/printable.h"
 #include "base/text.h"
 #include "commands.h"
-#include "fatbin/container_cursor.h"
+#include "fatbin/fatbin_cursor.h"
 #include "files.h"
 #include "image/demangle.h"
 #include "needed.h"
@@ -19,14 +19,14 @@ namespace {
 
 InspectBy by_of(const std::string& name) {
   if (name == "kernel") return InspectBy::kernel;
-  return name == "container" ? InspectBy::container : InspectBy::arch;
+  return name == "arch" ? InspectBy::arch : InspectBy::fatbin;
 }
 
 // Nothing for a GPU, and nothing that could not be read.
 bool holds_nothing(const DeviceCode& code) {
   return code.errors.empty() && code.warnings.empty() &&
          std::all_of(code.objects.begin(), code.objects.end(), [](const DeviceObject& object) {
-           return !object.holds_containers() && object.runtime_code.empty();
+           return !object.holds_fatbins() && object.runtime_code.empty();
          });
 }
 
@@ -55,26 +55,26 @@ Result<int> run_inspect(const InspectOptions& options) {
       return;
     }
     std::vector<Error> errors = code.errors, warned;
-    std::optional<ContainerCodes> codes;
+    std::optional<FatbinCodeReader> codes;
     if (kernels) codes.emplace(code, source);
     writer->begin_file(input.path, code.member, source.size());
     for (const DeviceObject& object : code.objects) {
-      if (code.archive && !object.holds_containers())
+      if (code.archive && !object.holds_fatbins())
         continue;  // members without device code are most of an archive
       writer->begin_object(object);
-      ContainerCursor cursor(object);
-      Container unpacked;
-      while (const Container* container = cursor.next(unpacked)) {
+      FatbinCursor cursor(object);
+      Fatbin unpacked;
+      while (const Fatbin* fatbin = cursor.next(unpacked)) {
         if (kernels) {
-          const ContainerCode contents = codes->next();
+          const FatbinCode contents = codes->next();
           add_warnings(contents, warned);
           all_read &= contents.errors.empty();  // the writer has them from the contents
-          writer->container(object, *container, &contents);
+          writer->fatbin(object, *fatbin, &contents);
         } else {
-          for (const Entry& entry : container->entries)
-            if (!entry.unknown.empty() && !container->bare)
-              errors.push_back({where(object, *container), "unknown image: " + entry.unknown, {}});
-          writer->container(object, *container, nullptr);
+          for (const FatbinEntry& entry : fatbin->entries)
+            if (!entry.unknown.empty() && !fatbin->bare)
+              errors.push_back({where(object, *fatbin), "unknown image: " + entry.unknown, {}});
+          writer->fatbin(object, *fatbin, nullptr);
         }
       }
       writer->end_object(object);

@@ -16,10 +16,10 @@ namespace {
 bool is_ltoir_alone(const DeviceCode& code) {
   if (!code.errors.empty() || code.objects.size() != 1) return false;
   const DeviceObject& object = code.objects.front();
-  if (object.containers.size() != 1 || !object.containers.front().bare) return false;
-  const Container& container = object.containers.front();
-  return container.offset == 0 && container.size == object.file_size &&
-         container.entries.front().kind == EntryKind::ltoir && !container.entries.front().optix;
+  if (object.fatbins.size() != 1 || !object.fatbins.front().bare) return false;
+  const Fatbin& fatbin = object.fatbins.front();
+  return fatbin.offset == 0 && fatbin.size == object.file_size &&
+         fatbin.entries.front().kind == EntryKind::ltoir && !fatbin.entries.front().optix;
 }
 
 // What is left to be judged where some objects of LLVM's bitcode or MSVC's /GL are passed over.

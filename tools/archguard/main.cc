@@ -57,7 +57,7 @@ CLI::App* add_inspect(CLI::App& app, InspectOptions& options) {
   command->add_flag("--needed", options.needed,
                     "also the libraries that ELF files need, found as the loader would");
   add_needed_options(*command, options.where);
-  add_choice(*command, "--by", options.by, {"arch", "kernel", "container"},
+  add_choice(*command, "--by", options.by, {"arch", "kernel", "fatbin", "container"},
              "what the text is grouped by; the JSON always holds all [arch]");
   add_choice(*command, "--format", options.format, {"text", "json"}, "[text]");
   command->footer("Exit: 0 all was read, 2 something could not be read or is unknown.");
@@ -78,7 +78,7 @@ CLI::App* add_verify(CLI::App& app, VerifyOptions& options) {
   add_each(*command, "--env", options.environment, "NAME=VALUE",
            "the program runs with this: CUDA_FORCE_PTX_JIT=1, CUDA_DISABLE_PTX_JIT=1");
   add_one(*command, "--expect", options.expect, "LIST",
-          "each container holds these images: 80-real;90-virtual, or 8.0;9.0+PTX");
+          "each fat binary holds these images: 80-real;90-virtual, or 8.0;9.0+PTX");
   add_one(*command, "--excluded", options.excluded, "FILE",
           "JSON of arch_probe select: devices that it left out are no failure");
   command->add_flag("--needed", options.needed,
@@ -90,10 +90,12 @@ CLI::App* add_verify(CLI::App& app, VerifyOptions& options) {
   add_needed_options(*command, options.where);
   add_each(*command, "--cache", options.cache, "FOLDER",
            "keep the verdicts on these libraries there, and take them again while the files are the same");
-  add_choice(*command, "--scope", options.scope, {"container", "library"},
-             "library: some image fits; for libraries that choose among images [container]");
+  add_choice(
+      *command, "--scope", options.scope, {"fatbin", "container", "library"},
+      "library: some image fits; for libraries that choose among images; container is fatbin [fatbin]");
   add_choice(*command, "--require", options.require, {"sass", "any"}, "sass: PTX is no answer [any]");
-  command->add_flag("--require-ptx", options.require_ptx, "each container holds plain PTX, for GPUs to come");
+  command->add_flag("--require-ptx", options.require_ptx,
+                    "each fat binary holds plain PTX, for GPUs to come");
   command->add_flag("--require-driver", options.require_driver,
                     "every device must tell its driver where PTX is needed");
   add_choice(*command, "--driver", options.driver, {"error", "warn"},

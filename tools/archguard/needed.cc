@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "base/text.h"
-#include "host/pe_object.h"
 #include "fatbin/fatbin.h"
+#include "host/pe_object.h"
 #include "loader/files_once.h"
 #include "loader/needed.h"
 

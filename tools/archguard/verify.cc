@@ -66,7 +66,7 @@ Result<std::vector<ExpectedImage>> collect_expected(const std::string& list) {
 }
 
 // With --this-machine the program is taken to run in this environment, unless --env says otherwise.
-Result<Environment> collect_environment(const VerifyOptions& options) {
+Result<JitEnvironment> collect_environment(const VerifyOptions& options) {
   std::vector<std::string> settings;
   if (options.this_machine) settings = settings_of_this_process();
   settings.insert(settings.end(), options.environment.begin(), options.environment.end());
@@ -75,7 +75,7 @@ Result<Environment> collect_environment(const VerifyOptions& options) {
 
 VerifyPolicy policy_of(const VerifyOptions& options) {
   VerifyPolicy policy;
-  policy.scope = options.scope == "library" ? Scope::library : Scope::container;
+  policy.scope = options.scope == "library" ? Scope::library : Scope::fatbin;
   policy.hollow = options.hollow == "error" ? HollowPolicy::error
                   : options.hollow == "off" ? HollowPolicy::off
                                             : HollowPolicy::warn;
@@ -210,7 +210,7 @@ Result<Verification> verification_of(const VerifyOptions& options) {
 std::string verification_text(const Verification& verification, const VerifyOptions& options) {
   const Style style = options.output.empty() ? Style{colour_for_stdout()} : Style{};
   return verify_text(verification, {style, options.brief, options.target,
-                                    options.scope == "container" && options.target.empty()});
+                                    options.scope != "library" && options.target.empty()});
 }
 
 Result<int> run_verify(const VerifyOptions& options) {

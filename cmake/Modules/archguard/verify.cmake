@@ -7,9 +7,9 @@ Checks on every build that what was built covers every device, and stops the bui
   archguard_verify(
     [TARGETS <target>... | ALL]      ALL (default): every target of this folder and below that the default build makes
     [FLEET <file>...]                devices from CSV files; without it, those of archguard_select_architectures
-    [SCOPE container|library]        library: for targets that choose among images at run time (container)
+    [SCOPE fatbin|container|library] library: for targets that choose among images at run time (fatbin, also called container)
     [REQUIRE sass|any]               sass: PTX is no answer (any)
-    [REQUIRE_PTX]                    each container also holds plain PTX, for GPUs to come
+    [REQUIRE_PTX]                    each fat binary also holds plain PTX, for GPUs to come
     [HOLLOW error|warn|off]          kernels that do nothing on one device and something on another (warn)
     [DRIVER error|warn]              a driver of the fleet that is too old for the CUDA runtime, error 35 (error)
     [PARTLY error|warn|off]          scope library: devices that get far less of a library than others (error)
@@ -89,7 +89,7 @@ function(archguard_verify)
     "TARGETS;FLEET;ANY_OF;SCOPE;REQUIRE;HOLLOW;EMBEDDED;DRIVER;PARTLY;NEEDED;WAIVERS")
   _archguard_check_arguments(${command} arg OPTIONS ALL REQUIRE_PTX WARN_ONLY POST_BUILD TEST
     ONE SCOPE REQUIRE HOLLOW EMBEDDED DRIVER PARTLY NEEDED WAIVERS MANY TARGETS FLEET ANY_OF)
-  _archguard_check_choice(${command} arg SCOPE container library)
+  _archguard_check_choice(${command} arg SCOPE fatbin container library)
   _archguard_check_choice(${command} arg REQUIRE sass any)
   _archguard_check_choice(${command} arg HOLLOW error warn off)
   _archguard_check_choice(${command} arg EMBEDDED error warn off)

@@ -56,11 +56,11 @@ TEST_CASE("of the files that match a glob, a device needs one") {
   CHECK(run.exit_code == 1);
   run = files.verify({"lib", "--device", "6.0", "--device", "9.0", "--any-of", kGlob});
   CHECK(run.out ==
-        "  covered    6.0 (--device 6.0)  1 container: 1 SASS\n"
-        "  elsewhere  9.0 (--device 9.0)  1 container: 1 without an image; covered by libx_cuda12.so\n"
+        "  covered    6.0 (--device 6.0)  1 fat binary: 1 SASS\n"
+        "  elsewhere  9.0 (--device 9.0)  1 fat binary: 1 without an image; covered by libx_cuda12.so\n"
         "lib/libx_cuda11.so: 1 of 2 covered, one of 'libx_cuda*.so'\n"
-        "  elsewhere  6.0 (--device 6.0)  1 container: 1 without an image; covered by libx_cuda11.so\n"
-        "  covered    9.0 (--device 9.0)  1 container: 1 SASS\n"
+        "  elsewhere  6.0 (--device 6.0)  1 fat binary: 1 without an image; covered by libx_cuda11.so\n"
+        "  covered    9.0 (--device 9.0)  1 fat binary: 1 SASS\n"
         "lib/libx_cuda12.so: 1 of 2 covered, one of 'libx_cuda*.so'\n"
         "1 file without device code\n"
         "any of 'libx_cuda*.so', 2 files: 2 of 2 covered\n");
@@ -219,8 +219,8 @@ TEST_CASE("an image that was expected may be in any one of the alternatives") {
   CHECK(verify("60-real;90-real").exit_code == 0);
   const RunOutput run = verify("60-real;75-real");
   CHECK(run.exit_code == 1);
-  CHECK(run.out.find("archguard: error: any of 'libx_cuda*.so': none of 2 files holds SASS of sm_75 in every "
-                     "container, which was asked for\n") != std::string::npos);
+  CHECK(run.out.find("archguard: error: any of 'libx_cuda*.so': none of 2 files holds SASS of sm_75 in every fat "
+                     "binary, which was asked for\n") != std::string::npos);
 }
 
 TEST_CASE("the JSON tells each file's own verdict, and the glob's") {

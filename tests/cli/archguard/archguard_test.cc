@@ -60,7 +60,7 @@ TEST_CASE("wrong usage names the option, the likely meaning and the help") {
                 "  fix: archguard verify --help\n");
   check_refused(
       archguard({"verify", "x", "--scope", "file"}),
-      "archguard: error: --scope: file not in {container,library}\n  fix: archguard verify --help\n");
+      "archguard: error: --scope: file not in {fatbin,container,library}\n  fix: archguard verify --help\n");
   check_refused(archguard({"verify", "x"}),
                 "archguard: error: no device to judge\n"
                 "  fix: give --fleet FILE, --device CC, --this-machine or --expect LIST\n");
@@ -74,7 +74,7 @@ TEST_CASE("PTX that the driver takes is covered; newer PTX is error 222 with cau
   folder.file("k.ptx", kPtx90);
   const RunOutput good = archguard({"verify", "k.ptx", "--device", "8.6@13.0"}, folder.path());
   CHECK(good.out ==
-        "  covered    8.6 (--device 8.6@13.0)  1 container: 1 PTX\n"
+        "  covered    8.6 (--device 8.6@13.0)  1 fat binary: 1 PTX\n"
         "k.ptx: 1 of 1 covered\n");
   CHECK(good.exit_code == 0);
 
@@ -86,7 +86,7 @@ TEST_CASE("PTX that the driver takes is covered; newer PTX is error 222 with cau
         "  found: PTX compute_80 (ISA 9.0)\n"
         "  cause: its PTX has ISA 9.0; the driver offers CUDA 12.4 and takes PTX up to ISA 8.4\n"
         "  fix: update the driver to branch 580 (CUDA 13.0) or newer, or build with CUDA 12.4\n"
-        "  error 222  8.6 (--device 8.6@12.4)  1 container: 1 that cannot run\n"
+        "  error 222  8.6 (--device 8.6@12.4)  1 fat binary: 1 that cannot run\n"
         "k.ptx: 0 of 1 covered\n");
   CHECK(bad.err.empty());
   CHECK(bad.exit_code == 1);
@@ -104,7 +104,7 @@ TEST_CASE("without a driver the lowest one is told, and --require-driver makes t
   const TemporaryFolder folder;
   folder.file("k.ptx", kPtx90);
   CHECK(archguard({"verify", "k.ptx", "--device", "8.0"}, folder.path()).out ==
-        "  covered    8.0 (--device 8.0)  1 container: 1 PTX; needs a driver that offers CUDA 13.0\n"
+        "  covered    8.0 (--device 8.0)  1 fat binary: 1 PTX; needs a driver that offers CUDA 13.0\n"
         "k.ptx: 1 of 1 covered\n");
   CHECK(archguard({"verify", "k.ptx", "--device", "8.0", "--require-driver"}, folder.path()).exit_code == 2);
   CHECK(archguard({"verify", "k.ptx", "--device", "8.0", "--require", "sass"}, folder.path()).exit_code == 1);
@@ -121,7 +121,7 @@ TEST_CASE("--env: what the program's environment does to its device code") {
         "  found: PTX compute_80 (ISA 9.0)\n"
         "  cause: only its PTX fits, and CUDA_DISABLE_PTX_JIT keeps the driver from compiling PTX\n"
         "  fix: unset CUDA_DISABLE_PTX_JIT\n"
-        "  error 223  8.6 (--device 8.6@13.0)  1 container: 1 that cannot run\n"
+        "  error 223  8.6 (--device 8.6@13.0)  1 fat binary: 1 that cannot run\n"
         "k.ptx: 0 of 1 covered\n");
   CHECK(disabled.exit_code == 1);
   CHECK(archguard({"verify", "k.ptx", "--device", "8.6@13.0", "--env", "CUDA_FORCE_PTX_JIT=1"}, folder.path())
@@ -435,7 +435,7 @@ TEST_CASE("inspect: the text by arch, container and kernel") {
   const TemporaryFolder folder;
   folder.file("k.ptx", kPtx90);
   CHECK(archguard({"inspect", "k.ptx"}, folder.path()).out ==
-        "k.ptx: 141 B of device code in 1 container; the file has 141 B\n"
+        "k.ptx: 141 B of device code in 1 fat binary; the file has 141 B\n"
         "  arch   kind         images     stored   inflated\n"
         "  80     ptx               1      141 B      141 B\n");
   CHECK(archguard({"inspect", "k.ptx", "--by", "kernel"}, folder.path()).out.find("gemm\n") == 0);

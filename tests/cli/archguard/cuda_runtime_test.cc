@@ -36,20 +36,20 @@ Bytes registration() {
   return ByteWriter{}.u32(0x466243b1).u32(1).u64(0).u64(0).bytes();
 }
 
-ElfBuilder program(const Bytes& container) {
-  return ElfBuilder{}.section(".nv_fatbin", container).section(".nvFatBinSegment", registration());
+ElfBuilder program(const Bytes& fatbin) {
+  return ElfBuilder{}.section(".nv_fatbin", fatbin).section(".nvFatBinSegment", registration());
 }
 
 const std::string kText = "CUDA driver version is insufficient for CUDA runtime version";
 const std::string kOf13 =
     "Duplicate entry kernels named \"%s\" detected. The Runtime will use the one that was registered first";
 
-std::string with_static(const Bytes& container) {
-  return text_of(program(container).section(".rodata", bytes_of_text(kText)).bytes());
+std::string with_static(const Bytes& fatbin) {
+  return text_of(program(fatbin).section(".rodata", bytes_of_text(kText)).bytes());
 }
 
-std::string with_shared(const Bytes& container, std::string_view library) {
-  return text_of(program(container).needed(library).bytes());
+std::string with_shared(const Bytes& fatbin, std::string_view library) {
+  return text_of(program(fatbin).needed(library).bytes());
 }
 
 struct Case {
@@ -220,7 +220,7 @@ TEST_CASE("a driver too old for the runtime is error 35, with what was found and
   CHECK(verify(folder.path(), {"static", "shared", "--device", "8.0@12.0"}).text ==
         "static: 1 of 1 covered\nshared: 1 of 1 covered\n");  // minor version compatibility
   CHECK(run_archguard({"verify", "static", "--device", "8.0@11.8"}, folder.path())
-            .out.find("  error 35   8.0 (--device 8.0@11.8)  1 container: 1 that cannot run\n") !=
+            .out.find("  error 35   8.0 (--device 8.0@11.8)  1 fat binary: 1 that cannot run\n") !=
         std::string::npos);
 }
 
@@ -270,7 +270,7 @@ TEST_CASE("--driver warn lets error 35 pass, once said for all files of that run
   CHECK(warned.run.exit_code == 0);
   CHECK(
       run_archguard({"verify", "a.so", "--device", "8.0@11.8", "--driver", "warn"}, folder.path())
-          .out.find("  covered    8.0 (--device 8.0@11.8)  1 container: 1 SASS; error 35 from the runtime of "
+          .out.find("  covered    8.0 (--device 8.0@11.8)  1 fat binary: 1 SASS; error 35 from the runtime of "
                     "CUDA 12.4\n") != std::string::npos);
   CHECK(verify(folder.path(), {"a.so", "--device", "8.0@11.8", "--driver", "off"}).run.exit_code == 2);
 }

@@ -19,9 +19,9 @@ Bytes cubin(int sm) {
       .bytes();
 }
 
-std::string library(const std::vector<Bytes>& containers) {
+std::string library(const std::vector<Bytes>& fatbins) {
   Bytes all;
-  for (const Bytes& each : containers) all.insert(all.end(), each.begin(), each.end());
+  for (const Bytes& each : fatbins) all.insert(all.end(), each.begin(), each.end());
   return text_of(ElfBuilder{}.section(".nv_fatbin", all).bytes());
 }
 

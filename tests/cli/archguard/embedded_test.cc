@@ -45,7 +45,7 @@ TEST_CASE("PTX for newer devices alone, beside a kernel that fits, is warned of 
         "  cause: it needs SASS of sm_80, or PTX of compute_80 or older\n"
         "  fix: embed PTX of compute_80 (nvcc -ptx -arch=compute_80) as well; --embedded error makes this an "
         "error\n"
-        "  covered    8.0 (--device 8.0@13.0)  1 container: 1 SASS; embedded images: 0 of 1\n"
+        "  covered    8.0 (--device 8.0@13.0)  1 fat binary: 1 SASS; embedded images: 0 of 1\n"
         "p: 1 of 1 covered\n");
   CHECK(run.exit_code == 0);
   run = verify({"--embedded", "error"});
@@ -56,11 +56,11 @@ TEST_CASE("PTX for newer devices alone, beside a kernel that fits, is warned of 
         "  cause: it needs SASS of sm_80, or PTX of compute_80 or older\n"
         "  toolkits: CUDA 11.0 and newer make SASS for 8.0\n"
         "  fix: embed PTX of compute_80 (nvcc -ptx -arch=compute_80) as well\n"
-        "  error 209  8.0 (--device 8.0@13.0)  1 container: 1 SASS; embedded images: 0 of 1\n"
+        "  error 209  8.0 (--device 8.0@13.0)  1 fat binary: 1 SASS; embedded images: 0 of 1\n"
         "p: 0 of 1 covered\n");
   CHECK(run.exit_code == 1);
   run = verify({"--embedded", "off"});
-  CHECK(run.out == "  covered    8.0 (--device 8.0@13.0)  1 container: 1 SASS\np: 1 of 1 covered\n");
+  CHECK(run.out == "  covered    8.0 (--device 8.0@13.0)  1 fat binary: 1 SASS\np: 1 of 1 covered\n");
   const auto json = nlohmann::json::parse(verify({"--format", "json"}).out);
   CHECK(json["verdict"] == "covered");
   CHECK(json["files"][0]["results"][0]["embedded"]["verdict"] == "not-covered");
@@ -113,7 +113,7 @@ TEST_CASE("each module must serve the device: a kernel that no image which runs 
       "  cause: it needs SASS of sm_80, or PTX of compute_80 or older; what runs there holds other kernels\n"
       "  fix: embed a cubin of sm_80 (nvcc -cubin -arch=sm_80) as well; --embedded error makes this an "
       "error\n"
-      "  covered    8.0 (--device 8.0)  1 container: 1 SASS; embedded images: 1 of 2\n"
+      "  covered    8.0 (--device 8.0)  1 fat binary: 1 SASS; embedded images: 1 of 2\n"
       "beside: 1 of 1 covered\n");
   CHECK(run.exit_code == 0);
   CHECK(verify({"beside", "--device", "8.0", "--embedded", "error"}).exit_code == 1);
@@ -198,7 +198,7 @@ TEST_CASE("inspect lists them as what they are") {
   CHECK(run.out.find(": " + std::to_string(optix.size()) + " B, embedded\n  compute_80 ") !=
         std::string::npos);
   CHECK(run.out.find("PTX ISA 9.0  for OptiX\n") != std::string::npos);
-  CHECK(run.out.find("in 1 container and 1 embedded image;") != std::string::npos);
+  CHECK(run.out.find("in 1 fat binary and 1 embedded image;") != std::string::npos);
   const auto json =
       nlohmann::json::parse(run_archguard({"inspect", "p", "--format", "json"}, folder.path()).out);
   CHECK_FALSE(json["files"][0]["containers"][0].contains("bare"));

@@ -70,7 +70,7 @@ TEST_CASE("inspect names the member of a wheel, and those of archives in it") {
   const RunOutput run = run_archguard({"inspect", "p.whl", "--by", "container"}, folder.path());
   CHECK(run.out.find("p.whl(pkg/libfoo.so)(.nv_fatbin+0x0): ") == 0);
   CHECK(run.out.find("\np.whl(pkg/libbar.a(x.o))(.nv_fatbin+0x0): ") != std::string::npos);
-  CHECK(run.out.find("\np.whl(pkg/k.ptx): 141 B of device code in 1 container; the file has 141 B\n") !=
+  CHECK(run.out.find("\np.whl(pkg/k.ptx): 141 B of device code in 1 fat binary; the file has 141 B\n") !=
         std::string::npos);
   CHECK(run.exit_code == 0);
   const auto json =

@@ -38,18 +38,18 @@ std::string ptx(const std::string& name, int count, const std::string& body, con
 }
 const std::string kStores = " st.global.u32 [0], 1;\n ret;", kReturns = " ret;";
 
-Bytes joined(const std::vector<Bytes>& containers) {
+Bytes joined(const std::vector<Bytes>& fatbins) {
   Bytes all;
-  for (const Bytes& each : containers) all.insert(all.end(), each.begin(), each.end());
+  for (const Bytes& each : fatbins) all.insert(all.end(), each.begin(), each.end());
   return all;
 }
 
-std::string file_of(const std::vector<Bytes>& containers) {
-  return text_of(ElfBuilder{}.section(".nv_fatbin", joined(containers)).bytes());
+std::string file_of(const std::vector<Bytes>& fatbins) {
+  return text_of(ElfBuilder{}.section(".nv_fatbin", joined(fatbins)).bytes());
 }
 
 // `compiled` of 20 kernels are there as PTX, the others for 8.x and 9.0 alone.
-Bytes containers_of(int compiled) {
+Bytes fatbins_of(int compiled) {
   return joined({FatbinBuilder{}
                      .cubin(80, works(80, "a", 20 - compiled))
                      .cubin(90, works(90, "a", 20 - compiled))
@@ -60,7 +60,7 @@ Bytes containers_of(int compiled) {
                      .bytes()});
 }
 std::string library(int compiled) {
-  return file_of({containers_of(compiled)});
+  return file_of({fatbins_of(compiled)});
 }
 
 RunOutput verify(const TemporaryFolder& folder, const std::vector<std::string>& more) {
@@ -86,8 +86,8 @@ TEST_CASE("a library that was not made for a device is an error, a warning, or l
         "  fix: use a build of this library that was made for 8.7; --partly warn, if the program calls only "
         "what "
         "runs there\n"
-        "  error      8.7 (--device 8.7)  2 containers: 1 PTX, 1 without an image; 2 of 20 kernels\n"
-        "  covered    8.6 (--device 8.6)  2 containers: 2 SASS\n"
+        "  error      8.7 (--device 8.7)  2 fat binaries: 1 PTX, 1 without an image; 2 of 20 kernels\n"
+        "  covered    8.6 (--device 8.6)  2 fat binaries: 2 SASS\n"
         "l.so: 1 of 2 covered\n");
   CHECK(run.exit_code == 1);
 
@@ -95,7 +95,7 @@ TEST_CASE("a library that was not made for a device is an error, a warning, or l
   CHECK(warned.out ==
         "archguard: warning: l.so: not made for 8.7 (--device 8.7): 2 of 20 kernels\n"
         "  fix: look up whether the library supports this device; --partly off if it does\n"
-        "  partly     8.7 (--device 8.7)  2 containers: 1 PTX, 1 without an image; 2 of 20 kernels; needs a "
+        "  partly     8.7 (--device 8.7)  2 fat binaries: 1 PTX, 1 without an image; 2 of 20 kernels; needs a "
         "driver that offers CUDA 12.0\n"
         "l.so: 1 of 1 covered\n");
   CHECK(warned.exit_code == 0);
@@ -179,7 +179,7 @@ TEST_CASE("a library that compiles at run time is warned of") {
   const Bytes symbols = ByteWriter{}.zeros(24).u32(1).u8(0x12).u8(0).u16(0).zeros(16).bytes();
   const Bytes names = ByteWriter{}.u8(0).text("nvrtcCompileProgram").u8(0).bytes();
   ElfBuilder elf;
-  elf.section(".nv_fatbin", containers_of(2)).section(".dynsym", symbols, 11).section(".dynstr", names, 3);
+  elf.section(".nv_fatbin", fatbins_of(2)).section(".dynsym", symbols, 11).section(".dynstr", names, 3);
   folder.file("l.so", text_of(elf.bytes()));
   const RunOutput run = verify(folder, {"--device", "8.7", "--brief"});
   CHECK(run.out ==

@@ -55,16 +55,16 @@ TEST_CASE("a library that does not cover a device fails the program that needs i
   const RunOutput run =
       verify(folder, {"tool", "--device", "8.0", "--needed", "--target", "app", "--expect", "80-real"});
   CHECK(run.out ==
-        "  covered    8.0 (--device 8.0)  1 container: 1 SASS\n"
+        "  covered    8.0 (--device 8.0)  1 fat binary: 1 SASS\n"
         "tool: 1 of 1 covered\n"
-        "tool: 1 of 1 container holds what was asked for\n"
+        "tool: 1 of 1 fat binary holds what was asked for\n"
         "archguard: error 209: <>/libb.so(.nv_fatbin+0x0): kernel 'gemm' cannot run on 8.0 (--device 8.0)\n"
         "  seen as: no kernel image is available for execution on the device\n"
         "  found: sm_90 cubin, no PTX\n"
         "  cause: it needs SASS of sm_80, or PTX of compute_80 or older\n"
         "  toolkits: CUDA 11.0 and newer make SASS for 8.0\n"
         "  fix: use a build of this library that holds sm_80\n"
-        "  error 209  8.0 (--device 8.0)  1 container: 1 without an image\n"
+        "  error 209  8.0 (--device 8.0)  1 fat binary: 1 without an image\n"
         "<>/libb.so, needed by <>/liba.so: 0 of 1 covered\n"
         "1 needed library without device code\n");
   CHECK(run.exit_code == 1);

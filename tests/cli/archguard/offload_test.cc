@@ -169,7 +169,7 @@ TEST_CASE("bundles of clang 14 and older are parts for a linker, in objects and 
   const Bytes more = part(80);
   two.insert(two.end(), more.begin(), more.end());
   CHECK(Verified("t.o", bundle(two).bytes())
-            .says("  covered    8.0 (--device 8.0@12.0)  2 containers: 2 SASS\n"));
+            .says("  covered    8.0 (--device 8.0@12.0)  2 fat binaries: 2 SASS\n"));
   CHECK(Verified("t.o", bundle(bytes_of_text("BC\xc0\xde------------")).bytes()).covers_8x_alone());
   const Verified damaged("t.o",
                          bundle(bytes_of_text("neither of both, and longer than an ELF header is, which "

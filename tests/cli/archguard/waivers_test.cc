@@ -60,7 +60,7 @@ TEST_CASE(
       "archguard: error 98: k.fatbin: kernel 'second(float*, int)' is missing on 9.0 (--device 9.0)\n"
       "  seen as: invalid device function\n"
       "  found: sm_80 cubin, sm_90 cubin, no PTX\n"
-      "  cause: the sm_90 image that this device takes lacks it; another image of the same container has it\n"
+      "  cause: the sm_90 image that this device takes lacks it; another image of the same fat binary has it\n"
       "  fix: compile every source file that holds these kernels for sm_90 too, or waive them: --waivers "
       "FILE "
       "with "

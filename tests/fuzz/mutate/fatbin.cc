@@ -24,12 +24,12 @@ void find_entries(Layout& layout, std::size_t at, std::uint64_t size) {
   }
 }
 
-void find_container(Layout& layout, std::size_t at) {
+void find_fatbin(Layout& layout, std::size_t at) {
   layout.value(at, 4);
   layout.values(at + 4, 2, 2);  // version, header's size
   const std::uint64_t size = layout.size(at + 8, 8, at + 16);
   if (!layout.in.holds(at, 16)) return;
-  if (layout.in.holds(at + 16, size)) layout.unit(at, 16 + size, 0, Kind::container);
+  if (layout.in.holds(at + 16, size)) layout.unit(at, 16 + size, 0, Kind::fatbin);
   find_entries(layout, at + 16, size);
 }
 

@@ -95,7 +95,7 @@ Layout layout_of(ByteView bytes, Start start) {
   for (std::size_t at = 0; at < bytes.size && !layout.full(); ++at) {
     switch (bytes.data[at]) {
       case 0x50:
-        if (layout.in.u32(at) == 0xba55ed50) find_container(layout, at);
+        if (layout.in.u32(at) == 0xba55ed50) find_fatbin(layout, at);
         if (zips_left != 0 && layout.says(at, "PK\5\6")) find_zip(layout, at), --zips_left;
         break;
       case 0xb1:

@@ -26,7 +26,7 @@ struct Field {
 };
 
 enum class Kind : std::uint8_t {
-  container,
+  fatbin,
   entry,
   wrapper,
   piece,
@@ -46,7 +46,7 @@ enum class Kind : std::uint8_t {
 // those of one table.
 struct Unit {
   std::size_t begin = 0, end = 0, group = 0;
-  Kind kind = Kind::container;
+  Kind kind = Kind::fatbin;
 };
 
 class Layout {
@@ -92,7 +92,7 @@ std::uint64_t number_at(ByteView bytes, const Field& field);
 bool set_number(Bytes& bytes, const Field& field, std::uint64_t value);
 
 // One finder a format, each for what begins at `at`.
-void find_container(Layout& layout, std::size_t at);
+void find_fatbin(Layout& layout, std::size_t at);
 void find_entries(Layout& layout, std::size_t at, std::uint64_t size);
 void find_wrapper(Layout& layout, std::size_t at);
 void find_offload(Layout& layout, std::size_t at);

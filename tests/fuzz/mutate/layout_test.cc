@@ -10,7 +10,7 @@
 #include "host/zip.h"
 #include "fatbin/fatbin.h"
 #include "image/image.h"
-#include "loader/cache.h"
+#include "loader/ld_cache.h"
 #include "reading.h"
 #include "seeds.h"
 #include "support/builders/archive_builder.h"

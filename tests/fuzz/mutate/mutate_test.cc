@@ -53,7 +53,7 @@ std::size_t plain(std::uint8_t* data, std::size_t size, std::size_t most) {
   return size;
 }
 
-constexpr const char* kBinary[] = {"archive", "container", "cubin", "dynamic", "elf",
+constexpr const char* kBinary[] = {"archive", "cubin", "dynamic", "elf", "fatbin",
                                    "entry",   "finder",    "pe",    "zip",     "loader_cache"};
 
 }  // namespace

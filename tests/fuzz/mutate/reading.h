@@ -2,19 +2,19 @@
 
 #include <string>
 
+#include "fatbin/fatbin.h"
 #include "host/archive.h"
 #include "host/host_file.h"
 #include "host/zip.h"
-#include "fatbin/fatbin.h"
 
 // What the project's readers say of a changed input.
 namespace archguard::fuzz {
 
-inline Entry first_entry(const Bytes& bytes) {
+inline FatbinEntry first_entry(const Bytes& bytes) {
   const DeviceCode code = read_device_code(MemorySource(bytes), "f");
-  if (code.objects.empty() || code.objects[0].containers.empty()) return {};
-  const auto& entries = code.objects[0].containers[0].entries;
-  return entries.empty() ? Entry{} : entries[0];
+  if (code.objects.empty() || code.objects[0].fatbins.empty()) return {};
+  const auto& entries = code.objects[0].fatbins[0].entries;
+  return entries.empty() ? FatbinEntry{} : entries[0];
 }
 
 // How many entries are read, -1 where something is damaged.
@@ -22,8 +22,7 @@ inline int entries_of(const Bytes& bytes) {
   const DeviceCode code = read_device_code(MemorySource(bytes), "f");
   int entries = 0;
   for (const DeviceObject& object : code.objects)
-    for (const Container& container : object.containers)
-      entries += static_cast<int>(container.entries.size());
+    for (const Fatbin& fatbin : object.fatbins) entries += static_cast<int>(fatbin.entries.size());
   return code.errors.empty() ? entries : -1;
 }
 

@@ -16,9 +16,9 @@ inline DeviceCode read_all(ByteView bytes) {
   for (const DeviceObject& object : code.objects) {
     promise(inside(object.file_offset, object.file_size, bytes.size));
     const PartSource part = bytes_of(object, source);
-    for (const Container& container : object.containers) {
-      promise(inside(container.offset, container.size, object.file_size));
-      for (const Entry& entry : container.entries) {
+    for (const Fatbin& fatbin : object.fatbins) {
+      promise(inside(fatbin.offset, fatbin.size, object.file_size));
+      for (const FatbinEntry& entry : fatbin.entries) {
         promise(inside(entry.payload_offset, entry.stored_size, object.file_size));
         if (entry.uncompressed_size > std::min(left, std::uint64_t{1} << 20))
           continue;  // a real allocation, as the format allows

@@ -2,7 +2,7 @@
 
 namespace archguard::fuzz {
 
-// The entries of a container: its header is put before them, so that every run reaches them.
+// The entries of a fat binary: its header is put before them, so that every run reaches them.
 void entry(ByteView bytes) {
   const std::size_t size = bytes.size / 8 * 8;
   Bytes whole = {0x50, 0xed, 0x55, 0xba, 1, 0, 16, 0};
@@ -10,11 +10,11 @@ void entry(ByteView bytes) {
   whole.insert(whole.end(), bytes.data, bytes.data + size);
   const DeviceCode code = read_all(whole);
   if (!code.errors.empty()) return;
-  promise(code.objects.size() == 1 && code.objects[0].containers.size() == 1);
-  const Container& container = code.objects[0].containers[0];
-  promise(container.size == whole.size());
-  std::uint64_t at = container.offset + 16;
-  for (const Entry& each : container.entries) {
+  promise(code.objects.size() == 1 && code.objects[0].fatbins.size() == 1);
+  const Fatbin& fatbin = code.objects[0].fatbins[0];
+  promise(fatbin.size == whole.size());
+  std::uint64_t at = fatbin.offset + 16;
+  for (const FatbinEntry& each : fatbin.entries) {
     promise(each.offset == at);
     at = each.payload_offset +
          (each.compression == Compression::none ? each.stored_size : Cursor(whole).u64(each.offset + 8));

@@ -4,7 +4,7 @@
 
 namespace archguard::fuzz {
 
-// Bytes that no section of device code holds: containers by signature, and images among data. What is found
+// Bytes that no section of device code holds: fat binaries by signature, and images among data. What is found
 // stands one behind the other; from any place on, the same is found again.
 void finder(ByteView bytes) {
   const MemorySource source(bytes);
@@ -14,12 +14,12 @@ void finder(ByteView bytes) {
   fatbin::RegionReader reader(source, sections, kEntriesMost);
   const fatbin::Found found = reader.search(region, 0, bytes.size);
   std::uint64_t end = 0;
-  for (const Container& container : found.containers) {
-    promise(container.offset >= end && inside(container.offset, container.size, bytes.size));
-    end = container.offset + container.size;
+  for (const Fatbin& fatbin : found.fatbins) {
+    promise(fatbin.offset >= end && inside(fatbin.offset, fatbin.size, bytes.size));
+    end = fatbin.offset + fatbin.size;
   }
   const fatbin::Found again = reader.search(region, end, bytes.size);
-  promise(found.cut || again.containers.empty());
+  promise(found.cut || again.fatbins.empty());
 }
 
 }  // namespace archguard::fuzz

@@ -5,7 +5,7 @@
 
 namespace archguard::fuzz {
 
-inline void check_image(const Result<ImageCode>& code, std::size_t size) {
+inline void check_image(const Result<ImageKernels>& code, std::size_t size) {
   if (!code) return promise(!code.error().what.empty());
   std::uint64_t names = 0, machine_code = 0;
   for (std::size_t i = 0; i < code->kernels.size(); ++i) {

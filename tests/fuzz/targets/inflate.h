@@ -9,7 +9,7 @@ namespace archguard::fuzz {
 inline void inflate_one(ByteView bytes, Compression compression) {
   if (bytes.size < 3) return;
   const Cursor in(bytes);
-  Entry entry;
+  FatbinEntry entry;
   entry.compression = compression;
   entry.payload_offset = 3;
   entry.stored_size = bytes.size - 3;

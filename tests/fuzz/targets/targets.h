@@ -11,7 +11,7 @@ void elf(ByteView bytes);
 void pe(ByteView bytes);
 void archive(ByteView bytes);
 void host_file(ByteView bytes);
-void container(ByteView bytes);
+void fatbin(ByteView bytes);
 void entry(ByteView bytes);
 void kept(ByteView bytes);
 void loader_cache(ByteView bytes);

@@ -18,8 +18,8 @@ void verify(ByteView bytes) {
   const MemorySource source(bytes);
   const DeviceCode code = read_device_code(source, "f");
   for (const DeviceObject& object : code.objects)
-    for (const Container& container : object.containers)
-      for (const Entry& entry : container.entries)
+    for (const Fatbin& fatbin : object.fatbins)
+      for (const FatbinEntry& entry : fatbin.entries)
         if (entry.uncompressed_size > (std::uint64_t{1} << 20))
           return;  // a real allocation, as the format allows
   const FileResult result = verify_file(code, source, "f", request, waivers);

@@ -122,9 +122,9 @@ Bytes FatbinBuilder::bytes() const {
       entries.u32(descriptor + 8).u32(image.options->size()).text(*image.options).zeros(1).align(8);
     entries.append(image.stored).align(8);
   }
-  ByteWriter container;
-  container.u32(0xBA55ED50).u16(1).u16(16).u64(entries.size()).append(entries.bytes());
-  return container.bytes();
+  ByteWriter fatbin;
+  fatbin.u32(0xBA55ED50).u16(1).u16(16).u64(entries.size()).append(entries.bytes());
+  return fatbin.bytes();
 }
 
 }  // namespace archguard::test

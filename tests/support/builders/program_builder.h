@@ -28,7 +28,7 @@ class ProgramBuilder {
   ProgramBuilder& program();                        // not a library
   ProgramBuilder& objects_in(std::string section);  // in place of __nv_relfatbin
 
-  // Where the container of the nth object, whole program or link is in the file.
+  // Where the fat binary of the nth object, whole program or link is in the file.
   std::size_t offset_of(std::size_t nth) const;
   Bytes bytes() const;
 

@@ -62,7 +62,7 @@ Bytes linked() {
 }
 const Bytes kNoImages = FatbinBuilder{}.bytes();
 
-// libcudadevrt's container, without what is for the device.
+// libcudadevrt's fat binary, without what is for the device.
 Bytes runtime(int sm) {
   return FatbinBuilder{}
       .cubin(sm, CubinBuilder{}
@@ -96,7 +96,7 @@ std::string verdict(const Bytes& file, const Device& on, const VerifyPolicy& pol
   std::string text = result.coverage == Coverage::covered       ? "covered"
                      : result.coverage == Coverage::not_covered ? "not covered"
                                                                 : "unknown";
-  const ContainerCounts& counts = result.containers;
+  const FatbinCounts& counts = result.fatbins;
   CHECK(counts.total == counts.specific + counts.sass + counts.jit + counts.uncovered + counts.unknown);
   if (counts.sass != 0) text += " sass " + std::to_string(counts.sass);
   if (counts.jit != counts.linked_at_load)
@@ -321,7 +321,7 @@ TEST_CASE("what is asked beyond devices is asked of the objects") {
         std::string::npos);
   const std::vector<ExpectedImage> expected{{*parse_arch("80"), true}, {*parse_arch("80"), false}};
   const ExpectResult holds = result_of(both.bytes(), device("8.0"), {}, expected).expect;
-  CHECK(holds.containers == 1);
+  CHECK(holds.fatbins == 1);
   CHECK(holds.failures.empty());
   const ExpectResult lacks = result_of(lacking.bytes(), device("8.0"), {}, expected).expect;
   REQUIRE(lacks.failures.size() == 1);

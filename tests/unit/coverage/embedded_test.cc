@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "containers.h"
+#include "fatbins.h"
 
 using namespace archguard;
 using namespace archguard::test;
@@ -12,20 +12,20 @@ namespace {
 const std::string kNeeds80 = "it needs SASS of sm_80, or PTX of compute_80 or older; ";
 const std::string kACubin = "embed a cubin of sm_80 (nvcc -cubin -arch=sm_80) as well";
 
-ContainerCode bare(Image image) {
-  ContainerCode code = container({std::move(image)});
-  code.container.bare = true;
+FatbinCode bare(Image image) {
+  FatbinCode code = fatbin_of({std::move(image)});
+  code.fatbin.bare = true;
   return code;
 }
 
-ContainerCode relocatable(ContainerCode code) {
-  code.container.relocatable = true;
+FatbinCode relocatable(FatbinCode code) {
+  code.fatbin.relocatable = true;
   return code;
 }
 
-BareImages held(const std::vector<ContainerCode>& images) {
+BareImages held(const std::vector<FatbinCode>& images) {
   BareImages held;
-  for (const ContainerCode& code : images) held.add("here", code);
+  for (const FatbinCode& code : images) held.add("here", code);
   held.finish();
   return held;
 }
@@ -37,7 +37,7 @@ struct Asked {
 };
 
 // "2 of 3", or what is said where none fits.
-std::string judged(const std::vector<ContainerCode>& images, const Asked& asked = {}) {
+std::string judged(const std::vector<FatbinCode>& images, const Asked& asked = {}) {
   const Device each = device(asked.device, asked.driver);
   const EmbeddedResult result = judge_embedded(held(images), each, asked.policy, asked.library);
   if (!result.lacking())

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "containers.h"
+#include "fatbins.h"
 
 using namespace archguard;
 using namespace archguard::test;
@@ -14,8 +14,8 @@ Image by(const char* toolkit, Image image) {
   return image;
 }
 
-// The fix of a container on a device, as a report has it.
-std::string fix_of(const ContainerCode& code, const Device& on, const JudgePolicy& policy = {},
+// The fix of a fat binary on a device, as a report has it.
+std::string fix_of(const FatbinCode& code, const Device& on, const JudgePolicy& policy = {},
                    bool of_others = false) {
   const Fix fix = find_fix({code, on, policy, of_others}, judge(code, on, policy));
   return text_of(fix, on, {}, {of_others ? "" : "foo"});
@@ -60,92 +60,93 @@ TEST_CASE("the fix for images that were asked for and are absent has the entries
 }
 
 TEST_CASE("error 209: what the toolkit makes, or a toolkit that makes it and that the driver runs") {
-  CHECK(fix_of(container({by("12.4", sass("80"))}), device("9.0")) == kAdd + "90-real" + kTo);
+  CHECK(fix_of(fatbin_of({by("12.4", sass("80"))}), device("9.0")) == kAdd + "90-real" + kTo);
   // Not 12.8 and newer: a driver of 12.8 runs no programs of 13.
-  CHECK(fix_of(container({by("12.6", sass("50"))}), device("12.0", "12.8")) ==
+  CHECK(fix_of(fatbin_of({by("12.6", sass("50"))}), device("12.0", "12.8")) ==
         kAdd + "90-virtual" + kTo + ", or build with CUDA 12.8 or 12.9 and add 120-real");
-  CHECK(fix_of(container({by("12.6", sass("80"))}), device("12.0")) ==
+  CHECK(fix_of(fatbin_of({by("12.6", sass("80"))}), device("12.0")) ==
         kAdd + "90-virtual" + kTo + ", or build with CUDA 12.8 or newer and add 120-real");
   // 121-real is none that 12.8 makes.
-  CHECK(fix_of(container({by("12.6", sass("80"))}), device("12.1", "13.0")) ==
+  CHECK(fix_of(fatbin_of({by("12.6", sass("80"))}), device("12.1", "13.0")) ==
         kAdd + "90-virtual" + kTo + ", or build with CUDA 12.8 or newer and add 120-real");
-  CHECK(fix_of(container({by("13.0", sass("80")), by("13.0", sass("110"))}), device("6.1")) ==
+  CHECK(fix_of(fatbin_of({by("13.0", sass("80")), by("13.0", sass("110"))}), device("6.1")) ==
         "build with CUDA 12.9 without 110, which it does not make, and add 61-real" + kTo +
             ", or leave this device out of the fleet");
-  CHECK(fix_of(container({by("13.0", sass("80"))}), device("6.1", "11.4")).find("build with CUDA 11.8 and") ==
+  CHECK(fix_of(fatbin_of({by("13.0", sass("80"))}), device("6.1", "11.4")).find("build with CUDA 11.8 and") ==
         0);
-  CHECK(fix_of(container({by("12.4", sass("80"))}), device("1.3")) ==
+  CHECK(fix_of(fatbin_of({by("12.4", sass("80"))}), device("1.3")) ==
         "no known toolkit helps 1.3: leave this device out of the fleet");
 }
 
 TEST_CASE("a variable is unset only where that is enough") {
   JudgePolicy forced;
   forced.environment.forces_jit = "CUDA_FORCE_PTX_JIT";
-  CHECK(fix_of(container({by("12.4", sass("80"))}), device("8.0"), forced) == "unset CUDA_FORCE_PTX_JIT");
-  CHECK(fix_of(container({by("12.4", sass("80"))}), device("9.0"), forced) == kAdd + "90-virtual" + kTo);
+  CHECK(fix_of(fatbin_of({by("12.4", sass("80"))}), device("8.0"), forced) == "unset CUDA_FORCE_PTX_JIT");
+  CHECK(fix_of(fatbin_of({by("12.4", sass("80"))}), device("9.0"), forced) == kAdd + "90-virtual" + kTo);
   JudgePolicy disabled;
   disabled.environment.disables_jit = "CUDA_DISABLE_PTX_JIT";
-  CHECK(fix_of(container({by("12.4", ptx("80", "8.4"))}), device("8.0"), disabled) ==
+  CHECK(fix_of(fatbin_of({by("12.4", ptx("80", "8.4"))}), device("8.0"), disabled) ==
         "unset CUDA_DISABLE_PTX_JIT");
   // Without the variable it would be error 222.
-  CHECK(fix_of(container({by("12.4", ptx("80", "8.4"))}), device("8.0", "12.2"), disabled) ==
+  CHECK(fix_of(fatbin_of({by("12.4", ptx("80", "8.4"))}), device("8.0", "12.2"), disabled) ==
         kAdd + "80-real" + kTo);
 }
 
 TEST_CASE("error 222 and 35: one toolkit for a device, whoever asks") {
-  CHECK(fix_of(container({by("12.4", ptx("75", "8.4"))}), device("8.9", "12.2")) ==
+  CHECK(fix_of(fatbin_of({by("12.4", ptx("75", "8.4"))}), device("8.9", "12.2")) ==
         kAdd + "89-real" + kTo + ", or update the driver to branch 550 (CUDA 12.4) or newer");
   const std::string update = "update the driver to branch 580 (CUDA 13.0) or newer, or build with CUDA 12.9";
-  CHECK(fix_of(container({by("13.0", sass("80"))}), device("8.0", "12.4")) == update);
-  CHECK(fix_of(container({by("13.0", ptx("60", "9.0"))}), device("6.1", "12.4")).find(
-            "update the driver to branch 580 (CUDA 13.0), the last for this device") != std::string::npos);
+  CHECK(fix_of(fatbin_of({by("13.0", sass("80"))}), device("8.0", "12.4")) == update);
+  CHECK(fix_of(fatbin_of({by("13.0", ptx("60", "9.0"))}), device("6.1", "12.4"))
+            .find("update the driver to branch 580 (CUDA 13.0), the last for this device") !=
+        std::string::npos);
   // SASS of CUDA 13 would be error 35; PTX of 12.9, 222.
-  CHECK(fix_of(container({by("13.0", ptx("80", "9.0"))}), device("8.0", "12.4")) ==
+  CHECK(fix_of(fatbin_of({by("13.0", ptx("80", "9.0"))}), device("8.0", "12.4")) ==
         update + " and add 80-real" + kTo);
   // 580 is the last branch for 6.1.
-  CHECK(fix_of(container({by("13.1", ptx("50", "9.1"))}), device("6.1", "13.0")).find("update") ==
+  CHECK(fix_of(fatbin_of({by("13.1", ptx("50", "9.1"))}), device("6.1", "13.0")).find("update") ==
         std::string::npos);
 }
 
 TEST_CASE("error 200: LZ4 where that is enough, another toolkit where its runtime is too new as well") {
   const std::string lz4 = "compile with nvcc's --compress-mode=speed (LZ4)";
-  CHECK(fix_of(container({zstd(by("12.9", sass("80")))}), device("8.0", "12.2")) ==
+  CHECK(fix_of(fatbin_of({zstd(by("12.9", sass("80")))}), device("8.0", "12.2")) ==
         "update the driver to branch 550 (CUDA 12.4) or newer, or " + lz4);
-  CHECK(fix_of(container({zstd(by("13.0", sass("80")))}), device("8.0", "12.2")) ==
+  CHECK(fix_of(fatbin_of({zstd(by("13.0", sass("80")))}), device("8.0", "12.2")) ==
         "update the driver to branch 580 (CUDA 13.0) or newer, or build with CUDA 12.9 and " + lz4);
-  CHECK(fix_of(container({zstd(by("13.0", sass("80")))}), device("8.0", "11.4")) ==
+  CHECK(fix_of(fatbin_of({zstd(by("13.0", sass("80")))}), device("8.0", "11.4")) ==
         "update the driver to branch 580 (CUDA 13.0) or newer, or build with CUDA 11.8 and compile without "
         "nvcc's "
         "--compress-mode");
 }
 
 TEST_CASE("another build of a library: any SASS that serves, of a toolkit that the driver runs") {
-  CHECK(fix_of(container({by("12.8", sass("70"))}), device("6.1", "13.0"), {}, true) ==
+  CHECK(fix_of(fatbin_of({by("12.8", sass("70"))}), device("6.1", "13.0"), {}, true) ==
         "use a build of this library that holds sm_60 or sm_61, made with CUDA 12.9 or older");
-  CHECK(fix_of(container({by("12.8", sass("70"))}), device("8.9"), {}, true) ==
+  CHECK(fix_of(fatbin_of({by("12.8", sass("70"))}), device("8.9"), {}, true) ==
         "use a build of this library that holds sm_80, sm_86 or sm_89");
-  CHECK(fix_of(container({by("12.8", sass("70"))}), device("8.7", "12.6"), {}, true) ==
+  CHECK(fix_of(fatbin_of({by("12.8", sass("70"))}), device("8.7", "12.6"), {}, true) ==
         "use a build of this library that holds sm_87, made with CUDA 12.9 or older");
 }
 
 TEST_CASE("a policy that nothing meets is to be dropped") {
   JudgePolicy sass_alone;
   sass_alone.require_sass = true;
-  CHECK(fix_of(container({by("13.0", ptx("80", "9.0"))}), device("13.0"), sass_alone) ==
+  CHECK(fix_of(fatbin_of({by("13.0", ptx("80", "9.0"))}), device("13.0"), sass_alone) ==
         "do without --require sass, or leave this device out of the fleet");
   JudgePolicy with_ptx;
   with_ptx.require_ptx = true;
-  CHECK(fix_of(container({by("12.4", sass("80")), by("12.4", sass("90"))}), device("8.0"), with_ptx) ==
+  CHECK(fix_of(fatbin_of({by("12.4", sass("80")), by("12.4", sass("90"))}), device("8.0"), with_ptx) ==
         kAdd + "90-virtual" + kTo);
   JudgePolicy driver;
   driver.require_driver = true;
-  CHECK(fix_of(container({by("12.4", ptx("80", "8.4"))}), device("8.0"), driver) ==
+  CHECK(fix_of(fatbin_of({by("12.4", ptx("80", "8.4"))}), device("8.0"), driver) ==
         "name the driver by the CUDA that it offers: --device 8.0@X.Y, or a column driver_version in the "
         "fleet file");
 }
 
 TEST_CASE("an image that other containers of the file hold is asked for already") {
-  const ContainerCode code = container({by("12.4", sass("70"))});
+  const FatbinCode code = fatbin_of({by("12.4", sass("70"))});
   const Device on = device("8.0");
   const Fix fix = find_fix({code, on, {}}, judge(code, on, {}));
   CHECK(
@@ -155,7 +156,7 @@ TEST_CASE("an image that other containers of the file hold is asked for already"
 }
 
 TEST_CASE("a target that compiles no CUDA has no list to add to") {
-  const ContainerCode code = container({by("12.4", sass("70"))});
+  const FatbinCode code = fatbin_of({by("12.4", sass("70"))});
   const Device on = device("8.0");
   const Fix fix = find_fix({code, on, {}}, judge(code, on, {}));
   const std::string text =
@@ -169,7 +170,7 @@ TEST_CASE("a target that compiles no CUDA has no list to add to") {
 
 TEST_CASE("torch is told what it takes") {
   const auto said = [](const char* toolkit, const char* capability) {
-    const ContainerCode code = container({by(toolkit, sass("75"))});
+    const FatbinCode code = fatbin_of({by(toolkit, sass("75"))});
     const Device on = device(capability);
     return text_of(find_fix({code, on, {}}, judge(code, on, {})), on, {}, {});
   };

@@ -2,8 +2,8 @@
 
 #include <doctest/doctest.h>
 
-#include "containers.h"
 #include "coverage/verify.h"
+#include "fatbins.h"
 
 using namespace archguard;
 using namespace archguard::test;
@@ -23,9 +23,9 @@ ComputeCapability capability(const std::string& text) {
 }
 
 // What the rule says of a device of any driver: "served", "perhaps 20/100", "clear 3/100".
-std::string said(const std::vector<ContainerCode>& library, const std::string& device) {
+std::string said(const std::vector<FatbinCode>& library, const std::string& device) {
   LibraryCensus census({capability(device)});
-  for (const ContainerCode& each : library) census.add(each);
+  for (const FatbinCode& each : library) census.add(each);
   const KernelSum got = census.with_any_driver(capability(device));
   if (got.working == 0 && census.tells()) {
     const Partly partly = census.nothing_works(got);
@@ -41,9 +41,9 @@ std::string said(const std::vector<ContainerCode>& library, const std::string& d
 
 TEST_CASE("what is compiled from PTX for a device and is little was not made for it") {
   const auto main = kernels("main", 90);
-  const std::vector<ContainerCode> library = {
-      container({sass("80", main), sass("90", main)}),
-      container({sass("80", kernels("x", 10)), ptx("80", "8.0", kernels("x", 10))})};
+  const std::vector<FatbinCode> library = {
+      fatbin_of({sass("80", main), sass("90", main)}),
+      fatbin_of({sass("80", kernels("x", 10)), ptx("80", "8.0", kernels("x", 10))})};
   CHECK(said(library, "8.0") == "served");
   CHECK(said(library, "8.9") == "served");
   CHECK(said(library, "9.0") == "served");
@@ -55,8 +55,8 @@ TEST_CASE("what is compiled from PTX for a device and is little was not made for
 TEST_CASE("between a fifth and three quarters compiled from PTX are in doubt, more are not") {
   const auto library = [](int compiled) {
     const auto main = kernels("main", 100 - compiled), rest = kernels("x", compiled);
-    return std::vector<ContainerCode>{container({sass("80", main), sass("90", main)}),
-                                      container({sass("80", rest), ptx("80", "8.0", rest)})};
+    return std::vector<FatbinCode>{fatbin_of({sass("80", main), sass("90", main)}),
+                                   fatbin_of({sass("80", rest), ptx("80", "8.0", rest)})};
   };
   CHECK(said(library(19), "8.7") == "clear 19/100 of 8.0");
   CHECK(said(library(20), "8.7") == "perhaps 20/100 of 8.0");
@@ -67,8 +67,8 @@ TEST_CASE("between a fifth and three quarters compiled from PTX are in doubt, mo
 TEST_CASE("SASS is made on purpose: a third is enough, and a twentieth is not clear") {
   const auto library = [](int count) {
     const auto main = kernels("main", 100 - count), rest = kernels("x", count);
-    return std::vector<ContainerCode>{container({sass("80", main), sass("90", main)}),
-                                      container({sass("70", rest), sass("80", rest)})};
+    return std::vector<FatbinCode>{fatbin_of({sass("80", main), sass("90", main)}),
+                                   fatbin_of({sass("70", rest), sass("80", rest)})};
   };
   CHECK(said(library(4), "7.0") == "clear 4/100 of 8.0");
   CHECK(said(library(5), "7.0") == "perhaps 5/100 of 8.0");
@@ -79,9 +79,9 @@ TEST_CASE("SASS is made on purpose: a third is enough, and a twentieth is not cl
 TEST_CASE("with the core a device is served, or in doubt, however many kernels others have beside it") {
   const auto core = kernels("core", 10);
   const auto library = [&](int more) {
-    return std::vector<ContainerCode>{
-        container({sass("75", core), sass("80", core), sass("90", core), ptx("90", "8.0", core)}),
-        container({sass("90a", kernels("wgmma", more))})};
+    return std::vector<FatbinCode>{
+        fatbin_of({sass("75", core), sass("80", core), sass("90", core), ptx("90", "8.0", core)}),
+        fatbin_of({sass("90a", kernels("wgmma", more))})};
   };
   for (const char* device : {"7.5", "8.0", "8.6", "9.0"}) CHECK(said(library(90), device) == "served");
   CHECK(said(library(91), "8.0") == "perhaps 10/101 of 9.0");
@@ -92,8 +92,8 @@ TEST_CASE("with the core a device is served, or in doubt, however many kernels o
 
 TEST_CASE("what stands beside the library's own code is not its core") {
   const auto helper = kernels("cub", 10), main = kernels("main", 990);
-  const std::vector<ContainerCode> library = {container({sass("52", helper), ptx("52", "8.0", helper)}),
-                                              container({sass("80", main), sass("90", main)})};
+  const std::vector<FatbinCode> library = {fatbin_of({sass("52", helper), ptx("52", "8.0", helper)}),
+                                           fatbin_of({sass("80", main), sass("90", main)})};
   CHECK(said(library, "5.2") == "clear 10/1000 of 8.0");
   CHECK(said(library, "7.5") == "clear 10/1000 of 8.0");
   CHECK(said(library, "12.0") == "clear 10/1000 of 8.0");
@@ -101,20 +101,20 @@ TEST_CASE("what stands beside the library's own code is not its core") {
 }
 
 TEST_CASE("in a library whose containers have one arch each, no device is far behind") {
-  std::vector<ContainerCode> library;
+  std::vector<FatbinCode> library;
   for (const char* arch : {"50", "60", "70", "75"})
-    library.push_back(container({sass(arch, kernels("k", 40))}));
-  library.push_back(container({sass("80", kernels("k", 60))}));
-  library.push_back(container({sass("90", kernels("k", 100))}));
+    library.push_back(fatbin_of({sass(arch, kernels("k", 40))}));
+  library.push_back(fatbin_of({sass("80", kernels("k", 60))}));
+  library.push_back(fatbin_of({sass("90", kernels("k", 100))}));
   for (const char* device : {"5.0", "6.1", "7.0", "7.5", "8.0", "8.9", "9.0"})
     CHECK(said(library, device) == "served");
 }
 
 TEST_CASE("kernels that do nothing count for nothing") {
   const auto main = kernels("main", 9);
-  const std::vector<ContainerCode> library = {
-      container({sass("80", main), sass("90", main)}),
-      container({sass("61", {{"probe", kUnknown}}), sass("80", {{"probe", kEmpty}}),
+  const std::vector<FatbinCode> library = {
+      fatbin_of({sass("80", main), sass("90", main)}),
+      fatbin_of({sass("61", {{"probe", kUnknown}}), sass("80", {{"probe", kEmpty}}),
                  ptx("80", "8.0", {{"probe", kEmpty}})})};
   CHECK(said(library, "6.1") ==
         "idle 1/10");  // what its SASS does cannot be told, but that of others does nothing
@@ -124,35 +124,35 @@ TEST_CASE("kernels that do nothing count for nothing") {
 
 TEST_CASE("kernels whose code cannot be told are taken for real") {
   const auto main = kernels("main", 10, kUnknown);
-  CHECK(said({container({sass("60", main), sass("80", kernels("main", 10))})}, "6.1") == "served");
-  CHECK(said({container({sass("60", main)})}, "6.1") == "served");
+  CHECK(said({fatbin_of({sass("60", main), sass("80", kernels("main", 10))})}, "6.1") == "served");
+  CHECK(said({fatbin_of({sass("60", main)})}, "6.1") == "served");
 }
 
 TEST_CASE("a library that does nothing anywhere is not compared") {
   LibraryCensus census({});
-  census.add(container({sass("80", {{"k", kEmpty}})}));
+  census.add(fatbin_of({sass("80", {{"k", kEmpty}})}));
   CHECK_FALSE(census.tells());
   CHECK(census.with_any_driver(capability("8.0")).fit == 1);
 }
 
 TEST_CASE("the best-served device is one of the table, whatever devices are asked for") {
   const auto few = kernels("x", 10), many = kernels("main", 90);
-  const std::vector<ContainerCode> library = {container({ptx("80", "8.0", few)}),
-                                              container({sass("103", many)})};
+  const std::vector<FatbinCode> library = {fatbin_of({ptx("80", "8.0", few)}),
+                                           fatbin_of({sass("103", many)})};
   CHECK(said(library, "12.0") == "clear 10/100 of 10.3");
   CHECK(said(library, "15.0") == "clear 10/100 of 10.3");  // a device that the table lacks
 }
 
-TEST_CASE("counts are of all containers, and never exceed their total") {
+TEST_CASE("counts are of all fat binaries, and never exceed their total") {
   LibraryCensus census({capability("8.0"), capability("9.0")});
-  census.add(container({sass("90a", kernels("a", 5))}));
+  census.add(fatbin_of({sass("90a", kernels("a", 5))}));
   CHECK(census.of_image(0, Verdict::sass).fit == 5);
-  census.add(container({sass("80", {{"k", kReal}}), ptx("90", "8.0", {{"k", kReal}, {"l", kEmpty}})}));
+  census.add(fatbin_of({sass("80", {{"k", kReal}}), ptx("90", "8.0", {{"k", kReal}, {"l", kEmpty}})}));
   CHECK(census.of_image(1, Verdict::jit).fit == 2);
   CHECK(census.of_image(1, Verdict::jit).working == 1);
   CHECK(census.of_image(1, Verdict::jit).compiled == 1);
   CHECK(census.of_image(0, Verdict::sass).compiled == 0);
-  census.add(container({sass("80", kernels("r", 3))}, true, true));  // for linking, in a linked file
+  census.add(fatbin_of({sass("80", kernels("r", 3))}, true, true));  // for linking, in a linked file
   CHECK(census.kernels() == 7);
   CHECK(census.with_any_driver(capability("8.0")).fit == 1);
   CHECK(census.with_any_driver(capability("9.0")).fit == 7);
@@ -160,9 +160,9 @@ TEST_CASE("counts are of all containers, and never exceed their total") {
 
 TEST_CASE("LTO-IR stands for all kernels of a container that is about to be linked") {
   LibraryCensus census({capability("9.0")});
-  census.add(container({sass("80", kernels("k", 4)), ltoir("90")}, false, true));
+  census.add(fatbin_of({sass("80", kernels("k", 4)), ltoir("90")}, false, true));
   CHECK(census.with_any_driver(capability("9.0")).working == 4);
   CHECK(census.tells());
-  census.add(container({ltoir("80")}, false, true));  // nobody knows what is in it
+  census.add(fatbin_of({ltoir("80")}, false, true));  // nobody knows what is in it
   CHECK_FALSE(census.tells());
 }

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "containers.h"
+#include "fatbins.h"
 
 using namespace archguard;
 using namespace archguard::test;
@@ -10,7 +10,7 @@ using namespace archguard::test;
 namespace {
 
 std::string note_on(const Device& on, std::vector<Image> images, const JudgePolicy& policy = {}) {
-  const ContainerCode code = container(std::move(images));
+  const FatbinCode code = fatbin_of(std::move(images));
   return other_order(code, on, policy, judge(code, on, policy)).value_or("");
 }
 
@@ -18,7 +18,7 @@ std::string note_on(const Device& on, std::vector<Image> images, const JudgePoli
 
 TEST_CASE("nvJitLink takes the nearest arch across SASS and PTX, SASS first at the same arch") {
   const auto choice = [](std::vector<Image> images, const std::string& on) {
-    return linker_choice(container(std::move(images)), *parse_capability(on));
+    return linker_choice(fatbin_of(std::move(images)), *parse_capability(on));
   };
   CHECK(choice({sass("80"), ptx("86", "9.0")}, "8.6") == 1);
   CHECK(choice({ptx("80", "9.0"), sass("80")}, "8.6") == 1);

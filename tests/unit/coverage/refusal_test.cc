@@ -2,9 +2,9 @@
 
 #include <doctest/doctest.h>
 
-#include "containers.h"
 #include "coverage/fix.h"
-#include "coverage/judge.h"
+#include "coverage/judge_fatbin.h"
+#include "fatbins.h"
 
 using namespace archguard;
 using namespace archguard::test;
@@ -25,14 +25,14 @@ Image refused(const std::string& arch, const std::string& isa) {
   return image;
 }
 
-std::string fix_of(const ContainerCode& code, const Device& on) {
+std::string fix_of(const FatbinCode& code, const Device& on) {
   return text_of(find_fix({code, on, {}}, judge(code, on, {})), on, {}, {});
 }
 
 }  // namespace
 
 TEST_CASE("PTX that waits for its own kernels fits no device of 9.0 and newer") {
-  const auto object = container({sass("80"), synchronizing("80")}, false, true);
+  const auto object = fatbin_of({sass("80"), synchronizing("80")}, false, true);
   CHECK(judge(object, device("8.0"), {}).verdict == Verdict::sass);
   CHECK(judge(object, device("8.7"), {}).verdict == Verdict::jit);
   const Judgement refused = judge(object, device("9.0"), {});
@@ -45,25 +45,25 @@ TEST_CASE("PTX that waits for its own kernels fits no device of 9.0 and newer") 
         "compile for compute_90 as well");
   CHECK(judge_part(object, device("9.0", "13.0"), {}).verdict == Verdict::uncovered);
   CHECK(judge_part(object, device("8.7", "13.0"), {}).verdict == Verdict::jit);
-  CHECK(judge(container({synchronizing("80")}), device("9.0", "13.0"), {}).code == 225);
-  CHECK(judge(container({synchronizing("80")}), device("8.0", "13.0"), {}).code == 218);
-  CHECK_FALSE(judge(container({synchronizing("80")}), device("9.0", "12.0"), {}).numbered);
+  CHECK(judge(fatbin_of({synchronizing("80")}), device("9.0", "13.0"), {}).code == 225);
+  CHECK(judge(fatbin_of({synchronizing("80")}), device("8.0", "13.0"), {}).code == 218);
+  CHECK_FALSE(judge(fatbin_of({synchronizing("80")}), device("9.0", "12.0"), {}).numbered);
 }
 
 TEST_CASE("PTX that every compiler refuses is error 218, where it would be compiled") {
-  const auto code = container({sass("80"), refused("80", "8.0")});
+  const auto code = fatbin_of({sass("80"), refused("80", "8.0")});
   CHECK(judge(code, device("8.6", "13.0"), {}).verdict == Verdict::sass);
   CHECK(judge(code, device("9.0", "13.0"), {}).code == 218);
   CHECK(judge(code, device("9.0"), {}).reason == "its PTX is no good");
   CHECK(judge(code, device("9.0", "11.8"), {}).code == 222);
   CHECK(fix_of(code, device("9.0", "13.0")) == "write it anew");
-  CHECK(judge(container({refused("80", "8.0")}, false, true), device("8.0"), {}).code == 218);
+  CHECK(judge(fatbin_of({refused("80", "8.0")}, false, true), device("8.0"), {}).code == 218);
 }
 
 TEST_CASE("what compilers take from some release on needs a driver of it") {
   Image image = refused("90a", "8.0");
   image.code->refused->taken_from = Version{13, 0};
-  const auto code = container({image});
+  const auto code = fatbin_of({image});
   CHECK(judge(code, device("9.0", "12.9"), {}).code == 218);
   CHECK(judge(code, device("9.0", "13.0"), {}).verdict == Verdict::jit);
   const Judgement untold = judge(code, device("9.0"), {});
@@ -73,7 +73,7 @@ TEST_CASE("what compilers take from some release on needs a driver of it") {
 
 TEST_CASE("LTO-IR is linked for what PTX is compiled for") {
   const auto links = [](const std::string& arch, const std::string& on) {
-    return judge(container({ltoir(arch)}, false, true), device(on), {}).verdict == Verdict::sass;
+    return judge(fatbin_of({ltoir(arch)}, false, true), device(on), {}).verdict == Verdict::sass;
   };
   CHECK_FALSE(links("80", "7.5"));
   for (const std::string on : {"8.0", "8.6", "8.7", "9.0", "10.0", "12.1"})
@@ -82,6 +82,6 @@ TEST_CASE("LTO-IR is linked for what PTX is compiled for") {
   CHECK_FALSE(links("90a", "10.0"));
   CHECK(links("100f", "10.3"));
   CHECK_FALSE(links("100f", "11.0"));
-  CHECK(judge(container({ltoir("80")}, false, true), device("7.5"), {}).reason ==
+  CHECK(judge(fatbin_of({ltoir("80")}, false, true), device("7.5"), {}).reason ==
         "it needs SASS of sm_75 or of an older 7.x, or LTO-IR or PTX of compute_75 or older");
 }

@@ -17,7 +17,7 @@ Device device(const std::string& capability) {
 }
 
 FileResult verify_bytes(const test::Bytes& bytes, const std::vector<Device>& devices,
-                        Scope scope = Scope::container, const std::string& waived = {}) {
+                        Scope scope = Scope::fatbin, const std::string& waived = {}) {
   const MemorySource source(bytes);
   const DeviceCode code = read_device_code(source, "t.fatbin");
   VerifyRequest request;
@@ -69,8 +69,8 @@ TEST_CASE("variables alone are device code; those of the toolkit's headers ask f
   const FileResult own =
       verify_bytes(FatbinBuilder{}.cubin(80, variable(80, of_libcupp, 1).bytes()).bytes(), {device("9.0")});
   CHECK_FALSE(own.has_code);
-  CHECK(own.has_containers);
-  CHECK(own.devices[0].containers.total == 0);
+  CHECK(own.has_fatbins);
+  CHECK(own.devices[0].fatbins.total == 0);
 
   const auto cub =
       CubinBuilder{}.sm(80).kernel("_ZN3cub17CUB_200802_SM_80011EmptyKernelIvEEvv", sass::exit());
@@ -99,7 +99,7 @@ TEST_CASE("a missing variable is error 13 with its line to waive it") {
         "with "
         "the "
         "line 'dv,8.6,why it may be absent'");
-  CHECK(verify_bytes(bytes, {device("8.6")}, Scope::container, "dv,8.6,for 8.0 alone").devices[0].coverage ==
+  CHECK(verify_bytes(bytes, {device("8.6")}, Scope::fatbin, "dv,8.6,for 8.0 alone").devices[0].coverage ==
         Coverage::covered);
 }
 

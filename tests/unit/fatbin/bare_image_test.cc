@@ -34,7 +34,7 @@ TEST_CASE("a cubin that does not tell its suffix names each, one that does not t
 TEST_CASE("a cubin's entry is the whole file") {
   const auto bytes = CubinBuilder{}.kernel("k", sass::exit()).bytes();
   const DeviceCode code = read(bytes, "t.cubin");
-  const Entry& entry = code.objects[0].containers[0].entries[0];
+  const FatbinEntry& entry = code.objects[0].fatbins[0].entries[0];
   CHECK(entry.kind_code == 2);
   CHECK(entry.payload_offset == 0);
   CHECK(entry.stored_size == bytes.size());

@@ -186,9 +186,9 @@ TEST_CASE("without a table of sections whatever the file holds may be registered
 TEST_CASE("what a program keeps among its other data is not registered") {
   const DeviceObject object;
   const auto stands_in = [&](const char* section) {
-    Container container;
-    container.section = section;
-    return Registered(object).has(container);
+    Fatbin fatbin;
+    fatbin.section = section;
+    return Registered(object).has(fatbin);
   };
   for (const char* section : {".nv_fatbin", ".nv_fatb", "__nv_relfatbin", "__nv_rel", ""})
     CHECK(stands_in(section));
@@ -197,15 +197,15 @@ TEST_CASE("what a program keeps among its other data is not registered") {
 
 TEST_CASE("what a registration points at is registered, in whatever section, but no bare image") {
   DeviceObject object;
-  object.containers.resize(2);
+  object.fatbins.resize(2);
   for (std::size_t i = 0; i < 2; ++i) {
-    object.containers[i].section = ".ldata";
-    object.containers[i].offset = 64 * (i + 1);
+    object.fatbins[i].section = ".ldata";
+    object.fatbins[i].offset = 64 * (i + 1);
   }
   object.registrations.resize(1);
-  object.registrations[0].container = 1;
-  CHECK_FALSE(Registered(object).has(object.containers[0]));
-  CHECK(Registered(object).has(object.containers[1]));
-  object.containers[1].bare = true;
-  CHECK_FALSE(Registered(object).has(object.containers[1]));
+  object.registrations[0].fatbin = 1;
+  CHECK_FALSE(Registered(object).has(object.fatbins[0]));
+  CHECK(Registered(object).has(object.fatbins[1]));
+  object.fatbins[1].bare = true;
+  CHECK_FALSE(Registered(object).has(object.fatbins[1]));
 }

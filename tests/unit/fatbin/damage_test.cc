@@ -42,17 +42,17 @@ TEST_CASE("a payload one byte short names the entry and the offset") {
 TEST_CASE("a cut between entries is found by the container's size") {
   auto bytes = FatbinBuilder{}.cubin(80, filler(8)).cubin(90, filler(8)).bytes();
   bytes.resize(16 + 72);
-  CHECK(errors_of(read(bytes, "t.fatbin")) == "t.fatbin(+0x0): container needs 144 bytes, 72 remain\n");
+  CHECK(errors_of(read(bytes, "t.fatbin")) == "t.fatbin(+0x0): fat binary needs 144 bytes, 72 remain\n");
 }
 
 TEST_CASE("each field that cannot be right is named with what was expected and found") {
   using B = test::Bytes;
   CHECK(fatbin_error([](B& b) { b[kVersion] = 2; }) ==
-        "t.fatbin(+0x0): container version must be 1, found 2\n");
+        "t.fatbin(+0x0): fat binary's version must be 1, found 2\n");
   CHECK(fatbin_error([](B& b) { b[kHeaderSize] = 24; }) ==
-        "t.fatbin(+0x0): container header size must be 16, found 24\n");
+        "t.fatbin(+0x0): fat binary's header size must be 16, found 24\n");
   CHECK(fatbin_error([](B& b) { b[kSize] = 127; }) ==
-        "t.fatbin(+0x0): container size must be a multiple of 8, found 127\n");
+        "t.fatbin(+0x0): fat binary's size must be a multiple of 8, found 127\n");
   CHECK(fatbin_error([](B& b) { b[kSize] = 120; }) ==
         "t.fatbin(+0x10): entry 0 payload needs 64 bytes, 56 remain\n"
         "t.fatbin(+0x88): expected a fat binary's magic 0xba55ed50, found "
@@ -96,7 +96,7 @@ TEST_CASE("in its section everything must be a container") {
   CHECK(section_error(with_tail({0x01, 0x5a, 0xe5, 0x1e, 0, 0, 0, 0})) ==
         "t.o(.nv_fatbin+0x90): old fat binary format 0x1ee55a01 is unknown\n");
   CHECK(section_error({0x50, 0xed, 0x55, 0xba}) ==
-        "t.o(.nv_fatbin+0x0): container header needs 16 bytes, 4 remain\n");
+        "t.o(.nv_fatbin+0x0): fat binary's header needs 16 bytes, 4 remain\n");
 }
 
 TEST_CASE("containers behind damage are still read") {
@@ -118,7 +118,7 @@ TEST_CASE("outside of its sections a damaged container is an error too, once its
   auto larger = one_cubin();
   larger[kSize + 1] = 1;  // runs out of its section
   CHECK(errors_of(read(object_with(".rodata", larger), "t.o")) ==
-        "t.o(.rodata+0x0): container needs 384 bytes, 128 remain\n");
+        "t.o(.rodata+0x0): fat binary needs 384 bytes, 128 remain\n");
 }
 
 TEST_CASE("a file made of damage ends after a bounded number of errors") {
@@ -153,9 +153,9 @@ TEST_CASE("every flipped byte of the headers ends in an error, a note, or anothe
       bytes[at] = static_cast<std::uint8_t>(bytes[at] ^ 1U << bit);
       const DeviceCode code = read(bytes, "t");
       for (const DeviceObject& object : code.objects)
-        for (const Container& container : object.containers) {
-          CHECK(container.offset + container.size <= size);
-          for (const Entry& entry : container.entries) {
+        for (const Fatbin& fatbin : object.fatbins) {
+          CHECK(fatbin.offset + fatbin.size <= size);
+          for (const FatbinEntry& entry : fatbin.entries) {
             CHECK(entry.payload_offset + entry.stored_size <= size);
             const MemorySource source(bytes);
             if (const auto image = inflate(entry, source)) CHECK(image->size() == entry.uncompressed_size);
@@ -201,7 +201,7 @@ TEST_CASE("a file that shrinks while it is read is an error, whichever read sees
 
 namespace {
 
-// What the host code of so many containers hands to the runtime.
+// What the host code of so many fat binaries hands to the runtime.
 test::Bytes registrations(std::size_t count) {
   test::ByteWriter out;
   for (std::size_t i = 0; i < count; ++i) out.u32(0x466243b1).u32(1).u64(0).u64(0);

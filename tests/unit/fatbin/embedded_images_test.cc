@@ -42,16 +42,16 @@ std::string found(const Bytes& file) {
   static const char* const kinds[] = {"ptx", "sass", "ltoir", "reloc-ptx", "other"};
   std::string all;
   for (const DeviceObject& object : code.objects)
-    for (const Container& container : object.containers) {
-      if (!container.bare) continue;
-      REQUIRE(container.entries.size() == 1);
-      const Entry& entry = container.entries[0];
-      CHECK(entry.payload_offset == container.offset);
-      CHECK(entry.stored_size == container.size);
+    for (const Fatbin& fatbin : object.fatbins) {
+      if (!fatbin.bare) continue;
+      REQUIRE(fatbin.entries.size() == 1);
+      const FatbinEntry& entry = fatbin.entries[0];
+      CHECK(entry.payload_offset == fatbin.offset);
+      CHECK(entry.stored_size == fatbin.size);
       all += std::string(kinds[static_cast<int>(entry.kind)]) + " " + to_string(entry.arch) + " at " +
-             hex(container.offset - container.section_offset) + " of " + hex(container.size) +
+             hex(fatbin.offset - fatbin.section_offset) + " of " + hex(fatbin.size) +
              (entry.unknown.empty() ? "" : " (" + entry.unknown + ")") +
-             (container.relocatable ? " relocatable" : "") + (entry.optix ? " optix" : "") + "; ";
+             (fatbin.relocatable ? " relocatable" : "") + (entry.optix ? " optix" : "") + "; ";
     }
   return all + errors_of(code);
 }

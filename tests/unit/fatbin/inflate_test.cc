@@ -9,12 +9,12 @@ namespace {
 
 struct OneImage {
   test::Bytes file;
-  Entry entry;
+  FatbinEntry entry;
   explicit OneImage(const FatbinBuilder& builder) : file(builder.bytes()) {
     const DeviceCode code = read(file, "t");
     REQUIRE(code.objects.size() == 1);
-    REQUIRE(code.objects[0].containers.size() == 1);
-    entry = code.objects[0].containers[0].entries.at(0);
+    REQUIRE(code.objects[0].fatbins.size() == 1);
+    entry = code.objects[0].fatbins[0].entries.at(0);
   }
   Result<archguard::Bytes> inflate() const { return archguard::inflate(entry, MemorySource(file)); }
   std::string error() const { return inflate().error().text(); }

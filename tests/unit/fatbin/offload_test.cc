@@ -24,7 +24,7 @@ std::string read_section(const Bytes& bytes) {
 
 }  // namespace
 
-TEST_CASE("the images of one source file are one container; the next begins where an arch comes again") {
+TEST_CASE("the images of one source file are one fat binary; the next begins where an arch comes again") {
   const Bytes bytes = OffloadBuilder{}
                           .image(OffloadBuilder::object, "sm_70", cubin(70))
                           .image(OffloadBuilder::cubin, "sm_90a", cubin(90))
@@ -38,7 +38,7 @@ TEST_CASE("the images of one source file are one container; the next begins wher
   const DeviceCode file = read(bytes, "t.bin");
   CHECK(outline(file).find("t.bin relocatable: sass 70; sass 90a; ptx 90 8.0; ltoir 70;\n") == 0);
   CHECK_FALSE(file.objects[0].linked);
-  const auto& entry = file.objects[0].containers[0].entries[0];
+  const auto& entry = file.objects[0].fatbins[0].entries[0];
   const auto image = inflate(entry, MemorySource(bytes));
   REQUIRE(image.ok());
   CHECK(*image == cubin(70));
@@ -53,8 +53,8 @@ TEST_CASE("a linked image is no part for a linker, and of a linked file nothing 
         0);
   const DeviceCode file = read(ElfBuilder{}.executable().section(".llvm.offloading", both).bytes(), "t");
   CHECK(outline(file) == "t(.llvm.offloading+0x0): sass 80; sass 90;\n");
-  CHECK(file.objects[0].containers[0].offload);
-  CHECK_FALSE(file.objects[0].containers[0].in_data);
+  CHECK(file.objects[0].fatbins[0].offload);
+  CHECK_FALSE(file.objects[0].fatbins[0].in_data);
 }
 
 TEST_CASE("a bundle of clang 14 holds relocatable cubins or bitcode") {

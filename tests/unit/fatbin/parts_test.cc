@@ -68,7 +68,7 @@ TEST_CASE("a container over whole parts hides what it holds") {
 }
 
 TEST_CASE("a container that ends within one of the next part's finds reads that part again") {
-  // What the second part finds first stands in the first part's container and reaches over its end.
+  // What the second part finds first stands in the first part's fat binary and reaches over its end.
   auto large = cubin(80, kPart);
   const std::size_t inner_at = kPart - 256;
   const auto inner = cubin(90, 1024);
@@ -86,9 +86,9 @@ TEST_CASE("a container that ends within one of the next part's finds reads that 
 TEST_CASE("damage in parts is told as one thread tells it, and as often") {
   std::vector<Placed> pieces;
   for (std::size_t i = 0; i < 40; ++i) {
-    auto container = cubin(80, 64);
-    if (i % 2 == 1) container[16 + 41] = 0xA0;  // both LZ4 and zstd
-    pieces.push_back({i * (kPart / 8) + 512, container});
+    auto fatbin = cubin(80, 64);
+    if (i % 2 == 1) fatbin[16 + 41] = 0xA0;  // both LZ4 and zstd
+    pieces.push_back({i * (kPart / 8) + 512, fatbin});
   }
   const auto bytes = data_with(6 * kPart, pieces);
   const std::string text = outline_of(bytes);

@@ -26,14 +26,14 @@ inline Bytes object_with(const std::string& section, const Bytes& bytes) {
 }
 constexpr std::size_t kFirstSectionAt = 0x40;
 
-// "sass 80; ptx 90a 8.7; …" of all containers, each in brackets with its section and offset.
+// "sass 80; ptx 90a 8.7; …" of all fat binaries, each in brackets with its section and offset.
 inline std::string outline(const DeviceCode& code) {
   static const char* const kinds[] = {"ptx", "sass", "ltoir", "reloc-ptx", "other"};
   std::string text;
   for (const DeviceObject& object : code.objects)
-    for (const Container& container : object.containers) {
-      text += where(object, container) + (container.relocatable ? " relocatable" : "") + ":";
-      for (const Entry& entry : container.entries) {
+    for (const Fatbin& fatbin : object.fatbins) {
+      text += where(object, fatbin) + (fatbin.relocatable ? " relocatable" : "") + ":";
+      for (const FatbinEntry& entry : fatbin.entries) {
         text += std::string(" ") + kinds[static_cast<int>(entry.kind)] + " " + to_string(entry.arch);
         for (const Arch other : entry.or_archs) text += " or " + to_string(other);
         if (entry.ptx_isa) text += " " + to_string(*entry.ptx_isa);

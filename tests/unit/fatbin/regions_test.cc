@@ -88,15 +88,15 @@ TEST_CASE("sections in any order give containers in the order of the file") {
         "t(.ldata+0x0): sass 86;\n"
         "t(.nv_fatbin+0x0): sass 90;\n"
         "t(.cask_resource+0x0): sass 120;\n");
-  const auto& containers = code.objects[0].containers;
-  CHECK(std::is_sorted(containers.begin(), containers.end(),
-                       [](const Container& a, const Container& b) { return a.offset < b.offset; }));
+  const auto& fatbins = code.objects[0].fatbins;
+  CHECK(std::is_sorted(fatbins.begin(), fatbins.end(),
+                       [](const Fatbin& a, const Fatbin& b) { return a.offset < b.offset; }));
 }
 
 TEST_CASE("a container is found across the blocks of a search") {
   for (const std::size_t before : {4093U, 4096U - 4, 12 * 1024U - 2, 28 * 1024U - 1, 300000U}) {
     const auto bytes = ElfBuilder{}.section(".data", filler(before) + small(80)).bytes();
-    CHECK_MESSAGE(read(bytes, "t").objects[0].containers.size() == 1, before);
+    CHECK_MESSAGE(read(bytes, "t").objects[0].fatbins.size() == 1, before);
   }
 }
 
@@ -159,7 +159,7 @@ TEST_CASE("members of an archive have offsets of their own") {
   REQUIRE(code.objects.size() == 3);
 
   const MemorySource file(bytes);
-  const auto image = inflate(code.objects[2].containers[0].entries[0], bytes_of(code.objects[2], file));
+  const auto image = inflate(code.objects[2].fatbins[0].entries[0], bytes_of(code.objects[2], file));
   REQUIRE(image);
   CHECK(*image == filler(8));
 }
@@ -203,7 +203,7 @@ TEST_CASE("what an ELF file says is no data is not searched, unless it may hold 
   const auto code = ElfBuilder{}.section(".mine", damaged, kBits, kCode).section(".rodata", constants);
   CHECK(errors_of(read(code.bytes(), "t.so")) == "");
   const auto data = ElfBuilder{}.section(".mine", damaged).section(".rodata", constants);
-  CHECK(errors_of(read(data.bytes(), "t.so")) == "t.so(.mine+0x0): container version must be 1, found 7\n");
+  CHECK(errors_of(read(data.bytes(), "t.so")) == "t.so(.mine+0x0): fat binary's version must be 1, found 7\n");
   // A linker that was told to merge constants into the machine code leaves no section for them.
   const auto merged =
       ElfBuilder{}.section(".text", small(80), kBits, kCode).section(".data", constants).bytes();

@@ -16,26 +16,26 @@ test::Bytes one(int arch = 80) {
   return FatbinBuilder{}.cubin(arch, filler(64)).bytes();
 }
 
-// "1 2: _a _b" of each registration that is resolved: its container and id; a link with `*`.
+// "1 2: _a _b" of each registration that is resolved: its fat binary and id; a link with `*`.
 std::string registered(const DeviceCode& code) {
   std::string text;
   for (const DeviceObject& object : code.objects)
     for (const Registration& each : object.registrations)
-      text += (each.container ? std::to_string(*each.container) : "?") + (each.device_linked ? "*" : "") +
+      text += (each.fatbin ? std::to_string(*each.fatbin) : "?") + (each.device_linked ? "*" : "") +
               each.module_id + " ";
   return text;
 }
 
 // "0 <- 1 2; " of each link, where an object that is not there is "!id".
 std::string links(const DeviceCode& code) {
-  const auto name = [&](const ContainerRef& ref) {
-    return (code.objects.size() == 1 ? "" : std::to_string(ref.object) + ".") + std::to_string(ref.container);
+  const auto name = [&](const FatbinRef& ref) {
+    return (code.objects.size() == 1 ? "" : std::to_string(ref.object) + ".") + std::to_string(ref.fatbin);
   };
   std::string text;
   for (const DeviceLink& link : code.links) {
-    for (const ContainerRef& each : link.linked) text += name(each) + " ";
+    for (const FatbinRef& each : link.linked) text += name(each) + " ";
     text += "<-";
-    for (const ContainerRef& each : link.parts) text += " " + name(each);
+    for (const FatbinRef& each : link.parts) text += " " + name(each);
     for (const std::string& id : link.absent) text += " !" + id;
     text += "; ";
   }
@@ -107,7 +107,7 @@ TEST_CASE("the registrations of an object lead to its symbols") {
 
 TEST_CASE("the ids tell which objects a device link joined") {
   const auto read_links = [](const ProgramBuilder& program) { return links(read(program.bytes(), "t.so")); };
-  // Two links, apart from each other; containers 0 and 1 are linked, 2 to 5 relocatable.
+  // Two links, apart from each other; fat binaries 0 and 1 are linked, 2 to 5 relocatable.
   CHECK(read_links(ProgramBuilder{}
                        .object("_a", one())
                        .object("_b", one())
@@ -141,7 +141,7 @@ TEST_CASE("what registers a container tells what it is, whatever its section is 
   CHECK(outline_in(".relf") == "t(.nv_fatbin+0x0): sass 80;\nt(.relf+0x0) relocatable: sass 90;\n");
   const auto in_data = [](ProgramBuilder builder) {
     std::string text;
-    for (const Container& each : read(builder.bytes(), "t").objects[0].containers)
+    for (const Fatbin& each : read(builder.bytes(), "t").objects[0].fatbins)
       text += each.in_data ? "data " : "- ";
     return text;
   };
@@ -150,11 +150,11 @@ TEST_CASE("what registers a container tells what it is, whatever its section is 
   CHECK(in_data(program().objects_in(".relf")) == "- - - ");
   CHECK(in_data(program().objects_in(".relf").without_ids()) == "- - data ");
   CHECK(in_data(program().without_section_table()) == "data data data ");
-  CHECK(read(ElfBuilder{}.section(".rodata", one()).bytes(), "t").objects[0].containers[0].in_data);
-  CHECK_FALSE(read(one(), "t.fatbin").objects[0].containers[0].in_data);
+  CHECK(read(ElfBuilder{}.section(".rodata", one()).bytes(), "t").objects[0].fatbins[0].in_data);
+  CHECK_FALSE(read(one(), "t.fatbin").objects[0].fatbins[0].in_data);
   CHECK_FALSE(read(ElfBuilder{}.relocatable().section(".rodata", one()).bytes(), "t.o")
                   .objects[0]
-                  .containers[0]
+                  .fatbins[0]
                   .in_data);
 }
 
@@ -223,11 +223,11 @@ TEST_CASE("a container outside of the sections for device code whose header is d
   };
   const std::size_t end = one().size() - 16;
   CHECK(error_of(one()) == "");
-  CHECK(error_of(data(4, 2)) == "t.so(.rodata+0x0): container version must be 1, found 2\n");
-  CHECK(error_of(data(6, 17)) == "t.so(.rodata+0x0): container header size must be 16, found 17\n");
+  CHECK(error_of(data(4, 2)) == "t.so(.rodata+0x0): fat binary's version must be 1, found 2\n");
+  CHECK(error_of(data(6, 17)) == "t.so(.rodata+0x0): fat binary's header size must be 16, found 17\n");
   CHECK(error_of(data(8, static_cast<std::uint8_t>(end + 1))) ==
-        "t.so(.rodata+0x0): container size must be a multiple of 8, found " + std::to_string(end + 1) + "\n");
-  CHECK(error_of(data(8, 0)) == "t.so(.rodata+0x0): container size must not be 0 before an entry\n");
+        "t.so(.rodata+0x0): fat binary's size must be a multiple of 8, found " + std::to_string(end + 1) + "\n");
+  CHECK(error_of(data(8, 0)) == "t.so(.rodata+0x0): fat binary's size must not be 0 before an entry\n");
   CHECK(error_of(data(20, 65)) ==
         "t.so(.rodata+0x10): entry 0 header size must be a multiple of 8 from 64 to 1048576, found 65\n");
   CHECK(errors_of(

@@ -13,7 +13,7 @@ using namespace archguard::test;
 namespace {
 
 // "dv device 16, mv managed 4", or the error.
-std::string variables_of(const Result<ImageCode>& code) {
+std::string variables_of(const Result<ImageKernels>& code) {
   static const char* const spaces[] = {"device", "constant", "managed", "reference"};
   if (!code) return code.error().text();
   std::string text;

@@ -21,7 +21,7 @@ Device gpu(const char* name, const char* capability, const char* origin) {
 DeviceResult covered() {
   DeviceResult result;
   result.coverage = Coverage::covered;
-  result.containers.total = result.containers.sass = 2;
+  result.fatbins.total = result.fatbins.sass = 2;
   result.kernels.total = result.kernels.covered = 5;
   return result;
 }
@@ -29,7 +29,7 @@ DeviceResult covered() {
 DeviceResult uncovered() {
   DeviceResult result;
   result.coverage = Coverage::not_covered;
-  result.containers.total = result.containers.uncovered = 2;
+  result.fatbins.total = result.fatbins.uncovered = 2;
   result.kernels.total = 5;
   result.failures.push_back({209,
                              false,
@@ -78,11 +78,11 @@ TEST_CASE("a failure names error, place, kernel, device and fix; the table and t
       "  seen as: no kernel image is available for execution on the device\n"
       "  found: sm_80 cubin, no PTX\n"
       "  cause: it needs SASS of sm_75\n"
-      "  also: 1 more container of this file\n"
+      "  also: 1 more fat binary of this file\n"
       "  toolkits: CUDA 9.0 and newer make SASS for 7.5\n"
       "  fix: add 75-real to CUDA_ARCHITECTURES of target 'foo'\n"
-      "  error 209  NVIDIA T4 (7.5, fleet.csv:4)                       2 containers: 2 without an image\n"
-      "  covered    NVIDIA A100 (8.0, fleet.csv:5) and 1 more like it  2 containers: 2 SASS\n"
+      "  error 209  NVIDIA T4 (7.5, fleet.csv:4)                       2 fat binaries: 2 without an image\n"
+      "  covered    NVIDIA A100 (8.0, fleet.csv:5) and 1 more like it  2 fat binaries: 2 SASS\n"
       "libfoo.so: 2 of 3 covered\n");
 }
 
@@ -90,11 +90,11 @@ TEST_CASE("with scope library, containers that do not fit are counted and are no
   Verification all = example();
   DeviceResult& served = all.files[0].devices[0];
   served = covered();
-  served.containers.total = 3;
-  served.containers.uncovered = 1;
+  served.fatbins.total = 3;
+  served.fatbins.uncovered = 1;
   served.kernels.total = 9;
   CHECK(verify_text(all, {}).find("  covered    NVIDIA T4 (7.5, fleet.csv:4)                       3 "
-                                  "containers: 2 SASS, 1 without an image; "
+                                  "fat binaries: 2 SASS, 1 without an image; "
                                   "5 of 9 kernels\n") == 0);
 }
 
@@ -170,7 +170,7 @@ TEST_CASE("images that were asked for and are not there") {
   all.expects = true;
   FileResult file;
   file.path = "t.o";
-  file.expect.containers = 2;
+  file.expect.fatbins = 2;
   for (const std::uint64_t offset : {0x40U, 0x80U})
     file.expect.failures.push_back({{offset, ".nv_fatbin", ""},
                                     "t.o(.nv_fatbin+" + std::string(offset == 0x40 ? "0x40" : "0x80") + ")",
@@ -182,18 +182,18 @@ TEST_CASE("images that were asked for and are not there") {
         "archguard: error: t.o(.nv_fatbin+0x40): lacks SASS of sm_90, which CUDA_ARCHITECTURES of target "
         "'foo' asks for\n"
         "  found: sm_80 cubin, no PTX\n"
-        "  also: 1 more container of this file\n"
+        "  also: 1 more fat binary of this file\n"
         "  fix: remove -arch and -gencode flags that override CUDA_ARCHITECTURES of target 'foo' for this "
         "source "
         "file\n"
-        "t.o: 0 of 2 containers hold what was asked for\n");
+        "t.o: 0 of 2 fat binaries hold what was asked for\n");
   CHECK(verify_text(all, {}) ==
         "archguard: error: t.o(.nv_fatbin+0x40): lacks SASS of sm_90, which was asked for\n"
         "  found: sm_80 cubin, no PTX\n"
-        "  also: 1 more container of this file\n"
+        "  also: 1 more fat binary of this file\n"
         "  fix: add 90-real to CMAKE_CUDA_ARCHITECTURES (nvcc: -gencode=arch=compute_90,code=sm_90; "
         "TORCH_CUDA_ARCH_LIST: 9.0)\n"
-        "t.o: 0 of 2 containers hold what was asked for\n");
+        "t.o: 0 of 2 fat binaries hold what was asked for\n");
 }
 
 TEST_CASE("a waiver that excuses nothing is misspelt, or not needed") {
@@ -220,7 +220,7 @@ TEST_CASE("no device code is the answer only where no file holds any") {
   all.files.erase(all.files.begin());
   CHECK(outcome_of(all) == Outcome::no_device_code);
   CHECK(verify_text(all, {}) == "host.o: no device code\n");
-  all.files[0].has_containers = true;  // of a link's stub, say
+  all.files[0].has_fatbins = true;  // of a link's stub, say
   CHECK(outcome_of(all) == Outcome::no_device_code);
   CHECK(verify_text(all, {}) == "host.o: no kernels\n");
   all.files.push_back(all.files[0]);
@@ -262,7 +262,7 @@ TEST_CASE("variables are named as kernels are, and those that are missing are er
                   "  cause: the sm_75 image that this device takes lacks it\n"
                   "  missing: 'user::dv', 'cv'\n"
                   "  fix: waive them\n") == 0);
-  CHECK(text.find("  error 13   NVIDIA T4 (7.5, fleet.csv:4)                       2 containers: 2 SASS; 2 "
+  CHECK(text.find("  error 13   NVIDIA T4 (7.5, fleet.csv:4)                       2 fat binaries: 2 SASS; 2 "
                   "variables are "
                   "missing\n") != std::string::npos);
   const auto json = nlohmann::json::parse(held_text(VerifyJson(all)));

@@ -1,4 +1,4 @@
-#include "coverage/container_code.h"
+#include "coverage/fatbin_code.h"
 
 #include <doctest/doctest.h>
 #include <string>
@@ -18,18 +18,18 @@ test::Bytes cubin(const std::string& kernel) {
   return CubinBuilder{}.kernel(kernel, sass::join({sass::store(), sass::exit()})).bytes();
 }
 
-// "0: kernels of its images | errors", a line for each container.
+// "0: kernels of its images | errors", a line for each fat binary.
 std::string contents_of(const test::Bytes& bytes, Keep keep = Keep::all) {
   const MemorySource source(bytes);
   const DeviceCode code = read_device_code(source, "t.fatbin", {}, keep);
-  ContainerCodes codes(code, source);
+  FatbinCodeReader codes(code, source);
   std::string text;
   for (const DeviceObject& object : code.objects)
-    for (std::size_t i = 0; i < object.containers.size() + object.packed.count; ++i) {
-      const ContainerCode container = codes.next();
+    for (std::size_t i = 0; i < object.fatbins.size() + object.packed.count; ++i) {
+      const FatbinCode fatbin = codes.next();
       text += std::to_string(i) + ":";
-      for (const KernelName& kernel : container.kernels) text += " " + kernel.name;
-      for (const Error& error : container.errors) text += " | " + error.text();
+      for (const KernelName& kernel : fatbin.kernels) text += " " + kernel.name;
+      for (const Error& error : fatbin.errors) text += " | " + error.text();
       text += "\n";
     }
   return text;
@@ -48,17 +48,17 @@ TEST_CASE("containers come in order, with their own kernels and errors, on any n
   std::string expected;
   for (int i = 0; i < 300; ++i) {
     const std::string name = std::to_string(i);
-    auto container = FatbinBuilder{}
-                         .cubin(80, cubin("k" + name))
-                         .zstd()
-                         .ltoir("90", {1, 2, 3})
-                         .cubin(80, i % 7 == 0 ? filler(1 << 15) : cubin("l" + name))
-                         .bytes();
+    auto fatbin = FatbinBuilder{}
+                      .cubin(80, cubin("k" + name))
+                      .zstd()
+                      .ltoir("90", {1, 2, 3})
+                      .cubin(80, i % 7 == 0 ? filler(1 << 15) : cubin("l" + name))
+                      .bytes();
     const std::string place = i == 0 ? "t.fatbin" : "t.fatbin(+" + hex(bytes.size()) + ")";
     expected += name + ": k" + name;
     expected += i % 7 == 0 ? " | " + place + ": cubin has no ELF magic" : " l" + name;
     expected += "\n";
-    bytes.insert(bytes.end(), container.begin(), container.end());
+    bytes.insert(bytes.end(), fatbin.begin(), fatbin.end());
   }
   CHECK(contents_of(bytes) == expected);
   CHECK(contents_on_one_thread(bytes) == expected);
@@ -69,12 +69,12 @@ TEST_CASE("the images of a file with very many are read the same when not all of
   std::string expected;
   for (int i = 0; i < 9000; ++i) {
     const std::string name = std::to_string(i % 50);
-    const auto container = FatbinBuilder{}.cubin(80, i % 999 == 0 ? filler(64) : cubin("k" + name)).bytes();
+    const auto fatbin = FatbinBuilder{}.cubin(80, i % 999 == 0 ? filler(64) : cubin("k" + name)).bytes();
     const std::string place = i == 0 ? "t.fatbin" : "t.fatbin(+" + hex(bytes.size()) + ")";
     expected += std::to_string(i) + ":";
     expected += i % 999 == 0 ? " | " + place + ": cubin has no ELF magic" : " k" + name;
     expected += "\n";
-    bytes.insert(bytes.end(), container.begin(), container.end());
+    bytes.insert(bytes.end(), fatbin.begin(), fatbin.end());
   }
   CHECK(contents_of(bytes, Keep::first) == expected);
   CHECK(contents_of(bytes) == expected);
@@ -145,7 +145,7 @@ TEST_CASE("a warning of images is told once, with the first place") {
   bytes.insert(bytes.end(), second.begin(), second.end());
   const MemorySource source(bytes);
   const DeviceCode code = read_device_code(source, "t.fatbin");
-  ContainerCodes codes(code, source);
+  FatbinCodeReader codes(code, source);
   std::vector<Error> warnings;
   for (int i = 0; i < 2; ++i) add_warnings(codes.next(), warnings);
   REQUIRE(warnings.size() == 2);
@@ -156,10 +156,10 @@ TEST_CASE("a warning of images is told once, with the first place") {
 TEST_CASE("containers that nobody asks for any more hold nothing up") {
   test::Bytes bytes;
   for (int i = 0; i < 100; ++i) {
-    const auto container = FatbinBuilder{}.cubin(80, cubin("k")).zstd().cubin(80, filler(1 << 14)).bytes();
-    bytes.insert(bytes.end(), container.begin(), container.end());
+    const auto fatbin = FatbinBuilder{}.cubin(80, cubin("k")).zstd().cubin(80, filler(1 << 14)).bytes();
+    bytes.insert(bytes.end(), fatbin.begin(), fatbin.end());
   }
   const MemorySource source(bytes);
   const DeviceCode code = read_device_code(source, "t.fatbin");
-  CHECK(ContainerCodes(code, source).next().kernels.size() == 1);
+  CHECK(FatbinCodeReader(code, source).next().kernels.size() == 1);
 }

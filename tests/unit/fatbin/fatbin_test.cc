@@ -24,8 +24,8 @@ TEST_CASE("each entry says kind, arch with suffix, PTX ISA, compression and size
   CHECK(outline(code) ==
         "t.fatbin: sass 80; sass 90a zstd; sass 100f lz4; ptx 120 9.0; ltoir 75 obfuscated; reloc-ptx 75 "
         "8.7;\n");
-  const auto& entries = code.objects[0].containers[0].entries;
-  CHECK(code.objects[0].containers[0].size == bytes.size());
+  const auto& entries = code.objects[0].fatbins[0].entries;
+  CHECK(code.objects[0].fatbins[0].size == bytes.size());
   CHECK(entries[0].offset == 16);
   CHECK(entries[0].payload_offset == 80);
   CHECK(entries[0].stored_size == 64);
@@ -74,18 +74,18 @@ TEST_CASE("an entry of several images says what it is, and what to do") {
   // Its own arch is 0: each image has one, in a table that follows the entry's fields.
   const DeviceCode code =
       read(FatbinBuilder{}.image(0x100, "0", filler(64)).code_version(1, 0).zstd().bytes(), "t");
-  const Entry& entry = code.objects[0].containers[0].entries[0];
+  const FatbinEntry& entry = code.objects[0].fatbins[0].entries[0];
   CHECK(entry.unknown == "several images compressed as one (nvcc --concat), which are not read");
   CHECK(image_name(entry) == "concatenated");
   CHECK(fix_of_unknown(entry) == "build it without --concat");
   const DeviceCode other = read(FatbinBuilder{}.image(0x80, "90", filler(64)).bytes(), "t");
-  CHECK(other.objects[0].containers[0].entries[0].unknown == "kind 0x80");
-  CHECK(fix_of_unknown(other.objects[0].containers[0].entries[0]).empty());
+  CHECK(other.objects[0].fatbins[0].entries[0].unknown == "kind 0x80");
+  CHECK(fix_of_unknown(other.objects[0].fatbins[0].entries[0]).empty());
 }
 
 TEST_CASE("a container without entries is one") {
   const DeviceCode code = read(FatbinBuilder{}.bytes(), "t.fatbin");
   CHECK(errors_of(code) == "");
-  REQUIRE(code.objects[0].containers.size() == 1);
-  CHECK(code.objects[0].containers[0].size == 16);
+  REQUIRE(code.objects[0].fatbins.size() == 1);
+  CHECK(code.objects[0].fatbins[0].size == 16);
 }

@@ -1,4 +1,4 @@
-#include "device/judge.h"
+#include "device/diagnose.h"
 
 #include <algorithm>
 

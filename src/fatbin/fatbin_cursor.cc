@@ -1,4 +1,4 @@
-#include "fatbin/container_cursor.h"
+#include "fatbin/fatbin_cursor.h"
 
 #include <utility>
 
@@ -6,12 +6,12 @@
 
 namespace archguard {
 
-ContainerCursor::ContainerCursor(const DeviceObject& object) : object_(object) {
+FatbinCursor::FatbinCursor(const DeviceObject& object) : object_(object) {
   if (object.packed.count != 0) packed_.emplace(*object.packed.in, object.packed.begin);
 }
 
-const Container* ContainerCursor::next(Container& unpacked) {
-  const Container* listed = listed_ < object_.containers.size() ? &object_.containers[listed_++] : nullptr;
+const Fatbin* FatbinCursor::next(Fatbin& unpacked) {
+  const Fatbin* listed = listed_ < object_.fatbins.size() ? &object_.fatbins[listed_++] : nullptr;
   if (listed != nullptr && !listed->packed) return listed;
   if (unpacked_ == object_.packed.count || failure_) return nullptr;
   auto read = packed_->next();
@@ -23,7 +23,7 @@ const Container* ContainerCursor::next(Container& unpacked) {
   ++unpacked_;
   unpacked = std::move(read).value();
   if (listed != nullptr) {  // what was found out of it later stands there
-    std::vector<Entry> entries = std::move(unpacked.entries);
+    std::vector<FatbinEntry> entries = std::move(unpacked.entries);
     unpacked = *listed;
     unpacked.packed = false;
     unpacked.entries = std::move(entries);

@@ -5,37 +5,37 @@
 #include <optional>
 
 #include "base/bytes.h"
-#include "base/temporary_file.h"
 #include "fatbin/fatbin.h"
+#include "io/temporary_file.h"
 
 namespace archguard::fatbin {
 
-// Containers in some 30 bytes an image, one behind the other, to be read again in the same order. Beyond
+// Fat binaries in some 30 bytes an image, one behind the other, to be read again in the same order. Beyond
 // `most` bytes they lie in a temporary file; where none can be made or has room, they stay in memory.
-class PackedContainers {
+class PackedFatbins {
  public:
-  explicit PackedContainers(std::size_t most = std::size_t{1} << 20) : most_(most) {}
+  explicit PackedFatbins(std::size_t most = std::size_t{1} << 20) : most_(most) {}
 
   // Where the next that is added will begin, for a Reader to start there.
   std::uint64_t begin_run();
-  void add(const Container& container);
+  void add(const Fatbin& fatbin);
   std::size_t in_memory() const { return memory_.size(); }  // bytes
 
   // Reads one after the other; `packed` outlives it, and nothing is added meanwhile.
   class Reader {
    public:
-    explicit Reader(const PackedContainers& packed, std::uint64_t begin = 0) : packed_(packed), at_(begin) {}
+    explicit Reader(const PackedFatbins& packed, std::uint64_t begin = 0) : packed_(packed), at_(begin) {}
     // Fails behind the last, and where the temporary file cannot be read: from there on.
-    Result<Container> next();
+    Result<Fatbin> next();
 
    private:
     std::uint8_t byte();
     std::uint64_t number();
     std::string text();
-    Entry entry(std::uint64_t& at);
+    FatbinEntry entry(std::uint64_t& at);
     void fill();
 
-    const PackedContainers& packed_;
+    const PackedFatbins& packed_;
     std::uint64_t at_;  // of what stands behind the buffer
     Bytes buffer_;
     std::size_t used_ = 0;
@@ -47,7 +47,7 @@ class PackedContainers {
  private:
   void put(std::uint64_t number);
   void put(const std::string& text);
-  void put(const Entry& entry, std::uint64_t& at);
+  void put(const FatbinEntry& entry, std::uint64_t& at);
   void spill();
 
   const std::size_t most_;
@@ -55,7 +55,7 @@ class PackedContainers {
   std::uint64_t spilled_ = 0;  // bytes in it; the rest follows in `memory_`
   bool stays_ = false;         // in memory
   Bytes memory_;
-  std::string section_;  // of the last container of this run, and where it begins
+  std::string section_;  // of the last fat binary of this run, and where it begins
   std::uint64_t section_offset_ = 0;
 };
 

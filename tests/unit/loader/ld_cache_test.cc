@@ -1,4 +1,4 @@
-#include "loader/cache.h"
+#include "loader/ld_cache.h"
 
 #include <doctest/doctest.h>
 

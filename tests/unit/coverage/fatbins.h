@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "coverage/container_code.h"
+#include "coverage/fatbin_code.h"
 #include "device/device.h"
 
-// Containers and devices in a line each, for the tests of verdicts.
+// Fat binaries and devices in a line each, for the tests of verdicts.
 namespace archguard::test {
 
 inline Device device(const std::string& capability, const std::string& driver_cuda = {}) {
@@ -69,15 +69,15 @@ inline Image unknown_kind(const std::string& arch) {
   return made;
 }
 
-inline ContainerCode container(std::vector<Image> images, bool linked = true, bool relocatable = false) {
-  ContainerCode code;
+inline FatbinCode fatbin_of(std::vector<Image> images, bool linked = true, bool relocatable = false) {
+  FatbinCode code;
   code.linked = linked;
-  code.container.relocatable = relocatable;
-  code.container.section = relocatable ? "__nv_relfatbin" : ".nv_fatbin";
+  code.fatbin.relocatable = relocatable;
+  code.fatbin.section = relocatable ? "__nv_relfatbin" : ".nv_fatbin";
   std::map<std::string, bool> names;
   std::set<std::string> variables;
   for (const Image& each : images) {
-    code.container.entries.push_back(each.entry);
+    code.fatbin.entries.push_back(each.entry);
     if (each.code)
       for (const Kernel& kernel : each.code->kernels) names[kernel.name] |= kernel.state == KernelState::real;
     if (each.code)

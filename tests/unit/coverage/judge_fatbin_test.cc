@@ -1,9 +1,9 @@
-#include "coverage/judge.h"
+#include "coverage/judge_fatbin.h"
 
 #include <doctest/doctest.h>
 
-#include "containers.h"
 #include "coverage/fix.h"
+#include "fatbins.h"
 
 using namespace archguard;
 using namespace archguard::test;
@@ -11,7 +11,7 @@ using namespace archguard::test;
 namespace {
 
 Judgement judge_on(const Device& on, std::vector<Image> images, const JudgePolicy& policy = {}) {
-  return judge(container(std::move(images)), on, policy);
+  return judge(fatbin_of(std::move(images)), on, policy);
 }
 
 }  // namespace
@@ -71,7 +71,7 @@ TEST_CASE("the environment can make the driver pass over SASS, or keep it from c
   CHECK(judge_on(device("9.0"), {sass("80")}, disabled).code == kNoKernelImage);
 
   // What is still to be linked is nothing that a driver loads.
-  CHECK(judge(container({sass("80")}, false, true), device("8.0"), forced).verdict == Verdict::sass);
+  CHECK(judge(fatbin_of({sass("80")}, false, true), device("8.0"), forced).verdict == Verdict::sass);
 }
 
 TEST_CASE("an old driver does no harm where SASS is taken") {
@@ -230,7 +230,7 @@ TEST_CASE("a container without kernels asks for nothing") {
 }
 
 TEST_CASE("the image is chosen by its arch, and what it lacks is missing") {
-  const auto lacking = container({sass("80"), sass("86", {}), sass("89")});
+  const auto lacking = fatbin_of({sass("80"), sass("86", {}), sass("89")});
   const Judgement judgement = judge(lacking, device("8.6"), {});
   CHECK(judgement.verdict == Verdict::sass);
   CHECK(judgement.image == 1);
@@ -242,7 +242,7 @@ TEST_CASE("the image is chosen by its arch, and what it lacks is missing") {
   CHECK(judge_on(device("9.0"), {sass("90", {}), sass("80")}).image == 0);
   CHECK(judge_on(device("10.5"), {image(EntryKind::ptx, "100f", {}), sass("90")}).verdict ==
         Verdict::unknown);
-  CHECK(judge(container({sass("80", {}), sass("90")}, false, true), device("8.0"), {}).image == 0);
+  CHECK(judge(fatbin_of({sass("80", {}), sass("90")}, false, true), device("8.0"), {}).image == 0);
 
   JudgePolicy plain_ptx;
   plain_ptx.require_ptx = true;
@@ -252,7 +252,7 @@ TEST_CASE("the image is chosen by its arch, and what it lacks is missing") {
 
 TEST_CASE("LTO-IR is nothing that a driver loads") {
   CHECK(judge_on(device("8.0"), {ltoir("80")}).code == kNoKernelImage);
-  CHECK(judge(container({ltoir("80")}, false, true), device("8.0"), {}).verdict == Verdict::sass);
+  CHECK(judge(fatbin_of({ltoir("80")}, false, true), device("8.0"), {}).verdict == Verdict::sass);
 }
 
 TEST_CASE("containers of a and f images only are asked of the devices they fit") {
@@ -265,17 +265,17 @@ TEST_CASE("containers of a and f images only are asked of the devices they fit")
 }
 
 TEST_CASE("relocatable containers: nothing in a linked file, SASS or PTX before the link") {
-  CHECK(judge(container({sass("80")}, true, true), device("9.0"), {}).verdict == Verdict::nothing);
-  CHECK(judge(container({sass("80"), ptx("80", "9.0")}, false, true), device("8.0"), {}).verdict ==
+  CHECK(judge(fatbin_of({sass("80")}, true, true), device("9.0"), {}).verdict == Verdict::nothing);
+  CHECK(judge(fatbin_of({sass("80"), ptx("80", "9.0")}, false, true), device("8.0"), {}).verdict ==
         Verdict::sass);
-  CHECK(judge(container({sass("80"), ptx("80", "9.0")}, false, true), device("9.0"), {}).verdict ==
+  CHECK(judge(fatbin_of({sass("80"), ptx("80", "9.0")}, false, true), device("9.0"), {}).verdict ==
         Verdict::jit);
-  CHECK(judge(container({sass("80")}, false, true), device("9.0"), {}).code == kNoKernelImage);
+  CHECK(judge(fatbin_of({sass("80")}, false, true), device("9.0"), {}).code == kNoKernelImage);
 }
 
 TEST_CASE("an object of functions alone is asked for too, and nvlink needs no driver") {
   const auto judged = [&](std::vector<Image> images, const char* capability) {
-    return judge(container(std::move(images), false, true), device(capability), {}).verdict;
+    return judge(fatbin_of(std::move(images), false, true), device(capability), {}).verdict;
   };
   CHECK(judged({sass("80"), ptx("80", "9.0")}, "8.0") == Verdict::sass);
   CHECK(judged({sass("80"), ptx("80", "9.0")}, "9.0") == Verdict::jit);
@@ -289,7 +289,7 @@ TEST_CASE("an object of functions alone is asked for too, and nvlink needs no dr
   of_functions.code->names.defines = true;
   CHECK(judged({of_functions}, "9.0") == Verdict::jit);
   // nvlink needs no driver: neither for its compression nor for its PTX ISA.
-  CHECK(judge(container({zstd(sass("80")), zstd(ptx("80", "9.0"))}, false, true), device("9.0", "12.2"), {})
+  CHECK(judge(fatbin_of({zstd(sass("80")), zstd(ptx("80", "9.0"))}, false, true), device("9.0", "12.2"), {})
             .verdict == Verdict::jit);
 }
 
@@ -309,8 +309,8 @@ TEST_CASE("whether anything links PTX for linking that stands among data is not 
   Image image = ptx("80", "9.0");
   image.code->relocatable = true;
   image.code->unresolved = "_Z3foof";
-  ContainerCode code = container({image});
-  code.container.in_data = true;
+  FatbinCode code = fatbin_of({image});
+  code.fatbin.in_data = true;
   const Judgement judgement = judge(code, device("8.0"), {});
   CHECK(judgement.verdict == Verdict::unknown);
   CHECK(judgement.reason ==
@@ -335,7 +335,7 @@ TEST_CASE("whether a driver loads a relocatable cubin by itself is not known") {
   JudgePolicy forced;
   forced.environment.forces_jit = "CUDA_FORCE_PTX_JIT";
   CHECK(judge_on(device("8.0"), {image, ptx("80", "9.0")}, forced).verdict == Verdict::jit);
-  const ContainerCode code = container({image});
+  const FatbinCode code = fatbin_of({image});
   const Device on = device("8.6");
   const JudgePolicy policy;
   const Fix fix = find_fix({code, on, policy}, alone);
@@ -360,7 +360,7 @@ TEST_CASE("kernels that the taken image lacks are missing; those that do nothing
                     {"c", KernelState::real},
                     {"d", KernelState::empty}};
   const Kernels some{{"a", KernelState::trap}, {"c", KernelState::real}, {"d", KernelState::empty}};
-  const KernelGaps gaps = compare_kernels(container({sass("80", all), sass("90", some)}), 1);
+  const KernelGaps gaps = compare_kernels(fatbin_of({sass("80", all), sass("90", some)}), 1);
   CHECK(gaps.missing == std::vector<std::string>{"b"});
   CHECK(gaps.hollow == std::vector<std::string>{"a"});  // d is empty everywhere: meant so
 }
@@ -368,9 +368,9 @@ TEST_CASE("kernels that the taken image lacks are missing; those that do nothing
 TEST_CASE("messages say what a container holds") {
   Image either = sass("100");
   either.entry.or_archs.push_back(*parse_arch("100f"));
-  CHECK(describe_images(container({either})) == "sm_100 or sm_100f cubin, no PTX");
-  CHECK(describe_images(container({sass("80"), sass("90a"), sass("75", {})})) ==
+  CHECK(describe_images(fatbin_of({either})) == "sm_100 or sm_100f cubin, no PTX");
+  CHECK(describe_images(fatbin_of({sass("80"), sass("90a"), sass("75", {})})) ==
         "sm_80 cubin, sm_90a cubin, sm_75 cubin without kernels, no PTX");
-  CHECK(describe_images(container({ptx("90", "9.0"), ltoir("80"), unknown_kind("30")})) ==
+  CHECK(describe_images(fatbin_of({ptx("90", "9.0"), ltoir("80"), unknown_kind("30")})) ==
         "PTX compute_90 (ISA 9.0), LTO-IR lto_80, unknown kind 0x55");
 }

@@ -1,4 +1,4 @@
-#include "select/judge.h"
+#include "select/check_list.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "select/judge.h"
+#include "select/check_list.h"
 
 #include "compat/rules.h"
 #include "select/parts.h"
@@ -7,8 +7,8 @@ namespace archguard {
 namespace {
 
 // Whether one half of the list, its SASS or its PTX, serves the device. As for the images of a container
-// (coverage/judge.h): an entry that the tables leave open makes the answer open, except beside SASS of the
-// device's own architecture.
+// (coverage/judge_fatbin.h): an entry that the tables leave open makes the answer open, except beside SASS of
+// the device's own architecture.
 Fit fit_of_half(const std::vector<ArchEntry>& list, ComputeCapability device, bool ArchEntry::*half,
                 Fit fits(Arch, ComputeCapability)) {
   Fit answer = Fit::no;

@@ -1,27 +1,27 @@
-#include "fatbin/packed_containers.h"
+#include "fatbin/packed_fatbins.h"
 
 #include <cstdlib>
 #include <doctest/doctest.h>
 
-#include "fatbin/container_cursor.h"
+#include "fatbin/fatbin_cursor.h"
 #include "reading.h"
 #include "support/builders/archive_builder.h"
 
-// What is not kept of a large file's containers is packed, and comes out as it was.
+// What is not kept of a large file's fat binaries is packed, and comes out as it was.
 
 using namespace archguard;
 using namespace archguard::test;
-using fatbin::PackedContainers;
+using fatbin::PackedFatbins;
 
 namespace {
 
-std::string text_of(const Container& container) {
-  std::string text = std::to_string(container.offset) + " " + std::to_string(container.size) + " " +
-                     container.section + " " + std::to_string(container.section_offset) + " " +
-                     std::to_string(container.relocatable) + std::to_string(container.in_data) +
-                     std::to_string(container.bare) + std::to_string(container.offload) +
-                     std::to_string(container.packed) + ":";
-  for (const Entry& entry : container.entries) {
+std::string text_of(const Fatbin& fatbin) {
+  std::string text = std::to_string(fatbin.offset) + " " + std::to_string(fatbin.size) + " " +
+                     fatbin.section + " " + std::to_string(fatbin.section_offset) + " " +
+                     std::to_string(fatbin.relocatable) + std::to_string(fatbin.in_data) +
+                     std::to_string(fatbin.bare) + std::to_string(fatbin.offload) +
+                     std::to_string(fatbin.packed) + ":";
+  for (const FatbinEntry& entry : fatbin.entries) {
     text += " " + std::to_string(entry.offset) + " " + image_name(entry) + " " +
             std::to_string(entry.kind_code) + (entry.ptx_isa ? " " + to_string(*entry.ptx_isa) : "") + " " +
             std::to_string(static_cast<int>(entry.compression)) + std::to_string(entry.obfuscated) +
@@ -33,12 +33,12 @@ std::string text_of(const Container& container) {
   return text + "\n";
 }
 
-std::string containers_of(const DeviceCode& code) {
+std::string fatbins_of(const DeviceCode& code) {
   std::string text;
   for (const DeviceObject& object : code.objects) {
-    ContainerCursor cursor(object);
-    Container unpacked;
-    while (const Container* container = cursor.next(unpacked)) text += text_of(*container);
+    FatbinCursor cursor(object);
+    Fatbin unpacked;
+    while (const Fatbin* fatbin = cursor.next(unpacked)) text += text_of(*fatbin);
     CHECK_FALSE(cursor.failure());
   }
   return text;
@@ -48,18 +48,18 @@ DeviceCode read_first(const test::Bytes& bytes) {
   return read_device_code(MemorySource(bytes), "t.so", {}, Keep::first);
 }
 
-Container container_of_all_sorts(std::uint64_t offset) {
-  Container container;
-  container.offset = offset;
-  container.size = 4096;
-  container.section = offset % 3 == 0 ? ".nv_fatbin" : "";
-  container.section_offset = offset % 3 == 0 ? 64 : 0;
-  container.relocatable = offset % 2 == 0;
-  container.bare = offset % 5 == 0;
-  container.offload = offset % 3 == 0;
-  container.in_data = offset % 7 == 0;
+Fatbin fatbin_of_all_sorts(std::uint64_t offset) {
+  Fatbin fatbin;
+  fatbin.offset = offset;
+  fatbin.size = 4096;
+  fatbin.section = offset % 3 == 0 ? ".nv_fatbin" : "";
+  fatbin.section_offset = offset % 3 == 0 ? 64 : 0;
+  fatbin.relocatable = offset % 2 == 0;
+  fatbin.bare = offset % 5 == 0;
+  fatbin.offload = offset % 3 == 0;
+  fatbin.in_data = offset % 7 == 0;
   for (std::uint64_t i = 0; i < offset % 4; ++i) {
-    Entry entry;
+    FatbinEntry entry;
     entry.offset = offset + 16 + 100 * i;
     entry.kind = static_cast<EntryKind>(i % 5);
     entry.kind_code = static_cast<std::uint16_t>(0xfff0 + i);
@@ -76,9 +76,9 @@ Container container_of_all_sorts(std::uint64_t offset) {
     if (i == 1) entry.identifier = std::string(500, 'x');
     entry.optix = i == 0;
     entry.own_arch = i == 2;
-    container.entries.push_back(entry);
+    fatbin.entries.push_back(entry);
   }
-  return container;
+  return fatbin;
 }
 
 // So many fat binaries of one small image each.
@@ -98,14 +98,14 @@ test::Bytes many(std::size_t count) {
 
 TEST_CASE("packed containers come out as they went in, from memory and from a file") {
   for (const std::size_t most : {std::size_t{1}, std::size_t{1000}, std::size_t{1} << 20}) {
-    PackedContainers packed(most);
+    PackedFatbins packed(most);
     std::string expected, found;
     for (std::uint64_t i = 0; i < 2000; ++i) {
-      const Container container = container_of_all_sorts(i * 37);
-      packed.add(container);
-      expected += text_of(container);
+      const Fatbin fatbin = fatbin_of_all_sorts(i * 37);
+      packed.add(fatbin);
+      expected += text_of(fatbin);
     }
-    PackedContainers::Reader reader(packed);
+    PackedFatbins::Reader reader(packed);
     for (int i = 0; i < 2000; ++i) {
       auto next = reader.next();
       REQUIRE(next.ok());
@@ -120,24 +120,24 @@ TEST_CASE("where no temporary file can be made, packed containers stay in memory
   const char* before = std::getenv("TMPDIR");
   const std::string kept = before != nullptr ? before : "";
   setenv("TMPDIR", "/no/such/folder", 1);
-  PackedContainers packed(1);
+  PackedFatbins packed(1);
   std::string expected, found;
   for (std::uint64_t i = 0; i < 20; ++i) {
-    packed.add(container_of_all_sorts(i));
-    expected += text_of(container_of_all_sorts(i));
+    packed.add(fatbin_of_all_sorts(i));
+    expected += text_of(fatbin_of_all_sorts(i));
   }
   if (before != nullptr)
     setenv("TMPDIR", kept.c_str(), 1);
   else
     unsetenv("TMPDIR");
-  PackedContainers::Reader reader(packed);
+  PackedFatbins::Reader reader(packed);
   for (int i = 0; i < 20; ++i) found += text_of(reader.next().value());
   CHECK(found == expected);
 }
 
 TEST_CASE("a large file lists the same whether all of it is kept or the first of it") {
-  const test::Bytes containers = many(20'000);
-  test::Bytes damaged = containers, text = containers;
+  const test::Bytes fatbins = many(20'000);
+  test::Bytes damaged = fatbins, text = fatbins;
   damaged[88 * 9000] ^= 1;  // a magic
   const test::Bytes ptx = bytes_of_text(
       std::string(1, '\0') +
@@ -145,11 +145,11 @@ TEST_CASE("a large file lists the same whether all of it is kept or the first of
       std::string(1, '\0'));
   for (int i = 0; i < 40; ++i) text.insert(text.end(), ptx.begin(), ptx.end());
   for (const test::Bytes& bytes :
-       {containers, object_with(".nv_fatbin", containers), object_with(".data", text),
-        object_with("__nv_relfatbin", damaged), ElfBuilder{}.section(".nv_fatbin", containers).bytes(),
-        ElfBuilder{}.section("__nv_relfatbin", containers).bytes()}) {
+       {fatbins, object_with(".nv_fatbin", fatbins), object_with(".data", text),
+        object_with("__nv_relfatbin", damaged), ElfBuilder{}.section(".nv_fatbin", fatbins).bytes(),
+        ElfBuilder{}.section("__nv_relfatbin", fatbins).bytes()}) {
     const DeviceCode all = read(bytes, "t.so"), first = read_first(bytes);
-    CHECK(containers_of(first) == containers_of(all));
+    CHECK(fatbins_of(first) == fatbins_of(all));
     CHECK(errors_of(first) == errors_of(all));
     CHECK(first.objects.front().packed.count != 0);
     CHECK(all.objects.front().packed.count == 0);
@@ -161,7 +161,7 @@ TEST_CASE("what is kept of a file to list it does not grow with its images") {
   for (const std::size_t count : {50'000, 200'000}) {
     const DeviceCode code = read_first(many(count));
     const DeviceObject& object = code.objects.front();
-    CHECK(object.containers.size() == 8192);  // each with an entry
+    CHECK(object.fatbins.size() == 8192);  // each with an entry
     CHECK(object.packed.count == count - 8192);
     CHECK(object.packed.in->in_memory() <= std::size_t{1} << 20);
   }
@@ -172,13 +172,13 @@ TEST_CASE("a fat binary with more images than are kept is listed, and found as d
   for (int i = 0; i < 20'000; ++i) builder.cubin(80, filler(8));
   test::Bytes bytes = builder.bytes();
   const DeviceCode code = read_first(bytes);
-  CHECK(code.objects.front().containers.empty());
-  CHECK(code.objects.front().holds_containers());
-  CHECK(containers_of(code) == containers_of(read(bytes, "t.so")));
+  CHECK(code.objects.front().fatbins.empty());
+  CHECK(code.objects.front().holds_fatbins());
+  CHECK(fatbins_of(code) == fatbins_of(read(bytes, "t.so")));
   bytes.insert(bytes.begin(), 16, 'x');
   const DeviceCode found = search_device_code(MemorySource(bytes), "t.bin", {}, Keep::first);
-  CHECK(found.objects.front().holds_containers());
-  CHECK(containers_of(found) == containers_of(search_device_code(MemorySource(bytes), "t.bin")));
+  CHECK(found.objects.front().holds_fatbins());
+  CHECK(fatbins_of(found) == fatbins_of(search_device_code(MemorySource(bytes), "t.bin")));
 }
 
 TEST_CASE("the objects of an archive share what is kept") {
@@ -189,23 +189,23 @@ TEST_CASE("the objects of an archive share what is kept") {
   }
   const test::Bytes bytes = archive.bytes();
   const DeviceCode first = read_first(bytes);
-  CHECK(containers_of(first) == containers_of(read(bytes, "t.so")));
+  CHECK(fatbins_of(first) == fatbins_of(read(bytes, "t.so")));
   REQUIRE(first.objects.size() == 5);
-  CHECK_FALSE(first.objects[1].holds_containers());
+  CHECK_FALSE(first.objects[1].holds_fatbins());
   CHECK(first.objects[3].packed.in.get() == first.objects[4].packed.in.get());
-  CHECK(first.objects[4].containers.empty());
+  CHECK(first.objects[4].fatbins.empty());
   CHECK(first.objects[4].packed.count == 5000);
 }
 
 TEST_CASE("containers that cannot be read back are an error of their file") {
   DeviceCode code = read_first(many(20'000));
   ++code.objects.front().packed.count;
-  ContainerCursor cursor(code.objects.front());
-  Container unpacked;
+  FatbinCursor cursor(code.objects.front());
+  Fatbin unpacked;
   std::size_t count = 0;
   while (cursor.next(unpacked) != nullptr) ++count;
   CHECK(count == 20'000);
   REQUIRE(cursor.failure());
-  CHECK(cursor.failure()->text() == "t.so: is not listed to its end: no container is left");
+  CHECK(cursor.failure()->text() == "t.so: is not listed to its end: no fat binary is left");
   CHECK(cursor.next(unpacked) == nullptr);
 }

@@ -1,4 +1,4 @@
-#include "base/temporary_file.h"
+#include "io/temporary_file.h"
 
 #include <algorithm>
 #include <cerrno>

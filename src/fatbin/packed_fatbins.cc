@@ -1,13 +1,13 @@
-#include "fatbin/packed_containers.h"
+#include "fatbin/packed_fatbins.h"
 
 #include <algorithm>
 
 namespace archguard::fatbin {
 namespace {
 
-// A container: a byte of these, offset, size, its section where it is another than the last one's, the number
-// of its entries, and these. All numbers have 7 bits a byte, the least first; the bit 0x80 says that more
-// follow.
+// A fat binary: a byte of these, offset, size, its section where it is another than the last one's, the
+// number of its entries, and these. All numbers have 7 bits a byte, the least first; the bit 0x80 says that
+// more follow.
 constexpr unsigned kIsRelocatable = 1, kIsInData = 2, kIsBare = 4, kOtherSection = 8, kIsOffload = 16;
 
 // An entry: a byte of these, the kind and the compression, then what they say.
@@ -23,18 +23,18 @@ unsigned bit(bool is, unsigned value) {
 
 }  // namespace
 
-void PackedContainers::put(std::uint64_t number) {
+void PackedFatbins::put(std::uint64_t number) {
   for (; number >= 0x80; number >>= 7) memory_.push_back(static_cast<std::uint8_t>(number | 0x80));
   memory_.push_back(static_cast<std::uint8_t>(number));
 }
 
-void PackedContainers::put(const std::string& text) {
+void PackedFatbins::put(const std::string& text) {
   put(text.size());
   memory_.insert(memory_.end(), text.begin(), text.end());
 }
 
 // Offsets count from the end of the entry before, `at`.
-void PackedContainers::put(const Entry& entry, std::uint64_t& at) {
+void PackedFatbins::put(const FatbinEntry& entry, std::uint64_t& at) {
   // A new field, and this fails to compile: pack it below, and read it in Reader::entry().
   [[maybe_unused]] const auto& [offset, kind, kind_code, arch, or_archs, ptx_isa, compression, obfuscated,
                                 flags, unknown, payload_offset, stored_size, uncompressed_size, identifier,
@@ -71,33 +71,32 @@ void PackedContainers::put(const Entry& entry, std::uint64_t& at) {
   at = entry.payload_offset + entry.stored_size;
 }
 
-std::uint64_t PackedContainers::begin_run() {
+std::uint64_t PackedFatbins::begin_run() {
   section_.clear();
   section_offset_ = 0;
   return spilled_ + memory_.size();
 }
 
-void PackedContainers::add(const Container& container) {
-  const bool other = container.section != section_ || container.section_offset != section_offset_;
-  put(std::uint64_t{bit(container.relocatable, kIsRelocatable) | bit(container.in_data, kIsInData) |
-                    bit(container.bare, kIsBare) | bit(other, kOtherSection) |
-                    bit(container.offload, kIsOffload)});
-  put(container.offset);
-  put(container.size);
+void PackedFatbins::add(const Fatbin& fatbin) {
+  const bool other = fatbin.section != section_ || fatbin.section_offset != section_offset_;
+  put(std::uint64_t{bit(fatbin.relocatable, kIsRelocatable) | bit(fatbin.in_data, kIsInData) |
+                    bit(fatbin.bare, kIsBare) | bit(other, kOtherSection) | bit(fatbin.offload, kIsOffload)});
+  put(fatbin.offset);
+  put(fatbin.size);
   if (other) {
-    put(section_ = container.section);
-    put(section_offset_ = container.section_offset);
+    put(section_ = fatbin.section);
+    put(section_offset_ = fatbin.section_offset);
   }
-  put(container.entries.size());
-  std::uint64_t at = container.offset;
-  for (const Entry& entry : container.entries) {
+  put(fatbin.entries.size());
+  std::uint64_t at = fatbin.offset;
+  for (const FatbinEntry& entry : fatbin.entries) {
     put(entry, at);
     if (memory_.size() >= most_) spill();
   }
   if (memory_.size() >= most_) spill();
 }
 
-void PackedContainers::spill() {
+void PackedFatbins::spill() {
   if (stays_) return;
   if (!file_) {
     auto file = TemporaryFile::create();
@@ -109,7 +108,7 @@ void PackedContainers::spill() {
   memory_.clear();
 }
 
-void PackedContainers::Reader::fill() {
+void PackedFatbins::Reader::fill() {
   buffer_.clear();
   used_ = 0;
   if (failed_) return;
@@ -126,15 +125,15 @@ void PackedContainers::Reader::fill() {
     buffer_.assign(packed_.memory_.data() + begin, packed_.memory_.data() + begin + count);
   }
   at_ += buffer_.size();
-  if (buffer_.empty() && !failed_) failed_ = Error{{}, "no container is left", {}};
+  if (buffer_.empty() && !failed_) failed_ = Error{{}, "no fat binary is left", {}};
 }
 
-std::uint8_t PackedContainers::Reader::byte() {
+std::uint8_t PackedFatbins::Reader::byte() {
   if (used_ == buffer_.size()) fill();
   return buffer_.empty() ? 0 : buffer_[used_++];
 }
 
-std::uint64_t PackedContainers::Reader::number() {
+std::uint64_t PackedFatbins::Reader::number() {
   std::uint64_t value = 0;
   for (unsigned shift = 0; shift < 64; shift += 7) {
     const std::uint64_t next = byte();
@@ -144,20 +143,20 @@ std::uint64_t PackedContainers::Reader::number() {
   return value;
 }
 
-std::string PackedContainers::Reader::text() {
+std::string PackedFatbins::Reader::text() {
   std::string text;
   for (std::uint64_t left = number(); left != 0 && !failed_; --left) text += static_cast<char>(byte());
   return text;
 }
 
-Entry PackedContainers::Reader::entry(std::uint64_t& at) {
+FatbinEntry PackedFatbins::Reader::entry(std::uint64_t& at) {
   const auto arch = [&] {
     Arch read;
     read.number = static_cast<int>(number());
     read.suffix = static_cast<Suffix>(number());
     return read;
   };
-  Entry entry;
+  FatbinEntry entry;
   const std::uint64_t what = number(), kinds = number();
   entry.kind = static_cast<EntryKind>(kinds >> kKindShift & 0xf);
   entry.compression = static_cast<Compression>(kinds >> kCompressionShift & 0xf);
@@ -186,25 +185,25 @@ Entry PackedContainers::Reader::entry(std::uint64_t& at) {
   return entry;
 }
 
-Result<Container> PackedContainers::Reader::next() {
-  Container container;
+Result<Fatbin> PackedFatbins::Reader::next() {
+  Fatbin fatbin;
   const std::uint64_t what = number();
-  container.relocatable = (what & kIsRelocatable) != 0;
-  container.in_data = (what & kIsInData) != 0;
-  container.bare = (what & kIsBare) != 0;
-  container.offload = (what & kIsOffload) != 0;
-  container.offset = number();
-  container.size = number();
+  fatbin.relocatable = (what & kIsRelocatable) != 0;
+  fatbin.in_data = (what & kIsInData) != 0;
+  fatbin.bare = (what & kIsBare) != 0;
+  fatbin.offload = (what & kIsOffload) != 0;
+  fatbin.offset = number();
+  fatbin.size = number();
   if ((what & kOtherSection) != 0) {
     section_ = text();
     section_offset_ = number();
   }
-  container.section = section_;
-  container.section_offset = section_offset_;
-  std::uint64_t at = container.offset;
-  for (std::uint64_t left = number(); left != 0 && !failed_; --left) container.entries.push_back(entry(at));
+  fatbin.section = section_;
+  fatbin.section_offset = section_offset_;
+  std::uint64_t at = fatbin.offset;
+  for (std::uint64_t left = number(); left != 0 && !failed_; --left) fatbin.entries.push_back(entry(at));
   if (failed_) return *failed_;
-  return container;
+  return fatbin;
 }
 
 }  // namespace archguard::fatbin

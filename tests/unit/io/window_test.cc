@@ -1,4 +1,4 @@
-#include "base/window.h"
+#include "io/window.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "coverage/container_code.h"
+#include "coverage/fatbin_code.h"
 
 #include <algorithm>
 #include <deque>
@@ -8,14 +8,14 @@
 #include "base/parallel.h"
 #include "base/text.h"
 #include "coverage/toolkit_symbols.h"
-#include "fatbin/container_cursor.h"
+#include "fatbin/fatbin_cursor.h"
 
 namespace archguard {
 namespace {
 
-// The driver goes by the container's header. A cubin must be for the arch that stands there; PTX may be for
+// The driver goes by the fat binary's header. A cubin must be for the arch that stands there; PTX may be for
 // an older one, where it has no suffix.
-Status check_header(const Entry& entry, const ImageCode& code) {
+Status check_header(const FatbinEntry& entry, const ImageKernels& code) {
   const bool sass = entry.kind == EntryKind::sass;
   if (code.archs.empty()) return Error{{}, "PTX names no known `.target`", {}};
   const Arch own = code.archs[0], said = entry.arch;
@@ -39,7 +39,7 @@ Status check_header(const Entry& entry, const ImageCode& code) {
   return Done{};
 }
 
-Result<ImageCode> read_code(const Entry& entry, const ByteSource& source, Inflater& inflater) {
+Result<ImageKernels> read_code(const FatbinEntry& entry, const ByteSource& source, Inflater& inflater) {
   ARCHGUARD_TRY(bytes, inflater.inflate(entry, source));
   auto code = entry.kind == EntryKind::sass ? read_cubin(bytes) : read_ptx(bytes);
   if (code) ARCHGUARD_CHECK(check_header(entry, *code));
@@ -48,12 +48,12 @@ Result<ImageCode> read_code(const Entry& entry, const ByteSource& source, Inflat
 
 // PTX of --relocatable-ptx holds all that the objects of a device link had, also what the linker left out of
 // its SASS since nothing names it: it tells what is asked only where there is no SASS that does.
-std::vector<const ImageCode*> asking(const std::vector<Image>& images) {
+std::vector<const ImageKernels*> asking(const std::vector<Image>& images) {
   const bool sass = std::any_of(images.begin(), images.end(), [](const Image& image) {
     return image.entry.kind == EntryKind::sass && image.code &&
            !(image.code->kernels.empty() && image.code->variables.empty());
   });
-  std::vector<const ImageCode*> asking;
+  std::vector<const ImageKernels*> asking;
   for (const Image& image : images)
     if (image.code && !(sass && image.entry.kind == EntryKind::reloc_ptx)) asking.push_back(&*image.code);
   return asking;
@@ -62,7 +62,7 @@ std::vector<const ImageCode*> asking(const std::vector<Image>& images) {
 // `images` have their kernels sorted by name.
 std::vector<KernelName> union_of_kernels(const std::vector<Image>& images) {
   std::vector<const Kernel*> all;
-  for (const ImageCode* code : asking(images))
+  for (const ImageKernels* code : asking(images))
     for (const Kernel& kernel : code->kernels) all.push_back(&kernel);
   std::sort(all.begin(), all.end(), [](const Kernel* a, const Kernel* b) { return a->name < b->name; });
   std::vector<KernelName> kernels;
@@ -79,7 +79,7 @@ std::vector<KernelName> union_of_kernels(const std::vector<Image>& images) {
 // image may leave out those that its code does not use: they count where nothing else does.
 std::vector<std::string> union_of_variables(const std::vector<Image>& images, bool references) {
   std::vector<const DeviceVariable*> all;
-  for (const ImageCode* code : asking(images))
+  for (const ImageKernels* code : asking(images))
     for (const DeviceVariable& variable : code->variables)
       if ((variable.space == VariableSpace::reference) == references) all.push_back(&variable);
   std::sort(all.begin(), all.end(),
@@ -105,13 +105,12 @@ bool any_whole(const std::vector<Image>& images) {
 }
 
 // What clang of 14 and older made for libomptarget stands among the data of a linked file: kernels tell it.
-void mark_clangs_own(ContainerCode& code) {
+void mark_clangs_own(FatbinCode& code) {
   const auto is_own = [](const KernelName& kernel) { return starts_with(kernel.name, "__omp_offloading_"); };
-  code.container.offload |=
-      code.container.bare && std::any_of(code.kernels.begin(), code.kernels.end(), is_own);
+  code.fatbin.offload |= code.fatbin.bare && std::any_of(code.kernels.begin(), code.kernels.end(), is_own);
 }
 
-bool is_read(const Entry& entry) {
+bool is_read(const FatbinEntry& entry) {
   const bool holds_kernels =
       entry.kind == EntryKind::sass || entry.kind == EntryKind::ptx || entry.kind == EntryKind::reloc_ptx;
   return holds_kernels && entry.unknown.empty() && !entry.optix;
@@ -124,21 +123,21 @@ constexpr std::size_t kImagesAhead = 32;
 // Less than this to inflate, and a second thread is not worth its start.
 constexpr std::uint64_t kWorthThreads = std::uint64_t{1} << 20;
 
-using Listed = std::pair<const DeviceObject*, const Container*>;
+using Listed = std::pair<const DeviceObject*, const Fatbin*>;
 
-// The images of some containers.
+// The images of some fat binaries.
 struct Images {
   struct Work {
     const DeviceObject* object;
-    const Entry* entry;
+    const FatbinEntry* entry;
     bool within_limit;
   };
 
-  // `total` is what the containers before these inflate to.
-  Images(const std::vector<Listed>& containers, const ByteSource& source, std::uint64_t& total)
+  // `total` is what the fat binaries before these inflate to.
+  Images(const std::vector<Listed>& fatbins, const ByteSource& source, std::uint64_t& total)
       : file(source),
         limit(most_inflated(source.size())),
-        work(work_of(containers, total)),
+        work(work_of(fatbins, total)),
         inflaters(all_needs < kWorthThreads ? 1 : threads_to_use()),
         kept(kept_by_each()),
         beyond_kept(most_held() - std::min(most_held(), kept * inflaters.size())),
@@ -147,10 +146,10 @@ struct Images {
             [this](std::size_t i, unsigned thread) { return read(work[i], inflaters[thread]); },
             static_cast<unsigned>(inflaters.size())) {}
 
-  std::vector<Work> work_of(const std::vector<Listed>& containers, std::uint64_t& total) {
+  std::vector<Work> work_of(const std::vector<Listed>& fatbins, std::uint64_t& total) {
     std::vector<Work> all;
-    for (const auto& [object, container] : containers)
-      for (const Entry& entry : container->entries) {
+    for (const auto& [object, fatbin] : fatbins)
+      for (const FatbinEntry& entry : fatbin->entries) {
         if (!is_read(entry)) continue;
         const std::uint64_t needs = inflating_needs(entry);
         if (needs != 0 && entry.compression != Compression::none) total += entry.uncompressed_size;
@@ -163,7 +162,7 @@ struct Images {
     return all;
   }
 
-  Result<ImageCode> read(const Work& each, Inflater& inflater) {
+  Result<ImageKernels> read(const Work& each, Inflater& inflater) {
     if (!each.within_limit)
       return Error{"entry at " + hex(each.entry->offset),
                    "images inflate to more than " + count_of(limit, "byte") + " in all, the rest is not read",
@@ -193,27 +192,27 @@ struct Images {
   std::vector<Inflater> inflaters;
   const std::uint64_t kept;
   Budget beyond_kept;
-  InOrder<Result<ImageCode>> images;  // last: its threads use the others
+  InOrder<Result<ImageKernels>> images;  // last: its threads use the others
 };
 
-// So many containers and entries are in hand at once; of more, the threads wait at the seams.
+// So many fat binaries and entries are in hand at once; of more, the threads wait at the seams.
 constexpr std::size_t kInHand = 1 << 14;
 
 }  // namespace
 
-struct ContainerCodes::State {
-  // Takes the next containers in hand: none behind the last, and where the rest cannot be read back.
+struct FatbinCodeReader::State {
+  // Takes the next fat binaries in hand: none behind the last, and where the rest cannot be read back.
   void take_next() {
     images.reset();
     in_hand.clear();
     unpacked.clear();
     next = 0;
     for (std::size_t size = 0; size < kInHand && !failure;) {
-      const Container* container = cursor ? cursor->next(unpacked.emplace_back()) : nullptr;
-      if (container != nullptr) {
-        in_hand.push_back({&cursor->object(), container});
-        size += container->entries.size() + 1;
-        if (container != &unpacked.back()) unpacked.pop_back();
+      const Fatbin* fatbin = cursor ? cursor->next(unpacked.emplace_back()) : nullptr;
+      if (fatbin != nullptr) {
+        in_hand.push_back({&cursor->object(), fatbin});
+        size += fatbin->entries.size() + 1;
+        if (fatbin != &unpacked.back()) unpacked.pop_back();
         continue;
       }
       if (cursor) failure = cursor->failure();
@@ -226,30 +225,30 @@ struct ContainerCodes::State {
   const DeviceCode& code;
   const ByteSource& file;
   std::size_t next_object = 0;
-  std::optional<ContainerCursor> cursor = {};
+  std::optional<FatbinCursor> cursor = {};
   std::optional<Error> failure = {};  // the cursor's
   std::vector<Listed> in_hand = {};
-  std::deque<Container> unpacked = {};  // of those in hand
-  std::size_t next = 0;                 // of those in hand
-  std::uint64_t total = 0;              // what those in hand and before inflate to
-  std::optional<Images> images = {};    // of those in hand
+  std::deque<Fatbin> unpacked = {};   // of those in hand
+  std::size_t next = 0;               // of those in hand
+  std::uint64_t total = 0;            // what those in hand and before inflate to
+  std::optional<Images> images = {};  // of those in hand
 };
 
-ContainerCodes::ContainerCodes(const DeviceCode& code, const ByteSource& file)
+FatbinCodeReader::FatbinCodeReader(const DeviceCode& code, const ByteSource& file)
     : state_(new State{code, file}) {}
-ContainerCodes::~ContainerCodes() = default;
+FatbinCodeReader::~FatbinCodeReader() = default;
 
-ContainerCode ContainerCodes::next() {
-  ContainerCode code;
+FatbinCode FatbinCodeReader::next() {
+  FatbinCode code;
   if (state_->next == state_->in_hand.size() && !state_->failure) state_->take_next();
   if (state_->next == state_->in_hand.size()) {
     if (state_->failure) code.errors.push_back(*state_->failure);
     return code;
   }
-  const auto [object, container] = state_->in_hand[state_->next++];
-  code.container = *container;
+  const auto [object, fatbin] = state_->in_hand[state_->next++];
+  code.fatbin = *fatbin;
   code.linked = object->linked;
-  for (const Entry& entry : container->entries) {
+  for (const FatbinEntry& entry : fatbin->entries) {
     Image image{entry, std::nullopt, entry.unknown};
     if (entry.kind == EntryKind::other && image.unknown.empty())
       image.unknown = "image of unknown kind " + hex(entry.kind_code);
@@ -258,18 +257,18 @@ ContainerCode ContainerCodes::next() {
       if (read) {
         image.code = std::move(read).value();
         for (const std::string& warning : image.code->warnings)
-          code.warnings.push_back({where(*object, *container), warning, {}});
+          code.warnings.push_back({where(*object, *fatbin), warning, {}});
       } else {
         image.unknown = read.error().what;  // without the offset: like causes are told once
-        code.errors.push_back({where(*object, *container), read.error().text(), read.error().fix});
+        code.errors.push_back({where(*object, *fatbin), read.error().text(), read.error().fix});
       }
-    } else if (!image.unknown.empty() && !container->bare) {  // the program may well not choose it
+    } else if (!image.unknown.empty() && !fatbin->bare) {  // the program may well not choose it
       code.errors.push_back(
-          {where(*object, *container), "unknown image: " + image.unknown, fix_of_unknown(entry)});
+          {where(*object, *fatbin), "unknown image: " + image.unknown, fix_of_unknown(entry)});
     }
     code.images.push_back(std::move(image));
   }
-  if (code.linked && any_whole(code.images)) code.container.relocatable = false;
+  if (code.linked && any_whole(code.images)) code.fatbin.relocatable = false;
   code.kernels = union_of_kernels(code.images);
   code.variables = union_of_variables(code.images, false);
   if (!asks_for_image(code)) code.variables = union_of_variables(code.images, true);
@@ -277,11 +276,11 @@ ContainerCode ContainerCodes::next() {
   return code;
 }
 
-bool asks_for_image(const ContainerCode& code) {
+bool asks_for_image(const FatbinCode& code) {
   return !code.kernels.empty() || !code.variables.empty();
 }
 
-void add_warnings(const ContainerCode& code, std::vector<Error>& warnings) {
+void add_warnings(const FatbinCode& code, std::vector<Error>& warnings) {
   constexpr std::size_t kMost = 16;  // of one file
   for (const Error& warning : code.warnings) {
     const auto same = [&](const Error& other) { return other.what == warning.what; };

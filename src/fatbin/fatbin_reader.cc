@@ -1,4 +1,4 @@
-#include "fatbin/container_reader.h"
+#include "fatbin/fatbin_reader.h"
 
 #include <algorithm>
 
@@ -33,13 +33,13 @@ EntryKind kind_of(std::uint16_t code) {
   }
 }
 
-void note(Entry& entry, const std::string& what) {
+void note(FatbinEntry& entry, const std::string& what) {
   entry.unknown += (entry.unknown.empty() ? "" : ", ") + what;
 }
 
 // The fields that say what the image is for. Everything this reader does not know is noted, so that nobody
 // takes the image for coverage.
-void read_meaning(const Cursor& fields, Entry& entry) {
+void read_meaning(const Cursor& fields, FatbinEntry& entry) {
   entry.kind_code = fields.u16(kKindAt);
   entry.kind = kind_of(entry.kind_code);
   entry.flags = fields.u64(kFlagsAt);
@@ -72,7 +72,7 @@ void read_meaning(const Cursor& fields, Entry& entry) {
 
 }  // namespace
 
-bool ContainerReader::is_container(std::uint64_t offset, std::uint64_t end) {
+bool FatbinReader::is_fatbin(std::uint64_t offset, std::uint64_t end) {
   if (end - offset < kHeaderSize + kEntryFieldsSize) return false;
   const auto bytes = in_.at(offset, kHeaderSize + kEntryFieldsSize);
   if (!bytes) return false;
@@ -85,7 +85,7 @@ bool ContainerReader::is_container(std::uint64_t offset, std::uint64_t end) {
          entry_header % 8 == 0 && payload % 8 == 0 && entry_header <= size && payload <= size - entry_header;
 }
 
-bool ContainerReader::is_damaged(std::uint64_t offset, std::uint64_t end) {
+bool FatbinReader::is_damaged(std::uint64_t offset, std::uint64_t end) {
   if (end - offset < kHeaderSize + kEntryFieldsSize) return false;
   const auto bytes = in_.at(offset, kHeaderSize + kEntryFieldsSize);
   if (!bytes) return false;
@@ -99,38 +99,39 @@ bool ContainerReader::is_damaged(std::uint64_t offset, std::uint64_t end) {
   return header.u32(0) == kMagic && versions + fits + first >= 2;
 }
 
-Result<Container> ContainerReader::read(std::uint64_t offset, std::uint64_t end) {
+Result<Fatbin> FatbinReader::read(std::uint64_t offset, std::uint64_t end) {
   const std::uint64_t remain = end - offset;
-  if (remain < kHeaderSize) return at(offset, needs("container header", kHeaderSize, remain));
+  if (remain < kHeaderSize) return at(offset, needs("fat binary's header", kHeaderSize, remain));
   auto bytes = in_.at(offset, kHeaderSize);
   if (!bytes) return at(offset, bytes.error().what);
   const Cursor header(*bytes);
   if (header.u16(kVersionAt) != 1)
-    return at(offset, "container version must be 1, found " + std::to_string(header.u16(kVersionAt)));
+    return at(offset, "fat binary's version must be 1, found " + std::to_string(header.u16(kVersionAt)));
   if (header.u16(kHeaderSizeAt) != kHeaderSize)
-    return at(offset, "container header size must be 16, found " + std::to_string(header.u16(kHeaderSizeAt)));
+    return at(offset,
+              "fat binary's header size must be 16, found " + std::to_string(header.u16(kHeaderSizeAt)));
   const std::uint64_t size = header.u64(kSizeAt);
   if (size % 8 != 0)
-    return at(offset, "container size must be a multiple of 8, found " + std::to_string(size));
+    return at(offset, "fat binary's size must be a multiple of 8, found " + std::to_string(size));
 
-  Container container;
-  container.offset = offset;
+  Fatbin fatbin;
+  fatbin.offset = offset;
   const bool fits = size <= remain - kHeaderSize;
   const std::uint64_t stop = fits ? offset + kHeaderSize + size : end;
   std::uint64_t position = offset + kHeaderSize;
   while (position < stop) {
-    if (container.entries.size() == kEntriesMost)
-      return at(position, "container has more than " + std::to_string(kEntriesMost) + " entries");
-    ARCHGUARD_TRY(entry, read_entry(container.entries.size(), position, stop, position));
-    container.entries.push_back(std::move(entry));
+    if (fatbin.entries.size() == kEntriesMost)
+      return at(position, "fat binary has more than " + std::to_string(kEntriesMost) + " entries");
+    ARCHGUARD_TRY(entry, read_entry(fatbin.entries.size(), position, stop, position));
+    fatbin.entries.push_back(std::move(entry));
   }
-  if (!fits) return at(offset, needs("container", size, remain - kHeaderSize));
-  container.size = kHeaderSize + size;
-  return container;
+  if (!fits) return at(offset, needs("fat binary", size, remain - kHeaderSize));
+  fatbin.size = kHeaderSize + size;
+  return fatbin;
 }
 
-Result<Entry> ContainerReader::read_entry(std::size_t index, std::uint64_t offset, std::uint64_t end,
-                                          std::uint64_t& next) {
+Result<FatbinEntry> FatbinReader::read_entry(std::size_t index, std::uint64_t offset, std::uint64_t end,
+                                             std::uint64_t& next) {
   const std::string name = "entry " + std::to_string(index);
   const std::uint64_t remain = end - offset;
   if (remain < kEntryFieldsSize) return at(offset, needs(name + " header", kEntryFieldsSize, remain));
@@ -147,7 +148,7 @@ Result<Entry> ContainerReader::read_entry(std::size_t index, std::uint64_t offse
   if (payload > remain - header_size)
     return at(offset, needs(name + " payload", payload, remain - header_size));
 
-  Entry entry;
+  FatbinEntry entry;
   entry.offset = offset;
   entry.payload_offset = offset + header_size;
   read_meaning(fields, entry);
@@ -179,7 +180,7 @@ Result<Entry> ContainerReader::read_entry(std::size_t index, std::uint64_t offse
   return entry;
 }
 
-std::optional<std::uint64_t> ContainerReader::end_of_damaged(std::uint64_t offset, std::uint64_t end) {
+std::optional<std::uint64_t> FatbinReader::end_of_damaged(std::uint64_t offset, std::uint64_t end) {
   const std::uint64_t remain = end - offset;
   if (remain < kHeaderSize) return std::nullopt;
   const auto bytes = in_.at(offset, kHeaderSize);

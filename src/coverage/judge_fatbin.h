@@ -5,12 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "coverage/container_code.h"
+#include "coverage/fatbin_code.h"
 #include "device/device.h"
 
 namespace archguard {
 
-// What becomes of one container on one device.
+// What becomes of one fat binary on one device.
 enum class Verdict {
   sass,       // the driver takes a SASS image
   jit,        // the driver compiles PTX
@@ -38,16 +38,16 @@ inline constexpr Version kFirstDeviceSyncError{12, 1};  // whose drivers have th
 
 // What the environment of the program tells the driver; empty: the variable is not set. Each holds the name
 // of the variable, for messages. (CUDA Programming Guide, "CUDA Environment Variables".)
-struct Environment {
+struct JitEnvironment {
   std::string forces_jit;    // CUDA_FORCE_PTX_JIT, CUDA_FORCE_JIT: SASS is passed over, PTX is compiled
   std::string disables_jit;  // CUDA_DISABLE_PTX_JIT, CUDA_DISABLE_JIT: PTX is never compiled
 };
 
 struct JudgePolicy {
   bool require_sass = false;    // PTX is no answer
-  bool require_ptx = false;     // each required container holds plain PTX as well
+  bool require_ptx = false;     // each required fat binary holds plain PTX as well
   bool require_driver = false;  // PTX needs a driver that is known to take it
-  Environment environment = {};
+  JitEnvironment environment = {};
   bool newer_sass = false;  // SASS of a newer toolkit than the driver is promised to load passes
 };
 
@@ -61,21 +61,21 @@ struct Judgement {
   std::optional<Version> needs_driver;  // the lowest CUDA that the driver must offer, where it does not tell
                                         // its own or is too old
   bool numbered = true;                 // false: which error this is, CUDA's documentation does not tell
-  bool linked_at_load = false;          // `jit` by linking relocatable containers again
+  bool linked_at_load = false;          // `jit` by linking relocatable fat binaries again
 };
 
 // Which image the driver takes, and what then happens. Pure. `device` has a capability. The rules and what is
 // known of their truth: docs/reference/compatibility.md; SASS before PTX, nearest arch, the first SASS and
 // the last PTX among equals, no second choice after the first (one published experiment; claimed).
-Judgement judge(const ContainerCode& code, const Device& device, const JudgePolicy& policy);
+Judgement judge(const FatbinCode& code, const Device& device, const JudgePolicy& policy);
 
-// The same for a relocatable container of a linked file, where the driver links its device link again: it
+// The same for a relocatable fat binary of a linked file, where the driver links its device link again: it
 // needs PTX that fits, or relocatable SASS that fits and was made by a toolkit not newer than the driver's
 // CUDA. (CUDA Compiler Driver NVCC, "JIT Linking Support" and "Object Compatibility".)
-Judgement judge_part(const ContainerCode& code, const Device& device, const Environment& environment);
+Judgement judge_part(const FatbinCode& code, const Device& device, const JitEnvironment& environment);
 
-// Has an object's container something that others want of it when they are linked? It may hold no kernel.
-bool is_linkable(const ContainerCode& code);
+// Has an object's fat binary something that others want of it when they are linked? It may hold no kernel.
+bool is_linkable(const FatbinCode& code);
 
 // What is left of a verdict under --require sass and --require-driver.
 Judgement require(Judgement judgement, const JudgePolicy& policy);
@@ -83,7 +83,7 @@ Judgement require(Judgement judgement, const JudgePolicy& policy);
 // The toolkit that made the image, as far as it tells: for PTX the oldest that writes its ISA.
 std::optional<Version> toolkit_of(const Image& image);
 
-// The container's kernels and variables against the image that the driver takes: names that it lacks, and
+// The fat binary's kernels and variables against the image that the driver takes: names that it lacks, and
 // kernels that do nothing there while another image holds real code. Empty where the image's kernels cannot
 // be read (LTO-IR).
 struct KernelGaps {
@@ -91,9 +91,9 @@ struct KernelGaps {
   std::vector<std::string> hollow;
   std::vector<std::string> variables;  // that are missing
 };
-KernelGaps compare_kernels(const ContainerCode& code, std::size_t taken);
+KernelGaps compare_kernels(const FatbinCode& code, std::size_t taken);
 
-// "sm_80 cubin, sm_90a cubin, PTX compute_90 (ISA 9.0)", for messages: what the container holds.
-std::string describe_images(const ContainerCode& code);
+// "sm_80 cubin, sm_90a cubin, PTX compute_90 (ISA 9.0)", for messages: what the fat binary holds.
+std::string describe_images(const FatbinCode& code);
 
 }  // namespace archguard

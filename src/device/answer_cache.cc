@@ -1,4 +1,4 @@
-#include "device/cache.h"
+#include "device/answer_cache.h"
 
 #include "base/text.h"
 #include "base/write_file.h"

@@ -1,4 +1,4 @@
-#include "coverage/judge.h"
+#include "coverage/judge_fatbin.h"
 
 #include <algorithm>
 
@@ -11,8 +11,8 @@
 namespace archguard {
 namespace {
 
-// Does the image hold something that the container is needed for?
-bool has_any_of(const Image& image, const ContainerCode& code) {
+// Does the image hold something that the fat binary is needed for?
+bool has_any_of(const Image& image, const FatbinCode& code) {
   if (!image.code) return false;
   const auto is_asked = [&](const DeviceVariable& variable) {
     return std::binary_search(code.variables.begin(), code.variables.end(), variable.name);
@@ -22,14 +22,14 @@ bool has_any_of(const Image& image, const ContainerCode& code) {
 }
 
 // Is there something in it that another object may want when they are linked?
-bool is_linkable(const Image& image, const ContainerCode& code) {
+bool is_linkable(const Image& image, const FatbinCode& code) {
   return image.entry.kind == EntryKind::ltoir ||
-         (image.code && image.code->names.defines && code.container.relocatable);
+         (image.code && image.code->names.defines && code.fatbin.relocatable);
 }
 
-// Can an image of this kind serve this container at all? The driver loads linked SASS and PTX. A linker takes
-// relocatable SASS, and PTX, which it compiles; nvlink takes LTO-IR as well, the driver does not. What is in
-// the image plays no part: the driver goes by the arch, and a linker may need it for another object.
+// Can an image of this kind serve this fat binary at all? The driver loads linked SASS and PTX. A linker
+// takes relocatable SASS, and PTX, which it compiles; nvlink takes LTO-IR as well, the driver does not. What
+// is in the image plays no part: the driver goes by the arch, and a linker may need it for another object.
 bool image_serves(const Image& image, const Use& use) {
   const bool passed_over = use.step != Step::link && !use.environment.forces_jit.empty();
   switch (image.entry.kind) {
@@ -62,7 +62,7 @@ struct Choice {
   std::string undecided, undecided_ptx;
 };
 
-Choice choose(const ContainerCode& code, ComputeCapability device, const Use& use) {
+Choice choose(const FatbinCode& code, ComputeCapability device, const Use& use) {
   Choice choice;
   const auto number = [&](std::size_t i) { return code.images[i].entry.arch.number; };
   for (std::size_t i = 0; i < code.images.size(); ++i) {
@@ -95,30 +95,30 @@ Choice choose(const ContainerCode& code, ComputeCapability device, const Use& us
   return choice;
 }
 
-bool is_exact(const Entry& entry, ComputeCapability device) {
+bool is_exact(const FatbinEntry& entry, ComputeCapability device) {
   return capability_of(entry.arch) == device;
 }
 
 // Only `a` and `f` images: made for some devices on purpose, not meant to serve every one.
-bool is_specific(const ContainerCode& code) {
+bool is_specific(const FatbinCode& code) {
   return std::all_of(code.images.begin(), code.images.end(), [&](const Image& image) {
     const bool asks_nothing = image.code && !has_any_of(image, code) && !is_linkable(image, code);
     return asks_nothing || image.entry.arch.suffix != Suffix::none;
   });
 }
 
-bool holds_plain_ptx(const ContainerCode& code) {
+bool holds_plain_ptx(const FatbinCode& code) {
   return std::any_of(code.images.begin(), code.images.end(), [&](const Image& image) {
     const bool ptx = image.entry.kind == EntryKind::ptx || image.entry.kind == EntryKind::reloc_ptx;
     const bool whole =
-        code.container.relocatable ||
+        code.fatbin.relocatable ||
         (code.kernels.empty() ? has_any_of(image, code) : image.code && !image.code->kernels.empty());
     return ptx && whole && image.entry.arch.suffix == Suffix::none;
   });
 }
 
 // What would have served this device.
-std::string needed_for(const ContainerCode& code, ComputeCapability device, const Use& use) {
+std::string needed_for(const FatbinCode& code, ComputeCapability device, const Use& use) {
   const std::string own = to_string(arch_of(device));
   const bool ltoir = use.step == Step::link &&
                      std::any_of(code.images.begin(), code.images.end(),
@@ -129,10 +129,10 @@ std::string needed_for(const ContainerCode& code, ComputeCapability device, cons
   const bool any_older = device.minor != 0 && !is_tegra(device);
   return "it needs SASS of sm_" + own +
          (any_older ? " or of an older " + std::to_string(device.major) + ".x" : "") +
-         (code.container.offload ? "" : ", or " + ptx);
+         (code.fatbin.offload ? "" : ", or " + ptx);
 }
 
-Judgement judge_choice(const ContainerCode& code, const Device& device, const Use& use) {
+Judgement judge_choice(const FatbinCode& code, const Device& device, const Use& use) {
   const ComputeCapability capability = *device.capability;
   const Choice choice = choose(code, capability, use);
   const bool decided = choice.native && is_exact(code.images[*choice.native].entry, capability);
@@ -146,7 +146,7 @@ Judgement judge_choice(const ContainerCode& code, const Device& device, const Us
   if (taken) return load(code, *taken, device, use);
   // Not required of a device that none of its images is for; one that is passed over is for it.
   const bool passed_over = !use.environment.forces_jit.empty() &&
-                           choose(code, capability, {use.step, Environment{}}).native.has_value();
+                           choose(code, capability, {use.step, JitEnvironment{}}).native.has_value();
   if (is_specific(code) && !passed_over && use.step != Step::relink) {
     Judgement judgement;
     judgement.verdict = Verdict::specific;
@@ -162,7 +162,7 @@ std::optional<Version> toolkit_of(const Image& image) {
   return image.entry.ptx_isa ? lowest_driver_cuda_for_ptx(*image.entry.ptx_isa) : std::nullopt;
 }
 
-bool is_linkable(const ContainerCode& code) {
+bool is_linkable(const FatbinCode& code) {
   return std::any_of(code.images.begin(), code.images.end(),
                      [&](const Image& image) { return is_linkable(image, code); });
 }
@@ -181,8 +181,8 @@ Judgement require(Judgement judgement, const JudgePolicy& policy) {
   return judgement;
 }
 
-Judgement judge(const ContainerCode& code, const Device& device, const JudgePolicy& policy) {
-  const bool relocatable = code.container.relocatable;
+Judgement judge(const FatbinCode& code, const Device& device, const JudgePolicy& policy) {
+  const bool relocatable = code.fatbin.relocatable;
   if (relocatable && code.linked) return {};
   const bool any_unknown = std::any_of(code.images.begin(), code.images.end(),
                                        [](const Image& image) { return !image.unknown.empty(); });
@@ -197,13 +197,13 @@ Judgement judge(const ContainerCode& code, const Device& device, const JudgePoli
   return judgement;
 }
 
-Judgement judge_part(const ContainerCode& code, const Device& device, const Environment& environment) {
+Judgement judge_part(const FatbinCode& code, const Device& device, const JitEnvironment& environment) {
   Judgement judgement = judge_choice(code, device, {Step::relink, environment});
   judgement.numbered = false;
   return judgement;
 }
 
-KernelGaps compare_kernels(const ContainerCode& code, std::size_t taken) {
+KernelGaps compare_kernels(const FatbinCode& code, std::size_t taken) {
   KernelGaps gaps;
   if (!code.images[taken].code) return gaps;
   const auto& held = code.images[taken].code->kernels;
@@ -228,7 +228,7 @@ KernelGaps compare_kernels(const ContainerCode& code, std::size_t taken) {
   return gaps;
 }
 
-std::string describe_images(const ContainerCode& code) {
+std::string describe_images(const FatbinCode& code) {
   std::vector<std::string> found;
   bool ptx = false;
   for (const Image& image : code.images) {
