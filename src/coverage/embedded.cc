@@ -172,6 +172,9 @@ class EmbeddedJudge {
     FatbinCode all;
     for (const std::size_t kind : kinds_of(items)) add_choice(all, images_.kinds()[kind]);
     result_.mend = find_fix({all, device_, policy_, library_}, judgement);
+    if (result_.ltoir)
+      result_.mend.change =
+          "--embedded off, if the program links it for the device that it runs on (nvJitLink)";
     result_.fix = text_of(result_.mend, device_, {}, {});
   }
 

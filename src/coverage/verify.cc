@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "base/text.h"
+#include "coverage/data_fatbins.h"
 #include "coverage/device_judge.h"
 #include "coverage/device_link.h"
 #include "coverage/runtime.h"
@@ -129,6 +130,7 @@ FileResult verify_file(const DeviceCode& code, const ByteSource& file, const std
     const DeviceObject& object = code.objects[index];
     if (!object.linked) result.objects = true;
     add_runtime_code(object, result.runtime_code);
+    const DataFatbins data(object);
     for (std::size_t i = 0; i < object.fatbins.size(); ++i) {
       FatbinCode contents = codes.next();
       const LinkRole* role = links.role(index, i);
@@ -136,6 +138,7 @@ FileResult verify_file(const DeviceCode& code, const ByteSource& file, const std
       contents.linked = contents.linked || (role != nullptr && is_joined(code, *role));
       if (role != nullptr) links.note(*role, object, contents);
       result.has_fatbins = true;
+      if (data.holds(i) && is_ltoir_alone(contents)) contents = as_bare_ltoir(std::move(contents));
       if (contents.fatbin.bare) {
         add_bare_file(object, contents, request.policy.embedded, bare, result);
         continue;

@@ -38,7 +38,7 @@ std::optional<Fatbin> read_nvvm_head(ByteView bytes) {
   entry.kind = EntryKind::ltoir;
   entry.kind_code = kKindLtoir;
   entry.optix = level == kLevelOptix;
-  if (!entry.optix) entry.unknown = "LTO-IR, which the program links when it runs";
+  if (!entry.optix) entry.unknown = kLinkedByProgram;
   entry.stored_size = entry.uncompressed_size = end;
   Fatbin fatbin;
   fatbin.size = end;

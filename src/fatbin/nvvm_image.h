@@ -9,6 +9,8 @@ namespace archguard::fatbin {
 // LTO-IR or OptiX-IR, as nvcc -ltoir and -optix-ir write it, whose head these bytes begin with (1 KiB, or
 // all that remain); nothing where it is chance. The head tells the arch, and not where the rest ends, which
 // is enciphered: the size is that of the head.
+// Its entry is `unknown` where it is LTO-IR, for this reason.
+inline constexpr const char* kLinkedByProgram = "LTO-IR, which the program links when it runs";
 std::optional<Fatbin> read_nvvm_head(ByteView bytes);
 
 }  // namespace archguard::fatbin

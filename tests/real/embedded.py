@@ -111,6 +111,18 @@ class EmbeddedTest(unittest.TestCase):
             for policy in ("warn", "error"):
                 self.assertEqual(self.verdict(beside, "--device", "8.0", "--embedded", policy)[0], 0)
 
+    def test_a_fat_binary_of_ltoir_alone_is_for_a_linker(self):
+        """The callback of cuFFT's documentation: nvcc -dlto -fatbin and bin2c; nvJitLink or cuFFT links it, no driver loads it."""
+        self.make("lto.fatbin", common.nvcc(), "-rdc=true", "-gencode=arch=compute_75,code=lto_75", "-fatbin", "k.cu", "-o", "lto.fatbin")
+        with open(os.path.join(self.folder, "lto.fatbin"), "rb") as file:
+            array = self.array("lto.fatbin.cc", file.read())
+        alone = self.make("liblto.so", "g++", "-shared", "-fPIC", array, "-o", "liblto.so")
+        beside = self.program("beside_lto", array)
+        for scope in ("fatbin", "library"):
+            self.assertEqual(self.verdict(alone, "--device", "8.0", "--scope", scope)[0], 2)
+            code, results = self.verdict(beside, "--device", "8.0", "--embedded", "error", "--scope", scope)
+            self.assertEqual((code, results[0]["embedded"]["verdict"], results[0]["containers"]["total"]), (0, "unknown", 1))
+
     def test_ptx_for_newer_devices_is_told_beside_a_kernel_that_fits(self):
         name, data = self.image("ptx", "compute_90")
         path = self.program("told", self.array("told.cc", data + b"\0"))

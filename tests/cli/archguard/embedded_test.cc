@@ -209,3 +209,42 @@ TEST_CASE("inspect lists them as what they are") {
                         "not judged\n") == 0);
   CHECK(judged.exit_code == 0);
 }
+
+TEST_CASE(
+    "a fat binary of LTO-IR alone among data is for a linker: unknown, and a warning beside other code") {
+  const TemporaryFolder folder;
+  const Bytes ltoir = FatbinBuilder{}.ltoir("75", filler(64)).bytes();
+  folder.file("alone", text_of(ElfBuilder{}.section(".data", ltoir).bytes()));
+  folder.file("alone.o", text_of(ElfBuilder{}.relocatable().section(".data", ltoir).bytes()));
+  folder.file("beside", text_of(program().section(".data", ltoir).bytes()));
+  folder.file("its_own", text_of(ElfBuilder{}.executable().section(".nv_fatbin", ltoir).bytes()));
+  const auto verify = [&](const std::string& name, std::vector<std::string> more = {}) {
+    more.insert(more.begin(), {"verify", name, "--device", "8.0@13.0"});
+    return run_archguard(more, folder.path());
+  };
+  RunOutput run = verify("alone");
+  CHECK(run.out ==
+        "archguard: unknown: alone(.data+0x0): whether device code runs on 8.0 (--device 8.0@13.0) cannot be "
+        "told\n"
+        "  found: lto_75 among the data of the file\n"
+        "  cause: LTO-IR, which the program links when it runs\n"
+        "  fix: --embedded off, if the program links it for the device that it runs on (nvJitLink)\n"
+        "  unknown    8.0 (--device 8.0@13.0)  embedded images: 0 of 1\n"
+        "alone: 0 of 1 covered\n");
+  CHECK(run.exit_code == 2);
+  CHECK(verify("alone", {"--scope", "library"}).exit_code == 2);
+  CHECK(verify("alone", {"--embedded", "off"}).exit_code == 3);
+  CHECK(verify("alone.o").exit_code == 2);
+  run = verify("beside", {"--embedded", "error"});
+  CHECK(run.out ==
+        "archguard: warning: beside: whether the image that it holds as data (lto_75) runs on 8.0 (--device "
+        "8.0@13.0) cannot be told\n"
+        "  cause: LTO-IR, which the program links when it runs\n"
+        "  fix: --embedded off, if the program links it for the device that it runs on (nvJitLink)\n"
+        "  covered    8.0 (--device 8.0@13.0)  1 fat binary: 1 SASS; embedded images: 0 of 1\n"
+        "beside: 1 of 1 covered\n");
+  CHECK(run.exit_code == 0);
+  run = verify("its_own");  // which the runtime registers
+  CHECK(run.out.find("found: LTO-IR lto_75, no PTX\n") != std::string::npos);
+  CHECK(run.exit_code == 1);
+}

@@ -112,7 +112,10 @@ TEST_CASE("LTO-IR is linked when the program runs: unknown, and known as such") 
     image.code.reset();
     return bare(std::move(image));
   };
-  CHECK(judged({ltoir()}) == "unknown: lto_90: LTO-IR, which the program links when it runs; ");
+  CHECK(judged({ltoir()}) ==
+        "unknown: lto_90: LTO-IR, which the program links when it runs; --embedded off, if the program links "
+        "it "
+        "for the device that it runs on (nvJitLink)");
   CHECK(judged({ltoir(), bare(sass("80"))}) == "1 of 2");
   const Device each = device("8.0");
   CHECK(judge_embedded(held({ltoir()}), each, {}, false).ltoir);
