@@ -13,15 +13,22 @@
 namespace archguard {
 namespace {
 
-// The driver goes by the fat binary's header. A cubin must be for the arch that stands there; PTX may be for
-// an older one, where it has no suffix.
+// Has the cubin a suffix that its header leaves out? So nvcc 13.5 stores what tileiras makes of CUDA Tile for
+// sm_90, sm_100 and sm_120.
+bool lacks_suffix(const FatbinEntry& entry, const ImageKernels& code) {
+  return entry.kind == EntryKind::sass && code.archs.size() == 1 && entry.arch.suffix == Suffix::none &&
+         code.archs[0].suffix != Suffix::none && code.archs[0].number == entry.arch.number;
+}
+
+// The driver goes by the fat binary's header. A cubin must be for the arch that stands there, but for a
+// suffix that lacks; PTX may be for an older one, where it has no suffix.
 Status check_header(const FatbinEntry& entry, const ImageKernels& code) {
   const bool sass = entry.kind == EntryKind::sass;
   if (code.archs.empty()) return Error{{}, "PTX names no known `.target`", {}};
   const Arch own = code.archs[0], said = entry.arch;
   const bool same = std::find(code.archs.begin(), code.archs.end(), said) != code.archs.end();
   const bool older = own.number <= said.number && own.suffix == Suffix::none;
-  if (!same && (sass || !older))
+  if (!same && !lacks_suffix(entry, code) && (sass || !older))
     return Error{{},
                  "its header says " + to_string(said) + ", the " + (sass ? "cubin" : "PTX") + " itself sm_" +
                      to_string(own),
@@ -256,13 +263,18 @@ FatbinCode FatbinCodeReader::next() {
       auto read = state_->images->images.next();
       if (read) {
         image.code = std::move(read).value();
+        if (lacks_suffix(entry, *image.code)) {  // it is to fit as both
+          image.entry.arch = image.code->archs[0];
+          image.entry.or_archs = {entry.arch};
+        }
         for (const std::string& warning : image.code->warnings)
           code.warnings.push_back({where(*object, *fatbin), warning, {}});
       } else {
         image.unknown = read.error().what;  // without the offset: like causes are told once
         code.errors.push_back({where(*object, *fatbin), read.error().text(), read.error().fix});
       }
-    } else if (!image.unknown.empty() && !fatbin->bare) {  // the program may well not choose it
+    } else if (!image.unknown.empty() && !fatbin->bare &&
+               !is_tile_ir(entry)) {  // the program may well not choose it
       code.errors.push_back(
           {where(*object, *fatbin), "unknown image: " + image.unknown, fix_of_unknown(entry)});
     }

@@ -245,7 +245,8 @@ std::string describe_images(const FatbinCode& code) {
         text = "relocatable PTX compute_" + arch;
         break;
       case EntryKind::other:
-        text = "unknown kind " + hex(image.entry.kind_code);
+        text = is_tile_ir(image.entry) ? "CUDA Tile IR of " + arch
+                                       : "unknown kind " + hex(image.entry.kind_code);
         break;
       case EntryKind::ptx:
         ptx = true;

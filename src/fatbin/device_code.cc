@@ -113,9 +113,14 @@ std::string image_name(const FatbinEntry& entry) {
       return (entry.optix ? "OptiX-IR of " : entry.own_arch ? "LLVM bitcode of sm_" : "lto_") + arch;
     case EntryKind::other:
       if (entry.kind_code == fatbin::kKindConcatenated) return "concatenated";
+      if (entry.kind_code == fatbin::kKindTileIr) return "Tile IR of " + arch;
       break;
   }
   return "kind " + hex(entry.kind_code) + " of " + arch;
+}
+
+bool is_tile_ir(const FatbinEntry& entry) {
+  return entry.kind_code == fatbin::kKindTileIr && entry.unknown == fatbin::kTileIrUnknown;
 }
 
 std::string fix_of_unknown(const FatbinEntry& entry) {

@@ -168,6 +168,10 @@ void add_runtime_code(const DeviceObject& object, std::vector<std::string>& func
 // suffix; "kind 0x55 of 90" for one that is not known.
 std::string image_name(const FatbinEntry& entry);
 
+// Is it code of CUDA Tile that a driver compiles, and else as it should be? It is unknown, and the file was
+// read whole all the same.
+bool is_tile_ir(const FatbinEntry& entry);
+
 // What to do about an entry that is `unknown`; empty where nobody knows.
 std::string fix_of_unknown(const FatbinEntry& entry);
 

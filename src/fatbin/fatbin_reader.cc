@@ -51,6 +51,8 @@ void read_meaning(const Cursor& fields, FatbinEntry& entry) {
   const bool concatenated = entry.kind_code == kKindConcatenated;
   if (concatenated)
     note(entry, "several images compressed as one (nvcc --concat), which are not read");
+  else if (entry.kind_code == kKindTileIr)
+    note(entry, kTileIrUnknown);
   else if (entry.kind == EntryKind::other)
     note(entry, "kind " + hex(entry.kind_code));
   if (version != kEntryVersion) note(entry, "entry version " + hex(version));

@@ -45,7 +45,12 @@ constexpr std::uint64_t kRegistrationAddressAt = 8;  // u64, of the fat binary
 constexpr std::uint32_t kRegistrationLinked = 2;     // version
 
 constexpr std::uint16_t kKindPtx = 1, kKindElf = 2, kKindLtoir = 8, kKindRelocatablePtx = 0x40;
+constexpr std::uint16_t kKindTileIr =
+    0x80;  // of CUDA Tile, which drivers of 13.1 and newer compile; not judged
 constexpr std::uint16_t kKindConcatenated = 0x100;  // several images, compressed as one; not read
+
+// What FatbinEntry::unknown says of Tile IR of which all else is known.
+constexpr const char* kTileIrUnknown = "CUDA Tile IR, which is not judged";
 
 constexpr std::uint64_t kFlagLz4 = 0x2000, kFlagZstd = 0x8000, kFlagObfuscated = 0x10000;
 constexpr std::uint64_t kFlagA = 0x100000, kFlagF = 0x200000;

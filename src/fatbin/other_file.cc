@@ -10,6 +10,11 @@
 namespace archguard {
 namespace {
 
+using namespace std::string_view_literals;
+
+// "Tile IR bytecode format": what a file begins with.
+constexpr std::string_view kTileIrMagic = "\x7fTileIR\0"sv;
+
 template <std::size_t kCount>
 bool ends_with_any(std::string_view name, const std::string_view (&suffixes)[kCount]) {
   return std::any_of(std::begin(suffixes), std::end(suffixes),
@@ -57,6 +62,7 @@ std::optional<UnreadKind> unread_kind(std::string_view name, ByteView start) {
   if (is_git_lfs_pointer(start) || is_git_annex_pointer(start)) return UnreadKind::pointer;
   if (is_bitcode(start) && is_named_like_object(name)) return UnreadKind::bitcode;
   if (is_msvc_gl(start)) return UnreadKind::gl;
+  if (starts_with(start.text(), kTileIrMagic)) return UnreadKind::tile_ir;
   return is_packed(start) ? std::optional(UnreadKind::packed) : std::nullopt;
 }
 

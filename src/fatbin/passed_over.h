@@ -13,6 +13,7 @@ enum class UnreadKind {
   pointer,      // what git-lfs or git-annex keeps in the place of a file
   bitcode,      // an object of LLVM's bitcode
   gl,           // an object of MSVC's /GL
+  tile_ir,      // bytecode of CUDA Tile, which drivers compile
   ltoir,        // LTO-IR alone, which a program links when it runs
 };
 

@@ -166,6 +166,8 @@ std::string passed_over_text(const PassedOver& passed_over) {
        "their device code is not judged", "compile them without -flto, or verify what they are linked into"},
       {UnreadKind::gl, "object of MSVC's /GL", "objects of MSVC's /GL", "their device code is not judged",
        "compile them without /GL, or verify what they are linked into"},
+      {UnreadKind::tile_ir, "file of CUDA Tile IR", "files of CUDA Tile IR",
+       "what a driver compiles of them is not judged", "verify the cubin that nvcc -tilecubin makes of them"},
       {UnreadKind::ltoir, "file of LTO-IR", "files of LTO-IR",
        "what a program links of them when it runs is not judged", "verify what nvcc -dlto links of them"},
   };

@@ -260,6 +260,14 @@ TEST_CASE("pointers of git-lfs and git-annex and objects of bitcode are no files
   CHECK(verify(folder, {"."}).exit_code == 3);
 }
 
+TEST_CASE("bytecode of CUDA Tile in a folder is passed over, and said so") {
+  const TemporaryFolder folder;
+  folder.file("f/kernel.tilebc", std::string("\x7fTileIR\0\x0d\x05", 10));
+  const RunOutput run = run_archguard({"verify", "f", "--device", "9.0@13.5"}, folder.path());
+  CHECK(run.exit_code == 2);
+  CHECK(run.out.find("passed over unread: 1 file of CUDA Tile IR (f/kernel.tilebc)") != std::string::npos);
+}
+
 TEST_CASE("images in the data that programs write down are judged") {
   const std::string image = text_of(cubin(80));
   const std::pair<const char*, std::string> files[] = {

@@ -46,7 +46,8 @@ TEST_CASE("what is not known is noted on its entry, and the ones behind it are r
     const std::string text = outline(code);
     return text.substr(3, text.find(';') - 3);
   };
-  CHECK(outline_of(FatbinBuilder{}.image(0x80, "90", filler(8))) == "other 90 (kind 0x80)");
+  CHECK(outline_of(FatbinBuilder{}.image(0x80, "90", filler(8))) ==
+        "other 90 (CUDA Tile IR, which is not judged)");
   CHECK(outline_of(FatbinBuilder{}.cubin(90, filler(8)).flags(0x4000000)) == "sass 90 (flag 0x4000000)");
   CHECK(outline_of(FatbinBuilder{}.cubin(90, filler(8)).flags(0x4000400)) ==
         "sass 90 (flag 0x400, flag 0x4000000)");
@@ -78,9 +79,19 @@ TEST_CASE("an entry of several images says what it is, and what to do") {
   CHECK(entry.unknown == "several images compressed as one (nvcc --concat), which are not read");
   CHECK(image_name(entry) == "concatenated");
   CHECK(fix_of_unknown(entry) == "build it without --concat");
-  const DeviceCode other = read(FatbinBuilder{}.image(0x80, "90", filler(64)).bytes(), "t");
-  CHECK(other.objects[0].fatbins[0].entries[0].unknown == "kind 0x80");
+  const DeviceCode other = read(FatbinBuilder{}.image(0x55, "90", filler(64)).bytes(), "t");
+  CHECK(other.objects[0].fatbins[0].entries[0].unknown == "kind 0x55");
   CHECK(fix_of_unknown(other.objects[0].fatbins[0].entries[0]).empty());
+}
+
+TEST_CASE("CUDA Tile IR is known by name, and not when more of it is unknown") {
+  const auto entry = [](FatbinBuilder builder) {
+    return read(builder.bytes(), "t").objects[0].fatbins[0].entries[0];
+  };
+  const FatbinEntry tile = entry(FatbinBuilder{}.image(0x80, "90", filler(64)));
+  CHECK(is_tile_ir(tile));
+  CHECK(image_name(tile) == "Tile IR of 90");
+  CHECK_FALSE(is_tile_ir(entry(FatbinBuilder{}.image(0x80, "90", filler(64)).flags(0x4000000))));
 }
 
 TEST_CASE("a container without entries is one") {
