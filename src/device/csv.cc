@@ -20,8 +20,9 @@ void CsvReader::skip_blanks() {
 }
 
 void CsvReader::skip_line() {
-  const auto end = text_.find('\n');
-  text_.remove_prefix(end == std::string_view::npos ? text_.size() : end + 1);
+  const auto end = std::min(text_.find_first_of("\r\n"), text_.size());
+  text_.remove_prefix(end);
+  text_.remove_prefix(starts_with(text_, "\r\n") ? 2 : std::min<std::size_t>(1, text_.size()));
   ++line_;
 }
 

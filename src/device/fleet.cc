@@ -1,6 +1,7 @@
 #include "device/fleet.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 
 #include "base/printable.h"
@@ -32,6 +33,8 @@ struct ColumnAlias {
   const char* written;
   const char* column;
 };
+constexpr const char* kCapabilityAliases[] = {"cc", "capability", "computecapability", "cudacapability",
+                                              "sm", "computecap", "smversion",         "gpucapability"};
 constexpr ColumnAlias kColumnAliases[] = {{"driver", "driver_version"},
                                           {"driverver", "driver_version"},
                                           {"displaydriver", "driver_version"},
@@ -44,6 +47,7 @@ constexpr ColumnAlias kColumnAliases[] = {{"driver", "driver_version"},
                                           {"cudaversion", "driver_cuda"},
                                           {"drivercudaversion", "driver_cuda"}};
 
+constexpr char kNvidiaSmi[] = "nvidia-smi --query-gpu=name,compute_cap,driver_version --format=csv";
 // The line that nvidia-smi prints instead of a table begins so where the driver (R470 and older) does not
 // know the column.
 constexpr char kUnknownColumnText[] = "Field \"compute_cap\" is not a valid field";
@@ -80,6 +84,14 @@ bool is_fleet_header(const CsvRow& row) {
   return false;
 }
 
+// In small letters, without blanks, `_`, `-` and dots.
+std::string bare_letters(std::string_view field) {
+  std::string letters;
+  for (const char c : to_lower(field))
+    if (std::string_view(" _-.").find(c) == std::string_view::npos) letters += c;
+  return letters;
+}
+
 // The known column that an unknown one of this header most likely means; nothing where the header has it too.
 // A short name is near to many a word (cost, node), so there the first letter has to be right.
 std::optional<std::string> meant_column(const CsvRow& header, const std::string& field) {
@@ -90,9 +102,7 @@ std::optional<std::string> meant_column(const CsvRow& header, const std::string&
     return false;
   };
   const std::string lower = to_lower(field);
-  std::string letters;
-  for (const char c : lower)
-    if (std::string_view(" _-.").find(c) == std::string_view::npos) letters += c;
+  const std::string letters = bare_letters(field);
   for (const ColumnAlias& alias : kColumnAliases)  // either column tells the driver
     if (letters == alias.written && !has("driver_version") && !has("driver_cuda")) return alias.column;
   if (starts_with(lower, "in")) return std::nullopt;  // "included" is near "excluded", and means its opposite
@@ -106,6 +116,20 @@ bool is_header_without_commas(const std::string& field) {
   for (const char separator : {';', '\t', '|'})
     for (const auto piece : split(field, separator))
       if (piece.size() < field.size() && is_column(trim(piece), "compute_cap")) return true;
+  return false;
+}
+
+// What a spreadsheet writes for a row without values: commas.
+bool is_empty(const CsvRow& row) {
+  return std::all_of(row.fields.begin(), row.fields.end(),
+                     [](const std::string& field) { return field.empty(); });
+}
+
+// What nvidia-smi prints in the place of a table.
+bool says_failure(std::string_view field) {
+  for (const char* start : {"NVIDIA-SMI has failed", "No devices were found", "Failed to initialize NVML",
+                            "Unable to determine the device handle"})
+    if (starts_with(field, start)) return true;
   return false;
 }
 
@@ -128,6 +152,7 @@ class FleetParser {
     for (;;) {
       ARCHGUARD_TRY(more, reader.next(row));
       if (!more) return devices_.size() - before_;
+      if (is_empty(row)) continue;
       if (is_fleet_header(row)) {
         ARCHGUARD_CHECK(take_header(row));
       } else {
@@ -171,10 +196,18 @@ class FleetParser {
     if (starts_with(row.fields[0], kUnknownColumnText))
       return error(row.line, "the driver that wrote this is too old to tell compute_cap",
                    "write the file by hand: name, compute_cap, driver_version");
+    if (says_failure(row.fields[0]))
+      return error(
+          row.line,
+          "nvidia-smi failed where this was written: '" + excerpt(row.fields[0], kFleetMostShown) + "'",
+          "write it on a machine whose driver works: " + std::string(kNvidiaSmi));
     const std::string fix = "begin with a header line such as: name, compute_cap, driver_version";
     for (const auto& field : row.fields) {
       const std::string_view start = std::string_view(field).substr(0, 40);
-      if (did_you_mean(to_lower(start), {"compute_cap", "compute_capability", "computecap"}))
+      const std::string letters = bare_letters(start);
+      const bool means_it = std::any_of(std::begin(kCapabilityAliases), std::end(kCapabilityAliases),
+                                        [&](const char* alias) { return letters == alias; });
+      if (means_it || did_you_mean(to_lower(start), {"compute_cap", "compute_capability", "computecap"}))
         return misspelt_column(row.line, field, "compute_cap");
       if (is_header_without_commas(field))
         return error(row.line, "the columns of the header are not separated by commas",
@@ -184,7 +217,7 @@ class FleetParser {
     return error(row.line,
                  "expected a header line that names the column compute_cap, found '" +
                      excerpt(row.fields[0], kFleetMostShown) + "'",
-                 fix);
+                 fix + "; this writes one: " + kNvidiaSmi);
   }
 
   Status take_device(const CsvRow& row) {

@@ -23,7 +23,13 @@ std::string mended_device(std::string_view text) {
 }  // namespace
 
 std::optional<ComputeCapability> meant_capability(std::string_view text) {
-  const std::string lower = to_lower(trim(text));
+  // 8,0 as some languages write it; 8 . 0; and with the blank of a web page or a spreadsheet.
+  constexpr std::string_view kNoBreakSpace = "\xc2\xa0";
+  std::string lower;
+  for (const char c : to_lower(text))
+    if (c != ' ' && c != '\t') lower += c == ',' ? '.' : c;
+  for (auto at = lower.find(kNoBreakSpace); at != std::string::npos; at = lower.find(kNoBreakSpace))
+    lower.erase(at, kNoBreakSpace.size());
   std::string_view name = lower;
   for (const char* prefix : {"sm_", "compute_", "sm"})
     if (starts_with(name, prefix)) {

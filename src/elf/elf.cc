@@ -94,7 +94,7 @@ Status check_section_table(const ElfHeader& header, std::uint64_t file_size) {
                  "ELF section table at " + hex(header.sections_offset) + " needs " +
                      count_of(header.section_count, "header") + " of " +
                      count_of(header.section_size, "byte") + ", " + count_of(remain, "byte") + " remain",
-                 {}};
+                 "the file is cut off: build it again, or copy it whole"};
   return Done{};
 }
 

@@ -145,9 +145,15 @@ int run_select_command(const SelectOptions& options, TextSink& out, TextSink& er
   const std::string list = is_json ? std::string() : formatted(options.format, report.selection);
   const bool none_served = report.selection.entries.empty();
   const bool none_listed = none_served || (is_torch && list == "\n");
-  if (none_served)
-    err.write(error_lines("error", {"", name_of(report.compiler) + " can serve none of the devices", ""}));
-  else if (none_listed)
+  if (none_served) {
+    const auto is_known = [](const Device& device) { return device.capability.has_value(); };
+    const bool any_known = report.devices.any_kind(is_known);
+    err.write(error_lines(
+        "error", any_known
+                     ? Error{"", name_of(report.compiler) + " can serve none of the devices", ""}
+                     : Error{"", "of no device the compute capability is known",
+                             "write them to a fleet file (name, compute_cap), and name it: --fleet FILE"}));
+  } else if (none_listed)
     err.write(
         error_lines("error", {"", "torch takes none of these architectures", "choose another --format"}));
   err.flush();

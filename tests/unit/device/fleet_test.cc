@@ -298,10 +298,25 @@ TEST_CASE("MIG, host and visibility are read") {
   CHECK(devices[1].visible);
 }
 
+TEST_CASE("lines may end with CR alone, and rows of a spreadsheet may be empty") {
+  const DeviceList devices = parse_fleet("name,compute_cap\rT4,7.5\r,\rA100,8.0\r\n,\n", "fleet.csv").value();
+  REQUIRE(devices.size() == 2);
+  CHECK(devices[0].name == "T4");
+  CHECK(devices[1].name == "A100");
+}
+
 TEST_CASE("a bad line is named with its number, and how to mend it") {
   CHECK(error_of("NVIDIA A100, 8.0\n") ==
         "fleet.csv:1: expected a header line that names the column compute_cap, found 'NVIDIA A100' | "
-        "begin with a header line such as: name, compute_cap, driver_version");
+        "begin with a header line such as: name, compute_cap, driver_version; this writes one: nvidia-smi "
+        "--query-gpu=name,compute_cap,driver_version --format=csv");
+  CHECK(error_of("name, cc\nT4, 7.5\n") ==
+        "fleet.csv:1: the header has no column compute_cap, but 'cc' | rename it to compute_cap");
+  CHECK(error_of("NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver.\n")
+            .find("fleet.csv:1: nvidia-smi failed where this was written: 'NVIDIA-SMI has failed") == 0);
+  CHECK(error_of("name, compute_cap\nA100, \"8,0\"\n") ==
+        "fleet.csv:2: compute_cap is '8,0', expected X.Y such as 8.6, or [N/A] | write 8.0");
+  CHECK(error_of("name, compute_cap\nA100, 8.0\xc2\xa0\n").find("| write 8.0") != std::string::npos);
   CHECK(error_of("name, compute_capability\nT4, 7.5\n") ==
         "fleet.csv:1: the header has no column compute_cap, but 'compute_capability' | rename it to "
         "compute_cap");
