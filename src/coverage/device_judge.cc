@@ -83,7 +83,7 @@ struct DeviceJudge::State {
   }
 
   DeviceResult finish(const std::vector<ExpectedImage>& held, bool whole, bool loads_code,
-                      const BareImages& bare, RuntimeUse& runtime) {
+                      const BareImages& bare, RuntimeUse& runtime, DriverFunctions& functions) {
     add_lacking(link_judge_.lacking());
     for (const LinkJudge::Outcome& outcome : link_judge_.finish()) add_link(outcome);
     if (untold_links_) doubt_missing_images(result_);
@@ -115,6 +115,7 @@ struct DeviceJudge::State {
       for (const FatbinCode& kind : bare.kinds()) add_needs(kind, judge(kind, device_, policy_.judge));
     raise(result_.needs_driver, known_.needs_driver);
     judge_runtime(result_, known_.devices, policy_, kinds, runtime);
+    judge_driver_functions(result_, known_.devices, policy_, functions);
     judge_device_driver(result_, stated_);
     for (auto* names : {&result_.kernels.missing, &result_.kernels.hollow, &result_.variables.missing,
                         &result_.variables.unnamed}) {
@@ -471,8 +472,8 @@ void DeviceJudge::add(const DeviceObject& object, const FatbinCode& code, const 
 }
 
 DeviceResult DeviceJudge::finish(const std::vector<ExpectedImage>& held, bool whole, bool loads_code,
-                                 const BareImages& bare, RuntimeUse& runtime) {
-  return state_->finish(held, whole, loads_code, bare, runtime);
+                                 const BareImages& bare, RuntimeUse& runtime, DriverFunctions& functions) {
+  return state_->finish(held, whole, loads_code, bare, runtime, functions);
 }
 
 }  // namespace archguard

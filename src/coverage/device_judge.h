@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "coverage/device_link.h"
+#include "coverage/driver_functions.h"
 #include "coverage/library.h"
 #include "coverage/runtime.h"
 #include "coverage/verify.h"
@@ -27,7 +28,7 @@ class DeviceJudge {
   // nothing is covered. `loads_code`: the file compiles code, or loads some that it is handed, when it runs.
   // `bare`: what the file holds as data.
   DeviceResult finish(const std::vector<ExpectedImage>& held, bool whole, bool loads_code,
-                      const BareImages& bare, RuntimeUse& runtime);
+                      const BareImages& bare, RuntimeUse& runtime, DriverFunctions& functions);
 
  private:
   struct State;

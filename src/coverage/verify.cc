@@ -124,6 +124,7 @@ FileResult verify_file(const DeviceCode& code, const ByteSource& file, const std
     judges.emplace_back(each, request.policy, waivers, links, census ? &*census : nullptr);
   std::vector<ExpectedImage> held;
   RuntimeUse runtime(code, file);
+  DriverFunctions functions(code, file);
   FatbinCodeReader codes(code, file);
   BareImages bare;
   for (std::size_t index = 0; index < code.objects.size(); ++index) {
@@ -165,7 +166,10 @@ FileResult verify_file(const DeviceCode& code, const ByteSource& file, const std
   bare.finish();
   for (DeviceJudge& each : judges)
     result.devices.push_back(
-        each.finish(held, result.errors.empty(), !result.runtime_code.empty(), bare, runtime));
+        each.finish(held, result.errors.empty(), !result.runtime_code.empty(), bare, runtime, functions));
+  if (auto warning = result.has_code || !bare.items().empty() ? warning_of_calls(request.classes, functions)
+                                                              : std::nullopt)
+    result.warnings.push_back(std::move(*warning));
   return result;
 }
 

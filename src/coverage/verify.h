@@ -46,7 +46,7 @@ struct FatbinPlace {
 };
 
 // What a failure is about, where it is not about one image on one device.
-enum class FailureCause { image, hollow, partly };
+enum class FailureCause { image, hollow, partly, start };
 
 // Fat binaries that fail on one device for the same cause.
 struct Failure {

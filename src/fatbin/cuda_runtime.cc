@@ -159,9 +159,10 @@ bool calls_runtime(const DeviceObject& object, const ByteSource& file) {
     if (host.format != HostFormat::elf || names == nullptr) return;
     Window texts(source, std::size_t{16} * 1024, 16);
     bool wants = false;
-    const bool told = fatbin::visit_wanted_symbols(source, host, [&](std::uint32_t at) {
-      const auto bytes = texts.at(names->offset + at,
-                                  static_cast<std::size_t>(std::min<std::uint64_t>(names->size - at, 6)));
+    const bool told = fatbin::visit_wanted_symbols(source, host, [&](const fatbin::WantedSymbol& symbol) {
+      const auto bytes =
+          texts.at(names->offset + symbol.name,
+                   static_cast<std::size_t>(std::min<std::uint64_t>(names->size - symbol.name, 6)));
       const std::string_view name = bytes ? bytes->text() : std::string_view();
       wants = name == "__cuda" || (starts_with(name, "cuda") && name.size() > 4 && is_upper(name[4]));
       return !wants;

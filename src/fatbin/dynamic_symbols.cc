@@ -7,6 +7,7 @@
 namespace archguard::fatbin {
 namespace {
 
+constexpr int kWeak = 2;                                        // STB_WEAK
 constexpr std::uint64_t kSymbolsMost = std::uint64_t{1} << 22;  // far more than any library has
 
 }  // namespace
@@ -17,23 +18,24 @@ const Section* section_of(const HostObject& host, std::string_view name) {
   return found == host.sections.end() ? nullptr : &*found;
 }
 
-// ELF's symbols: u32 name, u16 section (0: to be found elsewhere) at 6 of 24 bytes; at 14 of 16 in 32-bit
-// files.
+// ELF's symbols: u32 name, u8 binding and type at 4, u16 section (0: to be found elsewhere) at 6 of 24 bytes;
+// at 12 and 14 of 16 in 32-bit files.
 bool visit_wanted_symbols(const ByteSource& source, const HostObject& host,
-                          const std::function<bool(std::uint32_t name)>& visit) {
+                          const std::function<bool(const WantedSymbol&)>& visit) {
   if (host.format != HostFormat::elf) return false;
   const Section *symbols = section_of(host, ".dynsym"), *texts = section_of(host, ".dynstr");
   const auto start = read_bytes(source, 0, std::min<std::uint64_t>(5, source.size()));
   if (symbols == nullptr || texts == nullptr || !start || start->size() < 5) return false;
   const bool is64 = (*start)[4] == 2;
-  const std::size_t each = is64 ? 24 : 16, section_at = is64 ? 6 : 14;
+  const std::size_t each = is64 ? 24 : 16, section_at = is64 ? 6 : 14, info_at = is64 ? 4 : 12;
   Window table(source, each * 512, each * 512);
   const std::uint64_t count = std::min(symbols->size / each, kSymbolsMost);
   for (std::uint64_t i = 1; i < count; ++i) {
     const auto bytes = table.at(symbols->offset + i * each, each);
     if (!bytes) break;  // the file shrank: whoever reads images says so
     const Cursor symbol(*bytes);
-    if (symbol.u16(section_at) == 0 && symbol.u32(0) < texts->size && !visit(symbol.u32(0))) break;
+    const WantedSymbol wanted{symbol.u32(0), symbol.u8(info_at) >> 4 == kWeak};
+    if (symbol.u16(section_at) == 0 && wanted.name < texts->size && !visit(wanted)) break;
   }
   return true;
 }

@@ -296,8 +296,8 @@ class ObjectReader {
     const Section* names = section_of(host_, ".dynstr");
     Window texts(source_, 256, 128);
     std::string wanted;
-    visit_wanted_symbols(source_, host_, [&](std::uint32_t at) {
-      auto name = texts.text_at(names->offset + at, 127);
+    visit_wanted_symbols(source_, host_, [&](const WantedSymbol& symbol) {
+      auto name = texts.text_at(names->offset + symbol.name, 127);
       if (name && starts_with(*name, kLinkedRegistration)) wanted = std::move(*name);
       return wanted.empty();
     });

@@ -72,10 +72,10 @@ std::set<std::string_view> imports_of_elf(const ByteSource& source, const HostOb
   if (texts == nullptr) return found;
   const std::vector<Name> names = names_in(source, *texts);
   if (names.empty()) return found;
-  visit_wanted_symbols(source, host, [&](std::uint32_t offset) {
-    const auto name = std::lower_bound(names.begin(), names.end(), offset,
+  visit_wanted_symbols(source, host, [&](const WantedSymbol& symbol) {
+    const auto name = std::lower_bound(names.begin(), names.end(), symbol.name,
                                        [](const Name& one, std::uint32_t at) { return one.offset < at; });
-    if (name != names.end() && name->offset == offset) found.insert(name->function);
+    if (name != names.end() && name->offset == symbol.name) found.insert(name->function);
     return true;
   });
   return found;

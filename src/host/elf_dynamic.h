@@ -19,7 +19,9 @@ struct ElfDynamic {
   // DT_AUXILIARY: loaded where it is found. `-fvisibility=hidden` given to the linker names one, too:
   // "visibility=hidden" in NVIDIA's libnvtx3interop.so.
   std::vector<std::string> auxiliary;
-  std::string rpath, runpath;       // DT_RPATH, DT_RUNPATH; empty where absent
+  std::string rpath, runpath;  // DT_RPATH, DT_RUNPATH; empty where absent
+  bool binds_now =
+      false;  // `ld -z now`: what is not found of the functions that it calls ends the program at its start
   bool no_default_folders = false;  // DF_1_NODEFLIB, `ld -z nodefaultlib`
 };
 

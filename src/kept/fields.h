@@ -47,6 +47,7 @@ constexpr bool is_known(FailureCause value) {
     case FailureCause::image:
     case FailureCause::hollow:
     case FailureCause::partly:
+    case FailureCause::start:
       return true;
   }
   return false;

@@ -169,7 +169,7 @@ class Writer {
     if (file.errors.size() > kVerifyErrorsShown)
       line(fmt::format("archguard: {} more errors in {}; --format json has them all",
                        file.errors.size() - kVerifyErrorsShown, name_of(file)));
-    for (const Error& warning : file.warnings) warn(warning.text(), {});
+    for (const Error& warning : file.warnings) warn(warning.text(), warning.fix);
     const bool alone = !file.alternative;
     for (std::size_t i = 0; i < file.devices.size() && alone; ++i) write_failures(file, i);
     if (alone) write_expectation(file);
@@ -198,12 +198,15 @@ class Writer {
         head = "archguard: unknown: ";
         what = failure.code == kInsufficientDriver
                    ? fmt::format("whether the CUDA runtime starts on {} cannot be told", device)
+               : failure.cause == FailureCause::start
+                   ? fmt::format("whether it loads on {} cannot be told", device)
                    : fmt::format("whether {} runs on {} cannot be told", subject, device);
       } else {
         head = number_of(failure) != 0 ? fmt::format("archguard: error {}: ", number_of(failure))
                                        : "archguard: error: ";
         what = failure.code == 0 && failure.cause == FailureCause::partly
                    ? "not made for " + share_text(result, device)
+               : failure.cause == FailureCause::start ? fmt::format("it does not load on {}", device)
                : failure.code == 0 ? fmt::format("{} is not what was asked for on {}", subject, device)
                : failure.code == kInsufficientDriver ? fmt::format("the CUDA runtime fails on {}", device)
                : is_gap(failure)                     ? fmt::format("{} is missing on {}", subject, device)

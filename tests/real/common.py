@@ -1,7 +1,7 @@
 """What the real tests share: running tools, reading what cuobjdump prints, and skipping with a reason.
 
 A test program is a unittest module that ends in `common.main()`. CMake passes the tools as --archguard, --cache,
---nvcc and --toolkit, to those that need it --arch-probe, --needed or --runtimes; exit code 77 means that everything in it was skipped.
+--nvcc and --toolkit, to those that need it --arch-probe, --needed, --runtimes or --functions; exit code 77 means that everything in it was skipped.
 """
 import argparse
 import collections
@@ -15,7 +15,7 @@ import sys
 import unittest
 
 options = argparse.Namespace(archguard="archguard", arch_probe="arch_probe", cache=".cache", nvcc="", toolkit="", needed="",
-                             runtimes="",
+                             runtimes="", functions="",
                              full=False)
 
 # One entry of a fat binary, as far as cuobjdump and archguard both tell. `ptx_isa` is None but for PTX.
@@ -160,7 +160,7 @@ def whole(data, start):
 
 def main():
     parser = argparse.ArgumentParser()
-    for name in ("archguard", "arch_probe", "cache", "nvcc", "toolkit", "needed", "runtimes"):
+    for name in ("archguard", "arch_probe", "cache", "nvcc", "toolkit", "needed", "runtimes", "functions"):
         parser.add_argument("--" + name.replace("_", "-"), default=getattr(options, name))
     parser.add_argument("--full", action="store_true", help="every library instead of the quick ones")
     parser.add_argument("tests", nargs="*", help="names of unittest tests, all without")
