@@ -1,38 +1,14 @@
 #include "coverage/bare_images.h"
 
 #include <algorithm>
-#include <array>
-#include <string_view>
 
+#include "compat/told_archs.h"
 #include "coverage/choices.h"
 #include "coverage/judge_fatbin.h"
 #include "coverage/refusal.h"
 
 namespace archguard {
 namespace {
-
-// NVIDIA's names of generations, as its libraries put them in front of kernels. Not "ada", which begins
-// words.
-constexpr std::array<std::string_view, 9> kGenerations = {"fermi",  "kepler", "maxwell", "pascal",   "volta",
-                                                          "turing", "ampere", "hopper",  "blackwell"};
-
-char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-bool is_letter(char c) {
-  return lower(c) >= 'a' && lower(c) <= 'z';
-}
-bool is_image_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-
-// "sm80", "sm_80", "compute_80": two digits at least.
-bool has_number(std::string_view text, std::string_view prefix) {
-  if (text.substr(0, prefix.size()) != prefix) return false;
-  text.remove_prefix(prefix.size());
-  if (!text.empty() && text[0] == '_') text.remove_prefix(1);
-  return text.size() >= 2 && is_image_digit(text[0]) && is_image_digit(text[1]);
-}
 
 // All that a verdict depends on, but for names.
 std::string kind_text(const Image& image, const FatbinCode& code) {
@@ -66,19 +42,6 @@ bool asks_as_embedded(const FatbinCode& code) {
   });
 }
 
-bool names_an_architecture(const std::string& kernel) {
-  std::string text = kernel;
-  std::transform(text.begin(), text.end(), text.begin(), lower);
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    if (at != 0 && is_letter(text[at - 1])) continue;
-    const std::string_view rest = std::string_view(text).substr(at);
-    if (has_number(rest, "sm") || has_number(rest, "compute")) return true;
-    const auto begins = [&](std::string_view name) { return rest.substr(0, name.size()) == name; };
-    if (std::any_of(kGenerations.begin(), kGenerations.end(), begins)) return true;
-  }
-  return false;
-}
-
 void BareImages::add(const std::string& place, const FatbinCode& code) {
   const bool any_unknown = std::any_of(code.images.begin(), code.images.end(),
                                        [](const Image& image) { return !image.unknown.empty(); });
@@ -107,12 +70,16 @@ void BareImages::finish() {
   for (auto& [name, kernel] : kernels_) {
     kernel.module = root_of(kernel.items.front());
     kernel.specific = kernel.perhaps_specific = true;
+    const std::vector<ArchRange> told_archs = archs_told_by(name);
+    bool told = !told_archs.empty();
     for (const std::size_t item : kernel.items) {
       const FatbinEntry& entry = kinds_[items_[item].kind].images.front().entry;
       kernel.specific &= entry.arch.suffix != Suffix::none && entry.or_archs.empty();
+      told = told && std::any_of(told_archs.begin(), told_archs.end(),
+                                 [&](const ArchRange& range) { return range.has(entry.arch); });
       kernel.perhaps_specific &= entry.arch.suffix != Suffix::none || !entry.or_archs.empty();
     }
-    kernel.specific |= names_an_architecture(name);
+    kernel.specific |= told;
   }
 }
 

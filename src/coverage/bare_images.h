@@ -29,7 +29,8 @@ class BareImages {
   struct Kernel {
     std::vector<std::size_t> items;  // that hold it
     std::size_t module = 0;
-    // It is for some devices only: images with an a or f suffix alone hold it, or its name says so.
+    // It is for some devices only: images with an a or f suffix alone hold it, or its name tells the
+    // architecture of those that hold it, as libraries name what they launch there alone.
     bool specific = false;
     bool perhaps_specific = false;  // that cannot be told: a cubin that does not tell its suffix
   };
@@ -60,9 +61,5 @@ class BareImages {
   std::vector<std::size_t> above_;  // by item: another of its module, nearer to the root
   std::map<std::size_t, std::vector<std::size_t>> modules_;
 };
-
-// Does a kernel's name say which devices it is for? "fmha_sm86_kernel", "ampere_sgemm", as libraries name
-// what they launch on such devices alone.
-bool names_an_architecture(const std::string& kernel);
 
 }  // namespace archguard

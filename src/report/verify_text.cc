@@ -269,7 +269,7 @@ class Writer {
     const DeviceResult& result = file.devices[index];
     if (result.fatbins.linked_at_load != 0)
       line(
-          fmt::format("archguard: note: {}: the driver links -rdc code from its PTX when it is loaded on {}: "
+          fmt::format("archguard: note: {}: the driver links -rdc code again when it is loaded on {}: "
                       "documented by NVIDIA, not recorded on a GPU",
                       name_of(file), devices_of(index)));
     write_partly(file, index);

@@ -27,8 +27,10 @@ std::string reason_to_exclude(const Device& kind) {
   return kind.capability ? "" : "its compute capability is not known";
 }
 
-// Of a driver that is newer than the table only the least is known that it offers.
+// Of a driver that is newer than the table only the least is known that it offers; where none is stated, it
+// is no newer than the last for the device.
 std::optional<Version> known_driver(const Device& device) {
+  if (!device.driver_cuda) return device.capability ? last_driver_cuda_for(*device.capability) : std::nullopt;
   return device.cuda_at_least ? std::nullopt : device.driver_cuda;
 }
 

@@ -65,11 +65,17 @@ bool has(const std::vector<Arch>& archs, Arch arch) {
   return std::find(archs.begin(), archs.end(), arch) != archs.end();
 }
 
+// The device's, or the last that there is for it.
+std::optional<Version> driver_of(const Device& device) {
+  return device.driver_cuda ? device.driver_cuda : last_driver_cuda_for(*device.capability);
+}
+
 // By the rules alone: does this entry make a program of this compiler run on the device?
 bool runs(const ArchEntry& entry, const Device& device, const Compiler& compiler) {
   if (entry.real && sass_fits(entry.arch, *device.capability) == Fit::yes) return true;
   if (!entry.virtual_ || ptx_fits(entry.arch, *device.capability) != Fit::yes) return false;
-  return !device.driver_cuda || driver_takes_ptx(compiler.ptx_isa, *device.driver_cuda) == Fit::yes;
+  const auto driver = driver_of(device);
+  return !driver || driver_takes_ptx(compiler.ptx_isa, *driver) == Fit::yes;
 }
 
 bool runs(const Selection& selection, const Device& device, const Compiler& compiler) {
@@ -243,7 +249,7 @@ TEST_CASE("the toolkits for all are those with which nothing is excluded and no 
       for (std::size_t i = 0; i < devices.size(); ++i) {
         if (!selectable(devices[i])) continue;
         any = true;
-        const auto driver = devices[i].driver_cuda;
+        const auto driver = driver_of(devices[i]);
         if (excluded.count(i) != 0) all = false;
         if (driver && *driver < lowest_driver_cuda_for_toolkit(toolkit.version)) all = false;
       }
