@@ -37,13 +37,6 @@ bool does_something(unsigned code) {
   return control || line_end || direction;
 }
 
-// "\x1b[1;31m": its length, or 0.
-std::size_t colour_length(std::string_view text) {
-  if (text.substr(0, 2) != "\x1b[") return 0;
-  const auto end = text.find_first_not_of("0123456789;", 2);
-  return end != std::string_view::npos && text[end] == 'm' ? end + 1 : 0;
-}
-
 bool separates_words(char c) {
   return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
@@ -52,37 +45,6 @@ bool separates_words(char c) {
 bool is_plain(std::string_view text) {
   const bool letters = std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c < 0x7f; });
   return letters && text.find("::") == std::string_view::npos && text.find("##") == std::string_view::npos;
-}
-
-std::string escape_line(std::string_view text, bool coloured) {
-  if (is_plain(text)) return std::string(text);
-  std::string shown;
-  shown.reserve(text.size());
-  bool starts = true;  // nothing but blanks and colours stands before, in the line or since the last blank
-  while (!text.empty()) {
-    const std::size_t length = utf8_length(text);
-    const auto lead = static_cast<unsigned char>(text[0]);
-    const std::size_t colour = coloured ? colour_length(text) : 0;
-    if (colour != 0) {
-      shown += text.substr(0, colour);
-      text.remove_prefix(colour);
-      continue;
-    }
-    const std::string_view sequence = text.substr(0, std::max<std::size_t>(length, 1));
-    const bool command = (starts && text.substr(0, 2) == "::") || text.substr(0, 2) == "##";
-    if (length == 0 || lead < ' ' || lead == 0x7f || command) {
-      shown += escaped_byte(lead);
-    } else if ((length == 2 || length == 3) && does_something(code_point(sequence))) {
-      char escape[7];
-      std::snprintf(escape, sizeof escape, "\\u%04x", code_point(sequence));
-      shown += escape;
-    } else {
-      shown += sequence;
-    }
-    starts = separates_words(text[0]);
-    text.remove_prefix(sequence.size());
-  }
-  return shown;
 }
 
 }  // namespace
@@ -115,11 +77,28 @@ bool is_utf8(std::string_view text) {
 }
 
 std::string printable(std::string_view text) {
-  return escape_line(text, false);
-}
-
-std::string printable_coloured(std::string_view text) {
-  return escape_line(text, true);
+  if (is_plain(text)) return std::string(text);
+  std::string shown;
+  shown.reserve(text.size());
+  bool starts = true;  // nothing but blanks stands before, in the line or since the last blank
+  while (!text.empty()) {
+    const std::size_t length = utf8_length(text);
+    const auto lead = static_cast<unsigned char>(text[0]);
+    const std::string_view sequence = text.substr(0, std::max<std::size_t>(length, 1));
+    const bool command = (starts && text.substr(0, 2) == "::") || text.substr(0, 2) == "##";
+    if (length == 0 || lead < ' ' || lead == 0x7f || command) {
+      shown += escaped_byte(lead);
+    } else if ((length == 2 || length == 3) && does_something(code_point(sequence))) {
+      char escape[7];
+      std::snprintf(escape, sizeof escape, "\\u%04x", code_point(sequence));
+      shown += escape;
+    } else {
+      shown += sequence;
+    }
+    starts = separates_words(text[0]);
+    text.remove_prefix(sequence.size());
+  }
+  return shown;
 }
 
 std::string excerpt(std::string_view text, std::size_t most) {

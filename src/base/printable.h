@@ -20,8 +20,6 @@ bool is_utf8(std::string_view text);
 // line and `##[word]` for commands: there the first of these signs is escaped as well. Escaping twice changes
 // nothing more.
 std::string printable(std::string_view text);
-// The same, and what report/style.h writes to colour a text stays.
-std::string printable_coloured(std::string_view text);
 // As printable(), and where it is longer than `most` bytes cut there and ended by "…".
 std::string excerpt(std::string_view text, std::size_t most);
 

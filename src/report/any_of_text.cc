@@ -102,8 +102,8 @@ class GroupWriter {
         if (group_.devices[i].coverage != Coverage::covered) write_device(i);
       write_absent();
     } else if (group_.glob.find_first_of("*?[") == std::string::npos) {
-      line(style_.warning("archguard: warning: ") + "--any-of " + glob_ +
-           " is one file, which has no alternative");
+      line({style_.warning("archguard: warning: "),
+            "--any-of " + glob_ + " is one file, which has no alternative"});
       detail("fix", "write the glob in quotes, so that the shell leaves it as it is: --any-of '" +
                         suggest_any_of(all_) + "'");
     }
@@ -112,15 +112,17 @@ class GroupWriter {
   }
 
  private:
-  void line(const std::string& text) { out_ += printable_coloured(text) + "\n"; }
+  void line(const std::vector<Shown>& parts) { out_ += line_of(parts); }
+  void line(const std::string& text) { line({Shown(text)}); }
   void detail(std::string_view label, const std::string& text) {
     if (!text.empty()) line(fmt::format("  {}: {}", label, text));
   }
   std::string count() const { return count_of(group_.files.size(), "file"); }
 
   void write_no_match() {
-    line(style_.error("archguard: error: ") + "--any-of " + glob_ + ": matches no file with device code" +
-         (group_.without_code == 0 ? "" : ", and " + std::to_string(group_.without_code) + " without"));
+    line({style_.error("archguard: error: "),
+          "--any-of " + glob_ + ": matches no file with device code" +
+              (group_.without_code == 0 ? "" : ", and " + std::to_string(group_.without_code) + " without")});
     const std::string glob = suggest_any_of(all_);
     detail("fix", glob.empty() ? "leave it out: no file holds device code"
                                : "write the end of a path, such as --any-of '" + glob + "'; * stops at /");
@@ -138,12 +140,12 @@ class GroupWriter {
     const bool is_same =
         std::all_of(refusals.begin(), refusals.end(), [&](const Refusal& each) { return each.code == code; });
     if (group_.devices[device].coverage == Coverage::unknown) {
-      line(style_.error("archguard: unknown: ") +
-           fmt::format("any of {}: whether one of {} covers {} cannot be told", glob_, count(), devices));
+      line({style_.error("archguard: unknown: "),
+            fmt::format("any of {}: whether one of {} covers {} cannot be told", glob_, count(), devices)});
     } else {
-      line(style_.error(is_same && code != 0 ? fmt::format("archguard: error {}: ", code)
-                                             : std::string("archguard: error: ")) +
-           fmt::format("any of {}: none of {} covers {}", glob_, count(), devices));
+      line({style_.error(is_same && code != 0 ? fmt::format("archguard: error {}: ", code)
+                                              : std::string("archguard: error: ")),
+            fmt::format("any of {}: none of {} covers {}", glob_, count(), devices)});
       if (is_same) detail("seen as", std::string(seen_as(code)));
     }
     // What lacks least comes first.
@@ -183,9 +185,9 @@ class GroupWriter {
     if (group_.absent.empty()) return;
     std::vector<std::string> absent;
     for (const ExpectedImage& image : group_.absent) absent.push_back(to_string(image));
-    line(style_.error("archguard: error: ") +
-         fmt::format("any of {}: none of {} holds {} in every fat binary, which was asked for", glob_,
-                     count(), join(absent, ", ")));
+    line({style_.error("archguard: error: "),
+          fmt::format("any of {}: none of {} holds {} in every fat binary, which was asked for", glob_,
+                      count(), join(absent, ", "))});
     detail("fix", "in one of them, " + fix_for_absent(group_.absent, {}));
   }
 
@@ -195,9 +197,8 @@ class GroupWriter {
     auto [text, excluded] = covered_text(all_, classes);
     if (text.empty())
       text = group_.absent.empty() ? "they hold what was asked for" : "they lack what was asked for";
-    line(fmt::format("any of {}, {}: {}{}", glob_, count(),
-                     outcome_of(all_, group_) == Outcome::covered ? style_.good(text) : style_.error(text),
-                     excluded));
+    line({fmt::format("any of {}, {}: ", glob_, count()),
+          outcome_of(all_, group_) == Outcome::covered ? style_.good(text) : style_.error(text), excluded});
   }
 
   const Verification& all_;

@@ -104,8 +104,10 @@ class TextWriter final : public InspectWriter {
   }
   template <class Argument>
   static auto shown(const Argument& argument) {
-    if constexpr (std::is_convertible_v<Argument, std::string_view>)
-      return printable_coloured(argument);
+    if constexpr (std::is_same_v<Argument, Shown>)
+      return argument.text();
+    else if constexpr (std::is_convertible_v<Argument, std::string_view>)
+      return printable(argument);
     else
       return argument;
   }

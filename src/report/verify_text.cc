@@ -80,17 +80,17 @@ class Writer {
       line(count_of(libraries, "needed library", "needed libraries") + " without device code");
     if (all_.needed)
       for (const Error& error : all_.needed->errors) {
-        line(options_.style.error("archguard: error: ") + error.text());
+        line({options_.style.error("archguard: error: "), error.text()});
         detail("fix", error.fix);
       }
     if (expects_of_data_alone(all_)) {
-      line(options_.style.error("archguard: error: ") +
-           "no fat binary is there to hold what was asked for; images held as data are not asked");
+      line({options_.style.error("archguard: error: "),
+            "no fat binary is there to hold what was asked for; images held as data are not asked"});
       detail("fix",
              "leave --expect out, or verify the .ptx, .cubin or .fatbin files that the images are made of");
     } else if (expects_in_vain(all_)) {
-      line(options_.style.error("archguard: error: ") +
-           "every fat binary holds a or f images only, and none of what was asked for");
+      line({options_.style.error("archguard: error: "),
+            "every fat binary holds a or f images only, and none of what was asked for"});
       detail("fix", "remove -arch and -gencode flags that override CUDA_ARCHITECTURES");
     }
     for (const auto& [waiver, kernel_read] : all_.unused_waivers)
@@ -100,9 +100,9 @@ class Writer {
                        : "look at the spelling; archguard inspect --kernels shows the names");
     for (std::size_t i = 0; i < all_.devices.size(); ++i) {
       if (!is_unjudged(all_.devices.kind(i))) continue;
-      line(options_.style.error("archguard: unknown: ") +
-           fmt::format("{}: a device without a compute capability cannot be judged",
-                       describe(all_.devices[i])));
+      line({options_.style.error("archguard: unknown: "),
+            fmt::format("{}: a device without a compute capability cannot be judged",
+                        describe(all_.devices[i]))});
       detail("fix",
              "write its compute_cap (X.Y) into that line, or into its column excluded why it is left out");
     }
@@ -135,21 +135,27 @@ class Writer {
       count(outcome_of(all_, group));
     }
     if (files == 0) return;
-    std::vector<std::string> parts;
-    if (covered != 0) parts.push_back(options_.style.good(fmt::format("{} covered", covered)));
-    if (not_covered != 0) parts.push_back(options_.style.error(fmt::format("{} not covered", not_covered)));
-    if (unknown != 0) parts.push_back(options_.style.error(fmt::format("{} unknown", unknown)));
+    if (files + groups < 2) return;
     const std::string with =
         groups == 0 ? "" : " and " + count_of(groups, "group of alternatives", "groups of alternatives");
-    if (files + groups > 1) line(count_of(files, "file") + with + ": " + join(parts, ", "));
+    std::vector<Shown> parts = {count_of(files, "file") + with + ": "};
+    const auto add = [&](const Shown& part) {
+      if (parts.size() > 1) parts.emplace_back(", ");
+      parts.push_back(part);
+    };
+    if (covered != 0) add(options_.style.good(fmt::format("{} covered", covered)));
+    if (not_covered != 0) add(options_.style.error(fmt::format("{} not covered", not_covered)));
+    if (unknown != 0) add(options_.style.error(fmt::format("{} unknown", unknown)));
+    line(parts);
   }
 
-  void line(const std::string& text) { out_ += printable_coloured(text) + "\n"; }
+  void line(const std::vector<Shown>& parts) { out_ += line_of(parts); }
+  void line(const std::string& text) { line({Shown(text)}); }
   void detail(std::string_view label, const std::string& text) {
     if (!text.empty()) line(fmt::format("  {}: {}", label, text));
   }
   void warn(const std::string& text, const std::string& fix) {
-    line(options_.style.warning("archguard: warning: ") + text);
+    line({options_.style.warning("archguard: warning: "), text});
     detail("fix", fix);
   }
 
@@ -161,9 +167,9 @@ class Writer {
     const bool matter = errors_matter(all_, file);
     for (std::size_t i = 0; i < std::min(file.errors.size(), kVerifyErrorsShown); ++i) {
       const Error& error = file.errors[i];
-      line((matter ? options_.style.error("archguard: error: ")
-                   : options_.style.warning("archguard: warning: ")) +
-           error.text());
+      line({matter ? options_.style.error("archguard: error: ")
+                   : options_.style.warning("archguard: warning: "),
+            error.text()});
       detail("fix", error.fix);
     }
     if (file.errors.size() > kVerifyErrorsShown)
@@ -212,8 +218,8 @@ class Writer {
                : is_gap(failure)                     ? fmt::format("{} is missing on {}", subject, device)
                                                      : fmt::format("{} cannot run on {}", subject, device);
       }
-      line(options_.style.error(head) + (failure.where.empty() ? name_of(file) : failure.where) + ": " +
-           what);
+      line({options_.style.error(head),
+            (failure.where.empty() ? name_of(file) : failure.where) + ": " + what});
       const bool of_variable = number_of(failure) == kNoKernelImage && !failure.variable.empty();
       detail("seen as", std::string(seen_as(number_of(failure))) + (of_variable ? kOrInvalidSymbol : ""));
       detail("found", failure.found);
@@ -351,8 +357,8 @@ class Writer {
       const std::string asked = options_.target.empty()
                                     ? "which was asked for"
                                     : "which CUDA_ARCHITECTURES of target '" + options_.target + "' asks for";
-      line(options_.style.error("archguard: error: ") +
-           fmt::format("{}: lacks {}, {}", failures.front()->where, absent, asked));
+      line({options_.style.error("archguard: error: "),
+            fmt::format("{}: lacks {}, {}", failures.front()->where, absent, asked)});
       detail("found", failures.front()->found);
       if (failures.size() > 1)
         detail("also",
@@ -420,14 +426,14 @@ class Writer {
       const DeviceResult& result = file.devices[i];
       const auto elsewhere = covered_elsewhere(all_, file, i);
       const std::string state = fmt::format("{:<9}", elsewhere ? "elsewhere" : row_state(result));
-      const std::string shown = elsewhere                              ? state
-                                : is_partly(result)                    ? options_.style.warning(state)
-                                : result.coverage == Coverage::covered ? options_.style.good(state)
-                                                                       : options_.style.error(state);
+      const Shown shown = elsewhere                              ? Shown(state)
+                          : is_partly(result)                    ? options_.style.warning(state)
+                          : result.coverage == Coverage::covered ? options_.style.good(state)
+                                                                 : options_.style.error(state);
       std::string detail = row_detail(result);
       if (elsewhere)
         detail += (detail.empty() ? "" : "; ") + ("covered by " + name_beside(all_, *elsewhere, file));
-      line(fmt::format("  {}  {:<{}}  {}", shown, devices_of(i), width, detail));
+      line({"  ", shown, fmt::format("  {:<{}}  {}", devices_of(i), width, detail)});
     }
   }
 
@@ -447,9 +453,8 @@ class Writer {
     if (file.alternative && !text.empty())
       line(fmt::format("{}: {}{}, {}", name, text, excluded, globs_text(all_, file)));
     else if (!text.empty())
-      line(fmt::format("{}: {}{}", name,
-                       outcome == Outcome::covered ? options_.style.good(text) : options_.style.error(text),
-                       excluded));
+      line({name + ": ", outcome == Outcome::covered ? options_.style.good(text) : options_.style.error(text),
+            excluded});
     if (file.expect.fatbins != 0) {
       const std::size_t lacking = file.expect.failures.size();
       const std::string exempt =

@@ -34,6 +34,8 @@ const std::vector<std::string> kHostile = {
     "\x1b]0;title\x07",
     "\u2028" + kForged,
     "\x1b[1A\x1b[2K" + kForged,
+    "\x1b[8mhidden",
+    "\x1b[32mgood\x1b[0m",
 };
 
 std::string chars_of(const Bytes& bytes) {

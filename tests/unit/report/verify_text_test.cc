@@ -298,3 +298,10 @@ TEST_CASE("sizes and paths read well") {
   CHECK(human_size(999'960) == "1.0 MB");
   CHECK(file_name("/a/b.so") == "b.so");
 }
+
+TEST_CASE("no colour is a line's but the report's own") {
+  Style style;
+  style.colour = true;
+  CHECK(line_of({style.error("error: "), "\x1b[8mapp", style.good("\x1b[0mgood")}) ==
+        "\x1b[1;31merror: \x1b[0m\\x1b[8mapp\x1b[32m\\x1b[0mgood\x1b[0m\n");
+}
