@@ -68,7 +68,7 @@ bool covers_file(const Verification& verification, const FileResult& file, std::
 // What there is to remark on where the file covers a device: the less, the better.
 std::tuple<bool, std::size_t, bool> remarks_on(const DeviceResult& result) {
   return {result.partly || result.toolkit_ahead || result.embedded.lacking(), result.kernels.hollow.size(),
-          result.fatbins.linked_at_load != 0 || result.other_order};
+          result.fatbins.linked_at_load != 0 || result.other_order || result.for_others};
 }
 
 AnyOfDevice judge(const Verification& verification, const AnyOf& group, std::size_t device_class) {

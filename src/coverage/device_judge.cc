@@ -59,6 +59,7 @@ struct DeviceJudge::State {
     const bool covered = judgement.verdict == Verdict::sass || judgement.verdict == Verdict::jit;
     if (judgement.verdict == Verdict::specific) {
       if (result_.fatbins.specific++ == 0) specific_ = mend(code, judgement);
+      add_for_others(object, code, judgement);
       if (!variables_only) ++with_kernels_.specific;
       return;
     }
@@ -130,7 +131,10 @@ struct DeviceJudge::State {
     result_.coverage = !all_unknown            ? Coverage::not_covered
                        : any_unknown || !whole ? Coverage::unknown
                                                : Coverage::covered;
-    if (result_.coverage == Coverage::covered) result_.fix.clear();
+    if (result_.coverage == Coverage::covered)
+      result_.fix.clear();
+    else
+      result_.for_others.reset();
     return std::move(result_);
   }
 
@@ -201,7 +205,8 @@ struct DeviceJudge::State {
     const bool variables_only = outcome.kernels == 0;
     if (!variables_only) ++with_kernels_.total;
     if (verdict == Verdict::specific) {
-      ++counts.specific;
+      if (counts.specific++ == 0) specific_ = mend_link(outcome, outcome.judgement);
+      add_for_others(outcome.subject, outcome.kernel, mend_link(outcome, outcome.judgement));
       if (!variables_only) ++with_kernels_.specific;
       return;
     }
@@ -308,6 +313,23 @@ struct DeviceJudge::State {
     if (!text) return;
     if (!result_.other_order) result_.other_order = OtherOrder{0, where(object, code.fatbin), *text};
     ++result_.other_order->fatbins;
+  }
+
+  // Not asked of this device; with scope library none is.
+  void add_for_others(const DeviceObject& object, const FatbinCode& code, const Judgement& judgement) {
+    const auto waived = [&](const KernelName& kernel) {
+      return waivers_.waive(kernel.name, *device_.capability);
+    };
+    if (!code.kernels.empty() && std::all_of(code.kernels.begin(), code.kernels.end(), waived)) return;
+    const bool first = !result_.for_others;
+    add_for_others(subject_of(object, code), code.kernels.empty() ? std::string() : code.kernels.front().name,
+                   first ? mend(code, judgement) : Fix{});
+  }
+
+  void add_for_others(const LinkJudge::Subject& subject, const std::string& kernel, const Fix& fix) {
+    if (policy_.scope == Scope::library) return;
+    if (!result_.for_others) result_.for_others = ForOthers{0, subject.where, subject.found, kernel, fix};
+    ++result_.for_others->fatbins;
   }
 
   // On what driver the update for one that does not know the device has to end.

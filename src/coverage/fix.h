@@ -87,6 +87,9 @@ std::string fix_for_missing(const std::string& what, const std::string& image, c
 std::string fix_for_hollow(const std::string& image, const std::string& kernel,
                            const std::vector<std::string>& all, ComputeCapability device);
 
+// The same for fat binaries that are to hold more, whatever the list of the build asks for.
+std::string fix_by_building_too(const std::vector<Addition>& additions);
+
 // The same where a library holds less for the device than for others. `asked`: by --partly alone.
 std::string fix_for_partly(const Device& device, const JudgePolicy& policy, bool asked);
 

@@ -228,6 +228,11 @@ std::string fix_for_hollow(const std::string& image, const std::string& kernel,
          or_waive(kernel, all, device);
 }
 
+std::string fix_by_building_too(const std::vector<Addition>& additions) {
+  return "build the source files or libraries that they come from for " +
+         listed(spelled(additions, entry_to_add)) + " too" + other_forms(additions);
+}
+
 std::string fix_for_partly(const Device& device, const JudgePolicy& policy, bool asked) {
   if (!policy.environment.forces_jit.empty()) return "unset " + policy.environment.forces_jit;
   std::string fix = "use a build of this library that was made for " + to_string(*device.capability);

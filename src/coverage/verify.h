@@ -9,6 +9,7 @@
 #include "coverage/embedded.h"
 #include "coverage/expect.h"
 #include "coverage/fix.h"
+#include "coverage/for_others.h"
 #include "coverage/judge_fatbin.h"
 #include "coverage/library.h"
 #include "coverage/waivers.h"
@@ -110,6 +111,7 @@ struct DeviceResult {
   bool runtime_elsewhere = false;
   std::string runtime_fix;                // with toolkit_ahead
   std::optional<OtherOrder> other_order;  // with scope fat binary
+  std::optional<ForOthers> for_others;    // likewise; only where the device is covered without them
   std::string hollow_fix;                 // what mends kernels.hollow, as a line to type
   std::string fix;                        // that of the gravest failure, empty where covered
 };

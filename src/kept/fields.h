@@ -74,8 +74,10 @@ ARCHGUARD_FIELDS(Partly, kernels, best, best_device, clear, compiles_at_run_time
 ARCHGUARD_FIELDS(EmbeddedResult, total, fitting, unknown, code, reason, where, found, fix, mend, kernel,
                  needs_driver, without, in_doubt, taken_by_runtime, ltoir, may_run, is_error, comes_later)
 ARCHGUARD_FIELDS(OtherOrder, containers, where, text)
+ARCHGUARD_FIELDS(ForOthers, fatbins, where, found, kernel, mend)
 ARCHGUARD_FIELDS(DeviceResult, coverage, containers, kernels, variables, partly, embedded, failures,
-                 needs_driver, toolkit_ahead, runtime_elsewhere, runtime_fix, other_order, hollow_fix, fix)
+                 needs_driver, toolkit_ahead, runtime_elsewhere, runtime_fix, other_order, for_others,
+                 hollow_fix, fix)
 ARCHGUARD_FIELDS(ExpectFailure, place, where, absent, found)
 ARCHGUARD_FIELDS(ExpectResult, fatbins, specific, failures)
 ARCHGUARD_FIELDS(FileResult, path, member, has_fatbins, has_code, opened, named, needed_by, by_linker,

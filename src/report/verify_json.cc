@@ -68,6 +68,15 @@ Json to_json(const std::optional<OtherOrder>& other) {
   return {{"containers", other->fatbins}, {"where", other->where}, {"text", other->text}};
 }
 
+Json to_json(const std::optional<ForOthers>& others) {
+  if (!others) return nullptr;
+  return {{"containers", others->fatbins},
+          {"where", others->where},
+          {"found", others->found},
+          {"kernel", text_or_null(others->kernel)},
+          {"fix", fix_for_others({&*others})}};
+}
+
 Json to_json(const EmbeddedResult& embedded) {
   if (embedded.total == 0) return nullptr;
   return {{"images", embedded.total},
@@ -109,6 +118,7 @@ Json to_json(const DeviceResult& result) {
           {"needs_driver_cuda", or_null(result.needs_driver)},
           {"driver_too_old_for_toolkit", or_null(result.toolkit_ahead)},
           {"other_order", to_json(result.other_order)},
+          {"for_other_devices", to_json(result.for_others)},
           {"fix", result.fix}};
 }
 

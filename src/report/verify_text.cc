@@ -16,6 +16,7 @@
 #include "report/device_text.h"
 #include "report/driver_notes.h"
 #include "report/embedded_text.h"
+#include "report/for_others_text.h"
 #include "report/left_out.h"
 #include "report/names.h"
 
@@ -181,6 +182,7 @@ class Writer {
     if (alone) write_expectation(file);
     for (std::size_t i = 0; i < file.devices.size(); ++i)
       if (is_to_be_told(all_, file, i)) write_warnings(file, i);
+    write_for_others(file);
     if (!options_.brief) write_table(file);
     write_summary(file);
   }
@@ -305,6 +307,14 @@ class Writer {
       detail("also", count_of(other.fatbins - 1, "more fat binary", "more fat binaries") + " of this file");
     detail("fix", "compile SASS for this device, which both orders take: " +
                       to_string(arch_of(*all_.classes[index].device.capability)) + "-real");
+  }
+
+  void write_for_others(const FileResult& file) {
+    const auto said = for_others_text(all_, file);
+    if (!said || (options_.brief && !said->warning)) return;
+    if (said->warning) return warn(said->text, said->fix);
+    line("archguard: note: " + said->text);
+    detail("fix", said->fix);
   }
 
   void write_embedded(const FileResult& file, std::size_t index) {

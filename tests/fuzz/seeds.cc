@@ -185,6 +185,7 @@ Seeds kept_results() {
   device.needs_driver = Version{12, 0};
   device.partly.emplace();
   device.other_order.emplace();
+  device.for_others.emplace();
   Failure failure;
   failure.places.resize(1);
   failure.mend.ways.resize(1);

@@ -473,3 +473,26 @@ TEST_CASE("constants of objects that are linked when loaded count together, each
   CHECK(verdict(program(object_with("ka", "c"), object_with("kb", "c")), device("9.0", "13.0")) ==
         "covered linked 1");
 }
+
+TEST_CASE("a link for other devices only has a fix as any fat binary has") {
+  const auto of_90a = [](const char* kernel, bool relocatable) {
+    CubinBuilder builder;
+    builder.sm(90).marked_a().toolkit_info("13.0", "-arch sm_90a").kernel(kernel, kCode);
+    if (relocatable) builder.relocatable();
+    return FatbinBuilder{}.cubin("90a", builder.bytes()).bytes();
+  };
+  const ProgramBuilder only =
+      ProgramBuilder{}.link({"_a"}, of_90a("ka", false)).object("_a", of_90a("ka", true));
+  const FileResult result = result_of(only.bytes(), device("8.0"));
+  REQUIRE(result.devices.at(0).failures.size() == 1);
+  CHECK(result.devices[0].failures[0].reason == "every fat binary is for other devices only");
+  CHECK(result.devices[0].fix.find("80-real") != std::string::npos);
+  // Beside what runs it is covered, and said so.
+  const ProgramBuilder both =
+      ProgramBuilder{}.whole(linked()).link({"_a"}, of_90a("ka", false)).object("_a", of_90a("ka", true));
+  const FileResult beside = result_of(both.bytes(), device("8.0"));
+  CHECK(beside.devices.at(0).coverage == Coverage::covered);
+  REQUIRE(beside.devices[0].for_others);
+  CHECK(beside.devices[0].for_others->kernel == "ka");
+  CHECK(fix_for_others({&*beside.devices[0].for_others}).find("80-real") != std::string::npos);
+}

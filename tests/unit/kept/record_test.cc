@@ -25,6 +25,7 @@ TEST_CASE("every field of a result comes back") {
     CHECK(back->devices[1].failures[1].mend.ways[1].toolkits->last ==
           result.devices[1].failures[1].mend.ways[1].toolkits->last);
     CHECK(back->devices[1].other_order->text == result.devices[1].other_order->text);
+    CHECK(back->devices[1].for_others->kernel == result.devices[1].for_others->kernel);
     CHECK(back->expect.failures[1].absent[1].arch == result.expect.failures[1].absent[1].arch);
     CHECK(back->warnings[1].text() == result.warnings[1].text());
     CHECK(back->optix == result.optix);
@@ -40,6 +41,7 @@ TEST_CASE("a result without anything comes back, and what may be absent stays so
   CHECK_FALSE(back->devices[0].partly);
   CHECK_FALSE(back->devices[0].needs_driver);
   CHECK_FALSE(back->devices[0].other_order);
+  CHECK_FALSE(back->devices[0].for_others);
 }
 
 TEST_CASE("bytes that are cut or longer are no result; nothing that they hold does harm") {
