@@ -368,6 +368,8 @@ struct DeviceJudge::State {
   }
 
   Fix mend(const FatbinCode& code, const Judgement& judgement) {
+    const bool lacks_code = judgement.verdict == Verdict::uncovered && !judgement.image;
+    if (lacks_code && DeviceLinks::is_runtime(code)) return fix_of_runtime(*device_.capability);
     std::string same = kind_of(code) + "|" + judgement.reason;
     const auto [known, is_new] = mends_.try_emplace(std::move(same));
     if (is_new)

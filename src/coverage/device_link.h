@@ -178,6 +178,9 @@ class LinkJudge {
   std::vector<Gap> gaps_;  // of images that links made
 };
 
+// Of libcudadevrt by itself (DeviceLinks::is_runtime), without code for the device: nobody can build it anew.
+Fix fix_of_runtime(ComputeCapability device);
+
 LinkJudge::Subject subject_of(const DeviceObject& object, const FatbinCode& code);
 
 }  // namespace archguard

@@ -42,4 +42,15 @@ std::string LinkJudge::change_for(std::size_t link) const {
   return {};
 }
 
+Fix fix_of_runtime(ComputeCapability device) {
+  Fix fix;
+  fix.change =
+      "verify the programs that are linked with it instead: libcudadevrt is NVIDIA's, and no program takes "
+      "it "
+      "but one that launches kernels from device code; that needs the libcudadevrt of a toolkit with code "
+      "for " +
+      to_string(device);
+  return fix;
+}
+
 }  // namespace archguard

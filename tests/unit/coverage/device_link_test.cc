@@ -6,6 +6,7 @@
 #include "coverage/verify.h"
 #include "support/builders/archive_builder.h"
 #include "support/builders/cubin_builder.h"
+#include "support/builders/elf_builder.h"
 #include "support/builders/fatbin_builder.h"
 #include "support/builders/program_builder.h"
 
@@ -495,4 +496,19 @@ TEST_CASE("a link for other devices only has a fix as any fat binary has") {
   REQUIRE(beside.devices[0].for_others);
   CHECK(beside.devices[0].for_others->kernel == "ka");
   CHECK(fix_for_others({&*beside.devices[0].for_others}).find("80-real") != std::string::npos);
+}
+
+TEST_CASE("libcudadevrt is nobody's to build: its fix is another one, or the programs that take it") {
+  const Bytes archive =
+      ArchiveBuilder{}
+          .member("rt.o", ElfBuilder{}.relocatable().section("__nv_relfatbin", runtime(80)).bytes())
+          .bytes();
+  const FileResult result = result_of(archive, device("8.7"));
+  REQUIRE(result.devices.at(0).failures.size() == 1);
+  CHECK(result.devices[0].failures[0].code == 209);
+  CHECK(result.devices[0].fix ==
+        "verify the programs that are linked with it instead: libcudadevrt is NVIDIA's, and no program takes "
+        "it "
+        "but one that launches kernels from device code; that needs the libcudadevrt of a toolkit with code "
+        "for 8.7");
 }
