@@ -17,9 +17,28 @@ class DataFatbins {
 
   bool holds(std::size_t index) const;  // in object.fatbins
 
+  // May it be one of several of which the program loads the one that fits? Only where all that is registered
+  // is known, and where it is understood and linked.
+  bool may_be_alternative(std::size_t index, const FatbinCode& code) const;
+
  private:
   const DeviceObject& object_;
   std::vector<bool> registered_;  // by fat binary
+  bool all_known_ = true;
+};
+
+// One fat binary for each architecture, as data: fat binaries of the very same kernels and variables, no two
+// of which hold an image of the same kind and arch, are taken for one. The others stay what they are: what
+// shares an arch is no alternative to choose by it, but other code of the same names.
+class DataAlternatives {
+ public:
+  bool is_full() const;  // so many are kept that no more may be added
+  void add(FatbinCode code);
+  // All that were added, in the order of their first; none are left.
+  std::vector<FatbinCode> take();
+
+ private:
+  std::vector<FatbinCode> all_;
 };
 
 // LTO-IR and nothing else: no driver loads that, so it is for a linker that the program calls (nvJitLink).

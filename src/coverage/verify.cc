@@ -127,6 +127,25 @@ FileResult verify_file(const DeviceCode& code, const ByteSource& file, const std
   DriverFunctions functions(code, file);
   FatbinCodeReader codes(code, file);
   BareImages bare;
+  const auto judge_one = [&](const DeviceObject& object, const FatbinCode& contents, const LinkRole* role) {
+    result.has_code |= may_hold_code(contents);
+    result.errors.insert(result.errors.end(), contents.errors.begin(), contents.errors.end());
+    add_warnings(contents, result.warnings);
+    if (asks_for_image(contents)) add_held(held, contents);
+    runtime.add(object, contents);
+    for (const KernelName& kernel : contents.kernels) waivers.note(kernel.name);
+    for (const std::string& variable : contents.variables) waivers.note(variable);
+    if (census) census->add(contents);
+    for (DeviceJudge& each : judges) each.add(object, contents, role);
+    if (request.expected.empty()) return;
+    if (role != nullptr && role->linked)
+      expected_of_links.add(*role->linked, object, contents);
+    else
+      add_expectation(result.expect, expect_images(contents, request.expected), subject_of(object, contents));
+  };
+  // With scope library one of them is enough anyway.
+  const bool one_of_several = request.policy.scope == Scope::fatbin;
+  DataAlternatives alternatives;
   for (std::size_t index = 0; index < code.objects.size(); ++index) {
     const DeviceObject& object = code.objects[index];
     if (!object.linked) result.objects = true;
@@ -144,22 +163,13 @@ FileResult verify_file(const DeviceCode& code, const ByteSource& file, const std
         add_bare_file(object, contents, request.policy.embedded, bare, result);
         continue;
       }
-      result.has_code |= may_hold_code(contents);
-      result.errors.insert(result.errors.end(), contents.errors.begin(), contents.errors.end());
-      add_warnings(contents, result.warnings);
-      if (asks_for_image(contents)) add_held(held, contents);
-      runtime.add(object, contents);
-      for (const KernelName& kernel : contents.kernels) waivers.note(kernel.name);
-      for (const std::string& variable : contents.variables) waivers.note(variable);
-      if (census) census->add(contents);
-      for (DeviceJudge& each : judges) each.add(object, contents, role);
-      if (request.expected.empty()) continue;
-      if (role != nullptr && role->linked)
-        expected_of_links.add(*role->linked, object, contents);
+      if (one_of_several && role == nullptr && !alternatives.is_full() &&
+          data.may_be_alternative(i, contents))
+        alternatives.add(std::move(contents));
       else
-        add_expectation(result.expect, expect_images(contents, request.expected),
-                        subject_of(object, contents));
+        judge_one(object, contents, role);
     }
+    for (const FatbinCode& contents : alternatives.take()) judge_one(object, contents, nullptr);
   }
   for (std::size_t i = 0; i < links.size(); ++i) result.has_code |= links.asks(i);
   expected_of_links.finish(result.expect, links, request.expected);

@@ -123,6 +123,18 @@ class EmbeddedTest(unittest.TestCase):
             code, results = self.verdict(beside, "--device", "8.0", "--embedded", "error", "--scope", scope)
             self.assertEqual((code, results[0]["embedded"]["verdict"], results[0]["containers"]["total"]), (0, "unknown", 1))
 
+    def test_one_fat_binary_for_each_architecture(self):
+        """bin2c of one nvcc -fatbin for each: the program loads the one that fits."""
+        for arch in ("80", "90"):
+            self.make("k%s.fatbin" % arch, common.nvcc(), "-gencode=arch=compute_%s,code=sm_%s" % (arch, arch), "-fatbin", "k.cu", "-o",
+                      "k%s.fatbin" % arch)
+        with open(os.path.join(self.folder, "each.cc"), "w") as file:
+            file.write('__asm__(".section .rodata\\n.balign 16\\n.incbin \\"k80.fatbin\\"\\n.balign 16\\n.incbin \\"k90.fatbin\\"\\n.text\\n");\n'
+                       'extern "C" const unsigned char blob[] = {1};\n')
+        code, results = self.verdict(self.program("each", "each.cc"), "--device", "8.0", "--device",
+                                     "9.0", "--device", "7.5")
+        self.assertEqual((code, [each["verdict"] for each in results]), (1, ["covered", "covered", "not-covered"]))
+
     def test_ptx_for_newer_devices_is_told_beside_a_kernel_that_fits(self):
         name, data = self.image("ptx", "compute_90")
         path = self.program("told", self.array("told.cc", data + b"\0"))

@@ -248,3 +248,44 @@ TEST_CASE(
   CHECK(run.out.find("found: LTO-IR lto_75, no PTX\n") != std::string::npos);
   CHECK(run.exit_code == 1);
 }
+
+TEST_CASE(
+    "one fat binary for each architecture among data is one of which the program loads the one that fits") {
+  const TemporaryFolder folder;
+  const auto fatbin = [](int sm, const std::string& kernel = "gemm") {
+    return FatbinBuilder{}.cubin(sm, cubin(sm, kernel)).bytes();
+  };
+  const auto file = [&](const char* name, const Bytes& a, const Bytes& b, const char* section = ".data") {
+    folder.file(name, text_of(ElfBuilder{}.section(section, a).section(".rodata", b).bytes()));
+  };
+  const auto exit_of = [&](const char* name, const char* device, std::vector<std::string> more = {}) {
+    more.insert(more.begin(), {"verify", name, "--device", device});
+    return run_archguard(more, folder.path()).exit_code;
+  };
+  file("each", fatbin(80), fatbin(90));
+  const RunOutput run =
+      run_archguard({"verify", "each", "--device", "8.0", "--device", "9.0"}, folder.path());
+  CHECK(run.out ==
+        "  covered    8.0 (--device 8.0)  1 fat binary: 1 SASS\n"
+        "  covered    9.0 (--device 9.0)  1 fat binary: 1 SASS\n"
+        "each: 2 of 2 covered\n");
+  CHECK(run.exit_code == 0);
+  CHECK(exit_of("each", "8.0", {"--expect", "80-real;90-real"}) == 0);
+  const RunOutput lacking = run_archguard({"verify", "each", "--device", "7.5"}, folder.path());
+  CHECK(lacking.out.find("  found: sm_80 cubin, sm_90 cubin, no PTX\n") != std::string::npos);
+  CHECK(lacking.exit_code == 1);
+  // Each is asked for: other kernels, code of the same name for the same architecture, what is registered or
+  // may be.
+  file("others", fatbin(80), fatbin(90, "conv"));
+  CHECK(exit_of("others", "9.0") == 1);
+  file("shared", fatbin(80), FatbinBuilder{}.cubin(80, cubin(80)).cubin(90, cubin(90)).bytes());
+  CHECK(exit_of("shared", "9.0") == 1);
+  file("its_own", fatbin(80), fatbin(90), ".nv_fatbin");
+  CHECK(exit_of("its_own", "9.0") == 1);
+  folder.file("stripped", text_of(ElfBuilder{}
+                                      .section(".data", fatbin(80))
+                                      .section(".rodata", fatbin(90))
+                                      .without_section_table()
+                                      .bytes()));
+  CHECK(exit_of("stripped", "9.0") == 1);
+}
