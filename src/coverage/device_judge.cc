@@ -142,6 +142,8 @@ struct DeviceJudge::State {
   void add_embedded() {
     EmbeddedResult& embedded = result_.embedded;
     const bool all = result_.fatbins.total == 0;
+    // A library links it for the device that it finds, as cuFFT does with 12,728 pieces.
+    if (policy_.scope == Scope::library && embedded.ltoir && !all) embedded = {};
     const bool is_error =
         all || embedded.taken_by_runtime || (policy_.embedded == EmbeddedPolicy::error && !embedded.ltoir);
     embedded.is_error = embedded.lacking() && is_error && !embedded.comes_later && !embedded.in_doubt;

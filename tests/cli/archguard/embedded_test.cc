@@ -244,6 +244,9 @@ TEST_CASE(
         "  covered    8.0 (--device 8.0@13.0)  1 fat binary: 1 SASS; embedded images: 0 of 1\n"
         "beside: 1 of 1 covered\n");
   CHECK(run.exit_code == 0);
+  // A library knows what it links where.
+  CHECK(verify("beside", {"--scope", "library"}).out ==
+        "  covered    8.0 (--device 8.0@13.0)  1 fat binary: 1 SASS\nbeside: 1 of 1 covered\n");
   run = verify("its_own");  // which the runtime registers
   CHECK(run.out.find("found: LTO-IR lto_75, no PTX\n") != std::string::npos);
   CHECK(run.exit_code == 1);
