@@ -7,7 +7,7 @@
 namespace archguard {
 namespace {
 
-struct DriverFunctions {
+struct FunctionsOfCuda {
   Version first;
   std::string_view names;  // with one blank between two
 };
@@ -15,7 +15,7 @@ struct DriverFunctions {
 // As cudaTypedefs.h of CUDA 13.5 has them (PFN_cuGreenCtxCreate_v12040); the second version of a function is
 // exported as `_v2`. So do cuda.h of 11.8, 13.0 and 13.5 declare them, and libcuda of 535.261 (CUDA 12.2)
 // export them: real.driver_functions.
-constexpr DriverFunctions kDriverFunctions[] = {
+constexpr FunctionsOfCuda kFunctionsOfCuda[] = {
     {{10, 1},
      "cuGraphExecKernelNodeSetParams cuStreamBeginCapture_v2 cuStreamGetCaptureInfo "
      "cuThreadExchangeStreamCaptureMode"},
@@ -135,7 +135,7 @@ constexpr DriverFunctions kDriverFunctions[] = {
 
 std::map<std::string_view, Version> functions_by_name() {
   std::map<std::string_view, Version> all;
-  for (const DriverFunctions& each : kDriverFunctions)
+  for (const FunctionsOfCuda& each : kFunctionsOfCuda)
     for (const std::string_view name : split(each.names, ' ')) all.emplace(name, each.first);
   return all;
 }

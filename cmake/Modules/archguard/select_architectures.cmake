@@ -6,7 +6,8 @@ Sets ``CMAKE_CUDA_ARCHITECTURES`` in the caller's scope for the devices that the
 chose it::
 
   archguard_select_architectures(
-    [FLEET <file>...]                    devices from CSV files; without it, the GPUs of this machine
+    [FLEET <file>...]                    devices from CSV files; without it, those of an earlier call in this folder or one
+                                         above, else the GPUs of this machine
     [PTX newest|oldest|none|<cc>]        which PTX to add (newest)
     [SASS exact|minimal]                 one image a device class, or the fewest that reach all (exact)
     [SUFFIX none|a|f]                    SASS with the suffix where there is such an image: 90a runs on 9.0 alone, 100f on
@@ -83,6 +84,10 @@ function(archguard_select_architectures)
   _archguard_check_choice(${command} arg ON_UNSUPPORTED warn error)
 
   _archguard_fleet_files(fleet ${command} ${arg_FLEET})
+  if(fleet STREQUAL "")
+    _archguard_selection(before)
+    set(fleet "${before_FLEET}")
+  endif()
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${fleet})
   _archguard_find_nvcc(nvcc clang)
   if(nvcc STREQUAL "" AND NOT clang STREQUAL "")

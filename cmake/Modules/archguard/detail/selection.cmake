@@ -268,6 +268,16 @@ function(_archguard_report_unmade command report)
   message(WARNING "${command}: the user's list cannot be compiled:${lines}")
 endfunction()
 
+# Warns that there is nothing to hold the user's list against, and why.
+function(_archguard_report_no_device command report)
+  string(JSON cause ERROR_VARIABLE error GET "${report}" diagnostics 0 cause)
+  if(NOT error STREQUAL "NOTFOUND")
+    return()  # what a fleet holds is another matter
+  endif()
+  string(JSON fix GET "${report}" diagnostics 0 fix)
+  message(WARNING "${command}: ${cause}; the user's list is held against no device (fix: ${fix})")
+endfunction()
+
 # Says what the list is, and warns of what it misses; <prefix>_… is what _archguard_run_select sets.
 function(_archguard_judge_list prefix command options nvcc clang how list)
   message(STATUS "ArchGuard: the list is the user's (${how}): ${list}")
@@ -289,6 +299,9 @@ function(_archguard_judge_list prefix command options nvcc clang how list)
   _archguard_run_select(run ${command} "${options}" ${judge})
   if(run_REPORT STREQUAL "{}")
     message(WARNING "${command}: the user's list was not judged: ${run_ERROR}")
+  endif()
+  if(run_DEVICES STREQUAL "")
+    _archguard_report_no_device(${command} "${run_REPORT}")
   endif()
   _archguard_report_unmade(${command} "${run_REPORT}")
   _archguard_report_judged(${command} "${run_REPORT}" "${list}" "${how}")

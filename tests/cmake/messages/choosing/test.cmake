@@ -41,6 +41,16 @@ configure(FAILS ARGS "-DCODE=add_library(own OBJECT k.cu)\narchguard_compile_che
 errs("archguard_compile_check: no devices are known to check for; give FLEET <file>, or call \
 archguard_select_architectures with one")
 
+# The user's list, and no device.
+configure(ARGS -UCMAKE_CUDA_ARCHITECTURES -UARCHGUARD_CHOICE "-DCODE=${select}()" -DCMAKE_CUDA_ARCHITECTURES=80 -DARCHGUARD_DETECT=OFF)
+warns("${select}: detection is switched off; the user's list is held against no device (fix: name the GPUs to build for in a fleet \
+file: --fleet, or FLEET in CMake)")
+
+# A fleet holds until another is named.
+configure(ARGS -UARCHGUARD_DETECT "-DCODE=${select}(FLEET old.csv)\n${select}(PTX none)")
+says("the list is the user's (-D, a preset or the cache): 80")
+says_not("held against no device")
+
 # Raw flags that miss a device, and a suffix that this CMake does not know.
 configure(ARGS -UCMAKE_CUDA_ARCHITECTURES -UARCHGUARD_CHOICE "-DCMAKE_CUDA_FLAGS=-gencode=arch=compute_75,code=sm_75"
   "-DCODE=${select}(FLEET old.csv)" -DCMAKE_CUDA_ARCHITECTURES=)

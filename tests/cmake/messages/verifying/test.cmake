@@ -3,9 +3,12 @@ needs_nvcc(13.0)
 file(WRITE "${SOURCE}/fleet.csv" "name, compute_cap, driver_version\nNVIDIA A100, 8.0, 580.95.05\n")
 file(WRITE "${SOURCE}/unknown.csv" "name, compute_cap\nNVIDIA K20, [N/A]\n")
 
-# The program does not run.
-file(WRITE "${WORK}/no_program" "")
+# The program does not run any more.
+set(answers "#!/bin/sh\necho archguard 0.1.0\n")
+file(WRITE "${WORK}/no_program" "${answers}")
+execute_process(COMMAND chmod +x "${WORK}/no_program")
 configure(ARGS -DCMAKE_CUDA_ARCHITECTURES=80-real "-DARGUMENTS=FLEET;fleet.csv" "-DARCHGUARD_EXECUTABLE=${WORK}/no_program")
+file(WRITE "${WORK}/no_program" "#!/no/interpreter\n")
 build(FAILS)
 says("no_program: ")  # the reason is worded by the shell
 
@@ -44,6 +47,8 @@ configure(ARGS "-DINSTALLS=fleet.csv")
 run(FAILS COMMAND "${CMAKE_COMMAND}" --install "${BUILD}" --prefix "${WORK}/empty" --config Debug)
 says("archguard: error: what was installed holds no device code: leave archguard_verify_install out, or call it behind \
 the last install()")
+file(WRITE "${WORK}/no_program" "${answers}")
 configure(ARGS "-DARCHGUARD_EXECUTABLE=${WORK}/no_program")
+file(WRITE "${WORK}/no_program" "#!/no/interpreter\n")
 run(FAILS COMMAND "${CMAKE_COMMAND}" --install "${BUILD}" --prefix "${WORK}/empty" --config Debug)
 says("archguard did not run: ${WORK}/no_program: ")  # the reason is worded by CMake

@@ -16,5 +16,6 @@ refuses([[SASS exact minimal]] "SASS takes one value, got 2: exact minimal")
 refuses([[SASS most]] "SASS 'most' is not one of exact, minimal")
 refuses([[SUFFIX b]] "SUFFIX 'b' is not one of none, a, f")
 refuses([[ON_NO_DEVICE stop]] "ON_NO_DEVICE 'stop' is not one of error, baseline")
+refuses([[FLEET .]] "FLEET '.' is a folder, not a file (looked for <source>); name a file in it")
 refuses([[FLEET missing.csv]] "FLEET file 'missing.csv' does not exist (looked for <source>/missing.csv; relative paths count from <source>); \
 write one with nvidia-smi --query-gpu=name,compute_cap,driver_version,uuid --format=csv > '<source>/missing.csv'")

@@ -35,3 +35,5 @@ configure(FAILS ARGS -DARGUMENTS=ALL -UARCHGUARD_DRIVER -DARCHGUARD_EMBEDDED=lou
 errs("archguard_verify: ARCHGUARD_EMBEDDED is 'loud'; it takes one of error, warn, off")
 configure(FAILS ARGS -DARGUMENTS=ALL -UARCHGUARD_EMBEDDED -DARCHGUARD_EXECUTABLE=/no/archguard)
 errs("archguard_verify: ARCHGUARD_EXECUTABLE is '/no/archguard', which does not exist")
+configure(FAILS ARGS -DARGUMENTS=ALL -DARCHGUARD_EXECUTABLE=/bin/true)
+errs("archguard_verify: ARCHGUARD_EXECUTABLE is '/bin/true', which is not archguard: it does not answer --version as archguard does")
