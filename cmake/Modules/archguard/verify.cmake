@@ -109,7 +109,7 @@ function(archguard_verify)
     _archguard_check_target(${command} "${target}")
   endforeach()
   if(severity STREQUAL "off")
-    message(VERBOSE "ArchGuard: nothing will be verified, as ARCHGUARD_VERIFY is off")
+    message(STATUS "ArchGuard: nothing will be verified, as ARCHGUARD_VERIFY is off")
     return()
   endif()
 
