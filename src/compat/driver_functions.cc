@@ -1,7 +1,5 @@
 #include "compat/driver_functions.h"
 
-#include <map>
-
 #include "base/text.h"
 
 namespace archguard {
@@ -133,21 +131,23 @@ constexpr FunctionsOfCuda kFunctionsOfCuda[] = {
     {{13, 5}, "cuFabricCpyBatchAsync cuTensorMapSetAllocationClass"},
 };
 
-std::map<std::string_view, Version> functions_by_name() {
-  std::map<std::string_view, Version> all;
-  for (const FunctionsOfCuda& each : kFunctionsOfCuda)
-    for (const std::string_view name : split(each.names, ' ')) all.emplace(name, each.first);
-  return all;
+bool is_among(std::string_view names, std::string_view name) {
+  for (auto at = names.find(name); at != std::string_view::npos; at = names.find(name, at + 1)) {
+    const std::size_t end = at + name.size();
+    if ((at == 0 || names[at - 1] == ' ') && (end == names.size() || names[end] == ' ')) return true;
+  }
+  return false;
 }
 
 }  // namespace
 
 std::optional<Version> first_driver_with(std::string_view function) {
-  static const std::map<std::string_view, Version> all = functions_by_name();
   for (const std::string_view ending : {"_ptsz", "_ptds"})
     if (ends_with(function, ending)) function.remove_suffix(ending.size());
-  const auto found = all.find(function);
-  return found == all.end() ? std::nullopt : std::optional(found->second);
+  if (function.empty()) return std::nullopt;
+  for (const FunctionsOfCuda& each : kFunctionsOfCuda)
+    if (is_among(each.names, function)) return each.first;
+  return std::nullopt;
 }
 
 }  // namespace archguard

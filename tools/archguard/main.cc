@@ -1,6 +1,9 @@
 // archguard: what runs after the build. Options here; each command in its own file.
 #include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <exception>
 #include <new>
+#include <unistd.h>
 
 #include "base/standard_streams.h"
 #include "base/text.h"
@@ -175,6 +178,19 @@ int finish(const Result<int>& result) {
   if (result) return *result;
   print_error(result.error());
   return kExitUnreadable;
+}
+
+// An exception without memory for itself: what std::bad_alloc would have said, and nothing that allocates.
+[[noreturn]] void end_without_memory() {
+  if (std::current_exception() != nullptr) std::abort();
+  constexpr std::string_view kMessage = "archguard: error: not enough memory to begin\n";
+  if (write(STDERR_FILENO, kMessage.data(), kMessage.size()) < 0) std::_Exit(kExitUnreadable);
+  std::_Exit(kExitUnreadable);
+}
+
+// Before anything else of the program is made.
+__attribute__((constructor(101))) void prepare_for_no_memory() {
+  std::set_terminate(end_without_memory);
 }
 
 }  // namespace
