@@ -131,7 +131,7 @@ constexpr FunctionsOfCuda kFunctionsOfCuda[] = {
     {{13, 5}, "cuFabricCpyBatchAsync cuTensorMapSetAllocationClass"},
 };
 
-bool is_among(std::string_view names, std::string_view name) {
+bool stands_among(std::string_view names, std::string_view name) {
   for (auto at = names.find(name); at != std::string_view::npos; at = names.find(name, at + 1)) {
     const std::size_t end = at + name.size();
     if ((at == 0 || names[at - 1] == ' ') && (end == names.size() || names[end] == ' ')) return true;
@@ -146,7 +146,7 @@ std::optional<Version> first_driver_with(std::string_view function) {
     if (ends_with(function, ending)) function.remove_suffix(ending.size());
   if (function.empty()) return std::nullopt;
   for (const FunctionsOfCuda& each : kFunctionsOfCuda)
-    if (is_among(each.names, function)) return each.first;
+    if (stands_among(each.names, function)) return each.first;
   return std::nullopt;
 }
 
