@@ -19,6 +19,14 @@ if(GENERATOR MATCHES "Multi-Config")
   set(config_options --config Debug)
 endif()
 
+# What makes a project build this one configuration, whatever the generator.
+function(build_type_arguments out type)
+  set(${out} "-DCMAKE_BUILD_TYPE=${type}" PARENT_SCOPE)
+  if(NOT config STREQUAL "")
+    set(${out} "-DCMAKE_CONFIGURATION_TYPES=${type}" PARENT_SCOPE)
+  endif()
+endfunction()
+
 # Ends the case as skipped unless COMPILER is there. compiler_options make a project use it.
 macro(needs_compiler)
   set(compiler_options "")

@@ -1,10 +1,7 @@
 # A group of targets of which the default build makes only some: those are checked, each by a rule of its own.
 foreach(type IN ITEMS Debug Release)
   file(REMOVE_RECURSE "${BUILD}")
-  set(arguments "-DCMAKE_BUILD_TYPE=${type}")
-  if(NOT config STREQUAL "")
-    set(arguments "-DCMAKE_CONFIGURATION_TYPES=${type}")
-  endif()
+  build_type_arguments(arguments ${type})
   configure(ARGS ${arguments})
   says("-- ArchGuard: archguard_verify found nothing in empty that the default build makes")
   build()
