@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "device/spelling.h"
 
 namespace archguard {
 namespace {
@@ -37,13 +38,13 @@ bool is_among(const std::string_view (&words)[kSize], std::string_view word) {
 }  // namespace
 
 bool is_reason(std::string_view text) {
-  const std::string word = word_of(text);
+  const std::string word = word_of(without_wide_blanks(text));
   const bool single = word.size() == 1 || word.empty();  // a mark, a number, or a word such as "y"
   return !single && !is_among(kYes, word) && !is_among(kNo, word);
 }
 
 std::string fix_for_reason(std::string_view text) {
-  const std::string word = word_of(text);
+  const std::string word = word_of(without_wide_blanks(text));
   const bool is_no = word == "n" || word == "f" || is_among(kNo, word) ||
                      (word.empty() && text.find_first_of("123456789+*") == std::string_view::npos);
   return is_no ? "leave the field empty, if the device is to be served" : "write why, such as: display card";

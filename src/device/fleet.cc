@@ -221,7 +221,8 @@ class FleetParser {
   }
 
   Status take_device(const CsvRow& row) {
-    if (header_.columns.empty() || names_columns_only(row)) return no_header(row);
+    if (header_.columns.empty() || names_columns_only(row) || says_failure(row.fields[0]))
+      return no_header(row);
     if (row.fields.size() != header_.columns.size())
       return error(row.line,
                    "the line has " + count_of(row.fields.size(), "field") + ", the header in line " +

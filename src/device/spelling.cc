@@ -1,5 +1,8 @@
 #include "device/spelling.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "base/text.h"
 #include "compat/rules.h"
 #include "compat/toolkit.h"
@@ -22,14 +25,24 @@ std::string mended_device(std::string_view text) {
 
 }  // namespace
 
+std::string without_wide_blanks(std::string_view text) {
+  constexpr std::string_view kBlanks[] = {"\u00a0", "\u200b", "\u202f", "\u2060", "\u3000", "\ufeff"};
+  std::string rest;
+  while (!text.empty()) {
+    const auto blank = std::find_if(std::begin(kBlanks), std::end(kBlanks),
+                                    [&](std::string_view each) { return starts_with(text, each); });
+    const bool is_blank = blank != std::end(kBlanks);
+    if (!is_blank) rest += text.front();
+    text.remove_prefix(is_blank ? blank->size() : 1);
+  }
+  return rest;
+}
+
 std::optional<ComputeCapability> meant_capability(std::string_view text) {
   // 8,0 as some languages write it; 8 . 0; and with the blank of a web page or a spreadsheet.
-  constexpr std::string_view kNoBreakSpace = "\xc2\xa0";
   std::string lower;
-  for (const char c : to_lower(text))
+  for (const char c : to_lower(without_wide_blanks(text)))
     if (c != ' ' && c != '\t') lower += c == ',' ? '.' : c;
-  for (auto at = lower.find(kNoBreakSpace); at != std::string::npos; at = lower.find(kNoBreakSpace))
-    lower.erase(at, kNoBreakSpace.size());
   std::string_view name = lower;
   for (const char* prefix : {"sm_", "compute_", "sm"})
     if (starts_with(name, prefix)) {

@@ -12,6 +12,10 @@ namespace archguard {
 // Spellings of devices and drivers other than those of ArchGuard, for the fix in a message. None is taken as
 // it is: what is guessed is shown.
 
+// Without what looks like a blank, or like nothing, and comes from web pages and spreadsheets: no-break
+// spaces (U+00A0, U+202F, U+2060), ideographic and zero-width ones, byte order marks.
+std::string without_wide_blanks(std::string_view text);
+
 // sm_86, compute_90a, 86, 8, 9.0a. A number under 20 is a major version, since nothing makes code for 1.x.
 std::optional<ComputeCapability> meant_capability(std::string_view text);
 

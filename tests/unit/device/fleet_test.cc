@@ -314,6 +314,8 @@ TEST_CASE("a bad line is named with its number, and how to mend it") {
         "fleet.csv:1: the header has no column compute_cap, but 'cc' | rename it to compute_cap");
   CHECK(error_of("NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver.\n")
             .find("fleet.csv:1: nvidia-smi failed where this was written: 'NVIDIA-SMI has failed") == 0);
+  CHECK(error_of("name, compute_cap\nNo devices were found\n")
+            .find("fleet.csv:2: nvidia-smi failed where this") == 0);
   CHECK(error_of("name, compute_cap\nA100, \"8,0\"\n") ==
         "fleet.csv:2: compute_cap is '8,0', expected X.Y such as 8.6, or [N/A] | write 8.0");
   CHECK(error_of("name, compute_cap\nA100, 8.0\xc2\xa0\n").find("| write 8.0") != std::string::npos);
@@ -587,7 +589,7 @@ TEST_CASE("a mark or a word for yes or no is no reason to leave a device out") {
     CHECK(of(yes) == "fleet.csv:2: excluded is '" + std::string(yes) + "'" + expected +
                          "write why, such as: display card");
   for (const char* no : {"no", "false", "0", "-", "--", "N/A", "[N/A]", "[Not Supported]", "none", "?", "off",
-                         "[Unknown Error]", "\" \""})
+                         "[Unknown Error]", "\" \"", "\u00a0", "\u200b\u3000"})
     CHECK_MESSAGE(
         of(no).find(expected + "leave the field empty, if the device is to be served") != std::string::npos,
         of(no));
