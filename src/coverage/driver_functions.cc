@@ -27,8 +27,7 @@ std::optional<DriverFunctions::Lacking> DriverFunctions::beyond(Version driver_c
   std::optional<Lacking> newest;
   const auto& all = imports();
   for (const DriverImports& each : all) {
-    if (each.at_start != at_start) continue;
-    for (const std::string& function : each.functions) {
+    for (const std::string& function : at_start ? each.at_start : each.at_call) {
       const Version first = *first_driver_with(function);
       if (first <= driver_cuda || (newest && first <= newest->first)) continue;
       newest = Lacking{function, first, each.object};

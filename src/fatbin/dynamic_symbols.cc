@@ -7,8 +7,9 @@
 namespace archguard::fatbin {
 namespace {
 
-constexpr int kWeak = 2;                                        // STB_WEAK
-constexpr std::uint64_t kSymbolsMost = std::uint64_t{1} << 22;  // far more than any library has
+constexpr int kWeak = 2;                                          // STB_WEAK
+constexpr std::uint64_t kSymbolsMost = std::uint64_t{1} << 22;    // far more than any library has
+constexpr std::uint64_t kAddressesMost = std::uint64_t{1} << 24;
 
 }  // namespace
 
@@ -34,10 +35,29 @@ bool visit_wanted_symbols(const ByteSource& source, const HostObject& host,
     const auto bytes = table.at(symbols->offset + i * each, each);
     if (!bytes) break;  // the file shrank: whoever reads images says so
     const Cursor symbol(*bytes);
-    const WantedSymbol wanted{symbol.u32(0), symbol.u8(info_at) >> 4 == kWeak};
+    const WantedSymbol wanted{i, symbol.u32(0), symbol.u8(info_at) >> 4 == kWeak};
     if (symbol.u16(section_at) == 0 && wanted.name < texts->size && !visit(wanted)) break;
   }
   return true;
+}
+
+// Elf64_Rela: u64 where, u64 type and symbol (the upper half), i64 what to add.
+std::vector<std::uint64_t> symbols_of_addresses(const ByteSource& source, const HostObject& host) {
+  constexpr std::size_t kRelaSize = 24;
+  std::vector<std::uint64_t> symbols;
+  const Section* addresses = section_of(host, ".rela.dyn");
+  if (host.format != HostFormat::elf || addresses == nullptr) return symbols;
+  Window table(source, kRelaSize * 512, kRelaSize * 512);
+  const std::uint64_t count = std::min(addresses->size / kRelaSize, kAddressesMost);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const auto bytes = table.at(addresses->offset + i * kRelaSize, kRelaSize);
+    if (!bytes) break;  // the file shrank: whoever reads images says so
+    const std::uint64_t symbol = Cursor(*bytes).u64(8) >> 32;
+    if (symbol != 0 && (symbols.empty() || symbols.back() != symbol)) symbols.push_back(symbol);
+  }
+  std::sort(symbols.begin(), symbols.end());
+  symbols.erase(std::unique(symbols.begin(), symbols.end()), symbols.end());
+  return symbols;
 }
 
 }  // namespace archguard::fatbin

@@ -66,6 +66,15 @@ TEST_CASE("a function that is looked for when it is called is warned of") {
   CHECK(run.out.find("warning") == std::string::npos);
 }
 
+TEST_CASE("a function whose address the program holds is looked for at the start") {
+  const TemporaryFolder folder;
+  const auto addresses = ByteWriter{}.u64(0x1000).u64(std::uint64_t{1} << 32 | 6).u64(0).bytes();
+  folder.file("p", text_of(calling("cuGreenCtxCreate").section(".rela.dyn", addresses, 4).bytes()));
+  const RunOutput run = run_archguard({"verify", "p", "--device", "8.0@12.2"}, folder.path());
+  CHECK(run.out.find("archguard: error: p: it does not load on 8.0 (--device 8.0@12.2)") == 0);
+  CHECK(run.exit_code == 1);
+}
+
 TEST_CASE("what is weak, of another library, or old is not missed") {
   const TemporaryFolder folder;
   folder.file(
