@@ -3,12 +3,12 @@
 #include <mutex>
 #include <optional>
 #include <poll.h>
-#include <signal.h>
 #include <string>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
+
+#include "base/child_process.h"
 
 namespace archguard {
 
@@ -27,14 +27,14 @@ class AnsweringChild {
 
   void prepare() {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (process_ < 0) start();
+    if (socket_ < 0) start();
   }
 
   // Nothing for a question or an answer that is empty or too long as well.
   std::optional<std::string> ask(const std::string& question) {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (question.empty() || question.size() > kTextMost || failures_ == kFailuresMost) return std::nullopt;
-    if (process_ < 0 && !start()) return std::nullopt;
+    if (socket_ < 0 && !start()) return std::nullopt;
     std::string text(kTextMost + 1, '\0');
     pollfd answered{socket_, POLLIN, 0};
     ssize_t size = -1;
@@ -58,12 +58,17 @@ class AnsweringChild {
   bool start() {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return false;
-    process_ = fork();
-    if (process_ == 0) answer_all(ends[0], ends[1]);
+    const pid_t forked = fork();
+    if (forked == 0) answer_all(ends[0], ends[1]);
     close(ends[1]);
     socket_ = ends[0];
-    if (process_ < 0) end();
-    return process_ > 0;
+    if (forked < 0) {
+      end();
+      return false;
+    }
+    process_.emplace();
+    process_->adopt(forked);
+    return true;
   }
 
   // The child: until the other end is closed, or, should that process be gone, its time is spent.
@@ -84,16 +89,13 @@ class AnsweringChild {
   void end() {
     if (socket_ >= 0) close(socket_);
     socket_ = -1;
-    if (process_ > 0) {
-      kill(process_, SIGKILL);
-      waitpid(process_, nullptr, 0);
-    }
-    process_ = -1;
+    if (process_) process_->kill();
+    process_.reset();
   }
 
   std::string (*const answer_)(const std::string&);
   std::mutex mutex_;
-  pid_t process_ = -1;
+  std::optional<ChildProcess> process_;
   int socket_ = -1;
   int failures_ = 0;
 };

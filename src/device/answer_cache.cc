@@ -3,6 +3,9 @@
 #include "base/text.h"
 #include "base/write_file.h"
 #include "device/answers.h"
+#include "device/driver_library.h"
+#include "device/isolated_child.h"
+#include "device/system.h"
 
 namespace archguard {
 namespace {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "device/platform.h"
+#include "device/isolated_child.h"
 
 namespace archguard {
 

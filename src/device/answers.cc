@@ -4,6 +4,8 @@
 #include <cstdlib>
 
 #include "base/text.h"
+#include "device/driver_library.h"
+#include "device/isolated_child.h"
 
 namespace archguard {
 namespace {

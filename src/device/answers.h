@@ -4,7 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "device/platform.h"
+#include "device/driver_library.h"
+#include "device/isolated_child.h"
 
 namespace archguard {
 

@@ -1,6 +1,9 @@
 #include "base/printable.h"
 #include "base/text.h"
 #include "device/diagnose.h"
+#include "device/driver_library.h"
+#include "device/isolated_child.h"
+#include "device/system.h"
 
 // The cause and the fix for each way in which a driver fails.
 

@@ -15,8 +15,8 @@ struct CsvRow {
 };
 
 // Reads rows one by one, in time proportional to the text. Comments (`#` first) and empty lines are passed
-// over; a byte order mark, CR LF and CR are understood. A field in double quotes may hold commas, line ends and
-// doubled quotes (RFC 4180).
+// over; a byte order mark, CR LF and CR are understood. A field in double quotes may hold commas, line ends
+// and doubled quotes (RFC 4180).
 class CsvReader {
  public:
   // `path` names the file in errors.

@@ -2,7 +2,10 @@
 #include <string>
 
 #include "device/answers.h"
+#include "device/driver_library.h"
 #include "device/drivers.h"
+#include "device/isolated_child.h"
+#include "device/system.h"
 
 namespace archguard {
 namespace {

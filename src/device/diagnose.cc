@@ -6,6 +6,8 @@
 #include "base/text.h"
 #include "compat/rules.h"
 #include "compat/toolkit.h"
+#include "device/driver_library.h"
+#include "device/isolated_child.h"
 
 namespace archguard {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "device/platform.h"
+#include "device/isolated_child.h"
 
 namespace archguard {
 

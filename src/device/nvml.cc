@@ -2,7 +2,9 @@
 #include <string>
 
 #include "device/answers.h"
+#include "device/driver_library.h"
 #include "device/drivers.h"
+#include "device/isolated_child.h"
 
 namespace archguard {
 namespace {

@@ -8,7 +8,8 @@
 #include "device/diagnose.h"
 #include "device/drivers.h"
 #include "device/elf_section.h"
-#include "device/platform.h"
+#include "device/isolated_child.h"
+#include "device/system.h"
 
 namespace archguard {
 namespace {

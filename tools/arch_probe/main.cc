@@ -6,7 +6,7 @@
 #include "base/colour.h"
 #include "base/standard_streams.h"
 #include "commands.h"
-#include "device/platform.h"
+#include "device/system.h"
 
 namespace {
 

@@ -2,7 +2,7 @@
 #include "base/write_file.h"
 #include "commands.h"
 #include "device/fleet.h"
-#include "device/platform.h"
+#include "device/system.h"
 
 namespace archguard {
 namespace {

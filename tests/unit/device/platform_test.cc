@@ -1,9 +1,12 @@
-#include "device/platform.h"
 
 #include <cstdio>
 #include <doctest/doctest.h>
 #include <signal.h>
 #include <unistd.h>
+
+#include "device/driver_library.h"
+#include "device/isolated_child.h"
+#include "device/system.h"
 
 using namespace archguard;
 using std::chrono::milliseconds;
