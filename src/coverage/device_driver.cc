@@ -5,7 +5,7 @@
 
 #include "compat/rules.h"
 #include "compat/toolkit.h"
-#include "coverage/load.h"
+#include "coverage/driver_load.h"
 
 namespace archguard {
 namespace {

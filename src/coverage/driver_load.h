@@ -17,7 +17,7 @@ struct Use {
 };
 
 // What happens when the driver, or a linker, takes that image of the fat binary, which fits the device?
-Judgement load(const FatbinCode& code, std::size_t index, const Device& device, const Use& use);
+Judgement judge_loading(const FatbinCode& code, std::size_t index, const Device& device, const Use& use);
 
 // The lowest CUDA of a driver that loads this cubin; nothing where nothing is known of it.
 std::optional<Version> lowest_driver_for_sass(const Image& image);

@@ -1,0 +1,247 @@
+#include "coverage/driver_load.h"
+
+#include <algorithm>
+
+#include "compat/rules.h"
+#include "compat/toolkit.h"
+#include "coverage/fit.h"
+#include "coverage/refusal.h"
+
+namespace archguard {
+namespace {
+
+// The lowest CUDA of a driver that SASS asks for where nobody tells the driver: older ones go without saying.
+constexpr Version kFirstToBeAsked{13, 0};
+
+void need_driver(Judgement& judgement, Version cuda) {
+  if (!judgement.needs_driver || *judgement.needs_driver < cuda) judgement.needs_driver = cuda;
+}
+
+// "; this one offers CUDA 12.0"
+std::string offers_text(const std::string& driver, const Device& device, const Use& use) {
+  const std::string last = "; the last driver of " + to_string(*device.capability);
+  return (use.last_driver ? last : driver) + " offers CUDA " + to_string(*device.driver_cuda);
+}
+
+// Cubins of ABI 8 for archs before sm_100 are CUDA 13's.
+SassMaker maker_of(const Image& image) {
+  SassMaker maker{toolkit_of(image), image.code->cubin_abi};
+  if (!maker.toolkit && maker.abi == kNewCubinAbi && image.entry.arch.number < 100)
+    maker.toolkit = Version{13, 0};
+  return maker;
+}
+
+bool has_large_parameters(const Image& image) {
+  return image.code && image.code->parameters > kParametersMost;
+}
+
+// "a kernel of its PTX takes 8008 bytes of parameters; more than 4352 "
+std::string parameters_text(const Image& image, const std::string& of) {
+  return "a kernel of its " + of + " takes " + std::to_string(image.code->parameters) +
+         " bytes of parameters; more than " + std::to_string(kParametersMost) + " ";
+}
+
+// The driver is handed a cubin that fits the device. Does it load what this toolkit makes?
+Judgement load_sass(const Image& image, std::size_t index, const Device& device, const Use& use,
+                    Judgement judgement) {
+  const SassMaker maker = maker_of(image);
+  const auto lowest = lowest_driver_for_sass(image), of_maker = lowest_driver_cuda_for_sass(maker);
+  if (!lowest || use.newer_sass) return judgement;
+  if (!device.driver_cuda) {
+    const auto last = last_driver_cuda_for(*device.capability);
+    // Programs of older toolkits run on any driver that is still met.
+    const bool asks = *lowest >= kFirstToBeAsked || has_large_parameters(image);
+    if (asks || (last && *last < *lowest)) need_driver(judgement, *lowest);
+    return judgement;
+  }
+  const Fit taken = driver_takes_sass(maker, *device.driver_cuda);
+  const std::string offers = offers_text("; this one", device, use);
+  if (taken == Fit::yes && *lowest <= *device.driver_cuda) return judgement;
+  if (taken == Fit::yes) {
+    Judgement refused =
+        not_known(parameters_text(image, image_name(image.entry) + " image") + "need a driver of CUDA " +
+                  to_string(kFirstLargeParametersDriver) + " or newer" + offers);
+    need_driver(refused, *lowest);
+    return refused;
+  }
+  const auto known = toolkit_of(image);
+  const std::string made = "its " + image_name(image.entry) + " image was made by CUDA " +
+                           (known ? to_string(*known) : to_string(*of_maker) + " or newer") + ", ";
+  Judgement refused =
+      taken == Fit::no
+          ? failed(kInvalidKernelImage,
+                   made + "which drivers load from CUDA " + to_string(*of_maker) + " on" + offers, index)
+          : not_known(made + "which NVIDIA promises to run on drivers from CUDA " + to_string(*of_maker) +
+                      " on" + offers);
+  refused.code = kInvalidKernelImage;
+  need_driver(refused, *lowest);
+  return refused;
+}
+
+Judgement refused_for(const Refusal& refusal, const Device& device, std::size_t index) {
+  Judgement judgement = failed(refusal.code, refusal.reason, index);
+  judgement.mend = refusal.mend;
+  judgement.needs_driver = refusal.taken_from;
+  judgement.numbered = refusal.code != kUnsupportedDeviceSync || !device.driver_cuda ||
+                       kFirstDeviceSyncError <= *device.driver_cuda;
+  return judgement;
+}
+
+// A driver that does not know zstd refuses the image. Where nobody told the driver, `judgement` gets what it
+// needs.
+std::optional<Judgement> refuse_zstd(const Image& image, std::size_t index, const Device& device,
+                                     const Use& use, Judgement& judgement) {
+  if (image.entry.compression != Compression::zstd) return std::nullopt;
+  if (!device.driver_cuda) {
+    need_driver(judgement, kFirstZstdDriver);
+    return std::nullopt;
+  }
+  if (driver_takes_zstd(*device.driver_cuda)) return std::nullopt;
+  Judgement unreadable =
+      failed(kInvalidKernelImage,
+             "its image is compressed with zstd, which drivers know from CUDA " +
+                 to_string(kFirstZstdDriver) + " on" + offers_text("; this one", device, use),
+             index);
+  need_driver(unreadable, kFirstZstdDriver);
+  if (const auto lowest =
+          image.entry.ptx_isa ? lowest_driver_cuda_for_ptx(*image.entry.ptx_isa) : std::nullopt)
+    need_driver(unreadable, *lowest);
+  if (judgement.verdict == Verdict::sass)
+    if (const auto lowest = lowest_driver_for_sass(image)) need_driver(unreadable, *lowest);
+  return unreadable;
+}
+
+// Error 222: a driver that is older than this PTX ISA. Likewise.
+std::optional<Judgement> refuse_isa(Version isa, std::size_t index, const Device& device, const Use& use,
+                                    Judgement& judgement) {
+  if (!device.driver_cuda) {
+    const auto lowest = lowest_driver_cuda_for_ptx(isa);
+    if (!lowest) return not_known("which driver takes PTX ISA " + to_string(isa) + " is not known");
+    need_driver(judgement, *lowest);
+    return std::nullopt;
+  }
+  const Fit taken = driver_takes_ptx(isa, *device.driver_cuda);
+  if (taken == Fit::yes) return std::nullopt;
+  if (taken == Fit::unknown)
+    return not_known("whether a driver with CUDA " + to_string(*device.driver_cuda) + " takes PTX ISA " +
+                     to_string(isa) + " is not known");
+  if (device.cuda_at_least)
+    return not_known("its PTX has ISA " + to_string(isa) +
+                     "; the driver is newer than any that is known, and offers CUDA " +
+                     to_string(*device.driver_cuda) +
+                     " at least: the column driver_cuda of the fleet file can tell");
+  const auto newest = newest_ptx_for_driver(*device.driver_cuda);
+  Judgement too_new = failed(kUnsupportedPtxVersion,
+                             "its PTX has ISA " + to_string(isa) + offers_text("; the driver", device, use) +
+                                 (newest ? " and takes PTX up to ISA " + to_string(*newest) : ""),
+                             index);
+  too_new.needs_driver = lowest_driver_cuda_for_ptx(isa);
+  return too_new;
+}
+
+// Error 218: PTX with more parameters than compilers take.
+std::optional<Judgement> refuse_parameters(const Image& image, Version isa, std::size_t index) {
+  if (has_large_parameters(image) && !takes_large_parameters(isa, image.entry.arch))
+    return failed(kInvalidPtx, parameters_text(image, "PTX") + "need PTX ISA 8.1 and a target from sm_70 on",
+                  index);
+  if (image.code->parameters > kLargeParametersMost)
+    return failed(kInvalidPtx,
+                  "a kernel of its PTX takes " + std::to_string(image.code->parameters) +
+                      " bytes of parameters; compilers take " + std::to_string(kLargeParametersMost),
+                  index);
+  return std::nullopt;
+}
+
+// PTX that fits the device: does the driver compile it?
+Judgement load_ptx(const FatbinCode& code, std::size_t index, const Device& device, const Use& use,
+                   const std::optional<Refusal>& refusal, Judgement judgement) {
+  const Image& image = code.images[index];
+  if (image.code->relocatable && use.step == Step::load && !refusal) {
+    std::string reason =
+        "its PTX is made for linking: '" + image.code->unresolved + "' is declared in it and not defined";
+    if (code.fatbin.in_data)
+      return not_known(reason +
+                       "; whether something links it, at the latest when the program runs (nvJitLink, "
+                       "cuLinkAddData), the file does not tell");
+    return failed(kInvalidPtx, std::move(reason), index);
+  }
+  if (!image.entry.ptx_isa) return not_known("the ISA version of its PTX is not known");
+  const Version isa = *image.entry.ptx_isa;
+  if (auto refused = refuse_isa(isa, index, device, use, judgement)) return *std::move(refused);
+  if (refusal && refusal->taken_from && !device.driver_cuda)
+    need_driver(judgement, *refusal->taken_from);
+  else if (refusal && (!refusal->taken_from || *device.driver_cuda < *refusal->taken_from))
+    return refused_for(*refusal, device, index);
+  if (auto refused = refuse_parameters(image, isa, index)) return *std::move(refused);
+  return judgement;
+}
+
+// The driver links the cubin again: does it take what this toolkit makes?
+Judgement relink_sass(const Image& image, std::size_t index, const Device& device, Judgement judgement) {
+  const auto linker = toolkit_of(image);  // that of the driver must be as new
+  if (!linker) return not_known("which toolkit made its " + image_name(image.entry) + " image is not known");
+  if (!device.driver_cuda) {
+    need_driver(judgement, *linker);
+  } else if (*device.driver_cuda < *linker) {
+    Judgement too_new =
+        failed(kNoKernelImage,
+               "its " + image_name(image.entry) + " image was made by CUDA " + to_string(*linker) +
+                   "; a driver links images up to its own CUDA, " + to_string(*device.driver_cuda),
+               index);
+    need_driver(too_new, *linker);
+    return too_new;
+  }
+  return judgement;
+}
+
+// The driver has made its choice: what happens when it loads that image?
+Judgement try_driver(const FatbinCode& code, std::size_t index, const Device& device, const Use& use) {
+  const Image& image = code.images[index];
+  Judgement judgement;
+  judgement.image = index;
+  judgement.verdict = is_native(image.entry.kind) ? Verdict::sass : Verdict::jit;
+  const auto refusal = refusal_of(image, *device.capability);
+  if (use.step == Step::link)  // by nvlink, which needs no driver
+    return refusal && !refusal->taken_from ? refused_for(*refusal, device, index) : judgement;
+  if (auto refused = refuse_zstd(image, index, device, use, judgement)) return *std::move(refused);
+  if (judgement.verdict == Verdict::jit)
+    return load_ptx(code, index, device, use, refusal, std::move(judgement));
+  return use.step == Step::load ? load_sass(image, index, device, use, std::move(judgement))
+                                : relink_sass(image, index, device, std::move(judgement));
+}
+
+}  // namespace
+
+Judgement failed(int code, std::string reason, std::optional<std::size_t> image) {
+  Judgement judgement;
+  judgement.verdict = Verdict::uncovered;
+  judgement.code = code;
+  judgement.reason = std::move(reason);
+  judgement.image = image;
+  return judgement;
+}
+
+std::optional<Version> lowest_driver_for_sass(const Image& image) {
+  const auto lowest = lowest_driver_cuda_for_sass(maker_of(image));
+  return has_large_parameters(image) ? std::max(lowest, std::optional(kFirstLargeParametersDriver)) : lowest;
+}
+
+Judgement not_known(std::string reason) {
+  Judgement judgement;
+  judgement.verdict = Verdict::unknown;
+  judgement.reason = std::move(reason);
+  return judgement;
+}
+
+// Where nobody told the driver, and even the newest that the device ever gets is too old, it fails on that.
+Judgement judge_loading(const FatbinCode& code, std::size_t index, const Device& device, const Use& use) {
+  Judgement judgement = try_driver(code, index, device, use);
+  const auto last = last_driver_cuda_for(*device.capability);
+  if (device.driver_cuda || !last || !judgement.needs_driver || *judgement.needs_driver <= *last)
+    return judgement;
+  Device newest = device;
+  newest.driver_cuda = last;
+  return try_driver(code, index, newest, {use.step, use.environment, use.newer_sass, true});
+}
+
+}  // namespace archguard
