@@ -1,8 +1,9 @@
+#include "compat/driver.h"
+
 #include <algorithm>
 #include <iterator>
 
 #include "base/text.h"
-#include "compat/rules.h"
 #include "compat/tables.h"
 #include "compat/toolkit.h"
 
@@ -144,6 +145,16 @@ bool takes_large_parameters(Version ptx_isa, Arch target) {
 
 Version lowest_driver_cuda_for_toolkit(Version toolkit) {
   return toolkit.major >= 11 ? Version{toolkit.major, 0} : toolkit;
+}
+
+Fit driver_takes_ptx(Version ptx_isa, Version driver_cuda) {
+  if (const auto lowest = lowest_driver_cuda_for_ptx(ptx_isa))
+    return driver_cuda >= *lowest ? Fit::yes : Fit::no;
+  return driver_cuda > kNewestCuda ? Fit::unknown : Fit::no;
+}
+
+bool driver_takes_zstd(Version driver_cuda) {
+  return driver_cuda >= kFirstZstdDriver;
 }
 
 }  // namespace archguard

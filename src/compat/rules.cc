@@ -100,16 +100,6 @@ std::optional<Arch> later_name(Arch arch) {
   return std::nullopt;
 }
 
-Fit driver_takes_ptx(Version ptx_isa, Version driver_cuda) {
-  if (const auto lowest = lowest_driver_cuda_for_ptx(ptx_isa))
-    return driver_cuda >= *lowest ? Fit::yes : Fit::no;
-  return driver_cuda > kNewestCuda ? Fit::unknown : Fit::no;
-}
-
-bool driver_takes_zstd(Version driver_cuda) {
-  return driver_cuda >= kFirstZstdDriver;
-}
-
 bool lacks_device_sync(ComputeCapability device) {
   constexpr ComputeCapability kFirstWithout{9, 0};
   return !(device < kFirstWithout);

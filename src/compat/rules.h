@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -39,47 +38,6 @@ std::optional<Arch> newest_ptx_for(const std::vector<Arch>& archs, ComputeCapabi
 
 // What newer toolkits call this arch: 101f → 110f (from CUDA 13.0 on). Nothing where it kept its name.
 std::optional<Arch> later_name(Arch arch);
-
-// Does a driver that offers this CUDA compile PTX of this ISA? `unknown` for a driver and an ISA both above
-// the table.
-Fit driver_takes_ptx(Version ptx_isa, Version driver_cuda);
-
-// Is there such a device under a driver that offers this CUDA? No: the driver is newer than the last for the
-// device, or knows no device of its major version. `unknown`: it is older than the first release that
-// compiles for the device, but knows others of its major version, whose SASS the device runs.
-Fit driver_knows(ComputeCapability device, Version driver_cuda);
-
-// What tells which drivers load a cubin: the toolkit that made it, where it tells, and the ABI of its ELF
-// header, 7 or 8 (image/cubin.h).
-struct SassMaker {
-  std::optional<Version> toolkit;
-  int abi = 0;
-};
-
-// Does a driver that offers this CUDA load such a cubin, which fits the device? NVIDIA promises it within a
-// major version of CUDA, and for older ones (CUDA Compatibility, "Minor Version Compatibility"). `no` where
-// it is known to refuse it: ABI 8 before 12.7, and code of CUDA 12 before 12.0. `unknown` elsewhere.
-// docs/reference/compatibility.md has the sources.
-Fit driver_takes_sass(const SassMaker& maker, Version driver_cuda);
-// The lowest CUDA for which that is `yes`. Nothing where nothing is known of the cubin.
-std::optional<Version> lowest_driver_cuda_for_sass(const SassMaker& maker);
-
-constexpr int kNewCubinAbi = 8;
-// PTX for sm_100, whose cubins have ABI 8, is compiled by drivers from this CUDA on.
-inline constexpr Version kFirstNewCubinDriver{12, 7};
-// The ABI of what a toolkit writes for this arch. (Measured: ptxas 11.7 to 13.5.)
-int cubin_abi_of(Version toolkit, Arch arch);
-
-// Kernels that take more bytes of parameters than this, or than the second, which none exceeds: ptxas asks
-// for PTX ISA 8.1 and sm_70 (measured, ptxas 11.8 to 13.5), and NVIDIA for a driver of CUDA 12.1, whatever
-// the minor version ("CUDA 12.1 Supports Large Kernel Parameters").
-inline constexpr std::uint64_t kParametersMost = 4352, kLargeParametersMost = 32764;
-inline constexpr Version kFirstLargeParametersDriver{12, 1};
-bool takes_large_parameters(Version ptx_isa, Arch target);
-
-// The first CUDA whose drivers inflate zstd-compressed images (claimed; docs/reference/compatibility.md).
-inline constexpr Version kFirstZstdDriver{12, 4};
-bool driver_takes_zstd(Version driver_cuda);
 
 // Does the device have no cudaDeviceSynchronize in device code? "Such use will cause this module to fail to
 // load on sm_90+ devices" (cuda_device_runtime_api.h of CUDA 11.8); ptxas and nvJitLink refuse it from CUDA

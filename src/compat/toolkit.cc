@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "compat/driver.h"
 #include "compat/rules.h"
 #include "compat/tables.h"
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "compat/driver.h"
 #include "compat/rules.h"
 #include "compat/toolkit.h"
 #include "coverage/driver_load.h"

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "base/text.h"
+#include "compat/driver.h"
 #include "compat/rules.h"
 #include "coverage/device_driver.h"
 #include "coverage/embedded.h"

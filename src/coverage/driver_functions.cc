@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compat/driver.h"
 #include "compat/driver_functions.h"
 #include "compat/rules.h"
 #include "coverage/device_driver.h"

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compat/driver.h"
 #include "compat/rules.h"
 #include "compat/toolkit.h"
 #include "coverage/fit.h"

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compat/driver.h"
 #include "compat/rules.h"
 #include "coverage/choices.h"
 #include "coverage/device_driver.h"

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "compat/driver.h"
 #include "compat/rules.h"
 #include "compat/torch.h"
 #include "coverage/fix.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "compat/driver.h"
 #include "compat/toolkit.h"
 #include "coverage/choices.h"
 #include "coverage/fix_build.h"

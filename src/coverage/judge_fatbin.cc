@@ -3,10 +3,11 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "compat/driver.h"
 #include "compat/rules.h"
 #include "compat/toolkit.h"
-#include "coverage/fit.h"
 #include "coverage/driver_load.h"
+#include "coverage/fit.h"
 
 namespace archguard {
 namespace {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "compat/driver.h"
 #include "compat/rules.h"
 #include "compat/toolkit.h"
 #include "coverage/device_driver.h"

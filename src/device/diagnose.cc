@@ -4,6 +4,7 @@
 
 #include "base/printable.h"
 #include "base/text.h"
+#include "compat/driver.h"
 #include "compat/rules.h"
 #include "compat/toolkit.h"
 #include "device/driver_library.h"

@@ -7,6 +7,7 @@
 #include "base/printable.h"
 #include "base/text.h"
 #include "base/text_file.h"
+#include "compat/driver.h"
 #include "compat/toolkit.h"
 #include "device/answers.h"
 #include "device/csv.h"

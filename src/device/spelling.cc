@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "base/text.h"
+#include "compat/driver.h"
 #include "compat/rules.h"
 #include "compat/toolkit.h"
 

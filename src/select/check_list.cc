@@ -1,5 +1,6 @@
 #include "select/check_list.h"
 
+#include "compat/driver.h"
 #include "compat/rules.h"
 #include "select/parts.h"
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "compat/driver.h"
 #include "select/parts.h"
 
 namespace archguard {

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "compat/driver.h"
 #include "compat/rules.h"
 #include "select/parts.h"
 

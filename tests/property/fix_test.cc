@@ -9,6 +9,7 @@
 #include <string>
 #include <tuple>
 
+#include "compat/driver.h"
 #include "compat/rules.h"
 #include "compat/torch.h"
 #include "coverage/verify.h"

@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 #include <random>
 
+#include "compat/driver.h"
 #include "compat/toolkit.h"
 #include "coverage/judge_fatbin.h"
 #include "select/check_list.h"

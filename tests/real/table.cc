@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "compat/driver.h"
 #include "compat/rules.h"
 #include "compat/toolkit.h"
 #include "nvjitlink.h"

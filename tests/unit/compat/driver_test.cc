@@ -1,3 +1,5 @@
+#include "compat/driver.h"
+
 #include <doctest/doctest.h>
 
 #include "compat/rules.h"

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "compat/driver.h"
 #include "compat/toolkit.h"
 
 using namespace archguard;

@@ -3,6 +3,7 @@
 #include <random>
 #include <set>
 
+#include "compat/driver.h"
 #include "compat/rules.h"
 #include "compat/toolkit.h"
 #include "fleet_builder.h"
