@@ -17,6 +17,7 @@
 #include "report/device_text.h"
 #include "report/driver_notes.h"
 #include "report/embedded_text.h"
+#include "report/failure_text.h"
 #include "report/for_others_text.h"
 #include "report/left_out.h"
 #include "report/names.h"
@@ -25,32 +26,6 @@ namespace archguard {
 namespace {
 
 constexpr std::size_t kVerifyErrorsShown = 20;
-
-// What cudaMemcpyToSymbol returns where no image fits: users report 13, and 500 of newer runtimes.
-constexpr const char* kOrInvalidSymbol = "; invalid device symbol; named symbol not found";
-
-// Which toolkits can help a device without an image, and whether newer drivers still do.
-std::string toolkits_for(ComputeCapability device, std::optional<Version> driver_cuda) {
-  if (is_beyond_table(device)) return {};
-  const auto all = toolkits_with_sass_for(device);
-  if (!all) return {};
-  if (driver_cuda && driver_knows(device, *driver_cuda) == Fit::no) driver_cuda.reset();
-  const auto newest = last_driver_cuda_for(device);
-  const auto of_driver = toolkits_with_sass_for(device, driver_cuda ? driver_cuda : newest);
-  const auto toolkits = of_driver ? *of_driver : *all;
-  const std::string first = to_string(toolkits.first), last = to_string(toolkits.last);
-  std::string text = toolkits.last == newest_known_toolkit().version
-                         ? fmt::format("CUDA {} and newer make", first)
-                     : toolkits.first == toolkits.last ? fmt::format("CUDA {} makes", last)
-                                                       : fmt::format("CUDA {} to {} make", first, last);
-  text += " SASS for " + to_string(device);
-  if (of_driver && toolkits.last < all->last) text += " that its driver runs";
-  if (const auto branch = last_driver_branch_for(device))
-    text += fmt::format("; {} is its last driver branch", *branch);
-  else if (newest)
-    text += fmt::format("; its last driver offers CUDA {}", to_string(*newest));
-  return text;
-}
 
 class Writer {
  public:
@@ -188,69 +163,12 @@ class Writer {
     write_summary(file);
   }
 
-  static std::string subject_of(const Failure& failure) {
-    if (!failure.kernel.empty()) return "kernel '" + demangle(failure.kernel) + "'";
-    return failure.variable.empty() ? "device code" : "variable '" + demangle(failure.variable) + "'";
-  }
-
-  static bool is_gap(const Failure& failure) {
-    return failure.code == kInvalidDeviceFunction || failure.code == kInvalidSymbol;
-  }
-
   void write_failures(const FileResult& file, std::size_t index) {
-    const DeviceResult& result = file.devices[index];
-    for (const Failure& failure : result.failures) {
-      const std::string subject = subject_of(failure);
-      const std::string device = devices_of(index);
-      std::string head, what;
-      if (failure.unknown) {
-        head = "archguard: unknown: ";
-        what = failure.code == kInsufficientDriver
-                   ? fmt::format("whether the CUDA runtime starts on {} cannot be told", device)
-               : failure.cause == FailureCause::start
-                   ? fmt::format("whether it loads on {} cannot be told", device)
-                   : fmt::format("whether {} runs on {} cannot be told", subject, device);
-      } else {
-        head = number_of(failure) != 0 ? fmt::format("archguard: error {}: ", number_of(failure))
-                                       : "archguard: error: ";
-        what = failure.code == 0 && failure.cause == FailureCause::partly
-                   ? "not made for " + share_text(result, device)
-               : failure.cause == FailureCause::start ? fmt::format("it does not load on {}", device)
-               : failure.code == 0 ? fmt::format("{} is not what was asked for on {}", subject, device)
-               : failure.code == kInsufficientDriver ? fmt::format("the CUDA runtime fails on {}", device)
-               : is_gap(failure)                     ? fmt::format("{} is missing on {}", subject, device)
-                                                     : fmt::format("{} cannot run on {}", subject, device);
-      }
-      line({options_.style.error(head),
-            (failure.where.empty() ? name_of(file) : failure.where) + ": " + what});
-      const bool of_variable = number_of(failure) == kNoKernelImage && !failure.variable.empty();
-      detail("seen as", std::string(seen_as(number_of(failure))) + (of_variable ? kOrInvalidSymbol : ""));
-      detail("found", failure.found);
-      detail("cause", failure.reason);
-      if (failure.code == kInvalidDeviceFunction && result.kernels.missing.size() > 1)
-        detail("missing", name_list(result.kernels.missing));
-      if (failure.code == kInvalidSymbol && result.variables.missing.size() > 1)
-        detail("missing", name_list(result.variables.missing));
-      if (result.embedded.is_error && failure.where == result.embedded.where &&
-          result.embedded.without.size() > 1)
-        detail("missing", name_list(result.embedded.without));
-      if (failure.places.size() > 1)
-        detail("also",
-               count_of(failure.places.size() - 1, "more fat binary", "more fat binaries") + " of this file");
-      if (failure.code == kNoKernelImage)
-        detail("toolkits",
-               toolkits_for(*all_.classes[index].device.capability, all_.classes[index].device.driver_cuda));
-      detail("fix", failure.fix);
-      if (failure.code == kNoKernelImage && options_.hint_scope && !failure.places.empty() &&
-          result.fatbins.sass + result.fatbins.jit != 0)
-        detail("hint",
-               "a library that chooses among its images at run time, as NVIDIA's do, is judged with --scope "
-               "library");
+    for (const Failure& failure : file.devices[index].failures) {
+      const FailureText text = failure_text(all_, file, index, failure, options_.hint_scope);
+      line({options_.style.error("archguard: " + text.kind + ": "), text.where + ": " + text.what});
+      for (const auto& [label, words] : text.details) detail(label, words);
     }
-  }
-
-  static std::string share_text(const DeviceResult& result, const std::string& device) {
-    return fmt::format("{}: {} of {} kernels", device, result.partly->kernels, result.partly->best);
   }
 
   // Nothing that a device gets of a library works: said with the error.
@@ -378,15 +296,12 @@ class Writer {
     }
   }
 
-  // 0 where no number is known, or a policy failed.
-  static int number_of(const Failure& failure) { return failure.numbered ? failure.code : 0; }
-
   static std::string row_state(const DeviceResult& result) {
     if (is_partly(result)) return "partly";
     if (result.coverage == Coverage::covered) return "covered";
     for (const Failure& failure : result.failures)
       if (!failure.unknown)
-        return number_of(failure) != 0 ? fmt::format("error {}", number_of(failure)) : "error";
+        return error_number_of(failure) != 0 ? fmt::format("error {}", error_number_of(failure)) : "error";
     return "unknown";
   }
 
