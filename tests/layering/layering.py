@@ -111,6 +111,24 @@ def check_words(name, folder, line, text, rules):
             yield "%s:%d: '%s' %s (only %s)" % (name, line, found.group().strip(), what, ", ".join(folders) or "nobody")
 
 
+def check_walks(root, page):
+    """The tables of the page that name files: `file`, and the names that stand in it. Templates' arguments do not count."""
+    found = []
+    for line in page.split("\n"):
+        names = re.findall(r"`([^`]+)`", line)
+        files = [name for name in names if re.fullmatch(r"(src|tools)/[\w./]+\.h", name)]
+        if not line.startswith("|") or len(files) != 1:
+            continue
+        file = root / files[0]
+        text = blank(file.read_text(encoding="utf-8"), texts=False) if file.exists() else ""
+        if not file.exists():
+            found.append("docs/architecture.md: there is no `%s`" % files[0])
+            continue
+        found += ["docs/architecture.md: `%s` is not in %s" % (name, files[0])
+                  for name in names if name not in files and not re.search(r"\b%s\b" % re.escape(name), text)]
+    return found
+
+
 def breaches(root):
     found, files = [], 0
     arrows = arrows_of(root)
@@ -141,6 +159,7 @@ def breaches(root):
         if folder not in PROGRAMS:
             found += ["%s/CMakeLists.txt: USES %s, and no file includes anything of it" % (folder, used)
                       for used in uses if used not in used_ones[folder]]
+    found += check_walks(root, told)
     circle = circle_of(arrows)
     if circle:
         found.append("these use each other: " + ", ".join(circle))
@@ -187,6 +206,9 @@ CASES = [
      "src/coverage/a.cc:1: 'ComputeCapability{9, 0}' is an architecture (only src/compat, tools/)"),
     ("src/extra/a.cc", "int x;\n", "src/extra/a.cc: in a folder that no archguard_library() declares"),
     ("src/extra/CMakeLists.txt", "archguard_library(extra SOURCES a.cc)\n", "docs/architecture.md: says nothing of `src/extra`"),
+    ("docs/architecture.md", "<page>| it begins | `src/base/clean.h` | `clean` |\n", None),
+    ("docs/architecture.md", "<page>| it begins | `src/base/clean.h` | `clean`, `walked` |\n| it ends | `src/base/none.h` | `f` |\n",
+     "docs/architecture.md: `walked` is not in src/base/clean.h", "docs/architecture.md: there is no `src/base/none.h`"),
     ("src/image/CMakeLists.txt", "archguard_library(image SOURCES a.cc USES base\n  compat) # device\n",
      "src/image/CMakeLists.txt: USES compat, and no file includes anything of it"),
     ("src/base/CMakeLists.txt", "archguard_library(base SOURCES a.cc USES image)\n",
@@ -221,6 +243,7 @@ def self_test():
             root = pathlib.Path(folder)
             write_clean_tree(root)
             (root / name).parent.mkdir(parents=True, exist_ok=True)
+            text = text.replace("<page>", (root / "docs/architecture.md").read_text())
             (root / name).write_text(text, encoding="utf-8")
             found = breaches(root)
         expected = [each for each in expected if each is not None]
