@@ -5,7 +5,6 @@
 
 #include "compat/driver.h"
 #include "compat/rules.h"
-#include "compat/toolkit.h"
 #include "coverage/driver_load.h"
 
 namespace archguard {

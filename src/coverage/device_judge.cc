@@ -6,7 +6,6 @@
 
 #include "base/text.h"
 #include "compat/driver.h"
-#include "compat/rules.h"
 #include "coverage/device_driver.h"
 #include "coverage/embedded.h"
 #include "coverage/failures.h"

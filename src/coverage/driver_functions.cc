@@ -4,7 +4,6 @@
 
 #include "compat/driver.h"
 #include "compat/driver_functions.h"
-#include "compat/rules.h"
 #include "coverage/device_driver.h"
 
 namespace archguard {

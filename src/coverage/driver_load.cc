@@ -4,7 +4,6 @@
 
 #include "compat/driver.h"
 #include "compat/rules.h"
-#include "compat/toolkit.h"
 #include "coverage/fit.h"
 #include "coverage/refusal.h"
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "compat/driver.h"
-#include "compat/rules.h"
 #include "coverage/fix.h"
 
 namespace archguard {

@@ -6,7 +6,6 @@
 #include "base/text.h"
 #include "compat/driver.h"
 #include "compat/rules.h"
-#include "compat/toolkit.h"
 #include "device/driver_library.h"
 #include "device/isolated_child.h"
 

@@ -8,7 +8,6 @@
 #include "base/text.h"
 #include "base/text_file.h"
 #include "compat/driver.h"
-#include "compat/toolkit.h"
 #include "device/answers.h"
 #include "device/csv.h"
 #include "device/exclusion.h"

@@ -6,7 +6,6 @@
 #include "base/text.h"
 #include "compat/driver.h"
 #include "compat/rules.h"
-#include "compat/toolkit.h"
 
 namespace archguard {
 namespace {

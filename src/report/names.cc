@@ -5,7 +5,6 @@
 
 #include "base/printable.h"
 #include "base/text.h"
-#include "compat/rules.h"
 #include "image/demangle.h"
 
 namespace archguard {

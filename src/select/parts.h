@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "compat/rules.h"
-#include "compat/toolkit.h"
 #include "select/select.h"
 
 namespace archguard {

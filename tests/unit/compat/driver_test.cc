@@ -3,7 +3,6 @@
 #include <doctest/doctest.h>
 
 #include "compat/rules.h"
-#include "compat/toolkit.h"
 
 using namespace archguard;
 

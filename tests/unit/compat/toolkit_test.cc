@@ -4,8 +4,6 @@
 #include <doctest/doctest.h>
 #include <set>
 
-#include "compat/rules.h"
-
 using namespace archguard;
 
 namespace {
