@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "compat/rules.h"
+
 namespace archguard {
 namespace {
 

@@ -4,6 +4,7 @@
 
 #include "compat/driver.h"
 #include "compat/rules.h"
+#include "compat/toolkit.h"
 #include "coverage/choices.h"
 #include "coverage/device_driver.h"
 #include "coverage/fix_build.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compat/driver.h"
+#include "compat/toolkit.h"
 #include "coverage/fix.h"
 
 namespace archguard {

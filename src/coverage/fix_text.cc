@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "compat/driver.h"
 #include "compat/rules.h"
+#include "compat/toolkit.h"
 #include "compat/torch.h"
 #include "coverage/fix.h"
 #include "coverage/waivers.h"

@@ -1,5 +1,6 @@
 #include "base/printable.h"
 #include "base/text.h"
+#include "compat/toolkit.h"
 #include "device/diagnose.h"
 #include "device/driver_library.h"
 #include "device/isolated_child.h"

@@ -85,9 +85,11 @@ Result<Directory> find_directory(const ByteSource& source) {
   const std::uint64_t tail_size = std::min<std::uint64_t>(size, kEndSize + kCommentMost);
   ARCHGUARD_TRY(tail, read_bytes(source, size - tail_size, tail_size));
   const Cursor in(tail);
+  bool any_end = false;
   for (std::uint64_t at = tail_size; at-- != 0;) {
-    if (!in.holds(at, kEndSize) || in.u32(at) != kZipEnd || at + kEndSize + in.u16(at + 20) != tail_size)
-      continue;
+    if (!in.holds(at, kEndSize) || in.u32(at) != kZipEnd) continue;
+    any_end = true;
+    if (at + kEndSize + in.u16(at + 20) != tail_size) continue;
     if (in.u16(at + 4) != in.u16(at + 6) || in.u16(at + 8) != in.u16(at + 10))
       return Error{{}, "is one part of a zip file that was split", "join the parts: zip -s 0"};
     Directory directory{0, in.u32(at + 16), in.u32(at + 12), in.u16(at + 10)};
@@ -117,6 +119,10 @@ Result<Directory> find_directory(const ByteSource& source) {
     directory.offset += directory.begin;
     return directory;
   }
+  if (any_end)
+    return Error{{},
+                 "is a zip file with bytes behind its directory, where other programs may find another one",
+                 "make it anew: zip -FF"};
   return Error{{}, "is a zip file cut short: it has no directory at its end", {}};
 }
 

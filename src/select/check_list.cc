@@ -2,6 +2,7 @@
 
 #include "compat/driver.h"
 #include "compat/rules.h"
+#include "compat/toolkit.h"
 #include "select/parts.h"
 
 namespace archguard {

@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "compat/driver.h"
+#include "compat/toolkit.h"
 #include "select/parts.h"
 
 namespace archguard {

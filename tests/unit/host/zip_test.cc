@@ -133,6 +133,10 @@ TEST_CASE("lies of the directory are named") {
   };
   const std::string members = contents(whole);
   CHECK(with(end, 0) == "is a zip file cut short: it has no directory at its end\n");
+  Bytes more = whole;
+  more.insert(more.end(), 3, 0);
+  CHECK(contents(more) ==
+        "is a zip file with bytes behind its directory, where other programs may find another one\n");
   CHECK(with(end + 4, 1) == "is one part of a zip file that was split\n");
   Bytes counts = whole;
   counts[end + 8] = counts[end + 10] = 3;
