@@ -7,8 +7,10 @@
 #include "base/text.h"
 #include "compat/driver.h"
 #include "coverage/device_driver.h"
-#include "coverage/embedded.h"
+#include "coverage/device_fixes.h"
+#include "coverage/embedded_failure.h"
 #include "coverage/failures.h"
+#include "coverage/library_scope.h"
 #include "coverage/other_order.h"
 #include "coverage/untold_links.h"
 
@@ -18,6 +20,12 @@ namespace {
 template <class T>
 void raise(std::optional<T>& to, const std::optional<T>& value) {
   if (value && (!to || *to < *value)) to = value;
+}
+
+Fix lacking(const std::string& image) {
+  Fix fix;
+  fix.lacking = image;
+  return fix;
 }
 
 }  // namespace
@@ -33,7 +41,8 @@ struct DeviceJudge::State {
         waivers_(waivers),
         census_(census),
         link_judge_(links, device_, policy_.judge),
-        failures_(device_, policy_.target, result_.failures) {}
+        failures_(device_, policy_.target, result_.failures),
+        fixes_(device_, policy_) {}
 
   void add(const DeviceObject& object, const FatbinCode& code, const LinkRole* role) {
     untold_links_ |= is_untold_part(object, code);
@@ -52,13 +61,13 @@ struct DeviceJudge::State {
            const std::optional<std::size_t>& link) {
     if (judgement.verdict == Verdict::nothing) return;
     ++result_.fatbins.total;
-    keep_kind(code, judgement);
+    fixes_.note_kind(code, judgement);
     if (known_.needs_driver) add_needs(code, judgement);
     const bool variables_only = code.kernels.empty() && !code.variables.empty();
     if (!variables_only) ++with_kernels_.total;
     const bool covered = judgement.verdict == Verdict::sass || judgement.verdict == Verdict::jit;
     if (judgement.verdict == Verdict::specific) {
-      if (result_.fatbins.specific++ == 0) specific_ = mend(code, judgement);
+      if (result_.fatbins.specific++ == 0) specific_ = fixes_.find(code, judgement);
       add_for_others(object, code, judgement);
       if (!variables_only) ++with_kernels_.specific;
       return;
@@ -70,11 +79,11 @@ struct DeviceJudge::State {
     if (!covered) {
       const bool unknown = judgement.verdict == Verdict::unknown;
       ++(unknown ? result_.fatbins.unknown : result_.fatbins.uncovered);
-      failures_.add(
-          object, code,
-          {judgement.code, true, unknown, judgement.reason, FailureCause::image, mend(code, judgement)},
-          code.kernels.empty() ? std::string() : code.kernels.front().name,
-          variables_only ? code.variables.front() : std::string());
+      failures_.add(object, code,
+                    {judgement.code, true, unknown, judgement.reason, FailureCause::image,
+                     fixes_.find(code, judgement)},
+                    code.kernels.empty() ? std::string() : code.kernels.front().name,
+                    variables_only ? code.variables.front() : std::string());
       return;
     }
     ++(judgement.verdict == Verdict::sass ? result_.fatbins.sass : result_.fatbins.jit);
@@ -94,7 +103,8 @@ struct DeviceJudge::State {
     const bool any_fits = any_kernels ? with_kernels_.fitting != 0 : counts.sass + counts.jit != 0;
     const bool all_specific = any_kernels ? with_kernels_.total == with_kernels_.specific
                                           : counts.total != 0 && counts.total == counts.specific;
-    if (census_ != nullptr) judge_as_library(any_fits, loads_code);
+    if (census_ != nullptr)
+      judge_as_library(result_, {*census_, got_, *device_.capability, policy_.partly, any_fits, loads_code});
     if (all_specific)
       result_.failures.push_back({kNoKernelImage,
                                   false,
@@ -108,14 +118,12 @@ struct DeviceJudge::State {
                                   {},
                                   true,
                                   specific_});
-    std::vector<KindOfFatbin> kinds;
-    for (auto& [name, kind] : kinds_) kinds.push_back(std::move(kind));
     result_.embedded = judge_embedded(bare, device_, policy_.judge, policy_.scope == Scope::library);
     raise(result_.needs_driver, result_.embedded.needs_driver);
     if (known_.needs_driver)
       for (const FatbinCode& kind : bare.kinds()) add_needs(kind, judge(kind, device_, policy_.judge));
     raise(result_.needs_driver, known_.needs_driver);
-    judge_runtime(result_, known_.devices, policy_, kinds, runtime);
+    judge_runtime(result_, known_.devices, policy_, fixes_.take_kinds(), runtime);
     judge_driver_functions(result_, known_.devices, policy_, functions);
     judge_device_driver(result_, stated_);
     for (auto* names : {&result_.kernels.missing, &result_.kernels.hollow, &result_.variables.missing,
@@ -123,8 +131,8 @@ struct DeviceJudge::State {
       std::sort(names->begin(), names->end());
       names->erase(std::unique(names->begin(), names->end()), names->end());
     }
-    say_fixes(held);
-    add_embedded();
+    fixes_.say(result_, held);
+    add_embedded_failure(result_, policy_);
     const auto is_unknown = [](const Failure& failure) { return failure.unknown; };
     const bool any_unknown = std::any_of(result_.failures.begin(), result_.failures.end(), is_unknown);
     const bool all_unknown = std::all_of(result_.failures.begin(), result_.failures.end(), is_unknown);
@@ -136,29 +144,6 @@ struct DeviceJudge::State {
     else
       result_.for_others.reset();
     return std::move(result_);
-  }
-
-  // The program chooses among the images that it holds as data, so that none of them is asked for alone.
-  void add_embedded() {
-    EmbeddedResult& embedded = result_.embedded;
-    const bool all = result_.fatbins.total == 0;
-    // A library links it for the device that it finds, as cuFFT does with 12,728 pieces.
-    if (policy_.scope == Scope::library && embedded.ltoir && !all) embedded = {};
-    const bool is_error =
-        all || embedded.taken_by_runtime || (policy_.embedded == EmbeddedPolicy::error && !embedded.ltoir);
-    embedded.is_error = embedded.lacking() && is_error && !embedded.comes_later && !embedded.in_doubt;
-    if (!embedded.is_error) return;
-    Failure failure;
-    failure.code = embedded.code;
-    failure.unknown = embedded.undecided();
-    failure.reason = embedded.reason;
-    failure.found = embedded.found + " among the data of the file";
-    failure.where = embedded.where;
-    failure.kernel = embedded.kernel;
-    failure.fix = embedded.fix;
-    failure.mend = embedded.mend;
-    result_.failures.push_back(std::move(failure));
-    if (result_.fix.empty()) result_.fix = embedded.fix;
   }
 
   // Of images that device links made, now that it is known what host code names of them.
@@ -244,70 +229,6 @@ struct DeviceJudge::State {
     return fix;
   }
 
-  // With scope library, what does not fit is the library's own affair: it chooses among its fat binaries.
-  // What counts is that it has about as much for this device as for others.
-  void judge_as_library(bool any_fits, bool loads_code) {
-    // What is linked again may hold kernels that no linked image has.
-    result_.kernels.total = std::max(census_->kernels(), got_.fit);
-    result_.kernels.covered = got_.fit;
-    result_.kernels.missing.clear();
-    result_.variables.missing.clear();
-    result_.variables.unnamed.clear();
-    if (got_.working == 0 && census_->tells()) {
-      if (got_.fit != 0) fail_idle();
-      forgive_missing_images(result_.failures);
-      return;
-    }
-    if (!any_fits) {
-      forgive_missing_images(result_.failures);
-      return;
-    }
-    const ComputeCapability capability = *device_.capability;
-    const bool is_asked = policy_.partly != PartlyPolicy::off && census_->tells();
-    auto partly = is_asked ? census_->judge(got_, capability) : std::nullopt;
-    const bool would_be_served =
-        partly && !census_->judge(census_->with_any_driver(capability), capability).has_value();
-    // Where a newer driver, or another environment, gives the device enough, that is what it lacks.
-    if (would_be_served && forgive_missing_images(result_.failures)) return;
-    forgive_fatbins(result_.failures);
-    if (!partly) return;
-    partly->compiles_at_run_time = loads_code;
-    if (loads_code) partly->clear = false;
-    result_.partly = partly;
-    if (!partly->clear || policy_.partly != PartlyPolicy::error) return;
-    fail_library(0, reason_of(*partly));
-  }
-
-  std::string reason_of(const Partly& partly) const {
-    return to_string(partly.best_device) + " gets " + count_of(partly.best, "kernel") +
-           " of it, this device " + std::to_string(partly.kernels) +
-           (got_.compiled == got_.fit ? ", all of them compiled from PTX" : "");
-  }
-
-  // No kernel that fits does anything: such are there to be asked whether they run. What would run with a
-  // newer driver or in another environment is told instead.
-  void fail_idle() {
-    auto& failures = result_.failures;
-    const auto is_moot = [](const Failure& failure) {
-      return !failure.unknown && (failure.code == kNoKernelImage || failure.code == kInvalidPtx);
-    };
-    failures.erase(std::remove_if(failures.begin(), failures.end(), is_moot), failures.end());
-    result_.partly = census_->nothing_works(got_);
-    fail_library(kNoKernelImage,
-                 (got_.fit == 1 ? std::string("the only kernel that fits does nothing; ")
-                                : "the " + std::to_string(got_.fit) + " kernels that fit do nothing; ") +
-                     to_string(result_.partly->best_device) + " gets " +
-                     std::to_string(result_.partly->best));
-  }
-
-  void fail_library(int code, const std::string& reason) {
-    Failure failure;
-    failure.code = code;
-    failure.reason = reason;
-    failure.cause = FailureCause::partly;
-    result_.failures.push_back(std::move(failure));
-  }
-
   // A library that chooses among its fat binaries hangs on none of them.
   void add_other_order(const DeviceObject& object, const FatbinCode& code, const Judgement& judgement) {
     if (policy_.scope == Scope::library) return;
@@ -325,7 +246,7 @@ struct DeviceJudge::State {
     if (!code.kernels.empty() && std::all_of(code.kernels.begin(), code.kernels.end(), waived)) return;
     const bool first = !result_.for_others;
     add_for_others(subject_of(object, code), code.kernels.empty() ? std::string() : code.kernels.front().name,
-                   first ? mend(code, judgement) : Fix{});
+                   first ? fixes_.find(code, judgement) : Fix{});
   }
 
   void add_for_others(const LinkJudge::Subject& subject, const std::string& kernel, const Fix& fix) {
@@ -337,82 +258,6 @@ struct DeviceJudge::State {
   // On what driver the update for one that does not know the device has to end.
   void add_needs(const FatbinCode& code, const Judgement& judgement) {
     if (judgement.image) raise(result_.needs_driver, driver_for(code.images[*judgement.image]));
-  }
-
-  // What the fix of error 35 has to serve: fat binaries of toolkits whose runtime this driver does not serve.
-  void keep_kind(const FatbinCode& code, const Judgement& judgement) {
-    const auto driver = newest_driver(device_);
-    const auto is_ahead = [&](const Image& image) {
-      const auto toolkit = toolkit_of(image);
-      return toolkit && *driver < lowest_driver_cuda_for_toolkit(*toolkit);
-    };
-    const bool any_ahead = driver && std::any_of(code.images.begin(), code.images.end(), is_ahead);
-    if (!any_ahead || kinds_.size() >= kCausesMost) return;
-    const bool runs = judgement.verdict == Verdict::sass || judgement.verdict == Verdict::jit ||
-                      judgement.code == kUnsupportedPtxVersion || judgement.code == kInvalidKernelImage;
-    kinds_.try_emplace(kind_of(code), KindOfFatbin{without_names(code), runs});
-  }
-
-  // Fat binaries that hold the same have the same fix, and there may be thousands of them.
-  static std::string kind_of(const FatbinCode& code) {
-    std::string same = describe_images(code);
-    for (std::size_t i = 0; i < code.images.size(); ++i) {
-      const Image& image = code.images[i];
-      const auto toolkit = toolkit_of(image);
-      same += "|" + (toolkit ? to_string(*toolkit) : std::string());
-      same += "|" + std::to_string(image.code ? image.code->cubin_abi : 0);
-      if (image.code && image.code->parameters > kParametersMost) same += "p";
-      if (image.entry.compression == Compression::zstd) same += "z";
-      if (image.code && image.code->relocatable) same += "r";
-      if (!holds_all(code, i)) same += "-";
-    }
-    return same;
-  }
-
-  Fix mend(const FatbinCode& code, const Judgement& judgement) {
-    const bool lacks_code = judgement.verdict == Verdict::uncovered && !judgement.image;
-    if (lacks_code && DeviceLinks::is_runtime(code)) return fix_of_runtime(*device_.capability);
-    std::string same = kind_of(code) + "|" + judgement.reason;
-    const auto [known, is_new] = mends_.try_emplace(std::move(same));
-    if (is_new)
-      known->second = find_fix({code, device_, policy_.judge, policy_.scope == Scope::library}, judgement);
-    return known->second;
-  }
-
-  std::string fix_of(const Failure& failure, const std::vector<ExpectedImage>& held) const {
-    const ComputeCapability capability = *device_.capability;
-    const std::string& image = failure.mend.lacking;
-    if (failure.code == kInsufficientDriver) return result_.runtime_fix;
-    if (failure.cause == FailureCause::partly)
-      return fix_for_partly(device_, policy_.judge, failure.code == 0);
-    if (image.empty()) return text_of(failure.mend, device_, held, policy_.target);
-    if (failure.code == kInvalidDeviceFunction)
-      return fix_for_missing("kernels", image, failure.kernel, result_.kernels.missing, capability);
-    if (failure.code == kInvalidSymbol)
-      return fix_for_missing("variables", image, failure.variable, result_.variables.missing, capability);
-    return fix_for_hollow(image, failure.kernel, result_.kernels.hollow, capability);
-  }
-
-  // Only now are all kernels known that are missing.
-  void say_fixes(const std::vector<ExpectedImage>& held) {
-    const ComputeCapability capability = *device_.capability;
-    const auto& hollow = result_.kernels.hollow;
-    if (!hollow.empty())
-      result_.hollow_fix = fix_for_hollow(join(hollow_in_, ", "), hollow.front(), hollow, capability);
-    bool of_unknown = false;
-    for (Failure& failure : result_.failures) {
-      if (failure.code != kNoDevice) failure.fix = fix_of(failure, held);  // that one came with its fix
-      const bool graver = result_.fix.empty() || (of_unknown && !failure.unknown);
-      if (!graver || failure.fix.empty()) continue;
-      result_.fix = failure.fix;
-      of_unknown = failure.unknown;
-    }
-  }
-
-  static Fix lacking(const std::string& image) {
-    Fix fix;
-    fix.lacking = image;
-    return fix;
   }
 
   // Returns whether the image that is taken holds any of the kernels.
@@ -456,8 +301,7 @@ struct DeviceJudge::State {
       all.insert(all.end(), gaps.variables.begin(), gaps.variables.end());
     }
     if (!gaps.hollow.empty() && policy_.hollow != HollowPolicy::off) {
-      if (std::find(hollow_in_.begin(), hollow_in_.end(), image) == hollow_in_.end())
-        hollow_in_.push_back(image);
+      fixes_.note_hollow(image);
       if (policy_.hollow == HollowPolicy::error)
         failures_.add({0, true, false, hollow, FailureCause::hollow, lacking(image)}, gaps.hollow.front(), {},
                       subject);
@@ -476,11 +320,9 @@ struct DeviceJudge::State {
   LinkJudge link_judge_;
   bool untold_links_ = false;
   DeviceResult result_;
-  FailuresByCause failures_;                   // of the result
-  std::map<std::string, Fix> mends_;           // by kind_of() and reason
-  std::map<std::string, KindOfFatbin> kinds_;  // by kind_of()
-  std::map<std::string, FatbinCode> linked_;   // what device links made, by where it stands
-  std::vector<std::string> hollow_in_;         // the images that hold kernels empty
+  FailuresByCause failures_;  // of the result
+  DeviceFixes fixes_;
+  std::map<std::string, FatbinCode> linked_;  // what device links made, by where it stands
   Fix specific_;  // what would make the first fat binary for other devices one for this
   struct {
     std::uint64_t total = 0, specific = 0, fitting = 0;

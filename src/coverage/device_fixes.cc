@@ -1,0 +1,93 @@
+#include "coverage/device_fixes.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "compat/driver.h"
+#include "coverage/device_driver.h"
+#include "coverage/device_link.h"
+#include "coverage/failures.h"
+
+namespace archguard {
+namespace {
+
+// Equal for fat binaries that have the same fix.
+std::string kind_of(const FatbinCode& code) {
+  std::string same = describe_images(code);
+  for (std::size_t i = 0; i < code.images.size(); ++i) {
+    const Image& image = code.images[i];
+    const auto toolkit = toolkit_of(image);
+    same += "|" + (toolkit ? to_string(*toolkit) : std::string());
+    same += "|" + std::to_string(image.code ? image.code->cubin_abi : 0);
+    if (image.code && image.code->parameters > kParametersMost) same += "p";
+    if (image.entry.compression == Compression::zstd) same += "z";
+    if (image.code && image.code->relocatable) same += "r";
+    if (!holds_all(code, i)) same += "-";
+  }
+  return same;
+}
+
+}  // namespace
+
+Fix DeviceFixes::find(const FatbinCode& code, const Judgement& judgement) {
+  const bool lacks_code = judgement.verdict == Verdict::uncovered && !judgement.image;
+  if (lacks_code && DeviceLinks::is_runtime(code)) return fix_of_runtime(*device_.capability);
+  const auto [known, is_new] = found_.try_emplace(kind_of(code) + "|" + judgement.reason);
+  if (is_new)
+    known->second = find_fix({code, device_, policy_.judge, policy_.scope == Scope::library}, judgement);
+  return known->second;
+}
+
+void DeviceFixes::note_hollow(const std::string& image) {
+  if (std::find(hollow_in_.begin(), hollow_in_.end(), image) == hollow_in_.end()) hollow_in_.push_back(image);
+}
+
+void DeviceFixes::note_kind(const FatbinCode& code, const Judgement& judgement) {
+  const auto driver = newest_driver(device_);
+  const auto is_ahead = [&](const Image& image) {
+    const auto toolkit = toolkit_of(image);
+    return toolkit && *driver < lowest_driver_cuda_for_toolkit(*toolkit);
+  };
+  const bool any_ahead = driver && std::any_of(code.images.begin(), code.images.end(), is_ahead);
+  if (!any_ahead || kinds_.size() >= kCausesMost) return;
+  const bool runs = judgement.verdict == Verdict::sass || judgement.verdict == Verdict::jit ||
+                    judgement.code == kUnsupportedPtxVersion || judgement.code == kInvalidKernelImage;
+  kinds_.try_emplace(kind_of(code), KindOfFatbin{without_names(code), runs});
+}
+
+std::vector<KindOfFatbin> DeviceFixes::take_kinds() {
+  std::vector<KindOfFatbin> kinds;
+  for (auto& [name, kind] : kinds_) kinds.push_back(std::move(kind));
+  kinds_.clear();
+  return kinds;
+}
+
+std::string DeviceFixes::say(const Failure& failure, const DeviceResult& result,
+                             const std::vector<ExpectedImage>& held) const {
+  const ComputeCapability capability = *device_.capability;
+  const std::string& image = failure.mend.lacking;
+  if (failure.code == kInsufficientDriver) return result.runtime_fix;
+  if (failure.cause == FailureCause::partly) return fix_for_partly(device_, policy_.judge, failure.code == 0);
+  if (image.empty()) return text_of(failure.mend, device_, held, policy_.target);
+  if (failure.code == kInvalidDeviceFunction)
+    return fix_for_missing("kernels", image, failure.kernel, result.kernels.missing, capability);
+  if (failure.code == kInvalidSymbol)
+    return fix_for_missing("variables", image, failure.variable, result.variables.missing, capability);
+  return fix_for_hollow(image, failure.kernel, result.kernels.hollow, capability);
+}
+
+void DeviceFixes::say(DeviceResult& result, const std::vector<ExpectedImage>& held) const {
+  const auto& hollow = result.kernels.hollow;
+  if (!hollow.empty())
+    result.hollow_fix = fix_for_hollow(join(hollow_in_, ", "), hollow.front(), hollow, *device_.capability);
+  bool of_unknown = false;
+  for (Failure& failure : result.failures) {
+    if (failure.code != kNoDevice) failure.fix = say(failure, result, held);  // that one came with its fix
+    const bool graver = result.fix.empty() || (of_unknown && !failure.unknown);
+    if (!graver || failure.fix.empty()) continue;
+    result.fix = failure.fix;
+    of_unknown = failure.unknown;
+  }
+}
+
+}  // namespace archguard

@@ -1,0 +1,27 @@
+#include "coverage/embedded_failure.h"
+
+namespace archguard {
+
+void add_embedded_failure(DeviceResult& result, const VerifyPolicy& policy) {
+  EmbeddedResult& embedded = result.embedded;
+  const bool all = result.fatbins.total == 0;
+  // A library links it for the device that it finds, as cuFFT does with 12,728 pieces.
+  if (policy.scope == Scope::library && embedded.ltoir && !all) embedded = {};
+  const bool is_error =
+      all || embedded.taken_by_runtime || (policy.embedded == EmbeddedPolicy::error && !embedded.ltoir);
+  embedded.is_error = embedded.lacking() && is_error && !embedded.comes_later && !embedded.in_doubt;
+  if (!embedded.is_error) return;
+  Failure failure;
+  failure.code = embedded.code;
+  failure.unknown = embedded.undecided();
+  failure.reason = embedded.reason;
+  failure.found = embedded.found + " among the data of the file";
+  failure.where = embedded.where;
+  failure.kernel = embedded.kernel;
+  failure.fix = embedded.fix;
+  failure.mend = embedded.mend;
+  result.failures.push_back(std::move(failure));
+  if (result.fix.empty()) result.fix = embedded.fix;
+}
+
+}  // namespace archguard

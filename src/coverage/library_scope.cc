@@ -1,0 +1,78 @@
+#include "coverage/library_scope.h"
+
+#include <algorithm>
+#include <string>
+
+#include "base/text.h"
+#include "coverage/failures.h"
+
+namespace archguard {
+namespace {
+
+void fail(DeviceResult& result, int code, const std::string& reason) {
+  Failure failure;
+  failure.code = code;
+  failure.reason = reason;
+  failure.cause = FailureCause::partly;
+  result.failures.push_back(std::move(failure));
+}
+
+// No kernel that fits does anything: such are there to be asked whether they run. What would run with a
+// newer driver or in another environment is told instead.
+void fail_idle(DeviceResult& result, const LibraryCensus& census, const KernelSum& got) {
+  auto& failures = result.failures;
+  const auto is_moot = [](const Failure& failure) {
+    return !failure.unknown && (failure.code == kNoKernelImage || failure.code == kInvalidPtx);
+  };
+  failures.erase(std::remove_if(failures.begin(), failures.end(), is_moot), failures.end());
+  result.partly = census.nothing_works(got);
+  const std::string idle = got.fit == 1 ? "the only kernel that fits does nothing"
+                                        : "the " + std::to_string(got.fit) + " kernels that fit do nothing";
+  fail(result, kNoKernelImage,
+       idle + "; " + to_string(result.partly->best_device) + " gets " + std::to_string(result.partly->best));
+}
+
+std::string reason_of(const Partly& partly, const KernelSum& got) {
+  return to_string(partly.best_device) + " gets " + count_of(partly.best, "kernel") + " of it, this device " +
+         std::to_string(partly.kernels) + (got.compiled == got.fit ? ", all of them compiled from PTX" : "");
+}
+
+// A device that gets less than others do.
+void judge_share(DeviceResult& result, const LibraryQuestion& question) {
+  LibraryCensus& census = question.census;
+  const bool is_asked = question.partly != PartlyPolicy::off && census.tells();
+  auto partly = is_asked ? census.judge(question.got, question.device) : std::nullopt;
+  const bool would_be_served =
+      partly && !census.judge(census.with_any_driver(question.device), question.device).has_value();
+  // Where a newer driver, or another environment, gives the device enough, that is what it lacks.
+  if (would_be_served && forgive_missing_images(result.failures)) return;
+  forgive_fatbins(result.failures);
+  if (!partly) return;
+  partly->compiles_at_run_time = question.loads_code;
+  if (question.loads_code) partly->clear = false;
+  result.partly = partly;
+  if (partly->clear && question.partly == PartlyPolicy::error)
+    fail(result, 0, reason_of(*partly, question.got));
+}
+
+}  // namespace
+
+void judge_as_library(DeviceResult& result, const LibraryQuestion& question) {
+  const KernelSum& got = question.got;
+  // What is linked again may hold kernels that no linked image has.
+  result.kernels.total = std::max(question.census.kernels(), got.fit);
+  result.kernels.covered = got.fit;
+  result.kernels.missing.clear();
+  result.variables.missing.clear();
+  result.variables.unnamed.clear();
+  if (got.working == 0 && question.census.tells()) {
+    if (got.fit != 0) fail_idle(result, question.census, got);
+    forgive_missing_images(result.failures);
+  } else if (!question.any_fits) {
+    forgive_missing_images(result.failures);
+  } else {
+    judge_share(result, question);
+  }
+}
+
+}  // namespace archguard
