@@ -12,7 +12,7 @@ namespace archguard {
 namespace {
 
 // Equal for fat binaries that have the same fix.
-std::string kind_of(const FatbinCode& code) {
+std::string fix_key(const FatbinCode& code) {
   std::string same = describe_images(code);
   for (std::size_t i = 0; i < code.images.size(); ++i) {
     const Image& image = code.images[i];
@@ -32,7 +32,7 @@ std::string kind_of(const FatbinCode& code) {
 Fix DeviceFixes::find(const FatbinCode& code, const Judgement& judgement) {
   const bool lacks_code = judgement.verdict == Verdict::uncovered && !judgement.image;
   if (lacks_code && DeviceLinks::is_runtime(code)) return fix_of_runtime(*device_.capability);
-  const auto [known, is_new] = found_.try_emplace(kind_of(code) + "|" + judgement.reason);
+  const auto [known, is_new] = found_.try_emplace(fix_key(code) + "|" + judgement.reason);
   if (is_new)
     known->second = find_fix({code, device_, policy_.judge, policy_.scope == Scope::library}, judgement);
   return known->second;
@@ -52,7 +52,7 @@ void DeviceFixes::note_kind(const FatbinCode& code, const Judgement& judgement) 
   if (!any_ahead || kinds_.size() >= kCausesMost) return;
   const bool runs = judgement.verdict == Verdict::sass || judgement.verdict == Verdict::jit ||
                     judgement.code == kUnsupportedPtxVersion || judgement.code == kInvalidKernelImage;
-  kinds_.try_emplace(kind_of(code), KindOfFatbin{without_names(code), runs});
+  kinds_.try_emplace(fix_key(code), KindOfFatbin{without_names(code), runs});
 }
 
 std::vector<KindOfFatbin> DeviceFixes::take_kinds() {

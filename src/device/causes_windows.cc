@@ -1,6 +1,7 @@
 #include "base/printable.h"
 #include "base/text.h"
-#include "device/diagnose.h"
+#include "device/causes.h"
+#include "device/failure_words.h"
 
 namespace archguard {
 

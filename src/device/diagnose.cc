@@ -6,7 +6,9 @@
 #include "base/text.h"
 #include "compat/driver.h"
 #include "compat/rules.h"
+#include "device/causes.h"
 #include "device/driver_library.h"
+#include "device/failure_words.h"
 #include "device/isolated_child.h"
 
 namespace archguard {

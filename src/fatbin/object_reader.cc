@@ -7,16 +7,13 @@
 #include "base/parallel.h"
 #include "base/text.h"
 #include "fatbin/bare_image.h"
-#include "fatbin/dynamic_symbols.h"
+#include "fatbin/completeness.h"
 #include "fatbin/format.h"
-#include "fatbin/host_references.h"
-#include "fatbin/link_time_code.h"
 #include "fatbin/nvvm_image.h"
 #include "fatbin/offload_reader.h"
 #include "fatbin/region_reader.h"
 #include "fatbin/registrations.h"
 #include "fatbin/runtime_code.h"
-#include "io/window.h"
 
 namespace archguard::fatbin {
 namespace {
@@ -26,12 +23,6 @@ constexpr std::uint64_t kObjectPart = std::uint64_t{4} << 20;
 constexpr std::size_t kPiecesAhead = 32;
 // What a piece may hold before its turn comes: bounds the memory that a hostile file costs.
 constexpr std::size_t kEntriesAhead = 1 << 14;
-
-// The host code of an object made with -rdc=true registers through a function of this name and a suffix of
-// its own, which the device linker writes. A file that still wants it from elsewhere was linked without: what
-// its relocatable fat binaries hold never became a fat binary that runs, and loading it fails.
-constexpr std::string_view kLinkedRegistration = "__cudaRegisterLinkedBinary";
-constexpr const char* kRebuild = "build it anew, and keep the sections .nv_fatbin and __nv_relfatbin";
 
 struct Span {
   std::uint64_t begin = 0, end = 0;
@@ -64,15 +55,8 @@ class ObjectReader {
     if (!stopped_ && errors_ == 0 && !out_.holds_fatbins() && !loads_code())
       read_pieces(plan_code(threads > 1), threads);
     if (stopped_) return;
-    check_registrations();
-    if (errors_ != 0) return;
-    if (host_.linked && !out_.link_ids.empty()) out_.references = read_host_references(source_, host_);
-    if (host_.linked)
-      check_device_link();
-    else
-      for (Error& error :
-           link_time_code_in(source_, host_, list_.fat_binaries() != 0, object_name(out_.path, out_.member)))
-        code_.errors.push_back(std::move(error));
+    for (Error& error : check_completeness(source_, host_, out_, list_, errors_ == 0))
+      code_.errors.push_back(std::move(error));
   }
 
  private:
@@ -230,78 +214,6 @@ class ObjectReader {
       end = std::max(end, section_end);
     }
     return spans;
-  }
-
-  // Each fat binary that the host code registers must be there, and be read. Some may have been removed
-  // (objcopy -R) or overwritten: that is no file without device code. Where the file does not tell the place
-  // of some, at least their number must be.
-  void check_registrations() {
-    const RegistrationProblems problems = read_registrations(source_, host_, out_);
-    if (errors_ != 0) return;
-    if (problems.overlap)
-      code_.errors.push_back(
-          {object_name(out_.path, out_.member), "sections that register fat binaries overlap", kRebuild});
-    if (!problems.lost.empty()) {
-      const std::size_t more = problems.lost.size() - 1;
-      const std::uint64_t offset = problems.lost.front().offset;
-      const Section* section = section_at(offset);
-      code_.errors.push_back(
-          {place_name(object_name(out_.path, out_.member), section != nullptr ? section->name : "",
-                      offset - (section != nullptr ? section->offset : 0)),
-           "the file registers a fat binary here, and none can be read" +
-               (more == 0 ? "" : "; and " + std::to_string(more) + " more elsewhere") +
-               ": device code was removed or overwritten",
-           kRebuild});
-    }
-    if (problems.unresolved <= problems.unclaimed) return;
-    const auto section = std::find_if(host_.sections.begin(), host_.sections.end(), [](const Section& each) {
-      return is_registration_section(each.name) && each.has_bytes;
-    });
-    code_.errors.push_back({place_name(object_name(out_.path, out_.member), section->name, 0),
-                            "registers " + count_of(out_.registrations.size(), "fat binary", "fat binaries") +
-                                ", and the file holds " + std::to_string(list_.fat_binaries()) +
-                                ": device code was removed or overwritten",
-                            kRebuild});
-  }
-
-  const Section* section_at(std::uint64_t offset) const {
-    for (const Section* section : sections_)
-      if (offset >= section->offset && offset - section->offset < section->size) return section;
-    return nullptr;
-  }
-
-  void check_device_link() {
-    const Fatbin* relocatable = list_.relocatable();
-    if (host_.format != HostFormat::elf || relocatable == nullptr) return;
-    const std::string wanted = wanted_registration();
-    if (!wanted.empty()) return add_not_linked(*relocatable, "the file wants " + wanted);
-    // A static program wants nothing from elsewhere, and may hold functions of that name that do nothing.
-    if (const auto unlinked = not_device_linked(out_))
-      add_not_linked(out_.fatbins[unlinked->fatbin],
-                     unlinked->id.empty() ? "the file registers no device link"
-                                          : "no device link of the file has '" + unlinked->id + "'");
-  }
-
-  void add_not_linked(const Fatbin& fatbin, const std::string& told_by) {
-    code_.errors.push_back(
-        {where(out_, fatbin),
-         "was not device-linked: " + told_by + ", and no kernel of -rdc=true runs without it",
-         "link it with nvcc, or with what nvcc -dlink makes of its objects (CMake: "
-         "CUDA_RESOLVE_DEVICE_SYMBOLS "
-         "ON)"});
-  }
-
-  // The first symbol of that name that the loader must find elsewhere.
-  std::string wanted_registration() {
-    const Section* names = section_of(host_, ".dynstr");
-    Window texts(source_, 256, 128);
-    std::string wanted;
-    visit_wanted_symbols(source_, host_, [&](const WantedSymbol& symbol) {
-      auto name = texts.text_at(names->offset + symbol.name, 127);
-      if (name && starts_with(*name, kLinkedRegistration)) wanted = std::move(*name);
-      return wanted.empty();
-    });
-    return wanted;
   }
 
   // Takes the fat binaries out of it, with their memory.

@@ -118,6 +118,71 @@ bool is_msvc_gl(ByteView start) {
   return in.u16(0) == 0 && in.u16(2) == 0xffff && in.part(12, kClass.size()).text() == kClass;
 }
 
+namespace {
+
+// Why nothing of such a file can be read.
+Error not_recognized(ByteView start, const std::string& name) {
+  if (is_git_lfs_pointer(start))
+    return {name, "is a pointer of git-lfs, not the file itself", "git lfs pull"};
+  if (is_git_annex_pointer(start))
+    return {name, "is a pointer of git-annex, not the file itself", "git annex get"};
+  return {name, start.size == 0 ? "is empty" : "is no ELF or PE file, archive, fat binary, cubin or PTX", {}};
+}
+
+// The objects of an `ar` archive. `outer`: its own name as a member of a zip file, or empty.
+struct ArchiveVisit {
+  const ByteSource& source;
+  const std::string& path;
+  const std::string& outer;
+  const std::function<void(const HostObject&)>& visit;
+  HostFile& file;
+
+  void run() {
+    file.archive = true;
+    const auto add = [&](const ArchiveMember& member) { visit_member(member); };
+    const auto fail = [&](const std::string& member, Error error) { this->fail(member, std::move(error)); };
+    const OpenFile open_beside = beside(path);
+    const auto open = [&](const std::string& member) -> Result<std::shared_ptr<const ByteSource>> {
+      if (outer.empty()) return open_beside(member);
+      return Error{{}, "is a file beside a thin archive, which a zip file cannot hold", {}};
+    };
+    const Status status = visit_archive(source, open, add, fail);
+    if (!status) file.errors.push_back({object_name(path, outer), status.error().what, status.error().fix});
+  }
+
+  std::string name_of(const std::string& member) const {
+    return outer.empty() ? member : object_name(outer, member);
+  }
+
+  void fail(const std::string& member, Error error) {
+    error.where = object_name(path, name_of(member));
+    file.errors.push_back(std::move(error));
+  }
+
+  void visit_member(const ArchiveMember& member) {
+    HostObject object;
+    object.member = name_of(member.name);
+    object.elsewhere = member.elsewhere;
+    object.offset = member.offset;
+    object.size = member.size;
+    const PartSource part = bytes_of(object, source);
+    const std::string where = object_name(path, object.member);
+    auto start = read_start(part);
+    if (!start) return fail(member.name, start.error());
+    if (has_archive_magic(*start))
+      return fail(
+          member.name,
+          {{}, "is an archive within an archive, which no linker reads", "unpack it and name its objects"});
+    if (is_zip(*start))
+      return fail(member.name,
+                  {{}, "is a zip file within an archive, which is not read", "unpack it and name it"});
+    if (!is_left_to_linker(*start, where, file)) read_object(part, *start, where, object, file.errors);
+    visit(object);
+  }
+};
+
+}  // namespace
+
 HostFile visit_host_file(const ByteSource& source, const std::string& path, const std::string& outer,
                          const std::function<void(const HostObject&)>& visit) {
   HostFile file;
@@ -125,83 +190,28 @@ HostFile visit_host_file(const ByteSource& source, const std::string& path, cons
   auto start = read_start(source);
   if (!start) {
     file.errors.push_back({name, start.error().what, {}});
-    return file;
-  }
-  if (is_zip(*start)) {
+  } else if (is_zip(*start)) {
     file.errors.push_back(
         {name, "is a zip file, whose members are files of their own", "unpack it and name the folder"});
-    return file;
-  }
-  if (is_debian_package(*start)) {
+  } else if (is_debian_package(*start)) {
     file.recognized = false;
     file.errors.push_back({name, "is a Debian package, which is not read",
                            "unpack it and name the folder: dpkg-deb -x " + path + " DIR"});
-    return file;
-  }
-  if (has_archive_magic(*start)) {
-    file.archive = true;
-    const auto name_of = [&](const std::string& member) {
-      return outer.empty() ? member : object_name(outer, member);
-    };
-    const auto fail = [&](const std::string& member, Error error) {
-      error.where = object_name(path, name_of(member));
-      file.errors.push_back(std::move(error));
-    };
-    const OpenFile open_beside = beside(path);
-    const auto open = [&](const std::string& member) -> Result<std::shared_ptr<const ByteSource>> {
-      if (outer.empty()) return open_beside(member);
-      return Error{{}, "is a file beside a thin archive, which a zip file cannot hold", {}};
-    };
-    const auto visit_member = [&](const ArchiveMember& member) {
-      HostObject object;
-      object.member = name_of(member.name);
-      object.elsewhere = member.elsewhere;
-      object.offset = member.offset;
-      object.size = member.size;
-      const PartSource part = bytes_of(object, source);
-      const std::string where = object_name(path, object.member);
-      auto member_start = read_start(part);
-      if (!member_start) return fail(member.name, member_start.error());
-      if (has_archive_magic(*member_start))
-        return fail(
-            member.name,
-            {{}, "is an archive within an archive, which no linker reads", "unpack it and name its objects"});
-      if (is_zip(*member_start))
-        return fail(member.name,
-                    {{}, "is a zip file within an archive, which is not read", "unpack it and name it"});
-      if (!is_left_to_linker(*member_start, where, file))
-        read_object(part, *member_start, where, object, file.errors);
+  } else if (has_archive_magic(*start)) {
+    ArchiveVisit{source, path, outer, visit, file}.run();
+  } else if (is_left_to_linker(*start, name, file)) {
+    file.recognized = false;
+  } else {
+    HostObject object;
+    object.member = outer;
+    object.size = source.size();
+    read_object(source, *start, name, object, file.errors);
+    file.recognized = object.format != HostFormat::other;
+    if (file.recognized)
       visit(object);
-    };
-    const Status status = visit_archive(source, open, visit_member, fail);
-    if (!status) file.errors.push_back({name, status.error().what, status.error().fix});
-    return file;
+    else
+      file.errors.push_back(not_recognized(*start, name));
   }
-  if (is_left_to_linker(*start, name, file)) {
-    file.recognized = false;
-    return file;
-  }
-  HostObject object;
-  object.member = outer;
-  object.size = source.size();
-  read_object(source, *start, name, object, file.errors);
-  if (object.format == HostFormat::other) {
-    file.recognized = false;
-    if (is_git_lfs_pointer(*start)) {
-      file.errors.push_back({name, "is a pointer of git-lfs, not the file itself", "git lfs pull"});
-      return file;
-    }
-    if (is_git_annex_pointer(*start)) {
-      file.errors.push_back({name, "is a pointer of git-annex, not the file itself", "git annex get"});
-      return file;
-    }
-    file.errors.push_back(
-        {name,
-         source.size() == 0 ? "is empty" : "is no ELF or PE file, archive, fat binary, cubin or PTX",
-         {}});
-    return file;
-  }
-  visit(object);
   return file;
 }
 

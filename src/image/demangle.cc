@@ -5,11 +5,8 @@
 #include <cxxabi.h>
 #include <memory>
 
-#include "image/symbol_name.h"
-
-#ifndef _WIN32
 #include "base/answering_child.h"
-#endif
+#include "image/symbol_name.h"
 
 namespace archguard {
 namespace {
@@ -30,26 +27,20 @@ std::string demangle_here(const std::string& name) {
   return status == 0 && text ? std::string(text.get()) : name;
 }
 
-#ifndef _WIN32
 AnsweringChild& child() {
   static AnsweringChild one(demangle_here);
   return one;
 }
-#endif
 
 std::string demangle_apart(const std::string& name) {
-#ifndef _WIN32
   if (const auto text = child().ask(name)) return *text;
-#endif
   return name;
 }
 
 }  // namespace
 
 void prepare_demangle() {
-#ifndef _WIN32
   child().prepare();
-#endif
 }
 
 std::string demangle(const std::string& name) {

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "base/text.h"
+#include "device/causes.h"
 
 using namespace archguard;
 

@@ -1,0 +1,111 @@
+#include "fatbin/completeness.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "fatbin/dynamic_symbols.h"
+#include "fatbin/host_references.h"
+#include "fatbin/link_time_code.h"
+#include "fatbin/registrations.h"
+#include "io/window.h"
+
+namespace archguard::fatbin {
+namespace {
+
+// The host code of an object made with -rdc=true registers through a function of this name and a suffix of
+// its own, which the device linker writes. A file that still wants it from elsewhere was linked without: what
+// its relocatable fat binaries hold never became a fat binary that runs, and loading it fails.
+constexpr std::string_view kLinkedRegistration = "__cudaRegisterLinkedBinary";
+
+// The section that holds this byte; null where none does.
+const Section* section_at(const HostObject& host, std::uint64_t offset) {
+  for (const Section& section : host.sections)
+    if (section.has_bytes && offset >= section.offset && offset - section.offset < section.size)
+      return &section;
+  return nullptr;
+}
+
+Error lost_fatbins(const HostObject& host, const std::string& name,
+                   const std::vector<LostRegistration>& lost) {
+  const std::size_t more = lost.size() - 1;
+  const std::uint64_t offset = lost.front().offset;
+  const Section* section = section_at(host, offset);
+  return {place_name(name, section != nullptr ? section->name : "",
+                     offset - (section != nullptr ? section->offset : 0)),
+          "the file registers a fat binary here, and none can be read" +
+              (more == 0 ? "" : "; and " + std::to_string(more) + " more elsewhere") +
+              ": device code was removed or overwritten",
+          kRebuild};
+}
+
+std::vector<Error> answer_registrations(const HostObject& host, const DeviceObject& out,
+                                        const RegistrationProblems& problems, std::size_t fat_binaries) {
+  std::vector<Error> errors;
+  const std::string name = object_name(out.path, out.member);
+  if (problems.overlap) errors.push_back({name, "sections that register fat binaries overlap", kRebuild});
+  if (!problems.lost.empty()) errors.push_back(lost_fatbins(host, name, problems.lost));
+  if (problems.unresolved <= problems.unclaimed) return errors;
+  const auto section = std::find_if(host.sections.begin(), host.sections.end(), [](const Section& each) {
+    return is_registration_section(each.name) && each.has_bytes;
+  });
+  errors.push_back({place_name(name, section->name, 0),
+                    "registers " + count_of(out.registrations.size(), "fat binary", "fat binaries") +
+                        ", and the file holds " + std::to_string(fat_binaries) +
+                        ": device code was removed or overwritten",
+                    kRebuild});
+  return errors;
+}
+
+// The first symbol of that name that the loader must find elsewhere.
+std::string wanted_registration(const ByteSource& source, const HostObject& host) {
+  const Section* names = section_of(host, ".dynstr");
+  Window texts(source, 256, 128);
+  std::string wanted;
+  visit_wanted_symbols(source, host, [&](const WantedSymbol& symbol) {
+    auto name = texts.text_at(names->offset + symbol.name, 127);
+    if (name && starts_with(*name, kLinkedRegistration)) wanted = std::move(*name);
+    return wanted.empty();
+  });
+  return wanted;
+}
+
+Error not_linked(const DeviceObject& out, const Fatbin& fatbin, const std::string& told_by) {
+  return {where(out, fatbin),
+          "was not device-linked: " + told_by + ", and no kernel of -rdc=true runs without it",
+          "link it with nvcc, or with what nvcc -dlink makes of its objects (CMake: "
+          "CUDA_RESOLVE_DEVICE_SYMBOLS ON)"};
+}
+
+std::optional<Error> check_device_link(const ByteSource& source, const HostObject& host,
+                                       const DeviceObject& out, const Fatbin* relocatable) {
+  if (host.format != HostFormat::elf || relocatable == nullptr) return std::nullopt;
+  const std::string wanted = wanted_registration(source, host);
+  if (!wanted.empty()) return not_linked(out, *relocatable, "the file wants " + wanted);
+  // A static program wants nothing from elsewhere, and may hold functions of that name that do nothing.
+  const auto unlinked = not_device_linked(out);
+  if (!unlinked) return std::nullopt;
+  return not_linked(out, out.fatbins[unlinked->fatbin],
+                    unlinked->id.empty() ? "the file registers no device link"
+                                         : "no device link of the file has '" + unlinked->id + "'");
+}
+
+}  // namespace
+
+std::vector<Error> check_completeness(const ByteSource& source, const HostObject& host, DeviceObject& out,
+                                      const FatbinList& list, bool whole) {
+  const RegistrationProblems problems = read_registrations(source, host, out);
+  if (!whole) return {};
+  std::vector<Error> errors = answer_registrations(host, out, problems, list.fat_binaries());
+  if (!host.linked) {
+    for (Error& error :
+         link_time_code_in(source, host, list.fat_binaries() != 0, object_name(out.path, out.member)))
+      errors.push_back(std::move(error));
+    return errors;
+  }
+  if (!out.link_ids.empty()) out.references = read_host_references(source, host);
+  if (auto error = check_device_link(source, host, out, list.relocatable()))
+    errors.push_back(std::move(*error));
+  return errors;
+}
+
+}  // namespace archguard::fatbin
