@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "base/text.h"
-#include "coverage/outcome.h"
+#include "coverage/verification.h"
 
 namespace archguard {
 namespace {

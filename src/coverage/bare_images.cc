@@ -5,7 +5,7 @@
 #include "compat/told_archs.h"
 #include "coverage/choices.h"
 #include "coverage/judge_fatbin.h"
-#include "coverage/refusal.h"
+#include "coverage/ptx_refusal.h"
 
 namespace archguard {
 namespace {

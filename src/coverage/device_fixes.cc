@@ -6,7 +6,7 @@
 #include "compat/driver.h"
 #include "coverage/device_driver.h"
 #include "coverage/device_link.h"
-#include "coverage/failures.h"
+#include "coverage/failures_by_cause.h"
 
 namespace archguard {
 namespace {

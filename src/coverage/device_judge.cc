@@ -9,7 +9,7 @@
 #include "coverage/device_driver.h"
 #include "coverage/device_fixes.h"
 #include "coverage/embedded_failure.h"
-#include "coverage/failures.h"
+#include "coverage/failures_by_cause.h"
 #include "coverage/library_scope.h"
 #include "coverage/other_order.h"
 #include "coverage/untold_links.h"

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "coverage/expect.h"
+#include "coverage/expected_images.h"
 #include "coverage/judge_fatbin.h"
 #include "coverage/verify.h"
 

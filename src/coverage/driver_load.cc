@@ -5,7 +5,7 @@
 #include "compat/driver.h"
 #include "compat/rules.h"
 #include "coverage/fit.h"
-#include "coverage/refusal.h"
+#include "coverage/ptx_refusal.h"
 
 namespace archguard {
 namespace {
@@ -78,7 +78,7 @@ Judgement load_sass(const Image& image, std::size_t index, const Device& device,
   return refused;
 }
 
-Judgement refused_for(const Refusal& refusal, const Device& device, std::size_t index) {
+Judgement refused_for(const DeviceRefusal& refusal, const Device& device, std::size_t index) {
   Judgement judgement = failed(refusal.code, refusal.reason, index);
   judgement.mend = refusal.mend;
   judgement.needs_driver = refusal.taken_from;
@@ -154,7 +154,7 @@ std::optional<Judgement> refuse_parameters(const Image& image, Version isa, std:
 
 // PTX that fits the device: does the driver compile it?
 Judgement load_ptx(const FatbinCode& code, std::size_t index, const Device& device, const Use& use,
-                   const std::optional<Refusal>& refusal, Judgement judgement) {
+                   const std::optional<DeviceRefusal>& refusal, Judgement judgement) {
   const Image& image = code.images[index];
   if (image.code->relocatable && use.step == Step::load && !refusal) {
     std::string reason =
@@ -200,7 +200,7 @@ Judgement try_driver(const FatbinCode& code, std::size_t index, const Device& de
   Judgement judgement;
   judgement.image = index;
   judgement.verdict = is_native(image.entry.kind) ? Verdict::sass : Verdict::jit;
-  const auto refusal = refusal_of(image, *device.capability);
+  const auto refusal = device_refusal_of(image, *device.capability);
   if (use.step == Step::link)  // by nvlink, which needs no driver
     return refusal && !refusal->taken_from ? refused_for(*refusal, device, index) : judgement;
   if (auto refused = refuse_zstd(image, index, device, use, judgement)) return *std::move(refused);

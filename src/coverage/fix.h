@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "compat/toolkit.h"
-#include "coverage/expect.h"
+#include "coverage/expected_images.h"
 #include "coverage/fix_target.h"
 #include "coverage/judge_fatbin.h"
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/text.h"
-#include "coverage/failures.h"
+#include "coverage/failures_by_cause.h"
 
 namespace archguard {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "coverage/embedded.h"
-#include "coverage/expect.h"
+#include "coverage/expected_images.h"
 #include "coverage/fix.h"
 #include "coverage/for_others.h"
 #include "coverage/judge_fatbin.h"

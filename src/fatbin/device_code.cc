@@ -1,9 +1,9 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "fatbin/device_object.h"
 #include "fatbin/fatbin.h"
 #include "fatbin/format.h"
-#include "fatbin/object_reader.h"
 #include "fatbin/registrations.h"
 #include "fatbin/zip_visitor.h"
 #include "host/host_file.h"
@@ -26,7 +26,7 @@ DeviceCode read_device_code(const ByteSource& source, const std::string& path, c
     object.elsewhere = host.elsewhere;
     object.linked = host.linked;
     const PartSource part = bytes_of(object, source);
-    fatbin::read_object(part, host, object, code, kept);
+    fatbin::read_device_object(part, host, object, code, kept);
     const bool is_program = host.linked && host.member == member &&
                             (host.format == HostFormat::elf || host.format == HostFormat::pe);
     if (is_program) code.packed_at = packed_in_program(part, host);
@@ -52,7 +52,7 @@ DeviceCode search_device_code(const ByteSource& source, const std::string& path,
   HostObject host;
   host.member = member;
   host.size = source.size();
-  fatbin::read_object(source, host, object, code, kept);
+  fatbin::read_device_object(source, host, object, code, kept);
   code.objects.push_back(std::move(object));
   return code;
 }

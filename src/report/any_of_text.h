@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "coverage/outcome.h"
 #include "coverage/pickable.h"
+#include "coverage/verification.h"
 #include "report/style.h"
 
 namespace archguard {

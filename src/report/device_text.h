@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "coverage/outcome.h"
+#include "coverage/verification.h"
 
 namespace archguard {
 

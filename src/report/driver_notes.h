@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "coverage/outcome.h"
+#include "coverage/verification.h"
 
 namespace archguard {
 

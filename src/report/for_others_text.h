@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "coverage/outcome.h"
+#include "coverage/verification.h"
 
 namespace archguard {
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "coverage/outcome.h"
+#include "coverage/verification.h"
 #include "fatbin/fatbin.h"
 
 namespace archguard {

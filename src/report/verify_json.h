@@ -1,7 +1,7 @@
 #pragma once
 
 #include "base/text_source.h"
-#include "coverage/outcome.h"
+#include "coverage/verification.h"
 
 namespace archguard {
 

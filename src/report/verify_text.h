@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "coverage/outcome.h"
+#include "coverage/verification.h"
 #include "report/style.h"
 
 namespace archguard {

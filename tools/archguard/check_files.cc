@@ -7,7 +7,7 @@
 #include "check_state.h"
 #include "check_target.h"
 #include "commands.h"
-#include "coverage/outcome.h"
+#include "coverage/verification.h"
 #include "report/verify_json.h"
 #include "target_parameters.h"
 #include "terminal.h"

@@ -12,7 +12,7 @@
 #include "base/write_file.h"
 #include "check_state.h"
 #include "commands.h"
-#include "coverage/outcome.h"
+#include "coverage/verification.h"
 #include "host/archive.h"
 #include "report/verify_json.h"
 #include "select/select.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "coverage/outcome.h"
+#include "coverage/verification.h"
 #include "installed.h"
 
 namespace archguard {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "coverage/outcome.h"
+#include "coverage/verification.h"
 #include "device/device.h"
 
 namespace archguard {

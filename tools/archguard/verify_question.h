@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "commands.h"
-#include "coverage/outcome.h"
+#include "coverage/verification.h"
 #include "coverage/verify.h"
 
 namespace archguard {

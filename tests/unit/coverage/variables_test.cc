@@ -1,7 +1,7 @@
 // Fat binaries of variables: what they ask for, and what an image lacks.
 #include <doctest/doctest.h>
 
-#include "coverage/expect.h"
+#include "coverage/expected_images.h"
 #include "coverage/judge_fatbin.h"
 #include "fatbins.h"
 

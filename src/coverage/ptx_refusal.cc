@@ -1,4 +1,4 @@
-#include "coverage/refusal.h"
+#include "coverage/ptx_refusal.h"
 
 #include <algorithm>
 
@@ -18,18 +18,19 @@ bool wants_device_sync(const Image& image) {
   return std::find(wanted.begin(), wanted.end(), kSynchronize) != wanted.end();
 }
 
-std::optional<Refusal> refusal_of(const Image& image, ComputeCapability device) {
+std::optional<DeviceRefusal> device_refusal_of(const Image& image, ComputeCapability device) {
   if (image.entry.kind != EntryKind::ptx || !image.code) return std::nullopt;
   if (lacks_device_sync(device) && wants_device_sync(image))
-    return Refusal{kUnsupportedDeviceSync,
-                   std::string("its PTX calls ") + kSynchronize +
-                       " on the device, which devices of 9.0 and newer do not have",
-                   std::string("leave that call of ") + kSynchronize +
-                       " out for 9.0 and newer (#if __CUDA_ARCH__ < 900), and compile for compute_90 as well",
-                   {}};
+    return DeviceRefusal{
+        kUnsupportedDeviceSync,
+        std::string("its PTX calls ") + kSynchronize +
+            " on the device, which devices of 9.0 and newer do not have",
+        std::string("leave that call of ") + kSynchronize +
+            " out for 9.0 and newer (#if __CUDA_ARCH__ < 900), and compile for compute_90 as well",
+        {}};
   if (!image.code->refused) return std::nullopt;
-  return Refusal{kInvalidPtx, image.code->refused->reason, image.code->refused->mend,
-                 image.code->refused->taken_from};
+  return DeviceRefusal{kInvalidPtx, image.code->refused->reason, image.code->refused->mend,
+                       image.code->refused->taken_from};
 }
 
 }  // namespace archguard

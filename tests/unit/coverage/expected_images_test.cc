@@ -1,4 +1,4 @@
-#include "coverage/expect.h"
+#include "coverage/expected_images.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "coverage/outcome.h"
+#include "coverage/verification.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "coverage/refusal.h"
+#include "coverage/ptx_refusal.h"
 
 #include <doctest/doctest.h>
 

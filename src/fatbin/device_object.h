@@ -10,7 +10,7 @@
 namespace archguard::fatbin {
 
 // Finds and reads the fat binaries of one host object into `out`. `source` is the object's bytes.
-void read_object(const ByteSource& source, const HostObject& host, DeviceObject& out, DeviceCode& code,
-                 Kept& kept);
+void read_device_object(const ByteSource& source, const HostObject& host, DeviceObject& out, DeviceCode& code,
+                        Kept& kept);
 
 }  // namespace archguard::fatbin

@@ -1,4 +1,4 @@
-#include "coverage/failures.h"
+#include "coverage/failures_by_cause.h"
 
 #include <algorithm>
 #include <tuple>

@@ -10,7 +10,7 @@
 namespace archguard {
 
 // Why compilers make no SASS for a device of PTX that fits it.
-struct Refusal {
+struct DeviceRefusal {
   int code = 0;
   std::string reason, mend;
   std::optional<Version> taken_from;  // those of this CUDA and newer do; nothing where none does
@@ -20,6 +20,6 @@ struct Refusal {
 bool wants_device_sync(const Image& image);
 
 // Nothing where none is known: PTX is taken to be what a compiler has assembled.
-std::optional<Refusal> refusal_of(const Image& image, ComputeCapability device);
+std::optional<DeviceRefusal> device_refusal_of(const Image& image, ComputeCapability device);
 
 }  // namespace archguard

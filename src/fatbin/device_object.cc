@@ -1,4 +1,4 @@
-#include "fatbin/object_reader.h"
+#include "fatbin/device_object.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -292,8 +292,8 @@ Result<Fatbin> read_bare_nvvm(const ByteSource& source) {
 
 }  // namespace
 
-void read_object(const ByteSource& source, const HostObject& host, DeviceObject& out, DeviceCode& code,
-                 Kept& kept) {
+void read_device_object(const ByteSource& source, const HostObject& host, DeviceObject& out, DeviceCode& code,
+                        Kept& kept) {
   switch (host.format) {
     case HostFormat::cubin:
       return add_bare(read_bare_cubin(source, host), out, code);
