@@ -4,7 +4,7 @@ Each message(...) of cmake/ must stand whole in a test.cmake: what it prints bet
 its last, in one text that is given to errs, warns, tells or says (or to a helper of that file, which may leave out the
 command's name in front); and so must each text that a variable brings into one. DEBUG is exempt: it shows command lines.
 And no step may tell more than four status lines (tells), and docs/guide/troubleshooting.md may have no heading of
-ArchGuard that none of these texts has, nor of archguard that tests/cli does not compare. --list shows each message and where it is compared.
+ArchGuard that none of these texts has, nor of archguard that neither tests/cli nor tests/golden compares. --list shows each message and where it is compared.
 """
 import collections
 import pathlib
@@ -109,6 +109,8 @@ for message in messages():
 # The headings of the troubleshooting page are such messages, too, or such as archguard prints: names and versions aside.
 printed = [line for path in (root / "tests/cli").rglob("*.cc")
            for line in re.sub(r'"\s*\n\s*"', "", path.read_text(encoding="utf-8")).splitlines()]
+printed += [line[3:] for path in (root / "tests/golden").rglob("*.txt")
+            for line in path.read_text(encoding="utf-8").splitlines() if line[:2] in ("1|", "2|")]
 page = (root / "docs/guide/troubleshooting.md").read_text(encoding="utf-8")
 for heading in re.findall(r"(?m)^## (.*(?:archguard|ArchGuard|of this compilation).*)$", page):
     pieces = re.split(r" *(?:…|'foo'|\b13\.0\b) *", re.sub(r"^archguard_\w+: ", "", heading))

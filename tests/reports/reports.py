@@ -3,7 +3,7 @@
     reports.py --archguard PATH --arch-probe PATH --fixture PATH --fake-driver FOLDER [--update] DOCUMENT
 
 Fails where DOCUMENT is not what the programs say; with --update writes it instead. Each report is a binary as that
-project shipped it, made small by fixture.cc (the same kinds and architectures of images), or the fleet and the
+project shipped it, made small by tests/support/fixture (the same kinds and architectures of images), or the fleet and the
 toolkit of its build, and one command.
 """
 import argparse

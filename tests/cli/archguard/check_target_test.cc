@@ -286,7 +286,8 @@ TEST_CASE("Objects of LLVM's bitcode are passed over where no CUDA source was co
     return text_of(
         ArchiveBuilder{}.member(name, bytes_of(bitcode)).member("k.cu.o", bytes_of(library({80}))).bytes());
   };
-  const std::string note = "archguard: note: target 'app' has 1 object of LLVM bitcode or MSVC's /GL, passed over, since ";
+  const std::string note =
+      "archguard: note: target 'app' has 1 object of LLVM bitcode or MSVC's /GL, passed over, since ";
   auto done = check(library({80}), "main.cpp.o");
   CHECK(done.exit_code == 0);
   CHECK(done.err.find(note) == 0);

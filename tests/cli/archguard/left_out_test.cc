@@ -66,22 +66,3 @@ TEST_CASE("of two like lines one is left out; what was left out by the compiler 
         "a.fatbin: 1 of 2 covered; 1 excluded at configure: 6.1, last toolkit 12.9\n"
         "archguard: note: not judged: MX330 (6.1, fleet.csv:3): in repair\n");
 }
-
-TEST_CASE("a word is no reason, and a fleet of nothing but exclusions asks for nothing") {
-  const auto refused = [](const std::string& fleet) {
-    const TemporaryFolder folder;
-    fill(folder, fleet);
-    const RunOutput run = run_archguard({"verify", "a.fatbin", "--fleet", "fleet.csv"}, folder.path());
-    CHECK(run.exit_code == 2);
-    CHECK(run.out.empty());
-    return run.err;
-  };
-  CHECK(
-      refused("compute_cap, excluded\n8.0,\n3.5, yes\n") ==
-      "archguard: error: fleet.csv:3: excluded is 'yes', expected the reason why the device is left out, or "
-      "nothing\n"
-      "  fix: write why, such as: display card\n");
-  CHECK(refused("compute_cap, excluded\n3.5, display card\n8.0, in repair\n") ==
-        "archguard: error: every device is left out by the column excluded: nothing is asked for\n"
-        "  fix: leave that field empty in the lines of the devices to build for\n");
-}

@@ -70,34 +70,6 @@ TEST_CASE("devices of one capability and driver are one class") {
   CHECK(classes_of(devices).size() == 1);
 }
 
-TEST_CASE("a failure names error, place, kernel, device and fix; the table and the summary follow") {
-  CHECK(
-      verify_text(example(), {}) ==
-      "archguard: error 209: libfoo.so(.nv_fatbin+0x40): kernel 'gemm(float*)' cannot run on NVIDIA T4 (7.5, "
-      "fleet.csv:4)\n"
-      "  seen as: no kernel image is available for execution on the device\n"
-      "  found: sm_80 cubin, no PTX\n"
-      "  cause: it needs SASS of sm_75\n"
-      "  also: 1 more fat binary of this file\n"
-      "  toolkits: CUDA 9.0 and newer make SASS for 7.5\n"
-      "  fix: add 75-real to CUDA_ARCHITECTURES of target 'foo'\n"
-      "  error 209  NVIDIA T4 (7.5, fleet.csv:4)                       2 fat binaries: 2 without an image\n"
-      "  covered    NVIDIA A100 (8.0, fleet.csv:5) and 1 more like it  2 fat binaries: 2 SASS\n"
-      "libfoo.so: 2 of 3 covered\n");
-}
-
-TEST_CASE("with scope library, containers that do not fit are counted and are no failure") {
-  Verification all = example();
-  DeviceResult& served = all.files[0].devices[0];
-  served = covered();
-  served.fatbins.total = 3;
-  served.fatbins.uncovered = 1;
-  served.kernels.total = 9;
-  CHECK(verify_text(all, {}).find("  covered    NVIDIA T4 (7.5, fleet.csv:4)                       3 "
-                                  "fat binaries: 2 SASS, 1 without an image; "
-                                  "5 of 9 kernels\n") == 0);
-}
-
 TEST_CASE("what the fleet leaves out is said with its reason, and counted nowhere") {
   Verification all = example();
   Device card = gpu("NVIDIA GeForce GT 710", "3.5", "fleet.csv:7");
@@ -112,13 +84,6 @@ TEST_CASE("what the fleet leaves out is said with its reason, and counted nowher
   all.classes = classes_of(all.devices);
   CHECK(all.classes.size() == 2);
   all.files[0].devices[0] = covered();
-  CHECK(verify_text(all, {{}, true, {}}) ==
-        "libfoo.so: 3 of 3 covered\n"
-        "archguard: note: not judged: NVIDIA GeForce GT 710 (3.5, fleet.csv:7) and 3 more like it: display "
-        "card\n"
-        "archguard: note: not judged: NVIDIA GeForce GT 710 (compute capability unknown, fleet.csv:8) and 2 "
-        "more "
-        "like it: old\\nand slow\n");
   CHECK(outcome_of(all) == Outcome::covered);
   const auto json = nlohmann::json::parse(held_text(VerifyJson(all)));
   CHECK(json["devices"][3]["excluded"] == "display card");
@@ -144,12 +109,6 @@ TEST_CASE("a file that cannot be read is unknown, and its neighbours are still j
   broken.devices.resize(2);
   all.files.push_back(broken);
   CHECK(outcome_of(all) == Outcome::unknown);
-  CHECK(verify_text(all, {{}, true, {}}) ==
-        "libfoo.so: 3 of 3 covered\n"
-        "archguard: error: broken.so: is cut short\n"
-        "  fix: build it again\n"
-        "broken.so: not read whole, so nothing counts as covered\n"
-        "broken.so: 0 of 3 covered\n");
 }
 
 TEST_CASE("a device without a capability makes the outcome unknown") {
@@ -178,35 +137,6 @@ TEST_CASE("images that were asked for and are not there") {
                                     "sm_80 cubin, no PTX"});
   all.files.push_back(file);
   CHECK(outcome_of(all) == Outcome::not_covered);
-  CHECK(verify_text(all, {{}, false, "foo"}) ==
-        "archguard: error: t.o(.nv_fatbin+0x40): lacks SASS of sm_90, which CUDA_ARCHITECTURES of target "
-        "'foo' asks for\n"
-        "  found: sm_80 cubin, no PTX\n"
-        "  also: 1 more fat binary of this file\n"
-        "  fix: remove -arch and -gencode flags that override CUDA_ARCHITECTURES of target 'foo' for this "
-        "source "
-        "file\n"
-        "t.o: 0 of 2 fat binaries hold what was asked for\n");
-  CHECK(verify_text(all, {}) ==
-        "archguard: error: t.o(.nv_fatbin+0x40): lacks SASS of sm_90, which was asked for\n"
-        "  found: sm_80 cubin, no PTX\n"
-        "  also: 1 more fat binary of this file\n"
-        "  fix: add 90-real to CMAKE_CUDA_ARCHITECTURES (nvcc: -gencode=arch=compute_90,code=sm_90; "
-        "TORCH_CUDA_ARCH_LIST: 9.0)\n"
-        "t.o: 0 of 2 fat binaries hold what was asked for\n");
-}
-
-TEST_CASE("a waiver that excuses nothing is misspelt, or not needed") {
-  Verification all = example();
-  all.files[0].devices[0] = covered();
-  all.unused_waivers = {{{"gem(float*)", "7.5", "why", "w.csv:2"}, false},
-                        {{"gemm*", "7.5", "why", "w.csv:3"}, true}};
-  CHECK(verify_text(all, {{}, true, {}}) ==
-        "libfoo.so: 3 of 3 covered\n"
-        "archguard: warning: w.csv:2: the waiver for 'gem(float*)' on 7.5 matches no kernel that was read\n"
-        "  fix: look at the spelling; archguard inspect --kernels shows the names\n"
-        "archguard: warning: w.csv:3: the waiver for 'gemm*' on 7.5 was not needed\n"
-        "  fix: delete the line\n");
 }
 
 TEST_CASE("no device code is the answer only where no file holds any") {
