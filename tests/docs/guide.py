@@ -117,13 +117,13 @@ def main():
         reason = lacks(program, version)
         if reason:
             print("SKIPPED: " + reason)
-            return
+            sys.exit(77)
     nvcc = shutil.which("nvcc")
     wheel = next(options.aarch64.glob("*.whl"), None) if options.aarch64 else None
     if options.aarch64 and not (wheel and shutil.which("aarch64-linux-gnu-g++")):
         print("SKIPPED: needs aarch64-linux-gnu-g++ (Debian: g++-aarch64-linux-gnu) and the wheel of "
               "tests/support/fetch %s" % options.aarch64.name)
-        return
+        sys.exit(77)
     work = options.work.absolute()
     shutil.rmtree(work, ignore_errors=True)
     for folder in ("app", "staged", "driver"):
