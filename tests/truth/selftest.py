@@ -1,4 +1,4 @@
-"""The recorder and the replay, tried without a GPU: selftest.py ARCHGUARD TRUTH_JUDGE FAKE_DRIVER_FOLDER CLAIMS
+"""The recorder and the replay, tried without a GPU: selftest.py ARCHGUARD TRUTH_JUDGE FAKE_DRIVER_FOLDER CLAIMS [OPTION OF UNITTEST]...
 
 The recorder must stop with exit 3 and the reason before it writes anything, and make every case that the table of open
 claims in CLAIMS (docs/reference/compatibility.md) names; the replay must agree with a right record and name a wrong one.
@@ -34,6 +34,18 @@ def nvcc_or_skip(test):
     return nvcc
 
 
+MADE = {}  # by kinds, since nvcc takes its time
+
+
+def fatbin_of(test, kinds):
+    if kinds not in MADE:
+        with tempfile.TemporaryDirectory() as folder:
+            maker = Maker(nvcc_or_skip(test), folder)
+            with open(maker.fatbin([maker.image("elf", kind) for kind in kinds]), "rb") as file:
+                MADE[kinds] = file.read()
+    return MADE[kinds]
+
+
 class RecorderTest(unittest.TestCase):
     def on_a_machine(self, lines, *arguments):
         with tempfile.NamedTemporaryFile("w") as machine:
@@ -67,6 +79,8 @@ class RecorderTest(unittest.TestCase):
     def test_usage(self):
         self.assertEqual(run(os.path.join(HERE, "record"), "--try")[0], 2)
 
+
+class ClaimsTest(unittest.TestCase):
     def test_every_open_claim_has_its_cases(self):
         nvcc_or_skip(self)
         with open(CLAIMS, encoding="utf-8") as file:
@@ -85,9 +99,7 @@ class ReplayTest(unittest.TestCase):
     def replay(self, results, kinds=("80",), env={}):
         """A record of a played 9.0: one run for each of `results`, all of the same cubins."""
         with tempfile.TemporaryDirectory() as folder:
-            maker = Maker(nvcc_or_skip(self), folder)
-            with open(maker.fatbin([maker.image("elf", kind) for kind in kinds]), "rb") as file:
-                image = base64.b64encode(zlib.compress(file.read())).decode()
+            image = base64.b64encode(zlib.compress(fatbin_of(self, kinds))).decode()
             record = {"device": {"compute_capability": "9.0"}, "driver": {"cuda": "13.0"},
                       "cases": [{"name": "sass", "suffix": ".fatbin", "bytes": image,
                                  "runs": [{"through": "driver", "env": env, "result": result} for result in results]}]}
@@ -118,4 +130,4 @@ class ReplayTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1], verbosity=2)
+    unittest.main(argv=sys.argv[:1] + sys.argv[5:], verbosity=2)
