@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "compat/told_archs.h"
 #include "coverage/choices.h"
 #include "coverage/judge_fatbin.h"
 #include "coverage/ptx_refusal.h"
@@ -69,17 +68,16 @@ void BareImages::finish() {
   for (std::size_t item = 0; item < items_.size(); ++item) modules_[root_of(item)].push_back(item);
   for (auto& [name, kernel] : kernels_) {
     kernel.module = root_of(kernel.items.front());
-    kernel.specific = kernel.perhaps_specific = true;
-    const std::vector<ArchRange> told_archs = archs_told_by(name);
-    bool told = !told_archs.empty();
+    kernel.suffixed = kernel.perhaps_suffixed = true;
+    kernel.told = archs_told_by(name);
     for (const std::size_t item : kernel.items) {
       const FatbinEntry& entry = kinds_[items_[item].kind].images.front().entry;
-      kernel.specific &= entry.arch.suffix != Suffix::none && entry.or_archs.empty();
-      told = told && std::any_of(told_archs.begin(), told_archs.end(),
-                                 [&](const ArchRange& range) { return range.has(entry.arch); });
-      kernel.perhaps_specific &= entry.arch.suffix != Suffix::none || !entry.or_archs.empty();
+      kernel.suffixed &= entry.arch.suffix != Suffix::none && entry.or_archs.empty();
+      kernel.perhaps_suffixed &= entry.arch.suffix != Suffix::none || !entry.or_archs.empty();
+      if (std::none_of(kernel.told.begin(), kernel.told.end(),
+                       [&](const ToldArchs& told) { return told.has(entry.arch); }))
+        kernel.told.clear();
     }
-    kernel.specific |= told;
   }
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "compat/told_archs.h"
 #include "coverage/fatbin_code.h"
 #include "coverage/gcc_modules.h"
 
@@ -29,10 +30,11 @@ class BareImages {
   struct Kernel {
     std::vector<std::size_t> items;  // that hold it
     std::size_t module = 0;
-    // It is for some devices only: images with an a or f suffix alone hold it, or its name tells the
-    // architecture of those that hold it, as libraries name what they launch there alone.
-    bool specific = false;
-    bool perhaps_specific = false;  // that cannot be told: a cubin that does not tell its suffix
+    // Architectures that its name tells, where all images that hold it are of those: so libraries name what
+    // they launch there alone.
+    std::vector<ToldArchs> told;
+    bool suffixed = false;          // images with an a or f suffix alone hold it
+    bool perhaps_suffixed = false;  // likewise, but for cubins that do not tell their suffix
   };
 
   // `place` names it in messages. What asks for nothing is passed over.

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "compat/rules.h"
 #include "coverage/choices.h"
 
 namespace archguard {
@@ -111,6 +112,32 @@ class EmbeddedJudge {
                              [&](std::size_t a, std::size_t b) { return nearness(of(a)) < nearness(of(b)); });
   }
 
+  // Was one of the images that hold it made for this device, whatever its driver?
+  bool is_made_for_device(const BareImages::Kernel& kernel) const {
+    return std::any_of(kernel.items.begin(), kernel.items.end(), [&](std::size_t item) {
+      const FatbinEntry& image = entry(item);
+      const auto fits = [&](Arch arch) {
+        const auto of_kind = image.kind == EntryKind::ptx ? ptx_fits : sass_fits;
+        return of_kind(arch, *device_.capability) == Fit::yes;
+      };
+      return fits(image.arch) && std::all_of(image.or_archs.begin(), image.or_archs.end(), fits);
+    });
+  }
+
+  bool is_told_for_others(const BareImages::Kernel& kernel) const {
+    return !kernel.told.empty() &&
+           std::none_of(kernel.told.begin(), kernel.told.end(),
+                        [&](const ToldArchs& told) { return told.is_for(*device_.capability); });
+  }
+
+  // The program launches it on other devices alone.
+  bool is_for_others(const BareImages::Kernel& kernel) const {
+    return is_told_for_others(kernel) || (kernel.suffixed && !is_made_for_device(kernel));
+  }
+  bool is_perhaps_for_others(const BareImages::Kernel& kernel) const {
+    return kernel.perhaps_suffixed && !is_made_for_device(kernel);
+  }
+
   // Some images run: do they hold the kernels of those that do not?
   void compare_kernels() {
     std::set<std::size_t> seen;  // modules
@@ -119,7 +146,7 @@ class EmbeddedJudge {
       const auto& items = each.second.items;
       if (std::any_of(items.begin(), items.end(), [&](std::size_t item) { return image_runs(of(item)); }))
         seen.insert(each.second.module);
-      else if (!each.second.specific)
+      else if (!is_for_others(each.second))
         lacking.push_back(&each);
     }
     if (lacking.empty()) return;
@@ -130,7 +157,7 @@ class EmbeddedJudge {
     for (const auto* each : lacking) {
       if (!seen.insert(each->second.module).second) continue;
       const int near = nearness(of(nearest_of(images_.items_of(each->second.module)))) +
-                       (each->second.perhaps_specific ? kUncertain : 0) -
+                       (is_perhaps_for_others(each->second) ? kUncertain : 0) -
                        (is_taken_by_runtime(each->second.items.front()) ? kCertain : 0);
       if (worst != nullptr && least <= near) continue;
       least = near;
@@ -142,7 +169,7 @@ class EmbeddedJudge {
     const std::string kernel = result_.kernel;
     const auto needs_driver = result_.needs_driver;
     // An image whose kernels are not known may hold these.
-    result_.in_doubt = worst->perhaps_specific || any_without_names();
+    result_.in_doubt = is_perhaps_for_others(*worst) || any_without_names();
     result_.may_run = of(nearest_of(items)).verdict == Verdict::unknown;
     fail(items);
     result_.needs_driver = needs_driver;

@@ -167,6 +167,23 @@ TEST_CASE("kernels for some devices only are asked of no other") {
   // A name that tells another architecture than the image has is one like any other.
   CHECK(judged({bare(sass("80")), bare(sass("90", named("maxwell_solver")))}).find("209: sm_90: ") == 0);
   CHECK(judged({bare(sass("80")), bare(sass("90", named("gemm_sm80")))}).find("209: sm_90: ") == 0);
+  CHECK(judged({bare(sass("80")), bare(sass("70", named("voltage_update")))}).find("209: sm_70: ") == 0);
+}
+
+TEST_CASE("kernels for some devices only are asked of those devices") {
+  const auto judged_with = [](Image other, const std::string& device) {
+    return judged({bare(sass(device.substr(0, 1) + "0")), bare(std::move(other))}, {device, "12.2"})
+        .substr(0, 4);
+  };
+  const auto named = [](const std::string& name) { return Kernels{{name, KernelState::real}}; };
+  CHECK(judged_with(ptx("80", "9.0", named("ampere_gemm")), "8.0") == "222:");
+  CHECK(judged_with(ptx("80", "9.0", named("sm80_gemm")), "8.6") == "222:");
+  CHECK(judged_with(ptx("90a", "9.0", named("fancy")), "9.0") == "222:");
+  CHECK(judged_with(ptx("90a", "9.0", named("gemm_sm90a")), "9.0") == "222:");
+  CHECK(judged_with(sass("86", named("ampere_gemm")), "8.0") == "209:");
+  CHECK(judged_with(sass("86", named("sm86_gemm")), "8.0") == "1 of");
+  CHECK(judged_with(ptx("80", "9.0", named("ampere_gemm")), "7.0") == "1 of");
+  CHECK(judged_with(ptx("90a", "9.0", named("fancy")), "8.0") == "1 of");
 }
 
 TEST_CASE("a kernel that alternatives of its module lack is a matter of doubt, never an error") {
