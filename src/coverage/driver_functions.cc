@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "compat/driver.h"
 #include "compat/driver_functions.h"
 #include "coverage/device_driver.h"
@@ -9,8 +10,32 @@
 namespace archguard {
 namespace {
 
+constexpr std::size_t kLibrariesShown = 4;
+
 std::string lacking_text(const DriverFunctions::Lacking& lacking) {
   return lacking.function + ", which drivers have from CUDA " + to_string(lacking.first) + " on";
+}
+
+std::string end_text(DriverFunctions::End end, const std::vector<std::string>& not_found) {
+  switch (end) {
+    case DriverFunctions::End::start:
+      break;
+    case DriverFunctions::End::perhaps: {
+      const std::size_t shown = std::min(not_found.size(), kLibrariesShown);
+      std::vector<std::string> names(not_found.begin(),
+                                     not_found.begin() + static_cast<std::ptrdiff_t>(shown));
+      if (shown < not_found.size()) names.push_back("others");
+      return "it does not load, unless " +
+             (names.empty() ? std::string("what loads it has the function")
+                            : "the function is in what was not found: " + join(names, ", "));
+    }
+    case DriverFunctions::End::load:
+      return "it does not load with RTLD_NOW, as Python loads its modules, and else the program ends at the "
+             "call";
+    case DriverFunctions::End::call:
+      return "the program ends at the call";
+  }
+  return "it does not load";
 }
 
 }  // namespace
@@ -23,14 +48,40 @@ const std::vector<DriverImports>& DriverFunctions::imports() {
   return *imports_;
 }
 
+// Without an answer, the file's own needs are all that is known.
+const FunctionsElsewhere& DriverFunctions::elsewhere() {
+  if (elsewhere_) return *elsewhere_;
+  elsewhere_.emplace();
+  if (ask_) {
+    std::set<std::string> functions;
+    for (const DriverImports& each : imports()) {
+      functions.insert(each.at_start.begin(), each.at_start.end());
+      functions.insert(each.at_call.begin(), each.at_call.end());
+    }
+    elsewhere_ = ask_(functions);
+  } else {
+    for (const DriverImports& each : imports())
+      elsewhere_->not_found.insert(elsewhere_->not_found.end(), each.needed.begin(), each.needed.end());
+  }
+  return *elsewhere_;
+}
+
+DriverFunctions::End DriverFunctions::end_of(const DriverImports& of, bool at_start) {
+  const bool certain = (of.needs_libcuda || elsewhere().needs_libcuda) && elsewhere().not_found.empty();
+  return at_start ? (certain ? End::start : End::perhaps) : of.shared ? End::load : End::call;
+}
+
 std::optional<DriverFunctions::Lacking> DriverFunctions::beyond(Version driver_cuda, bool at_start) {
   std::optional<Lacking> newest;
-  const auto& all = imports();
-  for (const DriverImports& each : all) {
-    for (const std::string& function : at_start ? each.at_start : each.at_call) {
-      const Version first = *first_driver_with(function);
-      if (first <= driver_cuda || (newest && first <= newest->first)) continue;
-      newest = Lacking{function, first, each.object};
+  for (const DriverImports& each : imports()) {
+    for (const bool early : {true, false}) {
+      for (const std::string& function : early ? each.at_start : each.at_call) {
+        const Version first = *first_driver_with(function);
+        if (first <= driver_cuda || (newest && first <= newest->first)) continue;
+        const End end = end_of(each, early);
+        if ((end == End::start) == at_start && elsewhere().defined.count(function) == 0)
+          newest = Lacking{function, first, each.object, end};
+      }
     }
   }
   return newest;
@@ -38,8 +89,9 @@ std::optional<DriverFunctions::Lacking> DriverFunctions::beyond(Version driver_c
 
 void judge_driver_functions(DeviceResult& result, const DeviceClass& devices, const VerifyPolicy& policy,
                             DriverFunctions& functions) {
+  // A library without device code keeps the program that needs it from starting, too.
   const bool any_code = result.fatbins.total != 0 || result.embedded.total != 0;
-  if (!any_code) return;
+  if (!any_code && policy.scope != Scope::library) return;
   const Device& device = devices.device;
   const auto driver = newest_driver(device);
   // Without a driver, what the file needs so far says what is asked for already.
@@ -75,8 +127,8 @@ std::optional<Error> warning_of_calls(const std::vector<DeviceClass>& classes, D
   if (!lacking) return std::nullopt;
   return Error{
       lacking->where,
-      "calls " + lacking_text(*lacking) + ": where the driver offers CUDA " + to_string(*oldest) +
-          ", the program ends at the call",
+      "calls " + lacking_text(*lacking) + ": where the driver offers CUDA " + to_string(*oldest) + ", " +
+          end_text(lacking->end, functions.not_found()),
       "ask for it with cuGetProcAddress, or update the driver to one of CUDA " + to_string(lacking->first)};
 }
 

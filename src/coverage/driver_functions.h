@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "coverage/functions_elsewhere.h"
 #include "coverage/verify.h"
 #include "fatbin/driver_imports.h"
 
@@ -13,23 +14,38 @@ namespace archguard {
 // it: the program does not start, or ends at the call.
 class DriverFunctions {
  public:
-  // `code` was read from `file`; both outlive this.
-  DriverFunctions(const DeviceCode& code, const ByteSource& file) : code_(code), file_(file) {}
+  // `code` was read from `file`; both outlive this. `ask`: see verify_file().
+  DriverFunctions(const DeviceCode& code, const ByteSource& file, const AskElsewhere& ask)
+      : code_(code), file_(file), ask_(ask) {}
 
-  struct Lacking {
-    std::string function;  // the newest of them
-    Version first;         // of a driver that has it
-    std::string where;     // the object that calls it
+  enum class End {
+    start,    // it does not load
+    perhaps,  // likewise, unless another library has the function
+    load,     // of a library: likewise, where it is loaded with RTLD_NOW; else at the call
+    call,
   };
-  // What a driver of that CUDA lacks of those that the loader looks for at the start, or of the others.
+  struct Lacking {
+    std::string function;
+    Version first;      // of a driver that has it
+    std::string where;  // the object that calls it
+    End end = End::start;
+  };
+  // The newest function that a driver of that CUDA lacks: of those that end the program at its start, or of
+  // the others.
   std::optional<Lacking> beyond(Version driver_cuda, bool at_start);
+  // Where End::perhaps is the end: libraries that were not found, and may have it.
+  const std::vector<std::string>& not_found() { return elsewhere().not_found; }
 
  private:
   const std::vector<DriverImports>& imports();
+  const FunctionsElsewhere& elsewhere();
+  End end_of(const DriverImports& of, bool at_start);
 
   const DeviceCode& code_;
   const ByteSource& file_;
+  const AskElsewhere& ask_;
   std::optional<std::vector<DriverImports>> imports_;  // of each object
+  std::optional<FunctionsElsewhere> elsewhere_;        // asked where a driver lacks one
 };
 
 // Adds to a device's result, whose fat binaries and embedded images are judged, what its driver lacks for the
@@ -37,7 +53,7 @@ class DriverFunctions {
 void judge_driver_functions(DeviceResult& result, const DeviceClass& devices, const VerifyPolicy& policy,
                             DriverFunctions& functions);
 
-// A warning of the functions that are looked for when they are called, and that a device's driver lacks.
+// A warning of the functions that a device's driver lacks, where the program may start all the same.
 std::optional<Error> warning_of_calls(const std::vector<DeviceClass>& classes, DriverFunctions& functions);
 
 }  // namespace archguard

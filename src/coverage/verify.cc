@@ -105,7 +105,7 @@ std::vector<DeviceClass> classes_of(const DeviceList& devices) {
 }
 
 FileResult verify_file(const DeviceCode& code, const ByteSource& file, const std::string& path,
-                       const VerifyRequest& request, Waivers& waivers) {
+                       const VerifyRequest& request, Waivers& waivers, const AskElsewhere& elsewhere) {
   FileResult result;
   result.library = request.policy.scope == Scope::library;
   result.path = path;
@@ -124,7 +124,7 @@ FileResult verify_file(const DeviceCode& code, const ByteSource& file, const std
     judges.emplace_back(each, request.policy, waivers, links, census ? &*census : nullptr);
   std::vector<ExpectedImage> held;
   RuntimeUse runtime(code, file);
-  DriverFunctions functions(code, file);
+  DriverFunctions functions(code, file, elsewhere);
   FatbinCodeReader codes(code, file);
   BareImages bare;
   const auto judge_one = [&](const DeviceObject& object, const FatbinCode& contents, const LinkRole* role) {

@@ -10,6 +10,7 @@
 #include "coverage/expected_images.h"
 #include "coverage/fix.h"
 #include "coverage/for_others.h"
+#include "coverage/functions_elsewhere.h"
 #include "coverage/judge_fatbin.h"
 #include "coverage/library.h"
 #include "coverage/waivers.h"
@@ -171,7 +172,8 @@ struct VerifyRequest {
 };
 
 // Judges one file for all classes of devices, fat binary by fat binary: memory stays at one image.
+// `elsewhere` is asked where a driver lacks a function that the file calls; empty where nobody can tell.
 FileResult verify_file(const DeviceCode& code, const ByteSource& file, const std::string& path,
-                       const VerifyRequest& request, Waivers& waivers);
+                       const VerifyRequest& request, Waivers& waivers, const AskElsewhere& elsewhere = {});
 
 }  // namespace archguard

@@ -7,9 +7,7 @@
 namespace archguard::fatbin {
 namespace {
 
-constexpr int kWeak = 2;                                          // STB_WEAK
-constexpr std::uint64_t kSymbolsMost = std::uint64_t{1} << 22;    // far more than any library has
-constexpr std::uint64_t kAddressesMost = std::uint64_t{1} << 24;
+constexpr std::uint64_t kSymbolsMost = std::uint64_t{1} << 22;  // far more than any library has
 
 }  // namespace
 
@@ -28,36 +26,17 @@ bool visit_wanted_symbols(const ByteSource& source, const HostObject& host,
   const auto start = read_bytes(source, 0, std::min<std::uint64_t>(5, source.size()));
   if (symbols == nullptr || texts == nullptr || !start || start->size() < 5) return false;
   const bool is64 = (*start)[4] == 2;
-  const std::size_t each = is64 ? 24 : 16, section_at = is64 ? 6 : 14, info_at = is64 ? 4 : 12;
+  const std::size_t each = is64 ? 24 : 16, section_at = is64 ? 6 : 14;
   Window table(source, each * 512, each * 512);
   const std::uint64_t count = std::min(symbols->size / each, kSymbolsMost);
   for (std::uint64_t i = 1; i < count; ++i) {
     const auto bytes = table.at(symbols->offset + i * each, each);
     if (!bytes) break;  // the file shrank: whoever reads images says so
     const Cursor symbol(*bytes);
-    const WantedSymbol wanted{i, symbol.u32(0), symbol.u8(info_at) >> 4 == kWeak};
+    const WantedSymbol wanted{symbol.u32(0)};
     if (symbol.u16(section_at) == 0 && wanted.name < texts->size && !visit(wanted)) break;
   }
   return true;
-}
-
-// Elf64_Rela: u64 where, u64 type and symbol (the upper half), i64 what to add.
-std::vector<std::uint64_t> symbols_of_addresses(const ByteSource& source, const HostObject& host) {
-  constexpr std::size_t kRelaSize = 24;
-  std::vector<std::uint64_t> symbols;
-  const Section* addresses = section_of(host, ".rela.dyn");
-  if (host.format != HostFormat::elf || addresses == nullptr) return symbols;
-  Window table(source, kRelaSize * 512, kRelaSize * 512);
-  const std::uint64_t count = std::min(addresses->size / kRelaSize, kAddressesMost);
-  for (std::uint64_t i = 0; i < count; ++i) {
-    const auto bytes = table.at(addresses->offset + i * kRelaSize, kRelaSize);
-    if (!bytes) break;  // the file shrank: whoever reads images says so
-    const std::uint64_t symbol = Cursor(*bytes).u64(8) >> 32;
-    if (symbol != 0 && (symbols.empty() || symbols.back() != symbol)) symbols.push_back(symbol);
-  }
-  std::sort(symbols.begin(), symbols.end());
-  symbols.erase(std::unique(symbols.begin(), symbols.end()), symbols.end());
-  return symbols;
 }
 
 }  // namespace archguard::fatbin

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <functional>
 #include <string_view>
-#include <vector>
 
 #include "host/host_file.h"
 
@@ -13,18 +12,12 @@ namespace archguard::fatbin {
 const Section* section_of(const HostObject& host, std::string_view name);
 
 struct WantedSymbol {
-  std::uint64_t index = 0;
   std::uint32_t name = 0;  // where it begins in .dynstr
-  bool weak = false;       // the program runs without it
 };
 
 // Of a linked ELF file, each symbol that the loader has to find elsewhere: `visit` returns whether to go on.
 // False where there is no such table, or no table of sections.
 bool visit_wanted_symbols(const ByteSource& source, const HostObject& host,
                           const std::function<bool(const WantedSymbol&)>& visit);
-
-// The symbols that the loader looks for before the program begins, even where calls bind lazily: those of
-// .rela.dyn, whose addresses the program holds (`&cuInit`, -fno-plt). Sorted, each once; of 64-bit files.
-std::vector<std::uint64_t> symbols_of_addresses(const ByteSource& source, const HostObject& host);
 
 }  // namespace archguard::fatbin

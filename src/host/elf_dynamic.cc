@@ -1,6 +1,9 @@
 #include "host/elf_dynamic.h"
 
 #include <algorithm>
+#include <iterator>
+#include <map>
+#include <tuple>
 
 #include "base/text.h"
 #include "elf/elf.h"
@@ -18,6 +21,8 @@ constexpr std::uint64_t kDynamicEnd = 0, kNeeded = 1, kTextTable = 5, kTextSize 
                         kRpath = 15, kBindNowTag = 24, kRunpath = 29, kFlags = 30, kFlags1 = 0x6ffffffb;
 // Libraries that serve in this one's place, `ld -f` and `ld -F`: the loader loads them, too.
 constexpr std::uint64_t kAuxiliary = 0x7ffffffd, kFilter = 0x7fffffff;
+constexpr std::uint64_t kCallsSize = 2, kHash = 4, kSymbolTable = 6, kRela = 7, kRelaSize = 8, kRel = 17,
+                        kRelSize = 18, kCallsKind = 20, kCalls = 23, kGnuHash = 0x6ffffef5;
 constexpr std::uint64_t kNoDefaultFolders = 0x800;               // DF_1_NODEFLIB
 constexpr std::uint64_t kBindNow = 0x8, kBindNowOfFlags1 = 0x1;  // DF_BIND_NOW, DF_1_NOW
 
@@ -27,13 +32,12 @@ constexpr std::uint64_t kEntriesMost = 10'000;               // limits on time a
 constexpr std::size_t kNeededMost = 4096;                    // the largest seen: some 200
 constexpr std::size_t kNamesMost = std::size_t{256} * 1024;  // bytes of all their names
 
+constexpr std::uint64_t kTableTags[] = {kCallsSize, kHash,    kSymbolTable, kRela,  kRelaSize,
+                                        kRel,       kRelSize, kCallsKind,   kCalls, kGnuHash};
+
 struct Segment {
   std::uint32_t type = 0;
   std::uint64_t offset = 0, address = 0, size = 0;
-};
-
-struct Place {
-  std::uint64_t offset = 0, size = 0;
 };
 
 class DynamicReader {
@@ -50,6 +54,7 @@ class DynamicReader {
     if (header.type != kElfRelocatable) {
       ARCHGUARD_CHECK(read_segments(header));
       ARCHGUARD_CHECK(read_entries());
+      out_.shared = header.type == kElfShared && out_.interpreter.empty();
     }
     return std::optional<ElfDynamic>(std::move(out_));
   }
@@ -74,7 +79,7 @@ class DynamicReader {
       if (segment.type == kLoad) loaded_.push_back(segment);
       if (segment.type == kDynamic) dynamic_ = segment;
       if (segment.type == kInterpreter && segment.size != 0) {  // 0 where only debug information was kept
-        const Place place{segment.offset, segment.size};
+        const ElfPlace place{segment.offset, segment.size};
         ARCHGUARD_TRY(text, text_at(place, 0, "name of the loader"));
         out_.interpreter = std::move(text);
       }
@@ -88,6 +93,7 @@ class DynamicReader {
       return Error{{}, "dynamic section has " + count_of(dynamic_.size / size, "entry", "entries"), {}};
     std::vector<std::uint64_t> needed, auxiliary;
     std::optional<std::uint64_t> soname, rpath, runpath, table, table_size;
+    std::map<std::uint64_t, std::uint64_t> values;  // of kTableTags
     for (std::uint64_t at = 0; at + size <= dynamic_.size; at += size) {
       ARCHGUARD_TRY(bytes, in_.at(dynamic_.offset + at, static_cast<std::size_t>(size)));
       const Cursor entry(bytes);
@@ -101,10 +107,13 @@ class DynamicReader {
       if (tag == kRunpath) runpath = value;
       if (tag == kTextTable) table = value;
       if (tag == kTextSize) table_size = value;
+      if (std::find(std::begin(kTableTags), std::end(kTableTags), tag) != std::end(kTableTags))
+        values[tag] = value;
       if (tag == kFlags1) out_.no_default_folders = (value & kNoDefaultFolders) != 0;
       out_.binds_now |= tag == kBindNowTag || (tag == kFlags && (value & kBindNow) != 0) ||
                         (tag == kFlags1 && (value & kBindNowOfFlags1) != 0);
     }
+    find_tables(values, table.value_or(0), table_size.value_or(0));
     if (const std::size_t all = needed.size() + auxiliary.size(); all > kNeededMost)
       return Error{{}, "needs " + std::to_string(all) + " libraries, at most 4096 are followed", {}};
     if (needed.empty() && auxiliary.empty() && !soname && !rpath && !runpath) return Done{};
@@ -122,7 +131,40 @@ class DynamicReader {
     return Done{};
   }
 
-  Status read_names(const Place& texts, const std::vector<std::uint64_t>& offsets,
+  // A table that stands in no segment is left out: the loader would not get far.
+  void find_tables(const std::map<std::uint64_t, std::uint64_t>& values, std::uint64_t texts,
+                   std::uint64_t texts_size) {
+    const auto value = [&](std::uint64_t tag) {
+      const auto found = values.find(tag);
+      return found == values.end() ? 0 : found->second;
+    };
+    const auto place = [&](std::uint64_t address, std::uint64_t size) {
+      auto found = address == 0 ? Result<ElfPlace>(ElfPlace{}) : place_of(address, size);
+      return found ? *found : ElfPlace{};
+    };
+    constexpr std::uint64_t kToTheEnd = ~std::uint64_t{0};
+    ElfTables& tables = out_.tables;
+    tables.is64 = out_.is64;
+    tables.symbols = place(value(kSymbolTable), kToTheEnd);
+    tables.texts = place(texts, texts_size);
+    tables.hash = place(value(kHash), kToTheEnd);
+    tables.gnu_hash = place(value(kGnuHash), kToTheEnd);
+    const std::uint64_t calls = value(kCalls), calls_size = value(kCallsSize);
+    // Some linkers count the relocations of calls among the others, at their end: so glibc takes them.
+    const auto without_calls = [&](std::uint64_t address, std::uint64_t size) {
+      return calls_size <= size && calls != 0 && address + size == calls + calls_size ? size - calls_size
+                                                                                      : size;
+    };
+    for (const auto& [table, size, with_addend] :
+         {std::tuple{kRela, kRelaSize, true}, std::tuple{kRel, kRelSize, false}})
+      if (const std::uint64_t address = value(table); address != 0)
+        tables.relocations.push_back(
+            {place(address, without_calls(address, value(size))), with_addend, false});
+    if (calls != 0)
+      tables.relocations.push_back({place(calls, calls_size), value(kCallsKind) == kRela, true});
+  }
+
+  Status read_names(const ElfPlace& texts, const std::vector<std::uint64_t>& offsets,
                     std::vector<std::string>& out) {
     for (const std::uint64_t offset : offsets) {
       ARCHGUARD_TRY(name, text_at(texts, offset, "name of a needed library"));
@@ -136,17 +178,17 @@ class DynamicReader {
   }
 
   // Where bytes of memory stand in the file.
-  Result<Place> place_of(std::uint64_t address, std::uint64_t size) const {
+  Result<ElfPlace> place_of(std::uint64_t address, std::uint64_t size) const {
     for (const Segment& segment : loaded_) {
       if (address < segment.address || address - segment.address >= segment.size) continue;
       const std::uint64_t within = address - segment.address;
-      return Place{segment.offset + within, std::min(size, segment.size - within)};
+      return ElfPlace{segment.offset + within, std::min(size, segment.size - within)};
     }
     return Error{
         {}, "dynamic section's table of texts, at address " + hex(address) + ", is in no segment", {}};
   }
 
-  Result<std::string> text_at(const Place& table, std::uint64_t offset, const char* what) {
+  Result<std::string> text_at(const ElfPlace& table, std::uint64_t offset, const char* what) {
     const std::uint64_t file_size = source_.size();
     const std::uint64_t start = table.offset + offset;
     const bool inside = offset < table.size && start >= table.offset && start < file_size;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "host/elf_symbols.h"
 
 namespace archguard {
 
@@ -22,6 +23,8 @@ struct ElfDynamic {
   std::string rpath, runpath;  // DT_RPATH, DT_RUNPATH; empty where absent
   bool binds_now =
       false;  // `ld -z now`: what is not found of the functions that it calls ends the program at its start
+  bool shared = false;              // no program: ET_DYN that names no loader
+  ElfTables tables = {};            // without those that stand in no segment
   bool no_default_folders = false;  // DF_1_NODEFLIB, `ld -z nodefaultlib`
 };
 

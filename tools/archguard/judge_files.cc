@@ -116,9 +116,11 @@ class Judging {
       const bool is_needed = !input.needed_by.empty();
       const VerifyRequest& request = is_needed ? questions_.of_library : questions_.own;
       const bool any_passed = !is_needed && questions_.passes_bitcode && !code.bitcode.empty();
-      FileResult result = any_passed ? verify_file(without_bitcode(code, questions_.passes_bitcode), source,
-                                                   input.path, request, questions_.waivers)
-                                     : verify_file(code, source, input.path, request, questions_.waivers);
+      const AskElsewhere ask = ask_of(input, code);
+      FileResult result = any_passed
+                              ? verify_file(without_bitcode(code, questions_.passes_bitcode), source,
+                                            input.path, request, questions_.waivers, ask)
+                              : verify_file(code, source, input.path, request, questions_.waivers, ask);
       result.opened = source.size() != 0 || !code.member.empty();
       failed |= source.failed();
       add(i, {std::move(result), is_linked_member(code)});
@@ -135,6 +137,14 @@ class Judging {
       progress(done);
     };
     visit_files(inputs, visit, next, passed_over_);
+  }
+
+  // The verdict on a library that is needed is kept, and rests on that file alone; where a member of a zip
+  // file will find its libraries, nobody knows.
+  AskElsewhere ask_of(const InputFile& input, const DeviceCode& code) const {
+    if (!code.member.empty()) return {};
+    if (!input.needed_by.empty()) return [](const std::set<std::string>&) { return FunctionsElsewhere{}; };
+    return ask_libraries(input.path, questions_.where);
   }
 
   void end(Turn& turn, bool whole) {

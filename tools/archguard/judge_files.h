@@ -3,6 +3,7 @@
 #include <functional>
 #include <vector>
 
+#include "commands.h"
 #include "coverage/verify.h"
 #include "files.h"
 #include "kept/kept.h"
@@ -16,6 +17,7 @@ struct FileQuestions {
   Waivers& waivers;
   const KeptVerdicts& kept;  // verdicts on those that --needed found; nothing is kept with waivers
   const std::function<bool(const std::string&)>& passes_bitcode;  // as VerifyOptions has it
+  const NeededOptions& where;                                     // libraries are looked for
 };
 
 // One of a file's results: of a zip file there is one a member.

@@ -8,8 +8,10 @@
 #include <utility>
 
 #include "base/text.h"
+#include "fatbin/driver_imports.h"
 #include "fatbin/fatbin.h"
 #include "host/pe_object.h"
+#include "loader/definitions.h"
 #include "loader/files_once.h"
 #include "loader/needed.h"
 
@@ -19,6 +21,14 @@ namespace {
 bool is_pe_image(const ByteSource& source) {
   const auto start = read_bytes(source, 0, std::min<std::uint64_t>(4096, source.size()));
   return start && is_pe(*start);
+}
+
+LoaderFolders folders_of(const NeededOptions& where) {
+  LoaderFolders folders;
+  folders.sysroot = where.sysroot;
+  folders.rpath_link = where.rpath_link;
+  if (const char* path = std::getenv("LD_LIBRARY_PATH")) folders.library_path = path;
+  return folders;
 }
 
 Error not_found(const MissingLibrary& library) {
@@ -32,10 +42,7 @@ Error not_found(const MissingLibrary& library) {
 }  // namespace
 
 NeededReport add_needed(std::vector<InputFile>& files, const NeededOptions& where, NeededFiles which) {
-  LoaderFolders folders;
-  folders.sysroot = where.sysroot;
-  folders.rpath_link = where.rpath_link;
-  if (const char* path = std::getenv("LD_LIBRARY_PATH")) folders.library_path = path;
+  const LoaderFolders folders = folders_of(where);
   NeededReport report;
   FilesOnce known;
   std::set<std::string> passed_over;
@@ -72,6 +79,17 @@ NeededReport add_needed(std::vector<InputFile>& files, const NeededOptions& wher
   if (which == NeededFiles::alone) files.clear();
   files.insert(files.end(), more.begin(), more.end());
   return report;
+}
+
+AskElsewhere ask_libraries(const std::string& path, const NeededOptions& where) {
+  return [path, where](const std::set<std::string>& functions) {
+    Definitions found = definitions_of(functions, path, folders_of(where));
+    auto& missing = found.not_found;
+    missing.erase(std::remove_if(missing.begin(), missing.end(),
+                                 [](const auto& name) { return !may_define_driver_functions(name); }),
+                  missing.end());
+    return FunctionsElsewhere{std::move(found.names), std::move(missing), found.needs_libcuda};
+  };
 }
 
 Status check_needed(bool asked, const NeededOptions& where, const std::string& list,

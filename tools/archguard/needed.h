@@ -5,6 +5,7 @@
 
 #include "base/result.h"
 #include "commands.h"
+#include "coverage/functions_elsewhere.h"
 #include "files.h"
 
 namespace archguard {
@@ -25,6 +26,9 @@ enum class NeededFiles { beside, alone };
 // libraries can be told of (a folder that could not be walked, a zip file) is an error then, as nobody else
 // looks at it.
 NeededReport add_needed(std::vector<InputFile>& files, const NeededOptions& where, NeededFiles which);
+
+// For verify_file(): asks the libraries that the file at `path` needs, in this process's environment.
+AskElsewhere ask_libraries(const std::string& path, const NeededOptions& where);
 
 // Refuses options that --needed gives a meaning to, given without it, and a sysroot that is none.
 Status check_needed(bool asked, const NeededOptions& where, const std::string& list,

@@ -65,8 +65,9 @@ void judge_all(const std::vector<InputFile>& files, const VerifyOptions& options
     verification.files.push_back(std::move(judged.result));
   };
   judge_files(
-      files, {question.of_file, question.of_library, question.waivers, kept, options.passes_bitcode}, take,
-      [&](const FilesDone& done) { show_progress(done, files.size()); }, verification.passed_over);
+      files,
+      {question.of_file, question.of_library, question.waivers, kept, options.passes_bitcode, options.where},
+      take, [&](const FilesDone& done) { show_progress(done, files.size()); }, verification.passed_over);
   find_alternatives(verification, options.any_of);
   if (verification.needed) complete(*verification.needed, verification.files, zips);
   verification.unused_waivers = question.waivers.unused();

@@ -11,6 +11,8 @@ using namespace archguard::test;
 namespace {
 
 constexpr std::uint64_t kFlags1 = 0x6ffffffb, kNow = 1;
+constexpr std::uint64_t kHash = 4, kSymbols = 6, kRela = 7, kRelaSize = 8, kAnyText = 0x6000000d;
+constexpr std::uint64_t kCallsSize = 2, kCallsKind = 20, kCalls = 23;
 constexpr std::uint8_t kGlobal = 0x12, kWeak = 0x22;
 
 Bytes cubin() {
@@ -21,21 +23,48 @@ Bytes cubin() {
       .bytes();
 }
 
+// One of `function`, which has a `section` where it is defined.
+ElfBuilder with_symbol(ElfBuilder file, std::string_view function, std::uint8_t binding, unsigned section) {
+  file.load_segment(0, 0x300).dynamic_text(kAnyText, function);  // the first text: at 1
+  file.section(".dynsym", ByteWriter{}.zeros(24).u32(1).u8(binding).u8(0).u16(section).zeros(16).bytes(), 11);
+  return file.dynamic_value(kSymbols, file.offset_of_last());
+}
+
+enum class Use { call, address, none };
+
+// A program, or another file, that wants the function.
 ElfBuilder calling(std::string_view function, const std::string& library = "libcuda.so.1",
-                   std::uint8_t binding = kGlobal) {
-  return ElfBuilder{}
-      .executable()
-      .section(".nv_fatbin", FatbinBuilder{}.cubin(80, cubin()).bytes())
-      .section(".dynsym", ByteWriter{}.zeros(24).u32(1).u8(binding).u8(0).u16(0).zeros(16).bytes(), 11)
-      .section(".dynstr", ByteWriter{}.u8(0).text(function).u8(0).bytes(), 3)
-      .needed(library);
+                   std::uint8_t binding = kGlobal, Use use = Use::call,
+                   const ElfBuilder& kind = ElfBuilder{}.executable(), bool has_code = true) {
+  ElfBuilder file = with_symbol(kind, function, binding, 0).needed(library);
+  const auto relocation = ByteWriter{}.u64(0x1000).u64(std::uint64_t{1} << 32 | 7).u64(0).bytes();
+  if (use != Use::none) file.section(".rela", relocation, 4);
+  if (use == Use::call)
+    file.dynamic_value(kCalls, file.offset_of_last())
+        .dynamic_value(kCallsSize, relocation.size())
+        .dynamic_value(kCallsKind, kRela);
+  if (use == Use::address)
+    file.dynamic_value(kRela, file.offset_of_last()).dynamic_value(kRelaSize, relocation.size());
+  return has_code ? file.section(".nv_fatbin", FatbinBuilder{}.cubin(80, cubin()).bytes())
+                  : file.section(".data", Bytes(0x300));
+}
+
+// A library that defines it.
+ElfBuilder defining(std::string_view function) {
+  ElfBuilder file = with_symbol(ElfBuilder{}.shared(), function, kGlobal, 1);
+  file.section(".hash", ByteWriter{}.u32(1).u32(2).u32(1).u32(0).u32(0).bytes(), 5);
+  return file.dynamic_value(kHash, file.offset_of_last()).section(".data", Bytes(0x300));
+}
+
+std::string text_of_now(ElfBuilder file) {
+  return text_of(file.dynamic_value(kFlags1, kNow).bytes());
 }
 
 }  // namespace
 
 TEST_CASE("a program whose driver lacks a function that it calls does not start") {
   const TemporaryFolder folder;
-  folder.file("p", text_of(calling("cuGreenCtxCreate").dynamic_value(kFlags1, kNow).bytes()));
+  folder.file("p", text_of_now(calling("cuGreenCtxCreate")));
   RunOutput run =
       run_archguard({"verify", "p", "--device", "8.0@12.2", "--device", "8.0@12.4"}, folder.path());
   CHECK(
@@ -66,25 +95,127 @@ TEST_CASE("a function that is looked for when it is called is warned of") {
   CHECK(run.out.find("warning") == std::string::npos);
 }
 
+TEST_CASE("a library's calls are looked for when it is loaded, if who loads it says so") {
+  const TemporaryFolder folder;
+  const auto library = calling("cuGreenCtxCreate", "libcuda.so.1", kGlobal, Use::call, ElfBuilder{}.shared());
+  folder.file("lib.so", text_of(library.bytes()));
+  const RunOutput run = run_archguard({"verify", "lib.so", "--device", "8.0@12.2"}, folder.path());
+  CHECK(run.out.find(
+            "archguard: warning: lib.so: calls cuGreenCtxCreate, which drivers have from CUDA 12.4 on: where "
+            "the driver offers CUDA 12.2, it does not load with RTLD_NOW, as Python loads its modules, and "
+            "else the program ends at the call\n") == 0);
+  CHECK(run.exit_code == 0);
+}
+
+TEST_CASE("a module of Python is bound when it is imported") {
+  const TemporaryFolder folder;
+  // Two symbols: the function, and PyInit_m behind it in the texts.
+  ElfBuilder file = ElfBuilder{}.shared();
+  file.load_segment(0, 0x300).dynamic_text(kAnyText, "cuGreenCtxCreate").dynamic_text(kAnyText, "PyInit_m");
+  file.section(".dynsym",
+               ByteWriter{}
+                   .zeros(24)
+                   .u32(1)
+                   .u8(kGlobal)
+                   .u8(0)
+                   .u16(0)
+                   .zeros(16)
+                   .u32(18)
+                   .u8(kGlobal)
+                   .u8(0)
+                   .u16(1)
+                   .zeros(16)
+                   .bytes(),
+               11);
+  file.dynamic_value(kSymbols, file.offset_of_last());
+  file.section(".rela", ByteWriter{}.u64(0x1000).u64(std::uint64_t{1} << 32 | 7).u64(0).bytes(), 4);
+  file.dynamic_value(kCalls, file.offset_of_last())
+      .dynamic_value(kCallsSize, 24)
+      .dynamic_value(kCallsKind, 7);
+  file.section(".hash", ByteWriter{}.u32(1).u32(3).u32(2).u32(0).u32(0).u32(0).bytes(), 5);
+  file.dynamic_value(kHash, file.offset_of_last()).needed("libcuda.so.1");
+  file.section(".nv_fatbin", FatbinBuilder{}.cubin(80, cubin()).bytes());
+  folder.file("m.so", text_of(file.bytes()));
+  const RunOutput run = run_archguard({"verify", "m.so", "--device", "8.0@12.2"}, folder.path());
+  CHECK(run.out.find("archguard: error: m.so: it does not load on 8.0 (--device 8.0@12.2)") == 0);
+  CHECK(run.exit_code == 1);
+}
+
 TEST_CASE("a function whose address the program holds is looked for at the start") {
   const TemporaryFolder folder;
-  const auto addresses = ByteWriter{}.u64(0x1000).u64(std::uint64_t{1} << 32 | 6).u64(0).bytes();
-  folder.file("p", text_of(calling("cuGreenCtxCreate").section(".rela.dyn", addresses, 4).bytes()));
+  folder.file("p", text_of(calling("cuGreenCtxCreate", "libcuda.so.1", kGlobal, Use::address).bytes()));
   const RunOutput run = run_archguard({"verify", "p", "--device", "8.0@12.2"}, folder.path());
   CHECK(run.out.find("archguard: error: p: it does not load on 8.0 (--device 8.0@12.2)") == 0);
   CHECK(run.exit_code == 1);
 }
 
-TEST_CASE("what is weak, of another library, or old is not missed") {
+TEST_CASE("libcuda is known by a path, and functions without a table of sections") {
   const TemporaryFolder folder;
-  folder.file(
-      "weak",
-      text_of(calling("cuGreenCtxCreate", "libcuda.so.1", kWeak).dynamic_value(kFlags1, kNow).bytes()));
-  folder.file("other",
-              text_of(calling("cuGreenCtxCreate", "libwrap.so").dynamic_value(kFlags1, kNow).bytes()));
-  folder.file("old", text_of(calling("cuInit").dynamic_value(kFlags1, kNow).bytes()));
+  folder.file("path", text_of_now(calling("cuGreenCtxCreate", "/opt/driver/libcuda.so.1")));
+  folder.file("cut", text_of_now(calling("cuGreenCtxCreate").without_section_table()));
+  for (const std::string file : {"path", "cut"}) {
+    CAPTURE(file);
+    const RunOutput run = run_archguard({"verify", file, "--device", "8.0@12.2"}, folder.path());
+    CHECK(run.out.find("archguard: error: " + file + ": it does not load on 8.0") == 0);
+    CHECK(run.exit_code == 1);
+  }
+}
+
+TEST_CASE("what is weak, only named, or old is not missed") {
+  const TemporaryFolder folder;
+  folder.file("weak", text_of_now(calling("cuGreenCtxCreate", "libcuda.so.1", kWeak)));
+  folder.file("named", text_of_now(calling("cuGreenCtxCreate", "libcuda.so.1", kGlobal, Use::none)));
+  folder.file("old", text_of_now(calling("cuInit")));
   const RunOutput run =
-      run_archguard({"verify", "weak", "other", "old", "--device", "8.0@12.0"}, folder.path());
+      run_archguard({"verify", "weak", "named", "old", "--device", "8.0@12.0"}, folder.path());
   CHECK(run.out.find("cuGreenCtxCreate") == std::string::npos);
+  CHECK(run.exit_code == 0);
+}
+
+TEST_CASE("a needed library may have the function, and may need libcuda") {
+  const TemporaryFolder folder;
+  const auto verify = [&](const std::string& file) {
+    return run_archguard({"verify", file, "--device", "8.0@12.2"}, folder.path());
+  };
+  const std::string warning =
+      ": calls cuGreenCtxCreate, which drivers have from CUDA 12.4 on: where the driver offers CUDA 12.2, "
+      "it does not load, unless ";
+  auto shimmed = calling("cuGreenCtxCreate").needed("libshim.so").runpath("$ORIGIN");
+  folder.file("p", text_of_now(shimmed));
+  RunOutput run = verify("p");
+  CHECK(run.out.find("archguard: warning: p" + warning +
+                     "the function is in what was not found: libshim.so\n") == 0);
+  CHECK(run.exit_code == 0);
+  folder.file("libshim.so", text_of(defining("cuGreenCtxCreate").bytes()));
+  run = verify("p");
+  CHECK(run.out.find("cuGreenCtxCreate") == std::string::npos);
+  CHECK(run.exit_code == 0);
+  folder.file("libshim.so", text_of(defining("cuOther").bytes()));
+  CHECK(verify("p").out.find("archguard: error: p: it does not load on 8.0") == 0);
+
+  folder.file("q", text_of_now(calling("cuGreenCtxCreate", "libshim.so").runpath("$ORIGIN")));
+  run = verify("q");
+  CHECK(run.out.find("archguard: warning: q" + warning + "what loads it has the function\n") == 0);
+  CHECK(run.exit_code == 0);
+  folder.file("libshim.so", text_of(defining("cuOther").needed("libcuda.so.1").bytes()));
+  CHECK(verify("q").out.find("archguard: error: q: it does not load on 8.0") == 0);
+}
+
+TEST_CASE("a needed library without device code keeps a program from starting") {
+  const TemporaryFolder folder;
+  folder.file("p", text_of(ElfBuilder{}
+                               .executable()
+                               .section(".nv_fatbin", FatbinBuilder{}.cubin(80, cubin()).bytes())
+                               .needed("libwrap.so")
+                               .runpath("$ORIGIN")
+                               .bytes()));
+  const auto library =
+      calling("cuGreenCtxCreate", "libcuda.so.1", kGlobal, Use::call, ElfBuilder{}.shared(), false);
+  folder.file("libwrap.so", text_of_now(library));
+  RunOutput run = run_archguard({"verify", "p", "--needed", "--device", "8.0@12.2"}, folder.path());
+  CHECK(run.out.find("libwrap.so: it does not load on 8.0 (--device 8.0@12.2)") != std::string::npos);
+  CHECK(run.exit_code == 1);
+  run = run_archguard({"verify", "p", "--needed", "--device", "8.0@12.4"}, folder.path());
+  CHECK(run.out.find("1 needed library without device code") != std::string::npos);
   CHECK(run.exit_code == 0);
 }
