@@ -4,8 +4,6 @@
 #include <cstddef>
 #include <cstdio>
 
-#include "base/printable.h"
-
 namespace archguard {
 namespace {
 
@@ -96,27 +94,6 @@ std::string count_of(std::uint64_t count, std::string_view singular, std::string
   std::string text = std::to_string(count) + " ";
   if (count == 1) return text.append(singular);
   return plural.empty() ? text.append(singular) + "s" : text.append(plural);
-}
-
-std::string json_quote(std::string_view text) {
-  std::string quoted = "\"";
-  while (!text.empty()) {
-    const std::size_t length = utf8_length(text);
-    const char c = text[0];
-    if (length == 0) {
-      quoted += "\xef\xbf\xbd";
-    } else if (c == '"' || c == '\\') {
-      quoted += {'\\', c};
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      char escape[7];
-      std::snprintf(escape, sizeof escape, "\\u%04x", static_cast<unsigned>(c));
-      quoted += escape;
-    } else {
-      quoted += text.substr(0, length);
-    }
-    text.remove_prefix(std::max<std::size_t>(length, 1));
-  }
-  return quoted + "\"";
 }
 
 std::optional<std::string> did_you_mean(std::string_view text, const std::vector<std::string>& known) {

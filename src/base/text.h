@@ -35,10 +35,6 @@ std::string hex(std::uint64_t value);
 // "1 kernel", "2 kernels"; `plural` for irregular ones ("library", "libraries").
 std::string count_of(std::uint64_t count, std::string_view singular, std::string_view plural = {});
 
-// A JSON string with its quotes. Bytes that are not UTF-8 become U+FFFD, so that the document is always
-// valid.
-std::string json_quote(std::string_view text);
-
 // The one of `known` that `text` most likely meant, or nothing: at most two edits away, one where it has no
 // more than five letters, and fewer than the text has. Two neighbours that changed places are one edit.
 std::optional<std::string> did_you_mean(std::string_view text, const std::vector<std::string>& known);

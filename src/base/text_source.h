@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace archguard {
 
@@ -42,18 +43,23 @@ class PlainText : public TextSource {
   std::string_view text_;
 };
 
+class HeldText : public TextSink {
+ public:
+  std::string take() {
+    flush();
+    return std::move(text_);
+  }
+
+ private:
+  void pass_on(std::string_view piece) override { text_ += piece; }
+  std::string text_;
+};
+
 // All of a text that is short.
 inline std::string held_text(const TextSource& source) {
-  class : public TextSink {
-   public:
-    std::string text;
-
-   private:
-    void pass_on(std::string_view piece) override { text += piece; }
-  } sink;
-  source.write_to(sink);
-  sink.flush();
-  return sink.text;
+  HeldText text;
+  source.write_to(text);
+  return text.take();
 }
 
 }  // namespace archguard

@@ -1,11 +1,10 @@
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "base/text_source.h"
 #include "coverage/fatbin_code.h"
 #include "fatbin/fatbin.h"
 #include "fatbin/passed_over.h"
@@ -13,10 +12,8 @@
 
 namespace archguard {
 
-// Where a report goes, piece by piece: a file with 24,000 fat binaries must not be held as one text.
-using Sink = std::function<void(std::string_view)>;
-
-// Shows what files hold, in the order of the calls: begin_file, for each of its objects begin_object,
+// Shows what files hold, piece by piece, since a file with 24,000 fat binaries must not be held as one text:
+// in the order of the calls: begin_file, for each of its objects begin_object,
 // fat binary…, end_object; end_file; at last finish.
 class InspectWriter {
  public:
@@ -28,12 +25,18 @@ class InspectWriter {
   virtual void fatbin(const DeviceObject& object, const Fatbin& fatbin, const FatbinCode* code) = 0;
   virtual void end_object(const DeviceObject& object) = 0;
   virtual void end_file(const std::vector<Error>& errors, const std::vector<std::string>& warnings) = 0;
-  virtual void finish(const PassedOver& passed_over) = 0;
+  virtual void finish(const PassedOver& passed_over) = 0;  // all is in the sink then, and passed on
 };
 
 enum class InspectBy { arch, kernel, fatbin };
 
-std::unique_ptr<InspectWriter> inspect_json(Sink sink);
-std::unique_ptr<InspectWriter> inspect_text(Sink sink, InspectBy by, bool kernels, Style style);
+struct InspectLook {  // of the text
+  InspectBy by = InspectBy::arch;
+  bool kernels = false;
+  Style style;
+};
+
+std::unique_ptr<InspectWriter> inspect_json(TextSink& sink, const InspectLook&);
+std::unique_ptr<InspectWriter> inspect_text(TextSink& sink, const InspectLook& look);
 
 }  // namespace archguard

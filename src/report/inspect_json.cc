@@ -1,40 +1,20 @@
-#include <fmt/format.h>
-#include <iterator>
-
-#include "base/printable.h"
-#include "base/text.h"
+#include "base/json.h"
 #include "coverage/toolkit_symbols.h"
 #include "report/arch_sizes.h"
+#include "report/error_json.h"
 #include "report/inspect.h"
 #include "report/names.h"
 
 namespace archguard {
 namespace {
 
-constexpr std::size_t kFlushAt = std::size_t{1} << 16;
-
-std::string quote_or_null(const std::string& text) {
-  return text.empty() ? "null" : json_quote(text);
-}
-
-// Of a member of an object: what JSON cannot hold of a text stands beside it.
-std::string with_bytes(const char* key, std::string value, const std::string& text) {
-  const auto bytes = bytes_beside(text);
-  value = fmt::format("\"{}\":{}", key, value);
-  return bytes ? value + fmt::format(",\"{}_bytes\":\"{}\"", key, *bytes) : value;
-}
-std::string json_member(const char* key, const std::string& text) {
-  return with_bytes(key, json_quote(text), text);
-}
-std::string json_member_or_null(const char* key, const std::string& text) {
-  return with_bytes(key, quote_or_null(text), text);
-}
-
 // Written as it is read: the document of a large library is larger than what may be kept in memory.
-class JsonWriter final : public InspectWriter {
+class InspectJson final : public InspectWriter {
  public:
-  explicit JsonWriter(Sink sink) : sink_(std::move(sink)) {
-    put("{{\"schema\":\"archguard.inspect/1\",\"files\":[");
+  explicit InspectJson(TextSink& sink) : sink_(sink), json_(sink) {
+    json_.begin_object(JsonLayout::packed);
+    json_.message("schema", "archguard.inspect/1");
+    json_.begin_list("files", JsonLayout::packed_lines);
   }
 
   void begin_file(const std::string& path, const std::string& member, std::uint64_t) override {
@@ -50,46 +30,32 @@ class JsonWriter final : public InspectWriter {
   }
 
   void fatbin(const DeviceObject&, const Fatbin& fatbin, const FatbinCode* code) override {
-    put("{}\n{{\"offset\":{},{},\"size\":{},\"relocatable\":{},{}\"images\":[", first_fatbin_ ? "" : ",",
-        fatbin.offset, json_member_or_null("section", fatbin.section), fatbin.size, fatbin.relocatable,
-        fatbin.bare ? "\"bare\":true," : "");
-    first_fatbin_ = false;
-    for (std::size_t i = 0; i < fatbin.entries.size(); ++i) {
-      if (i != 0) put(",");
+    json_.begin_object(JsonLayout::packed);
+    json_.number("offset", fatbin.offset);
+    json_.text_or_null("section", fatbin.section);
+    json_.number("size", fatbin.size);
+    json_.flag("relocatable", fatbin.relocatable);
+    if (fatbin.bare) json_.flag("bare", true);
+    json_.begin_list("images", JsonLayout::packed_lines);
+    for (std::size_t i = 0; i < fatbin.entries.size(); ++i)
       image(fatbin.entries[i], fatbin.relocatable, code == nullptr ? nullptr : &code->images[i]);
-    }
-    put("]}}");
+    json_.end();
+    json_.end();
     if (code != nullptr) errors_.insert(errors_.end(), code->errors.begin(), code->errors.end());
-    flush_when_full();
   }
 
   void end_object(const DeviceObject&) override {
-    put("],\"summary\":{{");
-    const char* comma = "";
-    for (const EntryKind kind :
-         {EntryKind::sass, EntryKind::ptx, EntryKind::ltoir, EntryKind::reloc_ptx, EntryKind::other}) {
-      put("{}\"{}\":{{", comma, name_of(kind));
-      comma = ",";
-      summary(kind, [](const ArchSize& size) { return fmt::format("{}", size.images); });
-      put("}}");
-    }
-    put("}},\"sizes\":{{");
-    comma = "";
-    for (const EntryKind kind :
-         {EntryKind::sass, EntryKind::ptx, EntryKind::ltoir, EntryKind::reloc_ptx, EntryKind::other}) {
-      put("{}\"{}\":{{", comma, name_of(kind));
-      comma = ",";
-      summary(kind, [](const ArchSize& size) {
-        return fmt::format("{{\"size\":{},\"uncompressed_size\":{}}}", size.stored, size.uncompressed);
-      });
-      put("}}");
-    }
-    put("}}");
-    if (!runtime_code_.empty()) {
-      put(",");
-      put_list("runtime_code", runtime_code_);
-    }
-    put("}}");
+    json_.end();
+    by_kind_and_arch("summary",
+                     [&](const std::string& arch, const ArchSize& size) { json_.number(arch, size.images); });
+    by_kind_and_arch("sizes", [&](const std::string& arch, const ArchSize& size) {
+      json_.begin_object(arch);
+      json_.number("size", size.stored);
+      json_.number("uncompressed_size", size.uncompressed);
+      json_.end();
+    });
+    if (!runtime_code_.empty()) json_.texts("runtime_code", runtime_code_);
+    json_.end();
   }
 
   void end_file(const std::vector<Error>& errors, const std::vector<std::string>& warnings) override {
@@ -104,130 +70,111 @@ class JsonWriter final : public InspectWriter {
   }
 
   void finish(const PassedOver& passed_over) override {
-    put("],\"errors\":[");
-    const char* comma = "";
+    json_.end();
+    json_.begin_list("errors", JsonLayout::packed_lines);
     for (const Error& error : errors_) {
-      put("{}\n{{{},{},{}}}", comma, json_member("where", error.where), json_member("what", error.what),
-          json_member_or_null("fix", error.fix));
-      comma = ",";
+      json_.begin_object(JsonLayout::packed);
+      write_members(error, json_);
+      json_.end();
     }
-    put("],");
-    put_list("warnings", warnings_);
-    put(",");
-    put_list("passed_over", paths_of(passed_over));
-    put("}}\n");
-    sink_({buffer_.data(), buffer_.size()});
-    buffer_.clear();
+    json_.end();
+    json_.texts("warnings", warnings_);
+    json_.texts("passed_over", paths_of(passed_over));
+    json_.end();
+    sink_.flush();
   }
 
  private:
-  template <class... Arguments>
-  void put(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
-    fmt::format_to(std::back_inserter(buffer_), format, std::forward<Arguments>(arguments)...);
-  }
-
-  void put_list(const char* key, const std::vector<std::string>& texts) {
-    std::vector<std::string> quoted, bytes;
-    bool any = false;
-    for (const std::string& text : texts) {
-      const auto own = bytes_beside(text);
-      quoted.push_back(json_quote(text));
-      bytes.push_back(own ? json_quote(*own) : "null");
-      any = any || own;
-    }
-    put("\"{}\":[{}]", key, join(quoted, ","));
-    if (any) put(",\"{}_bytes\":[{}]", key, join(bytes, ","));
-  }
-
-  void flush_when_full() {
-    if (buffer_.size() < kFlushAt) return;
-    sink_({buffer_.data(), buffer_.size()});
-    buffer_.clear();
-  }
-
   void open_object(const std::string& member) {
-    put("{}\n{{{},{},\"containers\":[", first_file_ ? "" : ",", json_member("path", path_),
-        json_member_or_null("member", member));
-    first_file_ = false;
+    json_.begin_object(JsonLayout::packed);
+    json_.text("path", path_);
+    json_.text_or_null("member", member);
+    json_.begin_list("containers", JsonLayout::packed_lines);
     any_object_ = true;
-    first_fatbin_ = true;
   }
 
   void image(const FatbinEntry& entry, bool relocatable, const Image* contents) {
     sizes_[{entry.kind, entry.arch}].add(entry);
-    put("\n{{\"kind\":\"{}\",\"kind_code\":{},\"arch\":\"{}\",\"ptx_isa\":{},\"compression\":\"{}\","
-        "\"obfuscated\":{},"
-        "\"size\":{},\"uncompressed_size\":{}",
-        name_of(entry.kind), entry.kind_code, to_string(entry.arch),
-        entry.ptx_isa ? "\"" + to_string(*entry.ptx_isa) + "\"" : "null", name_of(entry.compression),
-        entry.obfuscated, entry.stored_size, entry.uncompressed_size);
+    json_.begin_object(JsonLayout::packed);
+    json_.message("kind", name_of(entry.kind));
+    json_.number("kind_code", entry.kind_code);
+    json_.message("arch", to_string(entry.arch));
+    json_.known_or_null("ptx_isa", entry.ptx_isa);
+    json_.message("compression", name_of(entry.compression));
+    json_.flag("obfuscated", entry.obfuscated);
+    json_.number("size", entry.stored_size);
+    json_.number("uncompressed_size", entry.uncompressed_size);
     relocatable |= entry.kind == EntryKind::reloc_ptx ||
                    (contents != nullptr && contents->code && contents->code->relocatable);
-    if (relocatable) put(",\"relocatable\":true");
+    if (relocatable) json_.flag("relocatable", true);
     if (!entry.or_archs.empty()) {
       std::vector<std::string> others;
-      for (const Arch arch : entry.or_archs) others.push_back(json_quote(to_string(arch)));
-      put(",\"or_archs\":[{}]", join(others, ","));
+      for (const Arch arch : entry.or_archs) others.push_back(to_string(arch));
+      json_.texts("or_archs", others);
     }
-    if (!entry.identifier.empty()) put(",{}", json_member("identifier", entry.identifier));
-    if (entry.optix) put(",\"optix\":true");
-    if (!entry.unknown.empty()) put(",\"unknown\":{}", json_quote(entry.unknown));
+    if (!entry.identifier.empty()) json_.text("identifier", entry.identifier);
+    if (entry.optix) json_.flag("optix", true);
+    if (!entry.unknown.empty()) json_.message("unknown", entry.unknown);
     if (contents != nullptr && contents->code) {
       kernels(*contents->code);
       variables(*contents->code);
     }
-    put("}}");
+    json_.end();
   }
 
   void kernels(const ImageKernels& code) {
-    put(",\"toolkit\":{},\"kernels\":[", code.toolkit ? "\"" + to_string(*code.toolkit) + "\"" : "null");
-    const char* comma = "";
+    json_.known_or_null("toolkit", code.toolkit);
+    json_.begin_list("kernels");
     for (const Kernel& kernel : code.kernels) {
-      put("{}{{{},\"state\":\"{}\"", comma, json_member("name", kernel.name), name_of(kernel.state));
-      if (kernel.code_size != 0) put(",\"code_size\":{}", kernel.code_size);
-      put("}}");
-      comma = ",";
+      json_.begin_object();
+      json_.text("name", kernel.name);
+      json_.message("state", name_of(kernel.state));
+      if (kernel.code_size != 0) json_.number("code_size", kernel.code_size);
+      json_.end();
     }
-    put("]");
+    json_.end();
   }
 
   void variables(const ImageKernels& code) {
-    put(",\"variables\":[");
-    const char* comma = "";
+    json_.begin_list("variables");
     for (const DeviceVariable& variable : code.variables) {
-      put("{}{{{},\"space\":\"{}\"", comma, json_member("name", variable.name), name_of(variable.space));
-      if (variable.size != 0) put(",\"size\":{}", variable.size);
-      if (is_toolkits_own(variable)) put(",\"of_toolkit\":true");
-      put("}}");
-      comma = ",";
+      json_.begin_object();
+      json_.text("name", variable.name);
+      json_.message("space", name_of(variable.space));
+      if (variable.size != 0) json_.number("size", variable.size);
+      if (is_toolkits_own(variable)) json_.flag("of_toolkit", true);
+      json_.end();
     }
-    put("]");
+    json_.end();
   }
 
-  template <class Value>
-  void summary(EntryKind kind, Value value) {
-    const char* comma = "";
-    for (const auto& [key, size] : sizes_) {
-      if (key.first != kind) continue;
-      put("{}\"{}\":{}", comma, to_string(key.second), value(size));
-      comma = ",";
+  template <class Write>
+  void by_kind_and_arch(std::string_view key, Write write) {
+    json_.begin_object(key);
+    for (const EntryKind kind :
+         {EntryKind::sass, EntryKind::ptx, EntryKind::ltoir, EntryKind::reloc_ptx, EntryKind::other}) {
+      json_.begin_object(name_of(kind));
+      for (const auto& [image, size] : sizes_)
+        if (image.first == kind) write(to_string(image.second), size);
+      json_.end();
     }
+    json_.end();
   }
 
-  Sink sink_;
-  fmt::memory_buffer buffer_;
+  TextSink& sink_;
+  JsonWriter json_;
   std::string path_, member_;
   ArchSizes sizes_;                        // of the current object
   std::vector<std::string> runtime_code_;  // likewise
   std::vector<Error> errors_;
   std::vector<std::string> warnings_;
-  bool first_file_ = true, first_fatbin_ = true, any_object_ = false;
+  bool any_object_ = false;
 };
 
 }  // namespace
 
-std::unique_ptr<InspectWriter> inspect_json(Sink sink) {
-  return std::make_unique<JsonWriter>(std::move(sink));
+std::unique_ptr<InspectWriter> inspect_json(TextSink& sink, const InspectLook&) {
+  return std::make_unique<InspectJson>(sink);
 }
 
 }  // namespace archguard

@@ -31,8 +31,8 @@ void add_once(std::vector<std::string>& names, const std::string& name) {
 
 class TextWriter final : public InspectWriter {
  public:
-  TextWriter(Sink sink, InspectBy by, bool kernels, Style style)
-      : sink_(std::move(sink)), by_(by), kernels_(kernels), style_(style) {}
+  TextWriter(TextSink& sink, const InspectLook& look)
+      : sink_(sink), by_(look.by), kernels_(look.kernels), style_(look.style) {}
 
   void begin_file(const std::string& path, const std::string& member, std::uint64_t size) override {
     path_ = object_name(path, member);
@@ -88,8 +88,8 @@ class TextWriter final : public InspectWriter {
   }
 
   void finish(const PassedOver& passed_over) override {
-    flush();
-    if (!passed_over.empty()) sink_(passed_over_text(passed_over));
+    if (!passed_over.empty()) sink_.write(passed_over_text(passed_over));
+    sink_.flush();
   }
 
  private:
@@ -113,7 +113,8 @@ class TextWriter final : public InspectWriter {
   }
 
   void flush() {
-    sink_({buffer_.data(), buffer_.size()});
+    sink_.write({buffer_.data(), buffer_.size()});
+    sink_.flush();
     buffer_.clear();
   }
 
@@ -184,7 +185,7 @@ class TextWriter final : public InspectWriter {
 
   static bool is_relocatable(const Image& image) { return image.code && image.code->relocatable; }
 
-  Sink sink_;
+  TextSink& sink_;
   InspectBy by_;
   bool kernels_;
   Style style_;
@@ -199,8 +200,8 @@ class TextWriter final : public InspectWriter {
 
 }  // namespace
 
-std::unique_ptr<InspectWriter> inspect_text(Sink sink, InspectBy by, bool kernels, Style style) {
-  return std::make_unique<TextWriter>(std::move(sink), by, kernels, style);
+std::unique_ptr<InspectWriter> inspect_text(TextSink& sink, const InspectLook& look) {
+  return std::make_unique<TextWriter>(sink, look);
 }
 
 }  // namespace archguard

@@ -1,151 +1,18 @@
 #include "report/verify_json.h"
 
-#include "compat/rules.h"
-#include "report/json_stream.h"
+#include "base/json.h"
+#include "device/device_json.h"
+#include "report/error_json.h"
 #include "report/names.h"
 
 namespace archguard {
 namespace {
 
-Json text_or_null(const std::string& text) {
-  return text.empty() ? Json(nullptr) : Json(text);
-}
-
-template <class T>
-Json or_null(const std::optional<T>& value) {
-  return value ? Json(to_string(*value)) : Json(nullptr);
-}
-
-Json to_json(const Device& device) {
-  return {{"name", text_or_null(device.name)},
-          {"compute_capability", or_null(device.capability)},
-          {"beyond_table", device.capability && is_beyond_table(*device.capability)},
-          {"driver_version", text_or_null(device.driver_version)},
-          {"driver_cuda", or_null(device.driver_cuda)},
-          {"uuid", text_or_null(device.uuid)},
-          {"visible", device.visible},
-          {"excluded", text_or_null(device.excluded)},
-          {"count", device.count},
-          {"host", device.host ? Json(*device.host) : Json(nullptr)},
-          {"origin", device.origin}};
-}
-
-Json to_json(const ExcludedDevice& excluded) {
-  return {{"name", excluded.name},
-          {"compute_capability", to_string(excluded.capability)},
-          {"reason", excluded.reason},
-          {"first_toolkit", or_null(excluded.first_toolkit)},
-          {"last_toolkit", or_null(excluded.last_toolkit)}};
-}
-
-Json to_json(const FatbinPlace& place) {
-  return {{"offset", place.offset}, {"section", place.section}, {"member", text_or_null(place.member)}};
-}
-
-Json to_json(const Failure& failure) {
-  Json fatbins = Json::array();
-  for (const FatbinPlace& place : failure.places) fatbins.push_back(to_json(place));
-  return {{"code", failure.code == 0 || !failure.numbered ? Json(nullptr) : Json(failure.code)},
-          {"count", failure.places.size()},
-          {"unknown", failure.unknown},
-          {"cause", failure.reason},
-          {"found", failure.found},
-          {"fix", failure.fix},
-          {"containers", std::move(fatbins)}};
-}
-
-Json to_json(const std::optional<Partly>& partly) {
-  if (!partly) return nullptr;
-  return {{"kernels", partly->kernels},
-          {"best", partly->best},
-          {"best_compute_capability", to_string(partly->best_device)},
-          {"clear", partly->clear},
-          {"compiles_at_run_time", partly->compiles_at_run_time}};
-}
-
-Json to_json(const std::optional<OtherOrder>& other) {
-  if (!other) return nullptr;
-  return {{"containers", other->fatbins}, {"where", other->where}, {"text", other->text}};
-}
-
-Json to_json(const std::optional<ForOthers>& others) {
-  if (!others) return nullptr;
-  return {{"containers", others->fatbins},
-          {"where", others->where},
-          {"found", others->found},
-          {"kernel", text_or_null(others->kernel)},
-          {"fix", fix_for_others({&*others})}};
-}
-
-Json to_json(const EmbeddedResult& embedded) {
-  if (embedded.total == 0) return nullptr;
-  return {{"images", embedded.total},
-          {"fitting", embedded.fitting},
-          {"unknown", embedded.unknown},
-          {"verdict", !embedded.lacking()    ? "covered"
-                      : embedded.undecided() ? "unknown"
-                                             : "not-covered"},
-          {"without", embedded.without},
-          {"cause", text_or_null(embedded.reason)}};
-}
-
-Json to_json(const DeviceResult& result) {
-  const FatbinCounts& counts = result.fatbins;
-  Json errors = Json::array();
-  for (const Failure& failure : result.failures) errors.push_back(to_json(failure));
-  return {{"verdict", name_of(result.coverage)},
-          {"containers",
-           {{"total", counts.total},
-            {"specific", counts.specific},
-            {"sass", counts.sass},
-            {"jit", counts.jit},
-            {"linked_at_load", counts.linked_at_load},
-            {"uncovered", counts.uncovered},
-            {"unknown", counts.unknown}}},
-          {"linked_at_load", counts.linked_at_load != 0},
-          {"errors", std::move(errors)},
-          {"kernels",
-           {{"total", result.kernels.total},
-            {"covered", result.kernels.covered},
-            {"missing", result.kernels.missing},
-            {"hollow", result.kernels.hollow}}},
-          {"variables",
-           {{"total", result.variables.total},
-            {"missing", result.variables.missing},
-            {"unnamed", result.variables.unnamed}}},
-          {"partly", to_json(result.partly)},
-          {"embedded", to_json(result.embedded)},
-          {"needs_driver_cuda", or_null(result.needs_driver)},
-          {"driver_too_old_for_toolkit", or_null(result.toolkit_ahead)},
-          {"other_order", to_json(result.other_order)},
-          {"for_other_devices", to_json(result.for_others)},
-          {"fix", result.fix}};
-}
-
-Json names_of(const std::vector<ExpectedImage>& images) {
-  Json names = Json::array();
+std::vector<std::string> names_of(const std::vector<ExpectedImage>& images) {
+  std::vector<std::string> names;
   for (const ExpectedImage& image : images)
     names.push_back(to_string(image.arch) + (image.sass ? "-real" : "-virtual"));
   return names;
-}
-
-Json to_json(const ExpectResult& expect) {
-  Json failures = Json::array();
-  for (const ExpectFailure& failure : expect.failures) {
-    Json entry = to_json(failure.place);
-    entry["absent"] = names_of(failure.absent);
-    entry["found"] = failure.found;
-    failures.push_back(std::move(entry));
-  }
-  return {{"containers", expect.fatbins}, {"specific", expect.specific}, {"failures", std::move(failures)}};
-}
-
-Json to_json(const Error& error) {
-  return {{"where", error.where}, {"what", error.what}, {"fix", text_or_null(error.fix)}};
-}
-
-Json to_json(const AnyOfDevice& result) {
-  return {{"verdict", name_of(result.coverage)}, {"covered_by", result.covered_by}};
 }
 
 // Writes the document. What there is one of for each device, of which there may be a million, is written as
@@ -154,7 +21,7 @@ class VerifyJsonWriter {
  public:
   VerifyJsonWriter(const Verification& verification, TextSink& sink)
       : all_(verification),
-        out_(sink),
+        json_(sink, JsonTexts::verify_1),
         unjudged_(verification.classes.size()),
         class_of_(verification.devices.size(), unjudged_) {
     for (std::size_t i = 0; i < all_.classes.size(); ++i)
@@ -162,105 +29,258 @@ class VerifyJsonWriter {
   }
 
   void write() {
-    Json json = {{"schema", "archguard.verify/1"},
-                 {"verdict", name_of(outcome_of(all_))},
-                 {"devices", {}},
-                 {"excluded", {}},
-                 {"files", {}}};
-    JsonStream::Lists lists = {{"devices", [&] { write_devices(); }},
-                               {"excluded",
-                                [&] {
-                                  for (const ExcludedDevice& each : all_.excluded)
-                                    out_.element(to_json(each));
-                                }},
-                               {"files", [&] {
-                                  for (const FileResult& each : all_.files) write_file(each);
-                                }}};
+    json_.begin_object(JsonLayout::lines);
+    json_.message("schema", "archguard.verify/1");
+    json_.message("verdict", name_of(outcome_of(all_)));
+    write_devices();
+    list("excluded", all_.excluded);
+    json_.begin_list("files");
+    for (const FileResult& each : all_.files) write_file(each);
+    json_.end();
     if (!all_.any_of.empty()) {
-      json["any_of"] = nullptr;
-      lists["any_of"] = [&] {
-        for (const AnyOf& each : all_.any_of) write_group(each);
-      };
+      json_.begin_list("any_of");
+      for (const AnyOf& each : all_.any_of) write_group(each);
+      json_.end();
     }
-    if (all_.needed) {
-      Json errors = Json::array();
-      for (const Error& error : all_.needed->errors) errors.push_back(to_json(error));
-      json["needed"] = {{"passed_over", all_.needed->passed_over}, {"errors", std::move(errors)}};
-    }
-    if (all_.expects) json["expects_in_vain"] = expects_in_vain(all_);
-    json["passed_over"] = paths_of(all_.passed_over);
-    json["unused_waivers"] = Json::array();
-    for (const UnusedWaiver& unused : all_.unused_waivers)
-      json["unused_waivers"].push_back({{"kernel", unused.waiver.kernel},
-                                        {"compute_cap", unused.waiver.compute_cap},
-                                        {"origin", unused.waiver.origin}});
-    out_.document(std::move(json), lists);
+    if (all_.needed) object("needed", *all_.needed);
+    if (all_.expects) json_.flag("expects_in_vain", expects_in_vain(all_));
+    json_.texts("passed_over", paths_of(all_.passed_over));
+    list("unused_waivers", all_.unused_waivers);
+    json_.end();
   }
 
  private:
-  void write_devices() {
-    for (std::size_t i = 0; i < all_.devices.size(); ++i) out_.element(to_json(all_.devices[i]));
+  // An object of which members() tells the members, or a list of such.
+  template <class Value>
+  void object(std::string_view key, const Value& value) {
+    json_.begin_object(key);
+    members(value);
+    json_.end();
+  }
+  template <class Value>
+  void or_null(std::string_view key, const std::optional<Value>& value) {
+    value ? object(key, *value) : json_.null(key);
+  }
+  template <class Value>
+  void list(std::string_view key, const std::vector<Value>& values) {
+    json_.begin_list(key);
+    for (const Value& each : values) {
+      json_.begin_object();
+      members(each);
+      json_.end();
+    }
+    json_.end();
   }
 
-  // For each device that is judged, or could not be: `result` tells what is said of its class, or of those
+  void members(const Error& error) { write_members(error, json_); }
+
+  void members(const ExcludedDevice& excluded) {
+    json_.text("name", excluded.name);
+    json_.message("compute_capability", to_string(excluded.capability));
+    json_.text("reason", excluded.reason);
+    json_.known_or_null("first_toolkit", excluded.first_toolkit);
+    json_.known_or_null("last_toolkit", excluded.last_toolkit);
+  }
+
+  void members(const FatbinPlace& place) {
+    json_.number("offset", place.offset);
+    json_.text("section", place.section);
+    json_.text_or_null("member", place.member);
+  }
+
+  void members(const Failure& failure) {
+    if (failure.code == 0 || !failure.numbered)
+      json_.null("code");
+    else
+      json_.number("code", failure.code);
+    json_.number("count", failure.places.size());
+    json_.flag("unknown", failure.unknown);
+    json_.text("cause", failure.reason);
+    json_.text("found", failure.found);
+    json_.text("fix", failure.fix);
+    list("containers", failure.places);
+  }
+
+  void members(const Partly& partly) {
+    json_.number("kernels", partly.kernels);
+    json_.number("best", partly.best);
+    json_.message("best_compute_capability", to_string(partly.best_device));
+    json_.flag("clear", partly.clear);
+    json_.flag("compiles_at_run_time", partly.compiles_at_run_time);
+  }
+
+  void members(const OtherOrder& other) {
+    json_.number("containers", other.fatbins);
+    json_.text("where", other.where);
+    json_.text("text", other.text);
+  }
+
+  void members(const ForOthers& others) {
+    json_.number("containers", others.fatbins);
+    json_.text("where", others.where);
+    json_.text("found", others.found);
+    json_.text_or_null("kernel", others.kernel);
+    json_.text("fix", fix_for_others({&others}));
+  }
+
+  void members(const EmbeddedResult& embedded) {
+    json_.number("images", embedded.total);
+    json_.number("fitting", embedded.fitting);
+    json_.number("unknown", embedded.unknown);
+    json_.message("verdict", !embedded.lacking()    ? "covered"
+                             : embedded.undecided() ? "unknown"
+                                                    : "not-covered");
+    json_.texts("without", embedded.without);
+    json_.text_or_null("cause", embedded.reason);
+  }
+
+  void members(const FatbinCounts& counts) {
+    json_.number("total", counts.total);
+    json_.number("specific", counts.specific);
+    json_.number("sass", counts.sass);
+    json_.number("jit", counts.jit);
+    json_.number("linked_at_load", counts.linked_at_load);
+    json_.number("uncovered", counts.uncovered);
+    json_.number("unknown", counts.unknown);
+  }
+
+  void members(const KernelCounts& counts) {
+    json_.number("total", counts.total);
+    json_.number("covered", counts.covered);
+    json_.texts("missing", counts.missing);
+    json_.texts("hollow", counts.hollow);
+  }
+
+  void members(const VariableCounts& counts) {
+    json_.number("total", counts.total);
+    json_.texts("missing", counts.missing);
+    json_.texts("unnamed", counts.unnamed);
+  }
+
+  void members(const DeviceResult& result) {
+    json_.message("verdict", name_of(result.coverage));
+    object("containers", result.fatbins);
+    json_.flag("linked_at_load", result.fatbins.linked_at_load != 0);
+    list("errors", result.failures);
+    object("kernels", result.kernels);
+    object("variables", result.variables);
+    or_null("partly", result.partly);
+    if (result.embedded.total == 0)
+      json_.null("embedded");
+    else
+      object("embedded", result.embedded);
+    json_.known_or_null("needs_driver_cuda", result.needs_driver);
+    json_.known_or_null("driver_too_old_for_toolkit", result.toolkit_ahead);
+    or_null("other_order", result.other_order);
+    or_null("for_other_devices", result.for_others);
+    json_.text("fix", result.fix);
+  }
+
+  void members(const ExpectFailure& failure) {
+    members(failure.place);
+    json_.texts("absent", names_of(failure.absent));
+    json_.text("found", failure.found);
+  }
+
+  void members(const ExpectResult& expect) {
+    json_.number("containers", expect.fatbins);
+    json_.number("specific", expect.specific);
+    list("failures", expect.failures);
+  }
+
+  void numbers(std::string_view key, const std::vector<std::size_t>& numbers) {
+    json_.begin_list(key);
+    for (const std::size_t number : numbers) json_.number_element(number);
+    json_.end();
+  }
+
+  void members(const AnyOfDevice& result) {
+    json_.message("verdict", name_of(result.coverage));
+    numbers("covered_by", result.covered_by);
+  }
+
+  void members(const UnusedWaiver& unused) {
+    json_.text("kernel", unused.waiver.kernel);
+    json_.text("compute_cap", unused.waiver.compute_cap);
+    json_.text("origin", unused.waiver.origin);
+  }
+
+  void members(const NeededOutcome& needed) {
+    json_.texts("passed_over", needed.passed_over);
+    list("errors", needed.errors);
+  }
+
+  void write_devices() {
+    json_.begin_list("devices");
+    for (std::size_t i = 0; i < all_.devices.size(); ++i) {
+      json_.begin_object();
+      write_members(all_.devices[i], DeviceMembers::judged, json_);
+      json_.end();
+    }
+    json_.end();
+  }
+
+  // For each device that is judged, or could not be: `write` tells what is said of its class, or of those
   // that could not be judged.
-  void write_results(const std::function<Json(std::size_t)>& result) {
-    std::vector<std::string> texts(unjudged_ + 1);
+  template <class Write>
+  void write_results(Write write) {
+    std::vector<std::string> said(unjudged_ + 1);
     for (std::size_t i = 0; i < class_of_.size(); ++i) {
       if (class_of_[i] == unjudged_ && !is_unjudged(all_.devices.kind(i))) continue;
-      std::string& text = texts[class_of_[i]];
-      if (text.empty()) text = out_.text_of_element(result(class_of_[i]));
-      out_.numbered_element(text, "device", i);
+      json_.begin_object();
+      json_.number("device", i);
+      std::string& members = said[class_of_[i]];
+      if (members.empty()) members = json_.kept_members([&] { write(class_of_[i]); });
+      json_.members_again(members);
+      json_.end();
     }
   }
 
   void write_file(const FileResult& file) {
     const Outcome outcome = outcome_of(all_, file);
-    Json errors = Json::array();
-    for (const Error& error : file.errors) errors.push_back(to_json(error));
-    Json json = {{"path", file.path},
-                 {"member", text_or_null(file.member)},
-                 {"verdict", name_of(outcome)},
-                 {"objects", file.objects},
-                 {"results", {}},
-                 {"errors", std::move(errors)}};
-    json["runtime_code"] = file.runtime_code;
-    json["warnings"] = Json::array();
-    for (const Error& warning : file.warnings) json["warnings"].push_back(warning.text());
-    if (file.optix != 0) json["optix"] = file.optix;
+    json_.begin_object();
+    json_.text("path", file.path);
+    json_.text_or_null("member", file.member);
+    json_.message("verdict", name_of(outcome));
+    json_.flag("objects", file.objects);
+    json_.begin_list("results");
+    if (outcome != Outcome::no_device_code)  // of which nothing can be said
+      write_results([&](std::size_t i) { members(i == unjudged_ ? DeviceResult{} : file.devices[i]); });
+    json_.end();
+    list("errors", file.errors);
+    json_.texts("runtime_code", file.runtime_code);
+    std::vector<std::string> warnings;
+    for (const Error& warning : file.warnings) warnings.push_back(warning.text());
+    json_.texts("warnings", warnings);
+    if (file.optix != 0) json_.number("optix", file.optix);
     if (all_.needed) {
-      json["needed_by"] = text_or_null(file.needed_by);
-      json["by_linker"] = file.by_linker;
+      json_.text_or_null("needed_by", file.needed_by);
+      json_.flag("by_linker", file.by_linker);
     }
-    if (all_.expects) json["expect"] = to_json(file.expect);
+    if (all_.expects) object("expect", file.expect);
     if (!all_.any_of.empty()) {
-      json["any_of"] = Json::array();
-      for (const std::size_t group : globs_of(all_, file)) json["any_of"].push_back(all_.any_of[group].glob);
+      std::vector<std::string> globs;
+      for (const std::size_t group : globs_of(all_, file)) globs.push_back(all_.any_of[group].glob);
+      json_.texts("any_of", globs);
     }
-    const auto results = [&] {
-      if (outcome == Outcome::no_device_code) return;  // of which nothing can be said
-      write_results(
-          [&](std::size_t i) { return to_json(i == unjudged_ ? DeviceResult{} : file.devices[i]); });
-    };
-    out_.object_element(std::move(json), {{"results", results}});
+    json_.end();
   }
 
   void write_group(const AnyOf& group) {
-    Json json = {{"glob", group.glob},
-                 {"verdict", name_of(outcome_of(all_, group))},
-                 {"files", group.files},
-                 {"without_device_code", group.without_code},
-                 {"results", {}}};
-    if (all_.expects) json["absent"] = names_of(group.absent);
-    const auto results = [&] {
-      write_results(
-          [&](std::size_t i) { return to_json(i == unjudged_ ? AnyOfDevice{} : group.devices[i]); });
-    };
-    out_.object_element(std::move(json), {{"results", results}});
+    json_.begin_object();
+    json_.text("glob", group.glob);
+    json_.message("verdict", name_of(outcome_of(all_, group)));
+    numbers("files", group.files);
+    json_.number("without_device_code", group.without_code);
+    json_.begin_list("results");
+    write_results([&](std::size_t i) { members(i == unjudged_ ? AnyOfDevice{} : group.devices[i]); });
+    json_.end();
+    if (all_.expects) json_.texts("absent", names_of(group.absent));
+    json_.end();
   }
 
   const Verification& all_;
-  JsonStream out_;
+  JsonWriter json_;
   const std::size_t unjudged_;  // in place of a class: it cannot be told what such a device gets
   std::vector<std::size_t> class_of_;
 };

@@ -1,18 +1,14 @@
 #pragma once
 
-#include "base/text_source.h"
-#include "coverage/verification.h"
+#include "report/report.h"
 
 namespace archguard {
 
 // The document "archguard.verify/1", indented, with a line end.
-class VerifyJson : public TextSource {
+class VerifyJson : public Report {
  public:
-  explicit VerifyJson(const Verification& verification) : verification_(verification) {}
+  using Report::Report;
   void write_to(TextSink& sink) const override;
-
- private:
-  const Verification& verification_;
 };
 
 }  // namespace archguard

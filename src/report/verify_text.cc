@@ -28,7 +28,7 @@ constexpr std::size_t kVerifyErrorsShown = 20;
 
 class Writer {
  public:
-  Writer(const Verification& verification, const VerifyText& options)
+  Writer(const Verification& verification, const ReportOptions& options)
       : all_(verification), options_(options) {}
 
   std::string write() {
@@ -391,14 +391,16 @@ class Writer {
   }
 
   const Verification& all_;
-  const VerifyText& options_;
+  const ReportOptions& options_;
   std::string out_;
 };
 
 }  // namespace
 
-std::string verify_text(const Verification& verification, const VerifyText& options) {
-  return Writer(verification, options).write();
+std::string verify_text(const Verification& verification, const ReportOptions& options) {
+  std::string text = Writer(verification, options).write();
+  if (verification.files.empty()) text += options.no_binary;
+  return text;
 }
 
 }  // namespace archguard

@@ -10,6 +10,7 @@
 
 #include "base/bytes.cc"
 #include "base/colour.cc"
+#include "base/json.cc"
 #include "base/printable.cc"
 #include "base/process.cc"
 #include "base/text.cc"
@@ -32,6 +33,7 @@
 #include "device/csv.cc"
 #include "device/cuda_driver.cc"
 #include "device/device.cc"
+#include "device/device_json.cc"
 #include "device/device_list.cc"
 #include "device/diagnose.cc"
 #include "device/elf_section.cc"

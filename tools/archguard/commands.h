@@ -8,6 +8,7 @@
 #include "base/result.h"
 #include "coverage/verification.h"
 #include "installed.h"
+#include "report/formats.h"
 
 namespace archguard {
 
@@ -29,7 +30,7 @@ struct InspectOptions {
   bool needed = false;
   NeededOptions where;
   std::string by = "arch";
-  std::string format = "text";
+  const ReportFormat* format = &report_formats().front();
 };
 
 struct VerifyOptions {
@@ -59,7 +60,7 @@ struct VerifyOptions {
   std::string waivers;
   std::string target;         // a CMake target, for the fix
   bool compiles_cuda = true;  // has it CUDA sources?
-  std::string format = "text";
+  const ReportFormat* format = &report_formats().front();
   std::string output;
   bool brief = false;
   // Is this object of LLVM's bitcode or MSVC's /GL, as messages name it, passed over? Without it none is.

@@ -40,9 +40,9 @@ Result<int> run_inspect(const InspectOptions& options) {
       options.needed ? add_needed(files, options.where, NeededFiles::beside) : NeededReport{};
   const InspectBy by = by_of(options.by);
   const bool kernels = options.kernels || by == InspectBy::kernel;
-  if (kernels && options.format == "text") prepare_demangle();
-  const auto writer = options.format == "json" ? inspect_json(print)
-                                               : inspect_text(print, by, kernels, Style{colour_for_stdout()});
+  if (kernels && options.format->is_for_people) prepare_demangle();
+  PrintingSink out;
+  const auto writer = options.format->inspect(out, {by, kernels, Style{colour_for_stdout()}});
   bool all_read = true, any_visited = false;
   std::size_t passed_over = 0, libraries = 0;  // most of a folder's files, and of what a program needs
   std::string zip;                             // the last whose members need libraries
@@ -92,11 +92,11 @@ Result<int> run_inspect(const InspectOptions& options) {
       files, visit, [&](const FilesDone& done) { show_progress(done, files.size()); }, unread, Keep::first);
   if (!any_visited && !unread.empty()) all_read = false;
   writer->finish(unread);
-  if (passed_over != 0 && options.format == "text")
-    print(count_of(passed_over, "file") + " without device code\n");
-  if (libraries != 0 && options.format == "text")
+  const bool for_people = options.format->is_for_people;
+  if (passed_over != 0 && for_people) print(count_of(passed_over, "file") + " without device code\n");
+  if (libraries != 0 && for_people)
     print(count_of(libraries, "needed library", "needed libraries") + " without device code\n");
-  if (!any_visited && options.format == "text") print(printable(no_binary_text(options.paths, {})) + "\n");
+  if (!any_visited && for_people) print(printable(no_binary_text(options.paths, {})) + "\n");
   for (const Error& error : needed.errors) print_error(error);
   all_read &= needed.errors.empty();
   ARCHGUARD_CHECK(finish_printing());

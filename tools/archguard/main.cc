@@ -38,6 +38,20 @@ void add_choice(CLI::App& command, const char* name, std::string& text,
       ->check(CLI::IsMember(choices).description(""));
 }
 
+// `takes` tells the formats that the command has.
+void add_format(CLI::App& command, const ReportFormat*& format, bool (*takes)(const ReportFormat&)) {
+  std::vector<std::string> names;
+  for (const ReportFormat& each : report_formats())
+    if (takes(each)) names.emplace_back(each.name);
+  const auto take = [&format](const std::string& name) {
+    for (const ReportFormat& each : report_formats())
+      if (each.name == name) format = &each;
+  };
+  command.add_option_function<std::string>("--format", take, "[" + names.front() + "]")
+      ->type_name(join(names, "|"))
+      ->check(CLI::IsMember(names).description(""));
+}
+
 CLI::Option* add_paths(CLI::App& command, std::vector<std::string>& paths) {
   return command
       .add_option("PATH", paths,
@@ -62,7 +76,7 @@ CLI::App* add_inspect(CLI::App& app, InspectOptions& options) {
   add_needed_options(*command, options.where);
   add_choice(*command, "--by", options.by, {"arch", "kernel", "fatbin", "container"},
              "what the text is grouped by; the JSON always holds all [arch]");
-  add_choice(*command, "--format", options.format, {"text", "json"}, "[text]");
+  add_format(*command, options.format, [](const ReportFormat& format) { return format.inspect != nullptr; });
   command->footer("Exit: 0 all was read, 2 something could not be read or is unknown.");
   return command;
 }
@@ -114,7 +128,7 @@ CLI::App* add_verify(CLI::App& app, VerifyOptions& options) {
   add_one(*command, "--waivers", options.waivers, "FILE",
           "CSV kernel,compute_cap,reason: kernels that may be absent");
   add_one(*command, "--target", options.target, "TARGET", "the CMake target that a fix names");
-  add_choice(*command, "--format", options.format, {"text", "json"}, "[text]");
+  add_format(*command, options.format, [](const ReportFormat&) { return true; });
   add_one(*command, "--output", options.output, "FILE", "write the report to this file");
   command->add_flag("--brief", options.brief, "only failures, warnings and one line a file");
   command->footer(

@@ -26,10 +26,6 @@ void clear_progress() {
   progress_is_shown = false;
 }
 
-class PrintingSink : public TextSink {
-  void pass_on(std::string_view text) override { print(text); }
-};
-
 }  // namespace
 
 void show_progress(const FilesDone& done, std::size_t files) {

@@ -11,6 +11,10 @@ namespace archguard {
 void print(std::string_view text);
 void print_source(const TextSource& text);
 
+class PrintingSink : public TextSink {
+  void pass_on(std::string_view text) override { print(text); }
+};
+
 // A line on standard error that says how far the work is, where that is a terminal and there is more than one
 // file, or one with members. It is overwritten by the next and gone before anything else is printed.
 void show_progress(const FilesDone& done, std::size_t files);

@@ -10,7 +10,6 @@
 #include "image/demangle.h"
 #include "judge_files.h"
 #include "needed.h"
-#include "report/verify_json.h"
 #include "report/verify_text.h"
 #include "terminal.h"
 #include "verify_question.h"
@@ -96,6 +95,15 @@ int exit_code(Outcome outcome) {
   return kExitUnreadable;
 }
 
+ReportOptions report_options(const VerifyOptions& options) {
+  ReportOptions report;
+  if (options.output.empty()) report.style = {colour_for_stdout()};
+  report.brief = options.brief;
+  report.target = options.target;
+  report.hint_scope = options.scope != "library" && options.target.empty();
+  return report;
+}
+
 }  // namespace
 
 Result<Verification> verification_of(const VerifyOptions& options) {
@@ -109,28 +117,22 @@ Result<Verification> verification_of(const VerifyOptions& options) {
   verification.classes = question.of_file.classes;
   verification.excluded = std::move(question.excluded);
   verification.expects = !question.of_file.expected.empty();
-  if (options.format == "text" || !options.waivers.empty()) prepare_demangle();
+  if (options.format->is_for_people || !options.waivers.empty()) prepare_demangle();
   ARCHGUARD_TRY(files, collect_files(options, verification));
   judge_all(files, options, question, verification);
   return verification;
 }
 
 std::string verification_text(const Verification& verification, const VerifyOptions& options) {
-  const Style style = options.output.empty() ? Style{colour_for_stdout()} : Style{};
-  return verify_text(verification, {style, options.brief, options.target,
-                                    options.scope != "library" && options.target.empty()});
+  return verify_text(verification, report_options(options));
 }
 
 Result<int> run_verify(const VerifyOptions& options) {
   ARCHGUARD_TRY(verification, verification_of(options));
-  if (options.format == "json") {
-    ARCHGUARD_CHECK(write_report(VerifyJson(verification), options.output));
-  } else {
-    std::string text = verification_text(verification, options);
-    if (verification.files.empty() && !options.needed_only)
-      text += printable(no_binary_text(options.paths, options.files_from)) + "\n";
-    ARCHGUARD_CHECK(write_report(PlainText(text), options.output));
-  }
+  ReportOptions report = report_options(options);
+  if (!options.needed_only)
+    report.no_binary = printable(no_binary_text(options.paths, options.files_from)) + "\n";
+  ARCHGUARD_CHECK(write_report(*options.format->verify(verification, report), options.output));
   return exit_code(outcome_of(verification));
 }
 

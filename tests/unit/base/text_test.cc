@@ -31,14 +31,6 @@ TEST_CASE("counts read as English") {
   CHECK(count_of(2, "library", "libraries") == "2 libraries");
 }
 
-TEST_CASE("JSON strings are always valid") {
-  CHECK(json_quote("a\"\\\n") == "\"a\\\"\\\\\\u000a\"");
-  CHECK(json_quote("\xc3\xa9") == "\"\xc3\xa9\"");
-  CHECK(json_quote("\xff") == "\"\xef\xbf\xbd\"");
-  CHECK(json_quote("\xc0\xaf") == "\"\xef\xbf\xbd\xef\xbf\xbd\"");                  // overlong
-  CHECK(json_quote("\xed\xa0\x80") == "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\"");  // surrogate
-}
-
 TEST_CASE("a likely meaning is offered, an unlikely one is not") {
   CHECK(did_you_mean("--flet", {"--fleet", "--format"}) == "--fleet");
   CHECK(did_you_mean("newset", {"newest", "oldest", "none"}) == "newest");

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "base/text_source.h"
+#include "coverage/verification.h"
+#include "report/style.h"
+
+namespace archguard {
+
+// What a report says, beside what was found; a format takes what it has a use for.
+struct ReportOptions {
+  Style style;
+  bool brief = false;          // only what fails, what is warned of, and one line a file
+  std::string target;          // CMake target, named where an expectation fails
+  bool hint_scope = false;     // name --scope library where some fat binaries fit and others do not
+  std::string no_binary = {};  // said where there was no file to judge
+};
+
+// What verify found, in one format: write_to() makes the document. formats.h names all of them.
+class Report : public TextSource {
+ public:
+  explicit Report(const Verification& verification, ReportOptions options = {})
+      : verification_(verification), options_(std::move(options)) {}
+
+ protected:
+  const Verification& verification_;
+  const ReportOptions options_;
+};
+
+}  // namespace archguard
