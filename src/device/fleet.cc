@@ -60,6 +60,8 @@ bool says_unknown(std::string_view value) {
 struct FleetHeader {
   std::size_t line = 0;
   std::vector<std::string> columns;
+  // Those that are not read and mean what a column tells that is: that column.
+  std::vector<std::pair<std::size_t, std::string>> drivers = {};
 };
 
 // Called for every field of every line: no allocation.
@@ -92,6 +94,15 @@ std::string bare_letters(std::string_view field) {
   return letters;
 }
 
+// The column that tells the driver, where people write another name for it.
+std::optional<std::string> column_of_driver(std::string_view field) {
+  if (field.size() > kFleetMostShown) return std::nullopt;
+  const std::string letters = bare_letters(field);
+  for (const ColumnAlias& alias : kColumnAliases)
+    if (letters == alias.written) return alias.column;
+  return std::nullopt;
+}
+
 // The known column that an unknown one of this header most likely means; nothing where the header has it too.
 // A short name is near to many a word (cost, node), so there the first letter has to be right.
 std::optional<std::string> meant_column(const CsvRow& header, const std::string& field) {
@@ -102,9 +113,8 @@ std::optional<std::string> meant_column(const CsvRow& header, const std::string&
     return false;
   };
   const std::string lower = to_lower(field);
-  const std::string letters = bare_letters(field);
-  for (const ColumnAlias& alias : kColumnAliases)  // either column tells the driver
-    if (letters == alias.written && !has("driver_version") && !has("driver_cuda")) return alias.column;
+  if (!has("driver_version") && !has("driver_cuda"))  // either column tells the driver
+    if (const auto column = column_of_driver(field)) return column;
   if (starts_with(lower, "in")) return std::nullopt;  // "included" is near "excluded", and means its opposite
   auto meant = did_you_mean(lower, fleet_columns());
   if (!meant || has(*meant) || (meant->size() <= 5 && lower[0] != (*meant)[0])) return std::nullopt;
@@ -181,7 +191,22 @@ class FleetParser {
         return error(row.line, "the header names the column '" + excerpt(column, kFleetMostShown) + "' twice",
                      "remove one of them");
       first = field;
+      if (const auto meant = known ? std::nullopt : column_of_driver(field))
+        header_.drivers.emplace_back(header_.columns.size(), *meant);
       header_.columns.push_back(known ? column : field);
+    }
+    return Done{};
+  }
+
+  // A column that means the driver and is not read, beside one that is and tells nothing in this line.
+  Status check_driver_told(const CsvRow& row, const Device& device) const {
+    if (device.driver_cuda || !device.driver_version.empty()) return Done{};
+    for (const auto& [i, meant] : header_.drivers) {
+      if (row.fields[i].empty() || says_unknown(row.fields[i])) continue;
+      return error(row.line,
+                   "the driver stands in the column '" + excerpt(header_.columns[i], kFleetMostShown) +
+                       "' alone, which is not read",
+                   "write it in a column " + meant);
     }
     return Done{};
   }
@@ -244,6 +269,7 @@ class FleetParser {
     // nvidia-smi's column `count` is the number of GPUs in the system; a line with an identity is one of
     // them.
     if (!device.uuid.empty() || !device.pci_bus_id.empty()) device.count = 1;
+    ARCHGUARD_CHECK(check_driver_told(row, device));
     if (!device.driver_cuda && !device.driver_version.empty()) {
       device.driver_cuda = driver_cuda_of(device.driver_version, device.capability);
       device.cuda_by_branch = device.driver_cuda.has_value();

@@ -66,8 +66,7 @@ Result<Fatbin> read_bare_ptx(const ByteSource& source) {
   entry.kind = EntryKind::ptx;
   entry.kind_code = kKindPtx;
   entry.ptx_isa = version;
-  const auto arch = starts_with(head.target, "sm_") ? parse_arch(head.target.substr(3)) : std::nullopt;
-  if (arch)
+  if (const auto arch = parse_ptx_target(head.target))
     entry.arch = *arch;
   else
     entry.unknown = "target '" + std::string(head.target) + "'";

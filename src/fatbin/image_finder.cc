@@ -66,8 +66,7 @@ bool is_comment(std::string_view line) {
 // `.version X.Y`, `.target sm_N`: both with what they say, and not a template of it.
 bool is_head_of_module(std::string_view text) {
   const PtxHead head = read_ptx_head(text);
-  return parse_version(head.version) && starts_with(head.target, "sm_") &&
-         parse_arch(head.target.substr(3)).has_value();
+  return parse_version(head.version) && parse_ptx_target(head.target).has_value();
 }
 
 }  // namespace

@@ -91,12 +91,15 @@ constexpr Directive kDirectives[] = {
     {".nv_intermediate_source_section", kStatement, {9, 4}},
 };
 
-// `0`, `00`, `0x0`, `0U`
-bool is_ptx_zero(std::string_view number) {
-  return !number.empty() && number[0] == '0' && number.find_first_not_of("0xXU") == std::string_view::npos;
+}  // namespace
+
+Error no_samplers() {
+  return Error{{}, "PTX has a `.samplerref` without `.target texmode_independent`", {}};
 }
 
-}  // namespace
+bool is_ptx_zero(std::string_view number) {
+  return !number.empty() && number[0] == '0' && number.find_first_not_of("0xXbBU") == std::string_view::npos;
+}
 
 Status check_ptx_directive(std::string_view directive, PtxPlace place, PtxLevel level) {
   const Version isa = level.isa;

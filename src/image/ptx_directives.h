@@ -9,11 +9,18 @@
 
 namespace archguard {
 
-// What the head of a module says: its `.version`, and the number of its `.target`, 0 where none is known.
+// What the head of a module says: its `.version`, the number of its `.target`, 0 where none is known, and
+// whether samplers are apart from textures (texmode_independent).
 struct PtxLevel {
   Version isa;
   int target = 0;
+  bool samplers = false;
 };
+
+Error no_samplers();  // where they are not
+
+// `0`, `00`, `0x0`, `0b0`, `0U`
+bool is_ptx_zero(std::string_view number);
 
 // Where a directive stands, outside of bodies and parameters.
 enum class PtxPlace {

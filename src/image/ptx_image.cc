@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "base/text.h"
-#include "compat/toolkit.h"
 #include "image/cubin.h"
 #include "image/image.h"
 #include "image/ptx_ascii.h"
@@ -14,7 +13,10 @@
 #include "image/ptx_directives.h"
 #include "image/ptx_lexer.h"
 #include "image/ptx_limits.h"
+#include "image/ptx_name.h"
 #include "image/ptx_parameters.h"
+#include "image/ptx_pragma.h"
+#include "image/ptx_target.h"
 #include "image/ptx_text.h"
 #include "image/ptx_variables.h"
 #include "image/symbol_name.h"
@@ -23,7 +25,8 @@ namespace archguard {
 namespace {
 
 // No limits of PTX: what keeps a hostile text from costing memory.
-constexpr std::size_t kKernelsMost = std::size_t{1} << 20, kVariablesMost = kKernelsMost;
+constexpr std::size_t kKernelsMost = std::size_t{1} << 20, kVariablesMost = kKernelsMost,
+                      kFilesMost = kKernelsMost;
 
 // In front of `.version`, of GCC's back end for PTX: since GCC 5 (gcc/config/nvptx/nvptx.cc).
 constexpr std::string_view kGccMark = "// BEGIN PREAMBLE";
@@ -41,7 +44,7 @@ bool is_drivers_own(std::string_view function) {
 // whose size the launch gives. What no compiler takes, or this reader does not know, is refused.
 class PtxReader {
  public:
-  PtxReader(std::string_view text, Version isa) : text_(text), isa_(isa), lexer_(text) {}
+  PtxReader(std::string_view text, Version isa) : text_(text), isa_(isa), lexer_(text), target_(isa) {}
 
   Status read(ImageKernels& code) {
     std::string_view before;
@@ -60,7 +63,7 @@ class PtxReader {
     }
     if (lexer_.broken()) return Error{{}, "PTX ends inside a comment or string", {}};
     if (in_statement_) return Error{{}, "PTX ends inside a statement", {}};
-    if (debug_ && !sections_ && Version{2, 0} <= isa_)
+    if (target_.is_debug() && !sections_ && Version{2, 0} <= isa_)
       return Error{{}, "PTX has `.target debug` and no debug information", {}};
     check_constants(code);
     for (const std::string_view name : declared_)
@@ -83,6 +86,7 @@ class PtxReader {
   }
 
   Status begin_statement(std::string_view token) {
+    linking_ = {};
     if (token[0] == '.') {
       in_statement_ = true;
       const bool head = token == ".version" || token == ".target" || token == ".address_size";
@@ -118,20 +122,22 @@ class PtxReader {
           check_ptx_directive(token, is_linking(before) ? PtxPlace::linked : PtxPlace::variable, level()));
     if (before == ".common" && token != ".global" && token != ".align" && token != ".attribute")
       return Error{{}, "PTX has `.common` before what is no `.global` variable", {}};
+    if (is_linking(token)) linking_ = token;
     if (token == ".version") return take_word();
-    if (token == ".entry") return add_kernel(before == ".extern", code);
+    if (token == ".entry") return add_kernel(code);
     if (token == ".target") return add_target(code);
-    if (token == ".extern") return add_extern();
-    if (token == ".func") return add_function(is_visible(before), code);
-    if (is_variable(token)) return add_variables(token, is_visible(before), code);
-    if (token == ".shared" && before != ".extern") return add_shared(token);
+    if (token == ".func") return add_function(code);
+    if (is_space(token)) return add_variables(token, code);
     if (token == ".address_size") return add_address_size(code);
-    if (token == ".file") return skip_file();
+    if (token == ".file") return add_file();
+    if (token == ".pragma") return read_ptx_pragma(lexer_, PtxPlace::statement);
     if (token == ".section") {
       sections_ = true;
       lexer_.next();
     } else if (token == ".alias") {  // `.alias other, function;`
-      defined_.insert(lexer_.next());
+      const std::string_view name = lexer_.next();
+      if (!name.empty()) ARCHGUARD_CHECK(check_ptx_name(name));
+      defined_.insert(name);
     }
     return Done{};
   }
@@ -150,11 +156,24 @@ class PtxReader {
     return Error{{}, "PTX must have an `.address_size` of 32 or 64, found '" + std::string(size) + "'", {}};
   }
 
+  Status add_target(ImageKernels& code) {
+    in_statement_ = false;
+    ARCHGUARD_CHECK(target_.read(lexer_));
+    code.archs.clear();
+    if (target_.arch()) code.archs.push_back(*target_.arch());
+    return Done{};
+  }
+
   // `.file 1 "k.cu", 1700000000, 42`: ends without a mark.
-  Status skip_file() {
-    const std::string_view number = lexer_.next();
-    if (number.empty()) return Done{};  // the text ends
-    if (!parse_number(number, UINT64_MAX)) return found(number);
+  Status add_file() {
+    const std::string_view word = lexer_.next();
+    if (word.empty()) return Done{};  // the text ends
+    const auto number = parse_number(word, UINT32_MAX);
+    if (!number) return found(word);
+    if (!files_.insert(*number).second)
+      return Error{{}, "PTX has `.file " + std::to_string(*number) + "` twice", {}};
+    if (files_.size() == kFilesMost)
+      return Error{{}, "PTX has more than " + std::to_string(kFilesMost) + " files", {}};
     for (PtxLexer ahead = lexer_; ahead.next() == ","; ahead = lexer_) {
       lexer_ = ahead;
       lexer_.next();
@@ -177,9 +196,10 @@ class PtxReader {
       if (token.empty()) return cut();
       if (token[0] == '.') ARCHGUARD_CHECK(check_ptx_directive(token, place, level()));
       ARCHGUARD_CHECK(head.add(token));
-      if (token == ".pragma")  // `.pragma "nounroll";`
-        while (!token.empty() && token != ";") token = lexer_.next();
-      if (token.empty()) return cut();
+      if (token != ".pragma") continue;
+      ARCHGUARD_CHECK(read_ptx_pragma(lexer_, place));
+      // `.entry k() .pragma "nounroll"; { … }`; a function ends there.
+      if (place == PtxPlace::kernel && lexer_.next().empty()) return cut();
     }
     if (token == ";") return std::optional<std::string_view>();
     const std::size_t begin = lexer_.position();
@@ -188,56 +208,29 @@ class PtxReader {
   }
 
   // Declared, `.func name (…);`, or with a body.
-  Status add_function(bool visible, ImageKernels& code) {
-    ARCHGUARD_TRY(name, name_of_function());
+  Status add_function(ImageKernels& code) {
+    const bool external = linking_ == ".extern";
+    PtxParameters parameters(false, level());
+    ARCHGUARD_TRY(name, name_of_function(parameters));
+    if (name.empty() && external) return Error{{}, "PTX ends inside an `.extern` declaration", {}};
+    if (!name.empty()) ARCHGUARD_CHECK(check_ptx_name(name));
+    ARCHGUARD_CHECK(read_parameters(parameters));
     ARCHGUARD_TRY(body, read_body("function", name));
-    if (body) {
+    if (external) {
+      if (!is_drivers_own(name)) ++extern_functions_[name];
+    } else if (body) {
+      ARCHGUARD_CHECK(parameters.check_definition());
       check_limits(*body, {}, code);
       ARCHGUARD_CHECK(define(name));
       defined_.insert(name);
-      if (visible) add_defined(code.names, name);
+      if (is_visible(linking_)) add_defined(code.names, name);
     } else if (!is_drivers_own(name)) {
       declared_.insert(name);
     }
     return Done{};
   }
 
-  // `.target sm_90a, debug`: one arch, and options. ptxas takes several, and goes by the highest.
-  Status add_target(ImageKernels& code) {
-    in_statement_ = false;
-    for (PtxLexer ahead = lexer_;; ahead = lexer_) {
-      const std::string_view word = ahead.next();
-      if (starts_with(word, "sm_")) {
-        if (!target_.empty() && word != target_)
-          return Error{
-              {},
-              "PTX must have one target, found " + std::string(target_) + " and " + std::string(word),
-              {}};
-        target_ = word;
-        const auto arch = parse_arch(word.substr(3));
-        code.archs.assign(arch ? 1 : 0, arch.value_or(Arch{}));
-        if (arch) {
-          target_number_ = arch->number;
-          limits_.emplace(*arch, isa_);
-        }
-      } else if (!is_target_option(word, code)) {
-        return Error{
-            {}, "PTX has a `.target` of '" + std::string(word.substr(0, 40)) + "', which is not known", {}};
-      }
-      debug_ = debug_ || word == "debug";
-      lexer_ = ahead;
-      if (ahead.next() != ",") return Done{};
-      lexer_ = ahead;
-    }
-  }
-
-  bool is_target_option(std::string_view word, const ImageKernels& code) const {
-    if (target_.empty()) return false;
-    if (word == "map_f64_to_f32") return !code.archs.empty() && code.archs[0].number < 13;
-    return word == "debug" || word == "texmode_unified" || word == "texmode_independent";
-  }
-
-  PtxLevel level() const { return {isa_, target_number_}; }
+  PtxLevel level() const { return target_.level(); }
 
   // Variables, functions and kernels share one list of names. Kernels of one name are told at the end.
   Status define(std::string_view name, bool kernel = false) {
@@ -248,7 +241,9 @@ class PtxReader {
     return Error{{}, "PTX defines '" + std::string(name) + "' twice", {}};
   }
 
-  static bool is_variable(std::string_view space) { return space == ".global" || space == ".const"; }
+  static bool is_space(std::string_view word) {
+    return word == ".global" || word == ".const" || word == ".shared";
+  }
 
   static bool is_visible(std::string_view linking) {
     return linking == ".visible" || linking == ".weak" || linking == ".common";
@@ -256,7 +251,8 @@ class PtxReader {
 
   static bool is_linking(std::string_view word) { return is_visible(word) || word == ".extern"; }
 
-  void check_limits(std::string_view body, std::string_view kernel, ImageKernels& code) const {
+  void check_limits(std::string_view body, std::string_view kernel, ImageKernels& code) {
+    if (!limits_ && target_.arch()) limits_.emplace(*target_.arch(), isa_);  // bodies end the head
     if (!limits_ || (code.refused && !code.refused->taken_from)) return;
     if (auto refusal = limits_->check(body, kernel)) code.refused = std::move(refusal);
   }
@@ -270,67 +266,67 @@ class PtxReader {
                    {}};
   }
 
-  Status add_kernel(bool external, ImageKernels& code) {
+  // Behind the name of a kernel or function.
+  Status read_parameters(PtxParameters& parameters) {
+    PtxLexer ahead = lexer_;
+    if (ahead.next() != "(") return Done{};
+    lexer_ = ahead;
+    return parameters.add(lexer_);
+  }
+
+  Status add_kernel(ImageKernels& code) {
     std::vector<Kernel>& kernels = code.kernels;
     const std::string_view name = lexer_.next();
-    const std::uint64_t parameters = bytes_of_ptx_parameters(lexer_);
+    if (!name.empty()) ARCHGUARD_CHECK(check_ptx_name(name));
+    PtxParameters parameters(true, level());
+    ARCHGUARD_CHECK(read_parameters(parameters));
     ARCHGUARD_TRY(body, read_body("kernel", name));
     if (!body) {
-      if (!external) declared_.insert(name);
+      if (linking_ != ".extern") declared_.insert(name);
       return Done{};
     }
+    ARCHGUARD_CHECK(parameters.check_definition());
     if (kernels.size() == kKernelsMost)
       return Error{{}, "PTX has more than " + std::to_string(kKernelsMost) + " kernels", {}};
     ARCHGUARD_CHECK(define(name, true));
     defined_.insert(name);
-    code.parameters = std::max(code.parameters, parameters);
+    code.parameters = std::max(code.parameters, parameters.bytes());
     check_limits(*body, name, code);
     kernels.push_back({std::string(name), state_of_ptx_body(*body)});
     return Done{};
   }
 
-  Status add_extern() {
-    PtxLexer ahead = lexer_;
-    const std::string_view kind = ahead.next();
-    const bool function = kind == ".func";
-    if (!function && !is_variable(kind)) return Done{};
-    lexer_ = ahead;
-    ARCHGUARD_CHECK(check_ptx_directive(kind, PtxPlace::linked, level()));
-    ARCHGUARD_TRY(name, function ? name_of_function() : name_of_variable());
-    if (name.empty()) return Error{{}, "PTX ends inside an `.extern` declaration", {}};
-    if (function) {
-      ARCHGUARD_CHECK(read_body("function", name));
-      if (!is_drivers_own(name)) ++extern_functions_[name];
-    }
-    if (!function && name != kOpaque && names_.count(name) == 0) externs_.insert(name);
-    return Done{};
-  }
-
-  Status add_variables(std::string_view space, bool visible, ImageKernels& code) {
-    std::vector<DeviceVariable>& variables = code.variables;
-    PtxVariables declared(lexer_, space, level());
-    while (const auto variable = declared.next()) {
-      ARCHGUARD_CHECK(define(variable->name));
-      if (variable->space == VariableSpace::constant)
-        constants_ += std::min(variable->size, UINT64_MAX - constants_);
-      externs_.erase(variable->name);
-      const bool reference = variable->space == VariableSpace::reference;  // no matter of linking
-      if (visible && !reference) add_defined(code.names, variable->name);
-      if (!host_can_name(variable->name)) continue;
-      if (variables.size() == kVariablesMost)
-        return Error{{}, "PTX has more than " + std::to_string(kVariablesMost) + " variables", {}};
-      variables.push_back({std::string(variable->name), variable->space, variable->size});
-    }
+  Status add_variables(std::string_view space, ImageKernels& code) {
+    const bool external = linking_ == ".extern";
+    PtxVariables declared(lexer_, space, level(), external);
+    while (const auto variable = declared.next())
+      if (external)
+        declare(*variable, space);
+      else
+        ARCHGUARD_CHECK(add_variable(*variable, space, code));
     in_statement_ = false;
     if (declared.error()) return *declared.error();
     return Done{};
   }
 
-  Status add_shared(std::string_view space) {
-    PtxVariables declared(lexer_, space, level());
-    while (const auto variable = declared.next()) ARCHGUARD_CHECK(define(variable->name));
-    in_statement_ = false;
-    if (declared.error()) return *declared.error();
+  // Textures and their like are no matter of linking, and shared memory is what the launch gives.
+  void declare(const PtxVariable& variable, std::string_view space) {
+    if (space == ".shared" || variable.space == VariableSpace::reference) return;
+    if (names_.count(variable.name) == 0) externs_.insert(variable.name);
+  }
+
+  Status add_variable(const PtxVariable& variable, std::string_view space, ImageKernels& code) {
+    ARCHGUARD_CHECK(define(variable.name));
+    if (space == ".shared") return Done{};
+    if (variable.space == VariableSpace::constant)
+      constants_ += std::min(variable.size, UINT64_MAX - constants_);
+    externs_.erase(variable.name);
+    if (is_visible(linking_) && variable.space != VariableSpace::reference)
+      add_defined(code.names, variable.name);
+    if (variable.sampler || !host_can_name(variable.name)) return Done{};
+    if (code.variables.size() == kVariablesMost)
+      return Error{{}, "PTX has more than " + std::to_string(kVariablesMost) + " variables", {}};
+    code.variables.push_back({std::string(variable.name), variable.space, variable.size});
     return Done{};
   }
 
@@ -369,9 +365,13 @@ class PtxReader {
   }
 
   // `.func (.param .b32 result) name (…)`: the first word outside of parentheses that is no attribute.
-  Result<std::string_view> name_of_function() {
-    std::string_view token = next_outside();
-    for (; !token.empty() && token[0] == '.'; token = next_outside()) {
+  Result<std::string_view> name_of_function(PtxParameters& parameters) {
+    std::string_view token = lexer_.next();
+    for (; !token.empty() && (token[0] == '.' || token == "("); token = lexer_.next()) {
+      if (token == "(") {
+        ARCHGUARD_CHECK(parameters.add(lexer_));
+        continue;
+      }
       ARCHGUARD_CHECK(check_ptx_directive(token, PtxPlace::function, level()));
       if (token == ".attribute") ARCHGUARD_CHECK(check_attributes(PtxPlace::function_attribute));
     }
@@ -387,55 +387,21 @@ class PtxReader {
     return check_ptx_attributes(lexer_, place, level(), managed);
   }
 
-  // `.global .align 4 .b8 name[16] = …`, `.global .attribute(.managed) .u32 name;`: the last word before what
-  // is no word. Textures and their like, kOpaque, are no matter of linking.
-  Result<std::string_view> name_of_variable() {
-    std::string_view name;
-    bool opaque = false;
-    for (std::string_view token = next_outside(); !token.empty(); token = next_outside()) {
-      if (token == ";") in_statement_ = false;
-      if (token == ";" || token == "[" || token == "=" || token == ",") break;
-      if (token[0] == '.') ARCHGUARD_CHECK(check_ptx_directive(token, PtxPlace::variable, level()));
-      if (token == ".attribute") ARCHGUARD_CHECK(check_attributes(PtxPlace::variable_attribute));
-      opaque = opaque || token == ".texref" || token == ".samplerref" || token == ".surfref";
-      name = token;
-    }
-    return opaque ? kOpaque : name;
-  }
-
-  static constexpr std::string_view kOpaque = ".opaque";
-
   std::string_view text_;
   Version isa_;
   PtxLexer lexer_;
-  std::string_view target_;
+  PtxTarget target_;
   std::optional<PtxLimits> limits_;
-  int target_number_ = 0;
   Stage stage_ = Stage::version;
   std::uint64_t constants_ = 0;  // bytes of them, without what aligning takes
-  bool in_statement_ = false, debug_ = false, sections_ = false;
+  bool in_statement_ = false, sections_ = false;
+  std::string_view linking_;                                  // of the statement: `.extern`, `.visible`, …
   std::map<std::string_view, bool> names_;                    // what is defined; is it a kernel?
   std::set<std::string_view> externs_;                        // not defined so far
   std::set<std::string_view> declared_, defined_;             // functions and kernels
   std::map<std::string_view, std::size_t> extern_functions_;  // how often each is declared
+  std::set<std::uint64_t> files_;
 };
-
-// The table has all targets from here on.
-constexpr int kTargetsKnown = 20;
-
-// A compiler refuses a module whose `.version` does not have its `.target`.
-Status check_isa(const ImageKernels& code) {
-  if (code.archs.empty() || !code.ptx_isa) return Done{};
-  const auto first = first_ptx_for(code.archs[0]);
-  if (!first && code.archs[0].number >= kTargetsKnown && *code.ptx_isa <= newest_known_toolkit().ptx_isa)
-    return Error{
-        {}, "PTX ISA " + to_string(*code.ptx_isa) + " has no target sm_" + to_string(code.archs[0]), {}};
-  if (!first || *first <= *code.ptx_isa) return Done{};
-  return Error{{},
-               "PTX ISA " + to_string(*code.ptx_isa) + " has no target sm_" + to_string(code.archs[0]) +
-                   ", which came with ISA " + to_string(*first),
-               {}};
-}
 
 }  // namespace
 
@@ -463,7 +429,6 @@ Result<ImageKernels> read_ptx(ByteView bytes) {
   code.ptx_isa = version;
   code.by_gcc = above.find(kGccMark) != std::string_view::npos;
   ARCHGUARD_CHECK(PtxReader(text, *version).read(code));
-  ARCHGUARD_CHECK(check_isa(code));
   const auto by_name = [](const auto& a, const auto& b) { return a.name < b.name; };
   std::sort(code.kernels.begin(), code.kernels.end(), by_name);
   std::sort(code.variables.begin(), code.variables.end(), by_name);

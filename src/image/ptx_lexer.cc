@@ -59,7 +59,7 @@ std::size_t find_mark(std::string_view text, std::size_t at) {
 
 }  // namespace
 
-void PtxLexer::skip_blanks() {
+void PtxLexer::skip_blanks(bool strings) {
   while (at_ < text_.size()) {
     const char c = text_[at_];
     if (is_blank(c)) {
@@ -74,7 +74,7 @@ void PtxLexer::skip_blanks() {
     } else if (c == '/' && following == '*') {
       end = text_.find("*/", at_ + 2);
       if (end != std::string_view::npos) ++end;
-    } else if (c == '"') {
+    } else if (c == '"' && strings) {
       end = text_.find('"', at_ + 1);
     } else if (c == '#') {
       const std::size_t size = size_of_line_marker(text_.substr(at_));
@@ -99,6 +99,16 @@ std::string_view PtxLexer::next() {
     ++at_;
   }
   return text_.substr(begin, at_ - begin);
+}
+
+std::optional<std::string_view> PtxLexer::next_string() {
+  skip_blanks(false);
+  if (at_ == text_.size() || text_[at_] != '"') return std::nullopt;
+  const std::size_t begin = at_ + 1, end = text_.find('"', begin);
+  broken_ = end == std::string_view::npos;
+  at_ = broken_ ? text_.size() : end + 1;
+  if (broken_) return std::nullopt;
+  return text_.substr(begin, end - begin);
 }
 
 std::string_view PtxLexer::end_of_statement(std::string_view token) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string_view>
 
 namespace archguard {
@@ -15,6 +16,9 @@ class PtxLexer {
   std::string_view next();
   std::size_t position() const { return at_; }
 
+  // The string that comes next, without its quotes; nothing where something else does, or the text ends
+  // first.
+  std::optional<std::string_view> next_string();
   void skip_line();
   // From a token of a statement to its `;`, over operands such as `{%r1, %r2}`; a `}` that closes no operand
   // ends it too. Empty where the text ends first.
@@ -25,7 +29,7 @@ class PtxLexer {
   bool broken() const { return broken_; }
 
  private:
-  void skip_blanks();
+  void skip_blanks(bool strings = true);
   std::string_view text_;
   std::size_t at_ = 0;
   bool broken_ = false;

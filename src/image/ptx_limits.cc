@@ -175,7 +175,7 @@ std::optional<PtxRefusal> PtxLimits::read(std::string_view body, std::string_vie
       continue;
     }
     if (token == ".shared" && !kernel.empty()) {
-      PtxVariables variables(lexer, token, {isa_, target_.number});
+      PtxVariables variables(lexer, token, {isa_, target_.number}, false);
       while (const auto variable = variables.next()) shared += std::min(variable->size, UINT64_MAX - shared);
       token = lexer.next();
       continue;

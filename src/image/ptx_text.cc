@@ -108,8 +108,22 @@ PtxHead read_ptx_head(std::string_view text) {
     head.version = text.substr(0, text.find_first_of(number ? " \t\r\n\f,;/" : " \t\r\n\f,;"));
     text.remove_prefix(head.version.size());
   }
-  if (take_word(text) == ".target") head.target = take_word(text);
+  while (take_word(text) == ".target") {
+    for (bool more = true; more;) {
+      const std::string_view word = take_word(text);
+      if (head.target.empty() || parse_ptx_target(word)) head.target = word;
+      text = skip_ptx_blanks(text);
+      more = starts_with(text, ",");
+      if (more) text.remove_prefix(1);
+    }
+  }
   return head;
+}
+
+std::optional<Arch> parse_ptx_target(std::string_view target) {
+  for (const std::string_view kind : {"sm_", "compute_"})
+    if (starts_with(target, kind)) return parse_arch(target.substr(kind.size()));
+  return std::nullopt;
 }
 
 bool PtxEnd::take(std::string_view text) {

@@ -2,7 +2,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
+
+#include "compat/arch.h"
 
 namespace archguard {
 
@@ -30,12 +33,16 @@ PtxStart ptx_start(std::string_view text);
 constexpr std::size_t kPtxHeadMost = std::size_t{1} << 20;
 
 // What follows `.version` in its line, which must be nothing but blanks and a number, and the name after
-// `.target` in the head of a module, "9.0" and "sm_90a"; empty where absent.
+// `.target` in the head of a module, "9.0" and "sm_90a"; empty where absent. Of several the last target,
+// which counts (image/ptx_target.h).
 struct PtxHead {
   std::string_view version;
   std::string_view target;
 };
 PtxHead read_ptx_head(std::string_view text);
+
+// `sm_90a` and `compute_90a`: 90a. Nothing where it is no target that is known.
+std::optional<Arch> parse_ptx_target(std::string_view target);
 
 // Finds where a module ends whose text stands among other bytes. The text is taken piece by piece.
 class PtxEnd {

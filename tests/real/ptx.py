@@ -48,6 +48,21 @@ HEADS = {
     "an unknown option": module(target=".target sm_80, foo"),
     "texmode": module(target=".target sm_80, texmode_independent"),
     "an option first": module(target=".target texmode_independent, sm_80"),
+    "two texmodes": module(target=".target sm_80, texmode_independent, texmode_unified"),
+    "two texmodes in two statements": module(target=".target sm_80, texmode_unified\n.target sm_80, texmode_independent"),
+    "a texmode twice": module(target=".target sm_80, texmode_unified, texmode_unified"),
+    "a sampler": module(target=".target sm_80, texmode_independent") + ".global .samplerref s;",
+    "a sampler's parameter": module(target=".target sm_80, texmode_independent") + ".entry l(.param .samplerref s) { ret; }",
+    "an older target behind": module(target=".target sm_80, sm_75"),
+    "an older target before": module(target=".target sm_75, sm_80"),
+    "a newer target behind": module(".version 8.0", ".target sm_80, sm_90"),
+    "a specific target behind": module(".version 8.0", ".target sm_80, sm_90a"),
+    "a target of a later ISA before": module(target=".target sm_90, sm_80"),
+    "two statements of targets": module(target=".target sm_75\n.target sm_80"),
+    "a virtual target": module(target=".target compute_80"),
+    "a virtual target and a real one": module(target=".target compute_75, sm_80"),
+    "a virtual target too new": module(target=".target compute_90"),
+    "a virtual target that is none": module(target=".target compute_80a"),
     "map_f64_to_f32": module(target=".target sm_80, map_f64_to_f32"),
     "target and semicolon": module(target=".target sm_80;"),
     "a target too new": module(target=".target sm_90"),
@@ -119,6 +134,55 @@ BEHIND = {
     "parameters of several dimensions": ".entry l(.param .b32 a[1000][2]) { ret; }",
     "noreturn": ".func f() .noreturn { ret; }",
     "a directive of a later ISA": ".entry l() .explicitcluster { ret; }",
+    "an unknown pragma": ".pragma \"blah\";",
+    "an empty pragma": ".pragma \"\";",
+    "a pragma with a blank": ".pragma \"nounroll \";",
+    "a pragma of bodies": ".pragma \"used_bytes_mask 0xf\";",
+    "pragmas": ".pragma \"nounroll\", /* c */ \"abi_param_reg 4\";",
+    "a pragma without a value": ".pragma \"abi_param_reg\";",
+    "pragmas without a comma": ".pragma \"nounroll\" \"nounroll\";",
+    "a pragma without a string": ".pragma nounroll;",
+    "a pragma without a semicolon": ".entry l() .pragma \"nounroll\" { ret; }",
+    "an unknown pragma of a kernel": ".entry l() .pragma \"blah\"; { ret; }",
+    "two pragmas of a kernel": ".entry l() .pragma \"a\", \"b\"; .pragma \"c\"; .maxntid 32 { ret; }",
+    "a pragma of bodies of a kernel": ".entry l() .pragma \"frequency 2\"; { ret; }",
+    "a pragma of a function": ".func f() .pragma \"nounroll\"; { ret; }",
+    "a pragma in a body": ".entry l() { .pragma \"blah\"; ret; }",
+    "an unsized array": ".global .b8 s[];",
+    "an unsized array of shared memory": ".shared .b8 s[];",
+    "an array of nothing": ".global .b8 s[0x0];",
+    "an array of nothing with a value": ".global .b8 s[0] = {1};",
+    "an unsized array with a value": ".const .b8 s[] = {1, 2};",
+    "an unsized array with nothing": ".global .b8 s[] = {};",
+    "an unsized array of arrays": ".global .b8 s[][2] = {{1, 2}};",
+    "an unsized array behind another variable": ".global .b8 a, s[];",
+    "an unsized texture": ".global .texref s[];",
+    "textures": ".global .texref s[2];",
+    "shared memory, aligned first": ".extern .align 16 .shared .b8 s[];",
+    "two arrays of shared memory": ".extern .shared .b8 s[], t[];",
+    "two variables of another file": ".extern .global .u32 v, w;\n.visible .global .u32 v;",
+    "a bank": ".const[2] .b8 c[4];",
+    "the first bank": ".const[0] .b8 c[4];",
+    "a bank of another file": ".extern .const[1] .b8 c[];",
+    "a bank of no constants": ".global[1] .b8 c;",
+    "a sampler in unified mode": ".global .samplerref s;",
+    "a sampler of another file in unified mode": ".extern .global .samplerref s;",
+    "a sampler's parameter in unified mode": ".entry l(.param .samplerref s) { ret; }",
+    "a parameter twice": ".entry l(.param .u64 a, .param .u64 a) { ret; }",
+    "a function's parameter twice": ".func (.param .u64 a) f(.param .u64 a) { ret; }",
+    "a parameter twice, declared": ".extern .func f(.param .u64 a, .param .u64 a);",
+    "parameters called as others": ".entry l(.param .u64 l, .param .u64 k) { ret; }",
+    "a parameter called as a register": ".entry l(.param .u64 %tid, .param .u64 _) { ret; }",
+    "a parameter of a function called _": ".func f(.param .u64 _) { ret; }",
+    "a parameter without a name": ".entry l(.param .u64) { ret; }",
+    "a parameter with two names": ".entry l(.param .u64 a b) { ret; }",
+    "a parameter called 9a": ".extern .func f(.param .u64 9a);",
+    "an unsized parameter": ".entry l(.param .b8 a[]) { ret; }",
+    "an unsized parameter of a function": ".func f(.param .b8 a[]) { ret; }",
+    "the number of a file twice": ".file 1 \"k.cu\"\n.file 1 \"k.cu\"",
+    "the number of a file twice, octal": ".file 1 \"k.cu\"\n.file 01 \"k.h\"",
+    "a file without a limit": ".file 4294967297 \"k.cu\"",
+    "a kernel that returns": ".entry (.param .b32 r) l(.param .u64 a) { ret; }",
     "sections": ".section .debug_str\n{\n$s: .b8 1\n}\n.section .nv_x { .b8 1 }",
     "files": ".file 1 \"k.cu\", 1, 2\n.file 2 \"k.h\"",
     "a file without a number": ".file \"k.cu\"",
@@ -136,6 +200,14 @@ BEHIND = {
     "the same kernel": KERNEL,
     "an escape": "\x1b",
 }
+
+
+NAMES = ("9k % %% %k %9 %_ _ __ _9 $ $9 $k WARP_SZ add entry a.b k. 1 0x1 a$b a%b sm_80 %tid %tidx %ntid %laneid %warpid %nwarpid "
+         "%ctaid %nctaid %smid %nsmid %gridid %is_explicit_cluster %clusterid %nclusterid %cluster_ctaid %cluster_nctaid "
+         "%cluster_ctarank %cluster_nctarank %lanemask_eq %lanemask_le %lanemask_lt %lanemask_ge %lanemask_gt %clock %clock_hi "
+         "%clock64 %pm0 %pm7 %pm8 %pm0_64 %pm7_64 %envreg0 %envreg31 %envreg32 %globaltimer %globaltimer_lo %globaltimer_hi "
+         "%total_smem_size %dynamic_smem_size %aggr_smem_size %reserved_smem_offset_begin %reserved_smem_offset_end "
+         "%reserved_smem_offset_cap %reserved_smem_offset_0 %reserved_smem_offset_1 %reserved_smem_offset_2 %current_graph_exec")
 
 
 class NvJitLink:
@@ -209,6 +281,12 @@ class PtxTest(unittest.TestCase):
         done = [self.compare(name, HEAD + KERNEL + text + "\n") for name, text in BEHIND.items()]
         self.assertGreater(sum(taken for taken, _ in done), 20)
         self.assertGreater(sum(refused for _, refused in done), 25)
+
+    def test_names(self):
+        done = [self.compare(name, HEAD + KERNEL + ".func %s() { ret; }\n" % name) for name in NAMES.split()]
+        done += [self.compare("variable " + name, HEAD + KERNEL + ".global .b32 %s;\n" % name) for name in NAMES.split()[:24]]
+        self.assertGreater(sum(taken for taken, _ in done), 20)
+        self.assertGreater(sum(refused for _, refused in done), 50)
 
     def test_cubins_tell_how_many_parameters_they_take(self):
         for ptxas, release in zip(self.assemblers, RELEASES):

@@ -91,6 +91,24 @@ TEST_CASE("a misspelt column is an error with its fix, unless the header has the
         "fleet.csv:3: the header has no column driver_cuda, but 'driver_cudaa' | rename it to driver_cuda");
 }
 
+TEST_CASE(
+    "a driver that stands in another column alone is an error in the line where the known one is empty") {
+  const auto said = [](const std::string& column, const std::string& line) {
+    return error_of("compute_cap, driver_version, " + column + "\n8.0, 535.1, 12.2\n" + line + "\n");
+  };
+  const auto error = [](const std::string& column, const std::string& known) {
+    return "fleet.csv:3: the driver stands in the column '" + column +
+           "' alone, which is not read | write it in a column " + known;
+  };
+  CHECK(said("cuda_version", "9.0,,12.2") == error("cuda_version", "driver_cuda"));
+  CHECK(said("CUDA Version", "9.0, [N/A], 12.2") == error("CUDA Version", "driver_cuda"));
+  CHECK(said("driver", "9.0,,580.95.05") == error("driver", "driver_version"));
+  CHECK(said("cuda_version", "9.0,,") == "no error");
+  CHECK(said("cuda_version", "9.0,, [N/A]") == "no error");
+  CHECK(said("cuda_version", "9.0, 580.95.05, 12.2") == "no error");
+  CHECK(said("team", "9.0,, 12.2") == "no error");
+}
+
 TEST_CASE("columns of others are kept: what nvidia-smi writes, and words near ours") {
   // nvidia-smi --help-query-gpu, without the fields that differ from one of these in their last part alone.
   for (const char* column : {"timestamp",

@@ -105,5 +105,5 @@ TEST_CASE("a module has 64 KB of constants, whether anything uses them") {
   CHECK(refusal("80", ".const .u64 c[18446744073709551615];\n.const .b8 d[1];\n" + kernel) ==
         more("18446744073709551615"));
   CHECK(refusal("80", ".extern .const .b8 c[70000];\n" + kernel).empty());
-  CHECK(refusal("80", ".global .b8 c[70000];\n.const .b8 d[];\n" + kernel).empty());
+  CHECK(refusal("80", ".global .b8 c[70000];\n.const .b8 d[] = {1};\n" + kernel).empty());
 }

@@ -37,6 +37,9 @@ TEST_CASE("the head gives version and target") {
   CHECK(head.target == "sm_90a");
   CHECK(read_ptx_head(".version 8.7\n.address_size 64").target == "");
   CHECK(read_ptx_head(".version").version == "");
+  CHECK(read_ptx_head(".version 8.7\n.target sm_90, debug, sm_80 /**/ , texmode_unified").target == "sm_80");
+  CHECK(read_ptx_head(".version 8.7\n.target sm_90\n.target compute_80,").target == "compute_80");
+  CHECK(read_ptx_head(".version 8.7\n.target sm_foo, x").target == "sm_foo");
   // What stands behind `.version` must stand in its line, without a comment between.
   CHECK(read_ptx_head(".version\t 9.0/* */\n.target // c\n /* d */sm_80").target == "sm_80");
   CHECK(read_ptx_head(".version 9.0// c\n.target sm_80").version == "9.0");

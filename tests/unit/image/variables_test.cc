@@ -102,8 +102,8 @@ TEST_CASE("variables of PTX, with their sizes") {
         "cv constant 12, dv device 16, half device 4, mv managed 4, pair device 96");
   CHECK(variables_of_ptx(".global .u64 p = generic(a)+16, q[2] = {generic(a), 1}, r;") ==
         "p device 8, q device 16, r device 8");
-  CHECK(variables_of_ptx(".const[2] .u8 old; .global .b8 expression[2*3]; .global .b8 open[] = {1, 2};") ==
-        "expression device 0, old constant 1, open device 0");
+  CHECK(variables_of_ptx(".global .b8 expression[2*3]; .global .b8 open[] = {1, 2};") ==
+        "expression device 0, open device 0");
 }
 
 TEST_CASE("textures and surfaces of the old kind are references without bytes") {
@@ -115,7 +115,7 @@ TEST_CASE("textures and surfaces of the old kind are references without bytes") 
 
 TEST_CASE("what only looks like a variable of PTX is none") {
   CHECK(
-      variables_of_ptx(".global .samplerref r;\n"
+      variables_of_ptx(".target sm_80, texmode_independent\n.global .samplerref r;\n"
                        ".extern .global .u32 elsewhere; .extern .shared .b8 dynamic[];\n"
                        ".func f(.param .u64 .ptr .global .align 4 p);\n"
                        ".visible .entry k(.param .u64 .ptr .const .align 4 p) { .global .u32 inner; ret; }\n"
