@@ -66,7 +66,8 @@ bool DataFatbins::holds(std::size_t index) const {
   const Fatbin& each = object_.fatbins[index];
   const bool in_object = !object_.linked && !each.bare && !each.relocatable && !each.offload &&
                          !each.section.empty() && !fatbin::is_linked_section(each.section);
-  return (each.in_data || in_object) && !registered_[index];
+  const bool is_file = object_.linked && each.section.empty() && each.offset == 0;  // a `.fatbin`
+  return (each.in_data || in_object || is_file) && !registered_[index];
 }
 
 bool DataFatbins::may_be_alternative(std::size_t index, const FatbinCode& code) const {

@@ -15,7 +15,8 @@ class DataFatbins {
   // `object` outlives it.
   explicit DataFatbins(const DeviceObject& object);
 
-  bool holds(std::size_t index) const;  // in object.fatbins
+  // In object.fatbins. A fat binary that is a file of its own is one as well.
+  bool holds(std::size_t index) const;
 
   // May it be one of several of which the program loads the one that fits? Only where all that is registered
   // is known, and where it is understood and linked.

@@ -148,6 +148,8 @@ class EmbeddedJudge {
         seen.insert(each.second.module);
       else if (!is_for_others(each.second))
         lacking.push_back(&each);
+      else
+        pass_over(each);
     }
     if (lacking.empty()) return;
     for (const auto* each : lacking) result_.without.push_back(each->first);
@@ -186,6 +188,13 @@ class EmbeddedJudge {
     result_.reason =
         "images that run there hold other kernels of the same module; the program may launch this one on "
         "other devices alone";
+  }
+
+  void pass_over(const std::pair<const std::string, BareImages::Kernel>& kernel) {
+    if (result_.elsewhere.empty())
+      result_.elsewhere_in =
+          names_of(kernel.second.items) + ", " + images_.items()[kernel.second.items.front()].place;
+    result_.elsewhere.push_back(kernel.first);
   }
 
   bool any_without_names() const {

@@ -41,11 +41,17 @@ struct EmbeddedResult {
   // on other devices alone. Never an error.
   bool in_doubt = false;
 
+  // Where some fit: kernels that none of these holds and that are not asked of this device, as images with an
+  // a or f suffix alone hold them, or their names tell the architecture; mangled. The image of the first of
+  // them.
+  std::vector<std::string> elsewhere;
+  std::string elsewhere_in;
+
   // With lacking(): a runtime takes them, libomptarget's or GCC's, not the program itself.
   bool taken_by_runtime = false;
-  bool ltoir = false;     // none of them is anything but LTO-IR, which the program links for its device
-  bool may_run = false;   // with lacking(): an image that is not understood
-  bool is_error = false;  // by the policy; else a warning
+  bool ltoir = false;        // none of them is anything but LTO-IR, which the program links for its device
+  bool may_run = false;      // with lacking(): an image that is not understood
+  bool is_error = false;     // by the policy; else a warning
   bool comes_later = false;  // a newer driver mends it, and the CUDA runtime fails before: neither of both
 
   bool lacking() const { return total != 0 && (fitting == 0 || !without.empty()); }

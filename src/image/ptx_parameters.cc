@@ -12,7 +12,7 @@ namespace {
 
 // More than any compiler takes, so that sums cannot overflow.
 constexpr std::uint64_t kMost = 1U << 30;
-constexpr std::size_t kNamesMost = std::size_t{1} << 16;  // no compiler takes as many
+constexpr std::size_t kParameterNamesMost = std::size_t{1} << 16;  // no compiler takes as many
 
 }  // namespace
 
@@ -57,8 +57,8 @@ Status PtxParameters::check(std::string_view name, bool is_array_without_size) {
   ARCHGUARD_CHECK(check_ptx_parameter_name(name, of_kernel_));
   if (of_kernel_ && is_array_without_size)
     return Error{{}, "PTX has the parameter '" + std::string(name) + "' of a kernel without a size", {}};
-  if (names_.size() == kNamesMost)
-    return Error{{}, "PTX has more than " + std::to_string(kNamesMost) + " parameters", {}};
+  if (names_.size() == kParameterNamesMost)
+    return Error{{}, "PTX has more than " + std::to_string(kParameterNamesMost) + " parameters", {}};
   names_.push_back(name);
   return Done{};
 }

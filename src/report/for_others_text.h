@@ -16,4 +16,8 @@ struct ForOthersText {
 };
 std::optional<ForOthersText> for_others_text(const Verification& verification, const FileResult& file);
 
+// Likewise of kernels of images that the file holds as data.
+std::optional<ForOthersText> embedded_for_others_text(const Verification& verification,
+                                                      const FileResult& file);
+
 }  // namespace archguard

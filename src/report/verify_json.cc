@@ -131,6 +131,7 @@ class VerifyJsonWriter {
                              : embedded.undecided() ? "unknown"
                                                     : "not-covered");
     json_.texts("without", embedded.without);
+    json_.texts("for_other_devices", embedded.elsewhere);
     json_.text_or_null("cause", embedded.reason);
   }
 

@@ -228,11 +228,14 @@ class Writer {
   }
 
   void write_for_others(const FileResult& file) {
-    const auto said = for_others_text(all_, file);
-    if (!said || (options_.brief && !said->warning)) return;
-    if (said->warning) return warn(said->text, said->fix);
-    line("archguard: note: " + said->text);
-    detail("fix", said->fix);
+    for (const auto& said : {for_others_text(all_, file), embedded_for_others_text(all_, file)})
+      if (said && (!options_.brief || said->warning)) write_for_others(*said);
+  }
+
+  void write_for_others(const ForOthersText& said) {
+    if (said.warning) return warn(said.text, said.fix);
+    line("archguard: note: " + said.text);
+    detail("fix", said.fix);
   }
 
   void write_embedded(const FileResult& file, std::size_t index) {

@@ -106,6 +106,38 @@ TEST_CASE("PTX that no driver takes is found behind PTX that it takes, and befor
   }
 }
 
+TEST_CASE("what images for other devices hold alone is said: it is not asked for") {
+  const TemporaryFolder folder;
+  std::string other = ptx_for("sm_90a");
+  other.replace(other.find("gemm"), 4, "fast");
+  folder.file("p", text_of(ElfBuilder{}
+                               .executable()
+                               .section(".data", cubin(80))
+                               .section(".rodata", bytes_of_text(other))
+                               .bytes()));
+  const auto verify = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"verify", "p", "--device", "8.0@13.0"});
+    return run_archguard(more, folder.path());
+  };
+  const RunOutput run = verify({"--device", "8.6@13.0"});
+  CHECK(
+      run.out ==
+      "archguard: note: p: of the images that it holds as data, 1 kernel is for other devices only, not "
+      "asked "
+      "for on 8.0 (--device 8.0@13.0), nor on 8.6 (--device 8.6@13.0); the first: 'fast' (compute_90a, "
+      "p(.rodata+0x0))\n"
+      "  fix: embed images of these kernels for these devices too, unless the program launches them on other "
+      "devices alone\n"
+      "  covered    8.0 (--device 8.0@13.0)  embedded images: 1 of 2\n"
+      "  covered    8.6 (--device 8.6@13.0)  embedded images: 1 of 2\n"
+      "p: 2 of 2 covered\n");
+  CHECK(run.exit_code == 0);
+  CHECK(verify({"--brief"}).out.find("note") == std::string::npos);
+  CHECK(verify({"--scope", "library"}).out.find("note") == std::string::npos);
+  const auto json = nlohmann::json::parse(verify({"--format", "json"}).out);
+  CHECK(json["files"][0]["results"][0]["embedded"]["for_other_devices"] == nlohmann::json::array({"fast"}));
+}
+
 TEST_CASE("images that were asked for cannot be in a file that holds images as data alone") {
   const TemporaryFolder folder;
   folder.file("p", text_of(ElfBuilder{}.section(".data", cubin(80)).bytes()));
@@ -163,6 +195,13 @@ TEST_CASE(
   CHECK(run.exit_code == 2);
   CHECK(verify("alone", {"--scope", "library"}).exit_code == 2);
   CHECK(verify("alone", {"--embedded", "off"}).exit_code == 3);
+  folder.file("its_own.fatbin", text_of(ltoir));
+  CHECK(verify("its_own.fatbin").out.find("  cause: LTO-IR, which the program links when it runs\n") !=
+        std::string::npos);
+  CHECK(verify("its_own.fatbin").exit_code == 2);
+  folder.file("both.fatbin",
+              text_of(FatbinBuilder{}.ltoir("75", filler(64)).ptx("80", "9.0", ptx_for("sm_80")).bytes()));
+  CHECK(verify("both.fatbin").exit_code == 0);
   CHECK(verify("alone.o").exit_code == 2);
   run = verify("beside", {"--embedded", "error"});
   CHECK(run.exit_code == 0);
