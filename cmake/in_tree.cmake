@@ -12,7 +12,7 @@ archguard_compile_probe()
 # taken where it runs on this machine.
 set(ARCHGUARD_GIVEN "")
 if(CMAKE_CROSSCOMPILING OR NOT ARCHGUARD_SEPARATE)
-  _archguard_switch(ARCHGUARD_GIVEN ARCHGUARD_EXECUTABLE)
+  _archguard_switch_value(ARCHGUARD_GIVEN ARCHGUARD_EXECUTABLE)
   if(ARCHGUARD_GIVEN STREQUAL "")
     archguard_find_program(ARCHGUARD_GIVEN archguard "")
   endif()

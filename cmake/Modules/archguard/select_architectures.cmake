@@ -109,7 +109,7 @@ function(archguard_select_architectures)
   set_property(DIRECTORY PROPERTY ARCHGUARD_NVCC "${nvcc}")
   set_property(DIRECTORY PROPERTY ARCHGUARD_CLANG "${clang}")
 
-  _archguard_given(given arg VALUES PTX SASS SUFFIX BASELINE)
+  _archguard_given_arguments(given arg VALUES PTX SASS SUFFIX BASELINE)
   _archguard_select_options(options ${command} "${nvcc}" "${clang}" "${fleet}" ${given})
   _archguard_on_unsupported(unsupported ${command} "${arg_ON_UNSUPPORTED}" "${fleet}")
   _archguard_value_of(before CMAKE_CUDA_ARCHITECTURES)

@@ -104,7 +104,7 @@ function(archguard_verify)
   if(arg_WARN_ONLY)
     set(severity "warn")
   endif()
-  _archguard_policy(severity ${command} "${severity}" ARCHGUARD_VERIFY error warn off)
+  _archguard_policy_value(severity ${command} "${severity}" ARCHGUARD_VERIFY error warn off)
   foreach(target IN LISTS arg_TARGETS)
     _archguard_check_target(${command} "${target}")
   endforeach()
@@ -113,7 +113,7 @@ function(archguard_verify)
     return()
   endif()
 
-  _archguard_given(given arg OPTIONS REQUIRE_PTX POST_BUILD TEST
+  _archguard_given_arguments(given arg OPTIONS REQUIRE_PTX POST_BUILD TEST
     VALUES FLEET ANY_OF SCOPE REQUIRE HOLLOW EMBEDDED DRIVER PARTLY NEEDED WAIVERS)
   _archguard_new_check(number ${command} ${severity} EMBEDDED_DEFAULT error ${given})
   _archguard_tell_of_no_devices(${number})

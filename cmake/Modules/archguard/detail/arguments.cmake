@@ -3,7 +3,7 @@
 include_guard(GLOBAL)
 
 # Is the word the keyword, but for one letter that is left out, added or another, or two that changed places?
-function(_archguard_one_slip out word keyword)
+function(_archguard_is_one_slip_off out word keyword)
   set(${out} FALSE PARENT_SCOPE)
   string(LENGTH "${keyword}" length)
   foreach(at RANGE ${length})
@@ -26,7 +26,7 @@ endfunction()
 function(_archguard_meant_keyword out word)
   set(${out} "" PARENT_SCOPE)
   foreach(keyword IN LISTS ARGN)
-    _archguard_one_slip(slip "${word}" "${keyword}")
+    _archguard_is_one_slip_off(slip "${word}" "${keyword}")
     if(slip)
       set(${out} "${keyword}" PARENT_SCOPE)
       return()
@@ -98,8 +98,8 @@ endfunction()
 
 # The keywords that a command was given, to be handed on: <prefix> is that of its cmake_parse_arguments.
 #
-#   _archguard_given(<out> <prefix> [OPTIONS <keyword>...] [VALUES <keyword>...])
-function(_archguard_given out prefix)
+#   _archguard_given_arguments(<out> <prefix> [OPTIONS <keyword>...] [VALUES <keyword>...])
+function(_archguard_given_arguments out prefix)
   cmake_parse_arguments(PARSE_ARGV 2 known "" "" "OPTIONS;VALUES")
   set(given "")
   foreach(keyword IN LISTS known_OPTIONS)
@@ -126,7 +126,7 @@ endfunction()
 # The value of a switch for packagers: the cache's, else the environment's, else empty. That of the environment is kept, as CMake
 # keeps CUDAARCHS: a build that runs CMake again has another environment. Setting the variable again changes it, and an empty one
 # forgets it.
-function(_archguard_switch out name)
+function(_archguard_switch_value out name)
   set(value "")
   set(kept ARCHGUARD_ENVIRONMENT_${name})
   if(DEFINED CACHE{${name}})
@@ -156,7 +156,7 @@ function(_archguard_switch out name)
 endfunction()
 
 # CMake's own words for true and false, in any case; <out> is TRUE, FALSE, or empty for another word.
-function(_archguard_truth out word)
+function(_archguard_truth_value out word)
   string(TOUPPER "${word}" word)
   set(${out} "" PARENT_SCOPE)
   if(word MATCHES "^(ON|TRUE|YES|Y|1)$")
@@ -168,13 +168,13 @@ endfunction()
 
 # What a policy is set to: by a switch for packagers, in any case, else `given`, maybe empty. Behind the switch stand the
 # values that both take; where `off` is one of them, a switch takes CMake's words for true and false as well: error and off.
-function(_archguard_policy out command given switch)
-  _archguard_switch(value ${switch})
+function(_archguard_policy_value out command given switch)
+  _archguard_switch_value(value ${switch})
   string(TOLOWER "${value}" word)
   if(word STREQUAL "")
     set(word "${given}")
   elseif(NOT word IN_LIST ARGN)
-    _archguard_truth(truth "${value}")
+    _archguard_truth_value(truth "${value}")
     if("off" IN_LIST ARGN AND truth STREQUAL "FALSE")
       set(word "off")
     elseif("off" IN_LIST ARGN AND truth STREQUAL "TRUE")
@@ -189,10 +189,10 @@ endfunction()
 
 # ARCHGUARD_DETECT as TRUE or FALSE; ON unless said otherwise.
 function(_archguard_may_detect out command)
-  _archguard_switch(value ARCHGUARD_DETECT)
+  _archguard_switch_value(value ARCHGUARD_DETECT)
   set(truth TRUE)
   if(NOT value STREQUAL "")
-    _archguard_truth(truth "${value}")
+    _archguard_truth_value(truth "${value}")
   endif()
   if(truth STREQUAL "")
     message(FATAL_ERROR "${command}: ARCHGUARD_DETECT is '${value}'; it takes ON or OFF")
@@ -203,7 +203,7 @@ endfunction()
 # The fleet files that hold: those of the switch ARCHGUARD_FLEET, else those given, as absolute paths. A relative path
 # of the switch counts from the top of the source tree, one of the argument from the current source folder.
 function(_archguard_fleet_files out command)
-  _archguard_switch(fleet ARCHGUARD_FLEET)
+  _archguard_switch_value(fleet ARCHGUARD_FLEET)
   set(origin "ARCHGUARD_FLEET")
   set(base "${CMAKE_SOURCE_DIR}")
   if(fleet STREQUAL "")

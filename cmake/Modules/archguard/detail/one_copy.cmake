@@ -3,7 +3,7 @@ include_guard(GLOBAL)
 
 # <out> is TRUE where the copy in `folder` is the one in use, from now on or already. Another of the same version is passed
 # over in silence.
-function(_archguard_claim out version folder)
+function(_archguard_is_copy_in_use out version folder)
   get_property(is_claimed GLOBAL PROPERTY ARCHGUARD_IN_USE SET)
   if(NOT is_claimed)
     set_property(GLOBAL PROPERTY ARCHGUARD_IN_USE "${folder}")

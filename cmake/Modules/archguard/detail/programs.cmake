@@ -29,7 +29,7 @@ endfunction()
 
 # What to put into a build rule to run archguard: a path from the switch ARCHGUARD_EXECUTABLE, else the target.
 function(_archguard_find_archguard out command)
-  _archguard_switch(path ARCHGUARD_EXECUTABLE)
+  _archguard_switch_value(path ARCHGUARD_EXECUTABLE)
   if(NOT path STREQUAL "")
     if(NOT EXISTS "${path}")
       message(FATAL_ERROR "${command}: ARCHGUARD_EXECUTABLE is '${path}', which does not exist")
@@ -45,7 +45,7 @@ function(_archguard_find_archguard out command)
 endfunction()
 
 # The target that builds archguard in this tree, empty where none does.
-function(_archguard_built_by out)
+function(_archguard_program_target out)
   get_property(target GLOBAL PROPERTY ARCHGUARD_BUILT_BY)
   set(${out} "${target}" PARENT_SCOPE)
 endfunction()

@@ -6,7 +6,7 @@ include("${CMAKE_CURRENT_LIST_DIR}/check.cmake")
 # Adds the rule that asks which devices the targets' files cover, some of them as alternatives.
 function(_archguard_verify_any_of targets number)
   _archguard_check_name(name "any_of")
-  _archguard_check_files(base "${name}")
+  _archguard_check_base(base "${name}")
   set(parameters "${CMAKE_CURRENT_BINARY_DIR}/archguard/verify/${name}.json")
   _archguard_write_files_check("${parameters}" "what ANY_OF judges together" ${number})
   set(files "")

@@ -35,7 +35,7 @@ function(_archguard_watch_all)
     WORKING_DIRECTORY "${CMAKE_SOURCE_DIR}"  # relative paths of a check count from there
     COMMENT "ArchGuard: comparing with what was checked"
     VERBATIM)
-  _archguard_built_by(builder)
+  _archguard_program_target(builder)
   if(NOT builder STREQUAL "")
     add_dependencies(archguard_changes ${builder})
   endif()
