@@ -27,6 +27,12 @@ std::string fix_key(const FatbinCode& code) {
   return same;
 }
 
+// Else the fix is that of the runtime, the library, or of what an image lacks.
+bool is_said_by_mend(const Failure& failure) {
+  return failure.code != kInsufficientDriver && failure.code != kNoDevice &&
+         failure.cause != FailureCause::partly && failure.mend.lacking.empty();
+}
+
 }  // namespace
 
 Fix DeviceFixes::find(const FatbinCode& code, const Judgement& judgement) {
@@ -83,6 +89,7 @@ void DeviceFixes::say(DeviceResult& result, const std::vector<ExpectedImage>& he
   bool of_unknown = false;
   for (Failure& failure : result.failures) {
     if (failure.code != kNoDevice) failure.fix = say(failure, result, held);  // that one came with its fix
+    if (is_said_by_mend(failure)) failure.add = entries_to_add(failure.mend, held, policy_.target);
     const bool graver = result.fix.empty() || (of_unknown && !failure.unknown);
     if (!graver || failure.fix.empty()) continue;
     result.fix = failure.fix;

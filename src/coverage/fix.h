@@ -80,6 +80,14 @@ bool holds_all(const FatbinCode& code, std::size_t image);
 std::string text_of(const Fix& fix, const Device& device, const std::vector<ExpectedImage>& held,
                     const FixTarget& target);
 
+// What is to be added to the build's list, where text_of() says so and no more; else nothing.
+std::vector<Addition> entries_to_add(const Fix& fix, const std::vector<ExpectedImage>& held,
+                                     const FixTarget& target);
+
+// "add 75-real;90-real to CMAKE_CUDA_ARCHITECTURES (…)", for several devices at once. `target`: the CMake target
+// whose CUDA_ARCHITECTURES are meant, or empty.
+std::string fix_by_adding(const std::vector<Addition>& additions, const std::string& target);
+
 // The same for "kernels" or "variables" that an image lacks (98, 13), and for kernels that it holds empty;
 // `first` is the one that the report names first, `all` are the file's.
 std::string fix_for_missing(const std::string& what, const std::string& image, const std::string& first,

@@ -80,10 +80,15 @@ std::string other_forms(const std::vector<Addition>& additions) {
   return " (nvcc: " + join(spelled(additions, nvcc_flags), " ") + torch_form(additions) + ")";
 }
 
-std::string add_entries(const std::vector<Addition>& additions, const std::string& target) {
-  const std::string add = "add " + listed(spelled(additions, entry_to_add)) + " to ";
+std::string add_entries(const std::vector<Addition>& additions, const std::string& target,
+                        const std::string& entries) {
+  const std::string add = "add " + entries + " to ";
   if (!target.empty()) return add + "CUDA_ARCHITECTURES of target '" + target + "'";
   return add + "CMAKE_CUDA_ARCHITECTURES" + other_forms(additions);
+}
+
+std::string add_entries(const std::vector<Addition>& additions, const std::string& target) {
+  return add_entries(additions, target, listed(spelled(additions, entry_to_add)));
 }
 
 // A driver new enough for `cuda`, by its branch where that is known. None is newer than the last for the
@@ -124,6 +129,14 @@ bool is_held(const std::vector<Addition>& additions, const std::vector<ExpectedI
   return std::all_of(additions.begin(), additions.end(), [&](const Addition& add) {
     return (!add.sass || holds(add.arch, true)) && (!add.ptx || holds(add.arch, false));
   });
+}
+
+// The way adds entries to the list of the build, and asks for nothing else.
+bool only_adds(const Remedy& way, const std::vector<ExpectedImage>& held, const FixTarget& target) {
+  const bool asks_more = !way.unset.empty() || way.driver || way.toolkits || !way.drop.empty() ||
+                         way.other_library || !way.holds.empty() || way.lz4 || way.link;
+  return !way.add.empty() && !asks_more && !way.offload && !way.embedded && !way.apart &&
+         target.compiles_cuda && !is_held(way.add, held);
 }
 
 class Speaker {
@@ -216,6 +229,16 @@ std::string text_of(const Fix& fix, const Device& device, const std::vector<Expe
     return "no known toolkit helps " + capability + ": " + leave_out;
   if (fix.leave_out) texts.push_back(leave_out);
   return join(texts, ", or ");
+}
+
+std::vector<Addition> entries_to_add(const Fix& fix, const std::vector<ExpectedImage>& held,
+                                     const FixTarget& target) {
+  if (!fix.change.empty() || fix.name_driver || fix.ways.size() != 1) return {};
+  return only_adds(fix.ways.front(), held, target) ? fix.ways.front().add : std::vector<Addition>();
+}
+
+std::string fix_by_adding(const std::vector<Addition>& additions, const std::string& target) {
+  return add_entries(additions, target, join(spelled(additions, entry_to_add), ";"));
 }
 
 std::string fix_for_missing(const std::string& what, const std::string& image, const std::string& first,

@@ -64,6 +64,7 @@ struct Failure {
   std::string fix = {};  // the line to type, empty where there is none
   bool numbered = true;  // false: CUDA does not document which error it is; `code` is that of a single image
   Fix mend = {};         // what `fix` says: of the first of the fat binaries, and of the others, too
+  std::vector<Addition> add = {};  // entries that the build's list lacks, where `fix` is to add them
 };
 
 struct FatbinCounts {

@@ -66,7 +66,7 @@ ARCHGUARD_FIELDS(Remedy, unset, driver, toolkits, drop, add, apart, embedded, of
 ARCHGUARD_FIELDS(Fix, ways, leave_out, demand, name_driver, change, lacking)
 ARCHGUARD_FIELDS(FatbinPlace, offset, section, member)
 ARCHGUARD_FIELDS(Failure, code, unknown, reason, places, found, where, kernel, variable, cause, fix, numbered,
-                 mend)
+                 mend, add)
 ARCHGUARD_FIELDS(FatbinCounts, total, specific, sass, jit, uncovered, unknown, linked_at_load)
 ARCHGUARD_FIELDS(KernelCounts, total, covered, missing, hollow)
 ARCHGUARD_FIELDS(VariableCounts, total, missing, unnamed, unnamed_in)

@@ -1,5 +1,6 @@
 #include "report/failure_text.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 #include "base/text.h"
@@ -75,6 +76,105 @@ std::string missing_text(const Failure& failure, const DeviceResult& result) {
                                                                             : "";
 }
 
+// The first of what is named, where there is more than a reader wants to see.
+constexpr std::size_t kFilesNamed = 3;
+constexpr std::size_t kClassesNamed = 12;
+
+class Teller {
+ public:
+  Teller(const Verification& verification, const FailureGroup& group, const FailureWords& words)
+      : all_(verification),
+        group_(group),
+        words_(words),
+        failure_(group.first()),
+        file_(verification.files[group.files.front()]),
+        result_(file_.devices[group.classes.front().device]) {}
+
+  FailureText tell() {
+    const bool several = group_.classes.size() > 1;
+    const int number = error_number_of(failure_);
+    const std::string devices = several ? count_of(group_.classes.size(), "kind of device", "kinds of device")
+                                        : devices_of(all_, group_.classes.front().device);
+    text_.kind = failure_.unknown ? "unknown" : number == 0 ? "error" : "error " + std::to_string(number);
+    text_.where = failure_.where.empty() ? name_of(file_) : failure_.where;
+    const std::size_t more_files = group_.files.size() - 1;
+    if (more_files != 0) text_.where += " and " + count_of(more_files, "more file", "more files");
+    text_.what =
+        failure_.unknown ? what_is_unknown(failure_, devices) : what_fails(failure_, result_, devices);
+    add_files();
+    if (several) add_devices();
+    const bool of_variable = number == kNoKernelImage && !failure_.variable.empty();
+    add("seen as", std::string(seen_as(number)) + (of_variable ? kOrInvalidSymbol : ""));
+    add("found", failure_.found);
+    if (!several) add("cause", failure_.reason);
+    if (more_files == 0 && !several) add("missing", missing_text(failure_, result_));
+    if (group_.fatbins > group_.files.size())
+      add("also", count_of(group_.fatbins - group_.files.size(), "more fat binary", "more fat binaries") +
+                      (more_files == 0 ? " of this file" : " of these files"));
+    if (failure_.code == kNoKernelImage && !several) {
+      const Device& judged = all_.classes[group_.classes.front().device].device;
+      add("toolkits", toolkits_for(*judged.capability, judged.driver_cuda));
+    }
+    add_fixes();
+    if (failure_.code == kNoKernelImage && words_.hint_scope && !failure_.places.empty() &&
+        result_.fatbins.sass + result_.fatbins.jit != 0)
+      add("hint",
+          "a library that chooses among its images at run time, as NVIDIA's do, is judged with --scope "
+          "library");
+    return std::move(text_);
+  }
+
+ private:
+  static std::string name_of(const FileResult& file) { return object_name(file.path, file.member); }
+
+  void add(std::string_view label, std::string words) {
+    if (!words.empty()) text_.details.emplace_back(label, std::move(words));
+  }
+
+  void add_files() {
+    if (group_.files.size() < 2) return;
+    const std::size_t shown =
+        words_.full ? group_.files.size() : std::min(group_.files.size(), 1 + kFilesNamed);
+    std::vector<std::string> names;
+    for (std::size_t i = 1; i < shown; ++i) names.push_back(name_of(all_.files[group_.files[i]]));
+    const std::size_t more = group_.files.size() - shown;
+    add("also in", join(names, ", ") + (more == 0 ? "" : " and " + std::to_string(more) + " more"));
+  }
+
+  // Each with its cause, where that is not said of all of them.
+  void add_devices() {
+    const auto& classes = group_.classes;
+    const bool same = std::all_of(classes.begin(), classes.end(),
+                                  [&](const auto& each) { return each.failure->reason == failure_.reason; });
+    const std::size_t shown = words_.full ? classes.size() : std::min(classes.size(), kClassesNamed);
+    for (std::size_t i = 0; i < shown; ++i)
+      add("on", devices_of(all_, classes[i].device) + (same ? "" : ": " + classes[i].failure->reason));
+    if (shown < classes.size())
+      add("on", count_of(classes.size() - shown, "more kind of device", "more kinds of device"));
+    if (same) add("cause", failure_.reason);
+  }
+
+  void add_fixes() {
+    const std::vector<Addition> additions = additions_of(group_);
+    if (group_.classes.size() > 1 && !additions.empty())
+      return add("fix", fix_by_adding(additions, words_.target));
+    std::vector<std::string> said;
+    for (const auto& [device, failure] : group_.classes)
+      if (!failure->fix.empty() && std::find(said.begin(), said.end(), failure->fix) == said.end())
+        said.push_back(failure->fix);
+    const std::size_t shown = words_.full ? said.size() : std::min(said.size(), kClassesNamed);
+    for (std::size_t i = 0; i < shown; ++i) add("fix", said[i]);
+  }
+
+  const Verification& all_;
+  const FailureGroup& group_;
+  const FailureWords& words_;
+  const Failure& failure_;
+  const FileResult& file_;
+  const DeviceResult& result_;
+  FailureText text_;
+};
+
 }  // namespace
 
 int error_number_of(const Failure& failure) {
@@ -85,35 +185,9 @@ std::string share_text(const DeviceResult& result, const std::string& device) {
   return fmt::format("{}: {} of {} kernels", device, result.partly->kernels, result.partly->best);
 }
 
-FailureText failure_text(const Verification& verification, const FileResult& file, std::size_t device,
-                         const Failure& failure, bool hint_scope) {
-  const DeviceResult& result = file.devices[device];
-  const Device& judged = verification.classes[device].device;
-  const std::string devices = devices_of(verification, device);
-  FailureText text;
-  const int number = error_number_of(failure);
-  text.kind = failure.unknown ? "unknown" : number == 0 ? "error" : "error " + std::to_string(number);
-  text.where = failure.where.empty() ? object_name(file.path, file.member) : failure.where;
-  text.what = failure.unknown ? what_is_unknown(failure, devices) : what_fails(failure, result, devices);
-  const auto add = [&](std::string_view label, std::string words) {
-    if (!words.empty()) text.details.emplace_back(label, std::move(words));
-  };
-  const bool of_variable = number == kNoKernelImage && !failure.variable.empty();
-  add("seen as", std::string(seen_as(number)) + (of_variable ? kOrInvalidSymbol : ""));
-  add("found", failure.found);
-  add("cause", failure.reason);
-  add("missing", missing_text(failure, result));
-  if (failure.places.size() > 1)
-    add("also",
-        count_of(failure.places.size() - 1, "more fat binary", "more fat binaries") + " of this file");
-  if (failure.code == kNoKernelImage) add("toolkits", toolkits_for(*judged.capability, judged.driver_cuda));
-  add("fix", failure.fix);
-  if (failure.code == kNoKernelImage && hint_scope && !failure.places.empty() &&
-      result.fatbins.sass + result.fatbins.jit != 0)
-    add("hint",
-        "a library that chooses among its images at run time, as NVIDIA's do, is judged with --scope "
-        "library");
-  return text;
+FailureText failure_text(const Verification& verification, const FailureGroup& group,
+                         const FailureWords& words) {
+  return Teller(verification, group, words).tell();
 }
 
 }  // namespace archguard

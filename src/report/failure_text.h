@@ -5,21 +5,25 @@
 #include <utility>
 #include <vector>
 
-#include "coverage/verification.h"
+#include "report/failure_groups.h"
 
 namespace archguard {
 
-// What is said of one failure, for every report in words: none of it is escaped or coloured.
+// What is said of failures with one cause, for every report in words: none of it is escaped or coloured.
 struct FailureText {
   std::string kind;   // "error 209", "error", "unknown"
-  std::string where;  // "libfoo.so(.nv_fatbin+0x0)"
-  std::string what;   // "kernel 'k(int*)' cannot run on H100 (9.0, fleet.csv:2)"
+  std::string where;  // "libfoo.so(.nv_fatbin+0x0) and 49 more files"
+  std::string what;   // "kernel 'k(int*)' cannot run on H100 (9.0, fleet.csv:2)", or "on 3 kinds of device"
   std::vector<std::pair<std::string_view, std::string>> details;  // "cause", "fix", …; those that have a text
 };
 
-// `device`: index of the class. `hint_scope`: may the file be a library that chooses among its images?
-FailureText failure_text(const Verification& verification, const FileResult& file, std::size_t device,
-                         const Failure& failure, bool hint_scope);
+struct FailureWords {
+  bool hint_scope = false;  // may the files be libraries that choose among their images?
+  std::string target;       // the CMake target that was built, or empty
+  bool full = false;        // names every file and device; else the first few
+};
+FailureText failure_text(const Verification& verification, const FailureGroup& group,
+                         const FailureWords& words);
 
 // CUDA's number of the error; 0 where it documents none.
 int error_number_of(const Failure& failure);

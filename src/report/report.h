@@ -14,6 +14,7 @@ struct ReportOptions {
   Style style;
   bool brief = false;          // only what fails, what is warned of, and one line a file
   std::string target;          // CMake target, named where an expectation fails
+  bool full = false;           // name every file and device of a failure; else the first few
   bool hint_scope = false;     // name --scope library where some fat binaries fit and others do not
   std::string no_binary = {};  // said where there was no file to judge
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <iterator>
+#include <map>
 
 #include "base/printable.h"
 #include "base/text.h"
@@ -13,6 +14,7 @@
 #include "host/host_file.h"
 #include "image/demangle.h"
 #include "report/any_of_text.h"
+#include "report/coverage_table.h"
 #include "report/device_text.h"
 #include "report/driver_notes.h"
 #include "report/embedded_text.h"
@@ -29,7 +31,14 @@ constexpr std::size_t kVerifyErrorsShown = 20;
 class Writer {
  public:
   Writer(const Verification& verification, const ReportOptions& options)
-      : all_(verification), options_(options) {}
+      : all_(verification), options_(options), groups_(group_failures(verification)) {
+    for (const FailureGroup& group : groups_) groups_of_[group.files.front()].push_back(&group);
+    const auto is_judged = [&](const FileResult& file) {
+      return outcome_of(all_, file) != Outcome::no_device_code;
+    };
+    tabled_ = all_.any_of.empty() && !options_.brief &&
+              std::count_if(all_.files.begin(), all_.files.end(), is_judged) > 1;
+  }
 
   std::string write() {
     // Most of a folder's files, and of what a program needs.
@@ -42,7 +51,7 @@ class Writer {
                          name_of(file),
                          count_of(file.optix, "piece of PTX or OptiX-IR", "pieces of PTX or OptiX-IR")));
       if (file.named || outcome_of(all_, file) != Outcome::no_device_code)
-        write_file(file);
+        write_file(file, &file - all_.files.data());
       else
         ++(!file.needed_by.empty() ? libraries : file.has_fatbins ? without_kernels : passed_over);
     }
@@ -50,6 +59,7 @@ class Writer {
     if (without_kernels != 0) line(count_of(without_kernels, "file") + " without kernels");
     if (!all_.passed_over.empty()) out_ += passed_over_text(all_.passed_over);
     for (const AnyOf& group : all_.any_of) out_ += any_of_text(all_, group, options_.style);
+    if (tabled_) write_matrix();
     write_total();
     out_ += pickable_text(pickable_images(all_));
     if (libraries != 0 && !options_.brief)
@@ -103,7 +113,8 @@ class Writer {
       unknown += outcome == Outcome::unknown ? 1 : 0;
     };
     for (const FileResult& file : all_.files)
-      if (!file.named && file.needed_by.empty() && !file.alternative) count(outcome_of(all_, file));
+      if ((tabled_ || !file.named) && file.needed_by.empty() && !file.alternative)
+        count(outcome_of(all_, file));
     const std::size_t files = covered + not_covered + unknown;
     for (const AnyOf& group : all_.any_of) {
       if (group.files.size() < 2) continue;
@@ -139,7 +150,7 @@ class Writer {
 
   std::string devices_of(std::size_t index) const { return archguard::devices_of(all_, index); }
 
-  void write_file(const FileResult& file) {
+  void write_file(const FileResult& file, std::size_t index) {
     const bool matter = errors_matter(all_, file);
     for (std::size_t i = 0; i < std::min(file.errors.size(), kVerifyErrorsShown); ++i) {
       const Error& error = file.errors[i];
@@ -153,21 +164,20 @@ class Writer {
                        file.errors.size() - kVerifyErrorsShown, name_of(file)));
     for (const Error& warning : file.warnings) warn(warning.text(), warning.fix);
     const bool alone = !file.alternative;
-    for (std::size_t i = 0; i < file.devices.size() && alone; ++i) write_failures(file, i);
+    if (const auto groups = groups_of_.find(index); groups != groups_of_.end())
+      for (const FailureGroup* group : groups->second) write_failures(*group);
     if (alone) write_expectation(file);
     for (std::size_t i = 0; i < file.devices.size(); ++i)
       if (is_to_be_told(all_, file, i)) write_warnings(file, i);
     write_for_others(file);
-    if (!options_.brief) write_table(file);
+    if (!options_.brief && !tabled_) write_table(file);
     write_summary(file);
   }
 
-  void write_failures(const FileResult& file, std::size_t index) {
-    for (const Failure& failure : file.devices[index].failures) {
-      const FailureText text = failure_text(all_, file, index, failure, options_.hint_scope);
-      line({options_.style.error("archguard: " + text.kind + ": "), text.where + ": " + text.what});
-      for (const auto& [label, words] : text.details) detail(label, words);
-    }
+  void write_failures(const FailureGroup& group) {
+    const FailureText text = failure_text(all_, group, {options_.hint_scope, options_.target, options_.full});
+    line({options_.style.error("archguard: " + text.kind + ": "), text.where + ": " + text.what});
+    for (const auto& [label, words] : text.details) detail(label, words);
   }
 
   // Nothing that a device gets of a library works: said with the error.
@@ -365,6 +375,37 @@ class Writer {
     }
   }
 
+  // Files × classes of devices.
+  void write_matrix() {
+    const CoverageTable table = coverage_table(all_);
+    if (table.rows.empty()) return;
+    std::vector<std::string> names;
+    std::size_t width = 0;
+    for (const CoverageTable::Row& row : table.rows) {
+      const FileResult& first = all_.files[row.files.front()];
+      std::string name = name_of(first) + (first.needed_by.empty() ? "" : ", needed by " + first.needed_by);
+      if (row.files.size() > 1) name += fmt::format(" and {} more", row.files.size() - 1);
+      width = std::max(width, name.size());
+      names.push_back(std::move(name));
+    }
+    std::string head = fmt::format("  {:<{}}", "", width);
+    for (const std::string& title : table.titles) head += fmt::format("  {:>6}", title);
+    line(head);
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      std::vector<Shown> parts = {fmt::format("  {:<{}}", names[i], width)};
+      for (std::size_t device = 0; device < table.titles.size(); ++device) {
+        const CoverageCell& cell = table.rows[i].cells[device];
+        const std::string text =
+            fmt::format("  {:>{}}", letter_of(cell), std::max<std::size_t>(6, table.titles[device].size()));
+        parts.push_back(cell.state == CoverageCell::State::partly ? options_.style.warning(text)
+                        : is_good(cell)                           ? options_.style.good(text)
+                                                                  : options_.style.error(text));
+      }
+      line(parts);
+    }
+    line("  " + legend_of(table));
+  }
+
   void write_summary(const FileResult& file) {
     const Outcome outcome = outcome_of(all_, file);
     if (outcome == Outcome::no_device_code) {
@@ -378,7 +419,9 @@ class Writer {
     std::vector<Coverage> classes;
     for (const DeviceResult& result : file.devices) classes.push_back(result.coverage);
     const auto [text, excluded] = covered_text(all_, classes);
-    if (file.alternative && !text.empty())
+    if (tabled_) {
+      // It stands in the table of all files.
+    } else if (file.alternative && !text.empty())
       line(fmt::format("{}: {}{}, {}", name, text, excluded, globs_text(all_, file)));
     else if (!text.empty())
       line({name + ": ", outcome == Outcome::covered ? options_.style.good(text) : options_.style.error(text),
@@ -395,6 +438,9 @@ class Writer {
 
   const Verification& all_;
   const ReportOptions& options_;
+  std::vector<FailureGroup> groups_;
+  std::map<std::size_t, std::vector<const FailureGroup*>> groups_of_;  // by the first of their files
+  bool tabled_ = false;  // several files: one table for all of them, in place of one each
   std::string out_;
 };
 

@@ -63,6 +63,7 @@ struct VerifyOptions {
   const ReportFormat* format = &report_formats().front();
   std::string output;
   bool brief = false;
+  bool full = false;
   // Is this object of LLVM's bitcode or MSVC's /GL, as messages name it, passed over? Without it none is.
   std::function<bool(const std::string&)> passes_bitcode;
 };

@@ -99,6 +99,7 @@ ReportOptions report_options(const VerifyOptions& options) {
   ReportOptions report;
   if (options.output.empty()) report.style = {colour_for_stdout()};
   report.brief = options.brief;
+  report.full = options.full;
   report.target = options.target;
   report.hint_scope = options.scope != "library" && options.target.empty();
   return report;
