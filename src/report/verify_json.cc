@@ -98,6 +98,12 @@ class VerifyJsonWriter {
     json_.text("cause", failure.reason);
     json_.text("found", failure.found);
     json_.text("fix", failure.fix);
+    std::vector<ExpectedImage> add;
+    for (const Addition& each : failure.add) {
+      if (each.sass) add.push_back({each.arch, true});
+      if (each.ptx) add.push_back({each.arch, false});
+    }
+    json_.texts("add", names_of(add));
     list("containers", failure.places);
   }
 
