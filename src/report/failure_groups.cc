@@ -23,6 +23,7 @@ struct OnClass {
   const Failure* failure = nullptr;
   std::vector<std::size_t> files;
   std::uint64_t fatbins = 0;
+  bool same_found = true, same_names = true;
 };
 
 std::vector<OnClass> by_class(const Verification& verification) {
@@ -36,6 +37,9 @@ std::vector<OnClass> by_class(const Verification& verification) {
         const auto [at, is_new] = known.try_emplace({device, likeness_of(failure)}, found.size());
         if (is_new) found.push_back({device, &failure, {}, 0});
         OnClass& like = found[at->second];
+        like.same_found &= like.failure->found == failure.found;
+        like.same_names &=
+            like.failure->kernel == failure.kernel && like.failure->variable == failure.variable;
         if (like.files.empty() || like.files.back() != file) like.files.push_back(file);
         like.fatbins += std::max<std::size_t>(1, failure.places.size());
       }
@@ -61,11 +65,14 @@ std::vector<FailureGroup> group_failures(const Verification& verification) {
     if (group != nullptr && group->classes.back().device == each.device) group = nullptr;
     if (group == nullptr) {
       at->second = groups.size();
-      groups.push_back({each.files, {}, 0});
+      groups.push_back({each.files, {}, 0, true, true});
       group = &groups.back();
     }
     group->classes.push_back({each.device, each.failure});
     group->fatbins = std::max(group->fatbins, each.fatbins);
+    group->same_found &= each.same_found;
+    group->same_names &= each.same_names && each.failure->kernel == group->first().kernel &&
+                         each.failure->variable == group->first().variable;
   }
   for (FailureGroup& group : groups)
     std::sort(group.classes.begin(), group.classes.end(),

@@ -41,28 +41,35 @@ std::string toolkits_for(ComputeCapability device, std::optional<Version> driver
   return text;
 }
 
-std::string subject_of(const Failure& failure) {
-  if (!failure.kernel.empty()) return "kernel '" + demangle(failure.kernel) + "'";
-  return failure.variable.empty() ? "device code" : "variable '" + demangle(failure.variable) + "'";
+// `others`: so fail others of other names.
+std::string subject_of(const Failure& failure, bool others) {
+  if (failure.kernel.empty() && failure.variable.empty()) return "device code";
+  const std::string subject = failure.kernel.empty() ? "variable '" + demangle(failure.variable) + "'"
+                                                     : "kernel '" + demangle(failure.kernel) + "'";
+  return subject + (others ? " and others" : "");
 }
 
-std::string what_is_unknown(const Failure& failure, const std::string& device) {
+std::string what_is_unknown(const Failure& failure, bool others, const std::string& device) {
   if (failure.code == kInsufficientDriver)
     return fmt::format("whether the CUDA runtime starts on {} cannot be told", device);
   if (failure.cause == FailureCause::start)
     return fmt::format("whether it loads on {} cannot be told", device);
-  return fmt::format("whether {} runs on {} cannot be told", subject_of(failure), device);
+  return fmt::format("whether {} {} on {} cannot be told", subject_of(failure, others),
+                     others ? "run" : "runs", device);
 }
 
-std::string what_fails(const Failure& failure, const DeviceResult& result, const std::string& device) {
+std::string what_fails(const Failure& failure, bool others, const DeviceResult& result,
+                       const std::string& device) {
   if (failure.cause == FailureCause::start) return fmt::format("it does not load on {}", device);
   if (failure.code == 0 && failure.cause == FailureCause::partly)
     return "not made for " + share_text(result, device);
   if (failure.code == 0)
-    return fmt::format("{} is not what was asked for on {}", subject_of(failure), device);
+    return fmt::format("{} {} not what was asked for on {}", subject_of(failure, others),
+                       others ? "are" : "is", device);
   if (failure.code == kInsufficientDriver) return fmt::format("the CUDA runtime fails on {}", device);
   const bool is_gap = failure.code == kInvalidDeviceFunction || failure.code == kInvalidSymbol;
-  return fmt::format("{} {} on {}", subject_of(failure), is_gap ? "is missing" : "cannot run", device);
+  const char* end = !is_gap ? "cannot run" : others ? "are missing" : "is missing";
+  return fmt::format("{} {} on {}", subject_of(failure, others), end, device);
 }
 
 // The kernels or variables that are missing, where there are several.
@@ -99,13 +106,14 @@ class Teller {
     text_.where = failure_.where.empty() ? name_of(file_) : failure_.where;
     const std::size_t more_files = group_.files.size() - 1;
     if (more_files != 0) text_.where += " and " + count_of(more_files, "more file", "more files");
-    text_.what =
-        failure_.unknown ? what_is_unknown(failure_, devices) : what_fails(failure_, result_, devices);
+    text_.what = failure_.unknown ? what_is_unknown(failure_, !group_.same_names, devices)
+                                  : what_fails(failure_, !group_.same_names, result_, devices);
     add_files();
     if (several) add_devices();
     const bool of_variable = number == kNoKernelImage && !failure_.variable.empty();
     add("seen as", std::string(seen_as(number)) + (of_variable ? kOrInvalidSymbol : ""));
-    add("found", failure_.found);
+    add("found", failure_.found.empty() || group_.same_found ? failure_.found
+                                                             : failure_.found + ", in the first of them");
     if (!several) add("cause", failure_.reason);
     if (more_files == 0 && !several) add("missing", missing_text(failure_, result_));
     if (group_.fatbins > group_.files.size())
@@ -127,7 +135,7 @@ class Teller {
  private:
   static std::string name_of(const FileResult& file) { return object_name(file.path, file.member); }
 
-  void add(std::string_view label, std::string words) {
+  void add(const std::string& label, std::string words) {
     if (!words.empty()) text_.details.emplace_back(label, std::move(words));
   }
 
@@ -158,12 +166,20 @@ class Teller {
     const std::vector<Addition> additions = additions_of(group_);
     if (group_.classes.size() > 1 && !additions.empty())
       return add("fix", fix_by_adding(additions, words_.target));
-    std::vector<std::string> said;
-    for (const auto& [device, failure] : group_.classes)
-      if (!failure->fix.empty() && std::find(said.begin(), said.end(), failure->fix) == said.end())
-        said.push_back(failure->fix);
+    std::vector<std::pair<std::string, std::vector<std::string>>> said;  // and the devices
+    for (const auto& [device, failure] : group_.classes) {
+      const auto known = std::find_if(said.begin(), said.end(),
+                                      [&](const auto& each) { return each.first == failure->fix; });
+      const std::string capability = to_string(*all_.classes[device].device.capability);
+      if (failure->fix.empty()) continue;
+      if (known == said.end())
+        said.push_back({failure->fix, {capability}});
+      else if (known->second.back() != capability)
+        known->second.push_back(capability);
+    }
     const std::size_t shown = words_.full ? said.size() : std::min(said.size(), kClassesNamed);
-    for (std::size_t i = 0; i < shown; ++i) add("fix", said[i]);
+    for (std::size_t i = 0; i < shown; ++i)
+      add(said.size() == 1 ? "fix" : "fix for " + join(said[i].second, ", "), said[i].first);
   }
 
   const Verification& all_;

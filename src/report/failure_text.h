@@ -1,7 +1,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -14,7 +13,8 @@ struct FailureText {
   std::string kind;   // "error 209", "error", "unknown"
   std::string where;  // "libfoo.so(.nv_fatbin+0x0) and 49 more files"
   std::string what;   // "kernel 'k(int*)' cannot run on H100 (9.0, fleet.csv:2)", or "on 3 kinds of device"
-  std::vector<std::pair<std::string_view, std::string>> details;  // "cause", "fix", …; those that have a text
+  // "cause", "fix", "fix for 8.6", …, and a text each.
+  std::vector<std::pair<std::string, std::string>> details;
 };
 
 struct FailureWords {

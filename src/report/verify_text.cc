@@ -113,7 +113,7 @@ class Writer {
       unknown += outcome == Outcome::unknown ? 1 : 0;
     };
     for (const FileResult& file : all_.files)
-      if ((tabled_ || !file.named) && file.needed_by.empty() && !file.alternative)
+      if (!file.alternative && (tabled_ || (!file.named && file.needed_by.empty())))
         count(outcome_of(all_, file));
     const std::size_t files = covered + not_covered + unknown;
     for (const AnyOf& group : all_.any_of) {
