@@ -144,7 +144,10 @@ class Teller {
     const std::size_t shown =
         words_.full ? group_.files.size() : std::min(group_.files.size(), 1 + kFilesNamed);
     std::vector<std::string> names;
-    for (std::size_t i = 1; i < shown; ++i) names.push_back(name_of(all_.files[group_.files[i]]));
+    for (std::size_t i = 1; i < shown; ++i) {
+      const FileResult& file = all_.files[group_.files[i]];
+      names.push_back(file.path == file_.path ? file.member : name_of(file));  // of one wheel: its members
+    }
     const std::size_t more = group_.files.size() - shown;
     add("also in", join(names, ", ") + (more == 0 ? "" : " and " + std::to_string(more) + " more"));
   }

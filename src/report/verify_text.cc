@@ -379,16 +379,24 @@ class Writer {
   void write_matrix() {
     const CoverageTable table = coverage_table(all_);
     if (table.rows.empty()) return;
+    // Of one wheel: its members.
+    const std::string& path = all_.files[table.rows.front().files.front()].path;
+    const bool one_path = std::all_of(table.rows.begin(), table.rows.end(), [&](const auto& row) {
+      return std::all_of(row.files.begin(), row.files.end(), [&](std::size_t i) {
+        return all_.files[i].path == path && !all_.files[i].member.empty();
+      });
+    });
     std::vector<std::string> names;
-    std::size_t width = 0;
+    std::size_t width = one_path ? path.size() : 0;
     for (const CoverageTable::Row& row : table.rows) {
       const FileResult& first = all_.files[row.files.front()];
-      std::string name = name_of(first) + (first.needed_by.empty() ? "" : ", needed by " + first.needed_by);
+      std::string name = (one_path ? first.member : name_of(first)) +
+                         (first.needed_by.empty() ? "" : ", needed by " + first.needed_by);
       if (row.files.size() > 1) name += fmt::format(" and {} more", row.files.size() - 1);
       width = std::max(width, name.size());
       names.push_back(std::move(name));
     }
-    std::string head = fmt::format("  {:<{}}", "", width);
+    std::string head = fmt::format("  {:<{}}", one_path ? path : std::string(), width);
     for (const std::string& title : table.titles) head += fmt::format("  {:>6}", title);
     line(head);
     for (std::size_t i = 0; i < names.size(); ++i) {
