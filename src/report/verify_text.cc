@@ -14,7 +14,6 @@
 #include "host/host_file.h"
 #include "image/demangle.h"
 #include "report/any_of_text.h"
-#include "report/coverage_table.h"
 #include "report/device_text.h"
 #include "report/driver_notes.h"
 #include "report/embedded_text.h"
@@ -22,6 +21,7 @@
 #include "report/for_others_text.h"
 #include "report/left_out.h"
 #include "report/names.h"
+#include "report/tables.h"
 
 namespace archguard {
 namespace {
@@ -59,7 +59,7 @@ class Writer {
     if (without_kernels != 0) line(count_of(without_kernels, "file") + " without kernels");
     if (!all_.passed_over.empty()) out_ += passed_over_text(all_.passed_over);
     for (const AnyOf& group : all_.any_of) out_ += any_of_text(all_, group, options_.style);
-    if (tabled_) write_matrix();
+    if (tabled_) out_ += table_of_files(all_, options_.style);
     write_total();
     out_ += pickable_text(pickable_images(all_));
     if (libraries != 0 && !options_.brief)
@@ -170,7 +170,7 @@ class Writer {
     for (std::size_t i = 0; i < file.devices.size(); ++i)
       if (is_to_be_told(all_, file, i)) write_warnings(file, i);
     write_for_others(file);
-    if (!options_.brief && !tabled_) write_table(file);
+    if (!options_.brief && !tabled_) out_ += table_of_devices(all_, file, options_.style);
     write_summary(file);
   }
 
@@ -306,112 +306,6 @@ class Writer {
                count_of(failures.size() - 1, "more fat binary", "more fat binaries") + " of this file");
       detail("fix", fix_for_absent(failures.front()->absent, options_.target));
     }
-  }
-
-  static std::string row_state(const DeviceResult& result) {
-    if (is_partly(result)) return "partly";
-    if (result.coverage == Coverage::covered) return "covered";
-    for (const Failure& failure : result.failures)
-      if (!failure.unknown)
-        return error_number_of(failure) != 0 ? fmt::format("error {}", error_number_of(failure)) : "error";
-    return "unknown";
-  }
-
-  static std::string row_detail(const DeviceResult& result) {
-    const FatbinCounts& counts = result.fatbins;
-    std::vector<std::string> parts;
-    const auto add = [&](std::uint64_t count, std::string_view what) {
-      if (count != 0) parts.push_back(fmt::format("{} {}", count, what));
-    };
-    add(counts.sass, "SASS");
-    add(counts.jit - counts.linked_at_load, "PTX");
-    add(counts.linked_at_load, "linked when loaded");
-    const auto all_failed_by = [&](int code) {
-      return std::all_of(result.failures.begin(), result.failures.end(), [&](const Failure& failure) {
-        const bool partly = failure.cause == FailureCause::partly && code == kNoKernelImage;
-        return failure.unknown || partly || (failure.code == code && failure.cause != FailureCause::partly);
-      });
-    };
-    add(counts.uncovered, all_failed_by(kNoKernelImage) ? "without an image"
-                          : all_failed_by(0)            ? "not as asked for"
-                                                        : "that cannot run");
-    add(counts.unknown, "unknown");
-    add(counts.specific, "for other devices only");
-    const EmbeddedResult& embedded = result.embedded;
-    std::string text;
-    if (counts.total != 0)
-      text = fmt::format("{}: {}", count_of(counts.total, "fat binary", "fat binaries"), join(parts, ", "));
-    if (embedded.total != 0)
-      text += fmt::format("{}embedded images: {} of {}", text.empty() ? "" : "; ", embedded.fitting,
-                          embedded.total);
-    if (result.kernels.covered != 0 && result.kernels.covered != result.kernels.total)
-      text += fmt::format("; {} of {} kernels", result.kernels.covered, result.kernels.total);
-    if (const std::size_t missing = result.variables.missing.size(); missing != 0)
-      text += "; " + count_of(missing, "variable is", "variables are") + " missing";
-    if (result.needs_driver && !result.toolkit_ahead && result.coverage == Coverage::covered)
-      text += "; needs a driver that offers CUDA " + to_string(*result.needs_driver);
-    if (result.toolkit_ahead && result.coverage == Coverage::covered)
-      text += fmt::format("; error 35 {} the runtime of CUDA {}", result.runtime_elsewhere ? "under" : "from",
-                          to_string(*result.toolkit_ahead));
-    return text;
-  }
-
-  void write_table(const FileResult& file) {
-    if (!file.has_code) return;
-    std::size_t width = 0;
-    for (std::size_t i = 0; i < file.devices.size(); ++i) width = std::max(width, devices_of(i).size());
-    for (std::size_t i = 0; i < file.devices.size(); ++i) {
-      const DeviceResult& result = file.devices[i];
-      const auto elsewhere = covered_elsewhere(all_, file, i);
-      const std::string state = fmt::format("{:<9}", elsewhere ? "elsewhere" : row_state(result));
-      const Shown shown = elsewhere                              ? Shown(state)
-                          : is_partly(result)                    ? options_.style.warning(state)
-                          : result.coverage == Coverage::covered ? options_.style.good(state)
-                                                                 : options_.style.error(state);
-      std::string detail = row_detail(result);
-      if (elsewhere)
-        detail += (detail.empty() ? "" : "; ") + ("covered by " + name_beside(all_, *elsewhere, file));
-      line({"  ", shown, fmt::format("  {:<{}}  {}", devices_of(i), width, detail)});
-    }
-  }
-
-  // Files × classes of devices.
-  void write_matrix() {
-    const CoverageTable table = coverage_table(all_);
-    if (table.rows.empty()) return;
-    // Of one wheel: its members.
-    const std::string& path = all_.files[table.rows.front().files.front()].path;
-    const bool one_path = std::all_of(table.rows.begin(), table.rows.end(), [&](const auto& row) {
-      return std::all_of(row.files.begin(), row.files.end(), [&](std::size_t i) {
-        return all_.files[i].path == path && !all_.files[i].member.empty();
-      });
-    });
-    std::vector<std::string> names;
-    std::size_t width = one_path ? path.size() : 0;
-    for (const CoverageTable::Row& row : table.rows) {
-      const FileResult& first = all_.files[row.files.front()];
-      std::string name = (one_path ? first.member : name_of(first)) +
-                         (first.needed_by.empty() ? "" : ", needed by " + first.needed_by);
-      if (row.files.size() > 1) name += fmt::format(" and {} more", row.files.size() - 1);
-      width = std::max(width, name.size());
-      names.push_back(std::move(name));
-    }
-    std::string head = fmt::format("  {:<{}}", one_path ? path : std::string(), width);
-    for (const std::string& title : table.titles) head += fmt::format("  {:>6}", title);
-    line(head);
-    for (std::size_t i = 0; i < names.size(); ++i) {
-      std::vector<Shown> parts = {fmt::format("  {:<{}}", names[i], width)};
-      for (std::size_t device = 0; device < table.titles.size(); ++device) {
-        const CoverageCell& cell = table.rows[i].cells[device];
-        const std::string text =
-            fmt::format("  {:>{}}", letter_of(cell), std::max<std::size_t>(6, table.titles[device].size()));
-        parts.push_back(cell.state == CoverageCell::State::partly ? options_.style.warning(text)
-                        : is_good(cell)                           ? options_.style.good(text)
-                                                                  : options_.style.error(text));
-      }
-      line(parts);
-    }
-    line("  " + legend_of(table));
   }
 
   void write_summary(const FileResult& file) {

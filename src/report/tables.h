@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+
+#include "coverage/verification.h"
+#include "report/style.h"
+
+namespace archguard {
+
+// What one file gets on each class of devices, a line each; empty for a file without device code.
+std::string table_of_devices(const Verification& verification, const FileResult& file, Style style);
+
+// What all files get (coverage_table.h), with what its letters mean; empty where none holds device code.
+std::string table_of_files(const Verification& verification, Style style);
+
+}  // namespace archguard
