@@ -13,7 +13,7 @@
 namespace archguard {
 namespace {
 
-std::string word_of(const CoverageCell& cell) {
+std::string cell_word(const CoverageCell& cell) {
   switch (cell.state) {
     case CoverageCell::State::elsewhere:
       return "elsewhere";
@@ -103,7 +103,7 @@ std::string table_of_devices(const Verification& verification, const FileResult&
     std::string detail = detail_of(file.devices[i]);
     if (const auto elsewhere = covered_elsewhere(verification, file, i))
       detail += (detail.empty() ? "" : "; ") + ("covered by " + name_beside(verification, *elsewhere, file));
-    out += line_of({"  ", painted(cell, fmt::format("{:<9}", word_of(cell)), style),
+    out += line_of({"  ", painted(cell, fmt::format("{:<9}", cell_word(cell)), style),
                     fmt::format("  {:<{}}  {}", devices_of(verification, i), width, detail)});
   }
   return out;
