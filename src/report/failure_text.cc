@@ -41,41 +41,45 @@ std::string toolkits_for(ComputeCapability device, std::optional<Version> driver
   return text;
 }
 
-// `others`: so fail others of other names.
-std::string subject_of(const Failure& failure, bool others) {
+struct Manner {
+  bool others = false;  // so fail others of other names
+  std::size_t columns = 0;
+};
+
+std::string subject_of(const Failure& failure, const Manner& manner) {
   if (failure.kernel.empty() && failure.variable.empty()) return "device code";
-  const std::string subject = failure.kernel.empty() ? "variable '" + demangle(failure.variable) + "'"
-                                                     : "kernel '" + demangle(failure.kernel) + "'";
-  return subject + (others ? " and others" : "");
+  const bool kernel = !failure.kernel.empty();
+  const std::string name = shortened(demangle(kernel ? failure.kernel : failure.variable), manner.columns);
+  return (kernel ? "kernel '" : "variable '") + name + "'" + (manner.others ? " and others" : "");
 }
 
-std::string what_is_unknown(const Failure& failure, bool others, const std::string& device) {
+std::string what_is_unknown(const Failure& failure, const Manner& manner, const std::string& device) {
   if (failure.code == kInsufficientDriver)
     return fmt::format("whether the CUDA runtime starts on {} cannot be told", device);
   if (failure.cause == FailureCause::start)
     return fmt::format("whether it loads on {} cannot be told", device);
-  return fmt::format("whether {} {} on {} cannot be told", subject_of(failure, others),
-                     others ? "run" : "runs", device);
+  return fmt::format("whether {} {} on {} cannot be told", subject_of(failure, manner),
+                     manner.others ? "run" : "runs", device);
 }
 
-std::string what_fails(const Failure& failure, bool others, const DeviceResult& result,
+std::string what_fails(const Failure& failure, const Manner& manner, const DeviceResult& result,
                        const std::string& device) {
   if (failure.cause == FailureCause::start) return fmt::format("it does not load on {}", device);
   if (failure.code == 0 && failure.cause == FailureCause::partly)
     return "not made for " + share_text(result, device);
   if (failure.code == 0)
-    return fmt::format("{} {} not what was asked for on {}", subject_of(failure, others),
-                       others ? "are" : "is", device);
+    return fmt::format("{} {} not what was asked for on {}", subject_of(failure, manner),
+                       manner.others ? "are" : "is", device);
   if (failure.code == kInsufficientDriver) return fmt::format("the CUDA runtime fails on {}", device);
   const bool is_gap = failure.code == kInvalidDeviceFunction || failure.code == kInvalidSymbol;
-  const char* end = !is_gap ? "cannot run" : others ? "are missing" : "is missing";
-  return fmt::format("{} {} on {}", subject_of(failure, others), end, device);
+  const char* end = !is_gap ? "cannot run" : manner.others ? "are missing" : "is missing";
+  return fmt::format("{} {} on {}", subject_of(failure, manner), end, device);
 }
 
 // The kernels or variables that are missing, where there are several.
-std::string missing_text(const Failure& failure, const DeviceResult& result) {
-  const auto several = [](const std::vector<std::string>& names) {
-    return names.size() > 1 ? name_list(names) : std::string();
+std::string missing_text(const Failure& failure, const DeviceResult& result, std::size_t most) {
+  const auto several = [&](const std::vector<std::string>& names) {
+    return names.size() > 1 ? name_list(names, most) : std::string();
   };
   if (failure.code == kInvalidDeviceFunction) return several(result.kernels.missing);
   if (failure.code == kInvalidSymbol) return several(result.variables.missing);
@@ -106,8 +110,9 @@ class Teller {
     text_.where = failure_.where.empty() ? name_of(file_) : failure_.where;
     const std::size_t more_files = group_.files.size() - 1;
     if (more_files != 0) text_.where += " and " + count_of(more_files, "more file", "more files");
-    text_.what = failure_.unknown ? what_is_unknown(failure_, !group_.same_names, devices)
-                                  : what_fails(failure_, !group_.same_names, result_, devices);
+    const Manner manner = {!group_.same_names, words_.columns / 2};
+    text_.what = failure_.unknown ? what_is_unknown(failure_, manner, devices)
+                                  : what_fails(failure_, manner, result_, devices);
     add_files();
     if (several) add_devices();
     const bool of_variable = number == kNoKernelImage && !failure_.variable.empty();
@@ -115,7 +120,7 @@ class Teller {
     add("found", failure_.found.empty() || group_.same_found ? failure_.found
                                                              : failure_.found + ", in the first of them");
     if (!several) add("cause", failure_.reason);
-    if (more_files == 0 && !several) add("missing", missing_text(failure_, result_));
+    if (more_files == 0 && !several) add("missing", missing_text(failure_, result_, words_.columns / 2));
     if (group_.fatbins > group_.files.size())
       add("also", count_of(group_.fatbins - group_.files.size(), "more fat binary", "more fat binaries") +
                       (more_files == 0 ? " of this file" : " of these files"));
@@ -146,7 +151,8 @@ class Teller {
     std::vector<std::string> names;
     for (std::size_t i = 1; i < shown; ++i) {
       const FileResult& file = all_.files[group_.files[i]];
-      names.push_back(file.path == file_.path ? file.member : name_of(file));  // of one wheel: its members
+      const std::string name = file.path == file_.path ? file.member : name_of(file);  // of one wheel
+      names.push_back(shortened(name, words_.columns / 2));
     }
     const std::size_t more = group_.files.size() - shown;
     add("also in", join(names, ", ") + (more == 0 ? "" : " and " + std::to_string(more) + " more"));

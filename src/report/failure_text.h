@@ -21,6 +21,7 @@ struct FailureWords {
   bool hint_scope = false;  // may the files be libraries that choose among their images?
   std::string target;       // the CMake target that was built, or empty
   bool full = false;        // names every file and device; else the first few
+  std::size_t columns = 0;  // see ReportOptions
 };
 FailureText failure_text(const Verification& verification, const FailureGroup& group,
                          const FailureWords& words);

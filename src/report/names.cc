@@ -118,16 +118,30 @@ std::string_view seen_as(int code) {
   }
 }
 
-std::string name_list(const std::vector<std::string>& names) {
+std::string name_list(const std::vector<std::string>& names, std::size_t most) {
   constexpr std::size_t kShown = 5;
   std::vector<std::string> shown;
   for (const auto& name : names) {
     if (shown.size() == kShown) break;
-    shown.push_back("'" + demangle(name) + "'");
+    shown.push_back("'" + shortened(demangle(name), most) + "'");
   }
   std::string text = join(shown, ", ");
   if (names.size() > shown.size()) text += fmt::format(" and {} more", names.size() - shown.size());
   return text;
+}
+
+std::string shortened(const std::string& name, std::size_t most) {
+  constexpr std::size_t kNameLeast = 40;
+  const auto is_inside = [](char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; };
+  const auto columns = static_cast<std::size_t>(
+      std::count_if(name.begin(), name.end(), [&](char c) { return !is_inside(c); }));
+  if (most == 0 || columns <= std::max(most, kNameLeast)) return name;
+  const std::size_t kept = std::max(most, kNameLeast) - 1, behind = kept / 2;
+  std::size_t left = 0, begin = 0, end = name.size();
+  while (left < kept - behind || (begin < name.size() && is_inside(name[begin])))
+    left += is_inside(name[begin++]) ? 0 : 1;
+  for (std::size_t right = 0; right < behind;) right += is_inside(name[--end]) ? 0 : 1;
+  return name.substr(0, begin) + "…" + name.substr(end);
 }
 
 std::string human_size(std::uint64_t bytes) {

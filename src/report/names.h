@@ -21,8 +21,12 @@ std::string_view name_of(Outcome outcome);          // the same and no-device-co
 // What a program prints at run time, as users paste it (cudaGetErrorString); empty of other numbers.
 std::string_view seen_as(int code);
 
-// "'a(int)', 'b(int)' and 3 more" for mangled names.
-std::string name_list(const std::vector<std::string>& names);
+// "'a(int)', 'b(int)' and 3 more" for mangled names, each shortened() to `most`.
+std::string name_list(const std::vector<std::string>& names, std::size_t most = 0);
+
+// A long name without its middle, "void flash_fwd_kernel<Flash_f…128, 4>, false>(params)": of at most so many
+// columns, where `most` is not 0; a name is left at least 40. Not within a character.
+std::string shortened(const std::string& name, std::size_t most);
 
 // "541.6 MB": powers of 1000, as disks and packages are measured.
 std::string human_size(std::uint64_t bytes);

@@ -15,6 +15,7 @@ struct ReportOptions {
   bool brief = false;          // only what fails, what is warned of, and one line a file
   std::string target;          // CMake target, named where an expectation fails
   bool full = false;           // name every file and device of a failure; else the first few
+  std::size_t columns = 0;     // names are cut so that they leave room in a line of that width; 0: never
   bool hint_scope = false;     // name --scope library where some fat binaries fit and others do not
   std::string no_binary = {};  // said where there was no file to judge
 };

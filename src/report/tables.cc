@@ -9,6 +9,7 @@
 #include "report/any_of_text.h"
 #include "report/coverage_table.h"
 #include "report/device_text.h"
+#include "report/names.h"
 
 namespace archguard {
 namespace {
@@ -109,14 +110,17 @@ std::string table_of_devices(const Verification& verification, const FileResult&
   return out;
 }
 
-std::string table_of_files(const Verification& verification, Style style) {
+std::string table_of_files(const Verification& verification, Style style, std::size_t columns) {
   const CoverageTable table = coverage_table(verification);
   if (table.rows.empty()) return {};
-  const std::string path = common_path(verification, table);
+  std::size_t cells = 2;
+  for (const std::string& title : table.titles) cells += 2 + std::max<std::size_t>(6, title.size());
+  const std::size_t most = columns == 0 ? 0 : columns - std::min(columns - 1, cells);
+  const std::string common = common_path(verification, table), path = shortened(common, most);
   std::vector<std::string> names;
   std::size_t width = path.size();
   for (const CoverageTable::Row& row : table.rows) {
-    names.push_back(name_of_row(verification, row, !path.empty()));
+    names.push_back(shortened(name_of_row(verification, row, !common.empty()), most));
     width = std::max(width, names.back().size());
   }
   const auto in_column = [&](std::size_t device, const std::string& text) {

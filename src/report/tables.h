@@ -11,6 +11,7 @@ namespace archguard {
 std::string table_of_devices(const Verification& verification, const FileResult& file, Style style);
 
 // What all files get (coverage_table.h), with what its letters mean; empty where none holds device code.
-std::string table_of_files(const Verification& verification, Style style);
+// `columns`: the names are cut to fit that width, where it is not 0.
+std::string table_of_files(const Verification& verification, Style style, std::size_t columns);
 
 }  // namespace archguard

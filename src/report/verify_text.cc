@@ -59,7 +59,7 @@ class Writer {
     if (without_kernels != 0) line(count_of(without_kernels, "file") + " without kernels");
     if (!all_.passed_over.empty()) out_ += passed_over_text(all_.passed_over);
     for (const AnyOf& group : all_.any_of) out_ += any_of_text(all_, group, options_.style);
-    if (tabled_) out_ += table_of_files(all_, options_.style);
+    if (tabled_) out_ += table_of_files(all_, options_.style, options_.columns);
     write_total();
     out_ += pickable_text(pickable_images(all_));
     if (libraries != 0 && !options_.brief)
@@ -175,7 +175,8 @@ class Writer {
   }
 
   void write_failures(const FailureGroup& group) {
-    const FailureText text = failure_text(all_, group, {options_.hint_scope, options_.target, options_.full});
+    const FailureText text =
+        failure_text(all_, group, {options_.hint_scope, options_.target, options_.full, options_.columns});
     line({options_.style.error("archguard: " + text.kind + ": "), text.where + ": " + text.what});
     for (const auto& [label, words] : text.details) detail(label, words);
   }
@@ -212,7 +213,7 @@ class Writer {
     if (!result.kernels.hollow.empty() && !is_idle(result))
       warn(fmt::format("{}: {} on {}, while another image holds real code: {}", name_of(file),
                        count_of(result.kernels.hollow.size(), "kernel does nothing", "kernels do nothing"),
-                       devices_of(index), name_list(result.kernels.hollow)),
+                       devices_of(index), name_list(result.kernels.hollow, options_.columns / 2)),
            file.library ? "--hollow off, if the library chooses other kernels for this device"
                         : result.hollow_fix);
     if (!result.variables.unnamed.empty())
@@ -221,7 +222,8 @@ class Writer {
                name_of(file),
                count_of(result.variables.unnamed.size(), "variable is missing", "variables are missing"),
                result.variables.unnamed_in, devices_of(index),
-               result.variables.unnamed.size() == 1 ? "it" : "them", name_list(result.variables.unnamed)),
+               result.variables.unnamed.size() == 1 ? "it" : "them",
+               name_list(result.variables.unnamed, options_.columns / 2)),
            {});
     const bool said = !result.failures.empty() && result.failures.front().code == kInsufficientDriver;
     if (result.toolkit_ahead && !said) write_old_driver(file, index);
@@ -253,7 +255,7 @@ class Writer {
     if (!embedded.lacking() || embedded.is_error || embedded.comes_later) return;
     warn(name_of(file) + ": " + embedded_text(embedded, devices_of(index)), {});
     detail("cause", embedded.reason);
-    if (embedded.without.size() > 1) detail("missing", name_list(embedded.without));
+    if (embedded.without.size() > 1) detail("missing", name_list(embedded.without, options_.columns / 2));
     detail("fix", fix_of_embedded(embedded));
   }
 

@@ -131,7 +131,7 @@ CLI::App* add_verify(CLI::App& app, VerifyOptions& options) {
   add_format(*command, options.format, [](const ReportFormat&) { return true; });
   add_one(*command, "--output", options.output, "FILE", "write the report to this file");
   command->add_flag("--brief", options.brief, "only failures, warnings and one line a file");
-  command->add_flag("--full", options.full, "name every file and device of a failure, not the first few");
+  command->add_flag("--full", options.full, "name every file and device of a failure, and names whole");
   command->footer(
       "Exit: 0 every device covered, 1 a device is not covered, 2 usage, unreadable or unknown, 3 no device "
       "code.");

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/printable.h"
@@ -61,6 +62,12 @@ Status finish_printing() {
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
     return Error{"standard output", "cannot be written whole", {}};
   return Done{};
+}
+
+std::size_t columns_of_stdout() {
+  winsize size = {};
+  if (::isatty(STDOUT_FILENO) != 1 || ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0) return 0;
+  return size.ws_col;
 }
 
 void print_messages(std::string_view lines) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string_view>
 
 #include "base/result.h"
@@ -18,6 +19,9 @@ class PrintingSink : public TextSink {
 // A line on standard error that says how far the work is, where that is a terminal and there is more than one
 // file, or one with members. It is overwritten by the next and gone before anything else is printed.
 void show_progress(const FilesDone& done, std::size_t files);
+
+// The width of the terminal that standard output is, in columns; 0 where it is none, or does not tell.
+std::size_t columns_of_stdout();
 
 // Whole lines, to standard error.
 void print_messages(std::string_view lines);

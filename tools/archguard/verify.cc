@@ -95,9 +95,14 @@ int exit_code(Outcome outcome) {
   return kExitUnreadable;
 }
 
+// Of a file or a pipe, such as the log of a build: names of CUTLASS' kernels have 2,000 characters.
+constexpr std::size_t kColumnsElsewhere = 320;
+
 ReportOptions report_options(const VerifyOptions& options) {
   ReportOptions report;
   if (options.output.empty()) report.style = {colour_for_stdout()};
+  const std::size_t columns = options.output.empty() ? columns_of_stdout() : 0;
+  if (!options.full) report.columns = columns != 0 ? columns : kColumnsElsewhere;
   report.brief = options.brief;
   report.full = options.full;
   report.target = options.target;

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "report/coverage_table.h"
+#include "report/names.h"
 
 using namespace archguard;
 
@@ -153,4 +154,23 @@ TEST_CASE("what is unknown, or fails by a policy, is never a letter of what runs
   DeviceResult nothing;
   const Verification blank = of({"7.5"}, {file("a", {nothing})});
   CHECK(letter_of(cell_of(blank, blank.files[0], 0)) == "?");
+}
+
+TEST_CASE("a long name loses its middle, and no character is cut") {
+  const std::string name =
+      "void flash_fwd_kernel<Flash_fwd_kernel_traits<128, 128, 64, 4, false>, true>(Params)";
+  CHECK(shortened(name, 0) == name);
+  CHECK(shortened(name, 200) == name);
+  CHECK(shortened(name, name.size()) == name);
+  const std::string cut = shortened(name, 50);
+  CHECK(cut == "void flash_fwd_kernel<Fla…4, false>, true>(Params)");
+  CHECK(shortened(name, 5) == shortened(name, 40));
+  std::string wide;
+  for (int i = 0; i < 60; ++i) wide += "ü";
+  CHECK(shortened(wide, 60) == wide);
+  std::string expected;
+  for (int i = 0; i < 39; ++i) expected += i == 20 ? "…ü" : "ü";
+  CHECK(shortened(wide, 40) == expected);
+  CHECK(shortened(std::string(60, '\x80'), 40) == std::string(60, '\x80'));
+  CHECK(name_list({name, "b"}, 50) == "'" + cut + "', 'b'");
 }
