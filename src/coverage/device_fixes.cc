@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "compat/driver.h"
+#include "coverage/demanded_names.h"
 #include "coverage/device_driver.h"
 #include "coverage/device_link.h"
 #include "coverage/failures_by_cause.h"
@@ -12,7 +13,7 @@ namespace archguard {
 namespace {
 
 // Equal for fat binaries that have the same fix.
-std::string fix_key(const FatbinCode& code) {
+std::string fix_key(const FatbinCode& code, const std::vector<std::string>& excused) {
   std::string same = describe_images(code);
   for (std::size_t i = 0; i < code.images.size(); ++i) {
     const Image& image = code.images[i];
@@ -22,7 +23,7 @@ std::string fix_key(const FatbinCode& code) {
     if (image.code && image.code->parameters > kParametersMost) same += "p";
     if (image.entry.compression == Compression::zstd) same += "z";
     if (image.code && image.code->relocatable) same += "r";
-    if (!holds_all(code, i)) same += "-";
+    if (!holds_all(code, i, excused)) same += "-";
   }
   return same;
 }
@@ -38,10 +39,22 @@ bool is_said_by_mend(const Failure& failure) {
 Fix DeviceFixes::find(const FatbinCode& code, const Judgement& judgement) {
   const bool lacks_code = judgement.verdict == Verdict::uncovered && !judgement.image;
   if (lacks_code && DeviceLinks::is_runtime(code)) return fix_of_runtime(*device_.capability);
-  const auto [known, is_new] = found_.try_emplace(fix_key(code) + "|" + judgement.reason);
+  auto without = excused(code, judgement);
+  const auto [known, is_new] = found_.try_emplace(fix_key(code, without) + "|" + judgement.reason);
   if (is_new)
-    known->second = find_fix({code, device_, policy_.judge, policy_.scope == Scope::library}, judgement);
+    known->second = find_fix(
+        {code, device_, policy_.judge, policy_.scope == Scope::library, {}, std::move(without)}, judgement);
   return known->second;
+}
+
+std::vector<std::string> DeviceFixes::excused(const FatbinCode& code, const Judgement& judgement) const {
+  return excused_names(code, judgement, [&](const std::string& name) {
+    return waivers_.is_waived(name, *device_.capability);
+  });
+}
+
+FatbinCode DeviceFixes::demands_of(const FatbinCode& code, const Judgement& judgement) const {
+  return without_names(code, excused(code, judgement));
 }
 
 void DeviceFixes::note_hollow(const std::string& image) {
@@ -58,7 +71,9 @@ void DeviceFixes::note_kind(const FatbinCode& code, const Judgement& judgement) 
   if (!any_ahead || kinds_.size() >= kCausesMost) return;
   const bool runs = judgement.verdict == Verdict::sass || judgement.verdict == Verdict::jit ||
                     judgement.code == kUnsupportedPtxVersion || judgement.code == kInvalidKernelImage;
-  kinds_.try_emplace(fix_key(code), KindOfFatbin{without_names(code), runs});
+  const auto without = excused(code, judgement);
+  const auto [kind, is_new] = kinds_.try_emplace(fix_key(code, without));
+  if (is_new) kind->second = {without_names(code, without), runs};
 }
 
 std::vector<KindOfFatbin> DeviceFixes::take_kinds() {

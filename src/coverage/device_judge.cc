@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <set>
 
 #include "base/text.h"
 #include "compat/driver.h"
@@ -20,6 +21,12 @@ namespace {
 template <class T>
 void raise(std::optional<T>& to, const std::optional<T>& value) {
   if (value && (!to || *to < *value)) to = value;
+}
+
+template <class Use>
+void for_each_name(const FatbinCode& code, Use use) {
+  for (const KernelName& kernel : code.kernels) use(kernel.name);
+  for (const std::string& variable : code.variables) use(variable);
 }
 
 Fix lacking(const std::string& image) {
@@ -42,7 +49,7 @@ struct DeviceJudge::State {
         census_(census),
         link_judge_(links, device_, policy_.judge),
         failures_(device_, policy_.target, result_.failures),
-        fixes_(device_, policy_) {}
+        fixes_(device_, policy_, waivers_) {}
 
   void add(const DeviceObject& object, const FatbinCode& code, const LinkRole* role) {
     untold_links_ |= is_untold_part(object, code);
@@ -52,8 +59,10 @@ struct DeviceJudge::State {
       add(object, code, judge(code, device_, policy_.judge), std::nullopt);
     else if (const auto judgement = link_judge_.add_linked(*role->linked, object, code))
       add(object, code, *judgement, role->linked);
+    if (role != nullptr) note_waived_of_link(code);
     if (role != nullptr && role->linked && linked_.size() < kCausesMost)
-      linked_.try_emplace(where(object, code.fatbin), without_names(code));
+      linked_.try_emplace(where(object, code.fatbin),
+                          fixes_.demands_of(code, judge(code, device_, policy_.judge)));
   }
 
   // `link`: the device link that made the fat binary, or nothing.
@@ -79,6 +88,7 @@ struct DeviceJudge::State {
     if (!covered) {
       const bool unknown = judgement.verdict == Verdict::unknown;
       ++(unknown ? result_.fatbins.unknown : result_.fatbins.uncovered);
+      for_each_name(code, [&](const std::string& name) { waivers_.leave_open(name, *device_.capability); });
       failures_.add(object, code,
                     {judgement.code, true, unknown, judgement.reason, FailureCause::image,
                      fixes_.find(code, judgement)},
@@ -183,6 +193,14 @@ struct DeviceJudge::State {
     }
   }
 
+  // Of which link the objects are is told later.
+  void note_waived_of_link(const FatbinCode& code) {
+    if (waivers_.empty()) return;
+    for_each_name(code, [&](const std::string& name) {
+      if (waivers_.is_waived(name, *device_.capability)) waived_of_links_.insert(name);
+    });
+  }
+
   // What no SASS of the link serves: its objects decide, or what was left out of an image without code.
   void add_linked_at_load(const LinkJudge::Outcome& outcome) {
     const Verdict verdict = outcome.judgement.verdict;
@@ -214,6 +232,7 @@ struct DeviceJudge::State {
     }
     const bool unknown = verdict == Verdict::unknown;
     ++(unknown ? counts.unknown : counts.uncovered);
+    for (const std::string& name : waived_of_links_) waivers_.leave_open(name, *device_.capability);
     failures_.add({outcome.judgement.code, outcome.judgement.numbered, unknown, outcome.judgement.reason,
                    FailureCause::image, mend_link(outcome, outcome.judgement)},
                   outcome.kernel, outcome.kernel.empty() ? outcome.variable : std::string(), outcome.subject);
@@ -322,6 +341,7 @@ struct DeviceJudge::State {
   DeviceResult result_;
   FailuresByCause failures_;  // of the result
   DeviceFixes fixes_;
+  std::set<std::string> waived_of_links_;     // kernels and variables
   std::map<std::string, FatbinCode> linked_;  // what device links made, by where it stands
   Fix specific_;  // what would make the first fat binary for other devices one for this
   struct {

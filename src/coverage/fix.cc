@@ -6,6 +6,7 @@
 #include "compat/rules.h"
 #include "compat/toolkit.h"
 #include "coverage/choices.h"
+#include "coverage/demanded_names.h"
 #include "coverage/device_driver.h"
 #include "coverage/fix_build.h"
 #include "coverage/fix_trial.h"
@@ -41,7 +42,7 @@ class Search {
  public:
   Search(const FixQuestion& question, const Judgement& judgement)
       : question_(question),
-        code_(without_names(question.code)),
+        code_(without_names(question.code, question.excused)),
         failed_(judgement),
         bare_(is_bare(question.code.fatbin)) {
     for (const Image& image : code_.images)
@@ -302,31 +303,6 @@ class Search {
 };
 
 }  // namespace
-
-FatbinCode without_names(const FatbinCode& code) {
-  const std::vector<Kernel> some = {{"some", KernelState::real, 0}};
-  const std::vector<Kernel> all = {{"others", KernelState::real, 0}, {"some", KernelState::real, 0}};
-  FatbinCode light;
-  light.fatbin = code.fatbin;
-  light.fatbin.entries.clear();
-  light.linked = code.linked;
-  for (std::size_t i = 0; i < code.images.size(); ++i) {
-    Image image = code.images[i];
-    if (image.code) {
-      const bool any = !image.code->kernels.empty() || !image.code->variables.empty();
-      image.code->kernels = holds_all(code, i) ? all : any ? some : std::vector<Kernel>{};
-      image.code->variables.clear();
-    }
-    light.images.push_back(std::move(image));
-  }
-  light.kernels = {{"others", true}, {"some", true}};
-  return light;
-}
-
-bool holds_all(const FatbinCode& code, std::size_t image) {
-  const KernelGaps gaps = compare_kernels(code, image);
-  return gaps.missing.empty() && gaps.variables.empty();
-}
 
 Fix find_fix(const FixQuestion& question, const Judgement& judgement) {
   if (!judgement.mend.empty() && !question.of_others) {

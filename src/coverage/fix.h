@@ -57,21 +57,15 @@ struct FixQuestion {
   // The CUDA runtime that the file holds or needs, which the driver must serve beside the toolkit that made
   // the images. Nothing where it has none, or where that is not known.
   std::optional<Version> runtime = {};
+  std::vector<std::string> excused = {};  // excused_names(): no way has to hold these
 };
 
 // What mends a fat binary that `judge` found uncovered, or left unknown for want of a driver. Each way was
 // judged: it is none that the tables refuse, that the fat binary has already, or that leads to another error.
 Fix find_fix(const FixQuestion& question, const Judgement& judgement);
 
-// Enough of a fat binary to judge it, whose images may have thousands of kernels: two stand for all kernels
-// and variables, and an image that lacks any lacks the first.
-FatbinCode without_names(const FatbinCode& code);
-
 // Adds to a way that names a toolkit what it takes for that one to build this fat binary, too.
 void build_too(Remedy& way, const FatbinCode& code);
-
-// Does this image hold all that the fat binary is needed for?
-bool holds_all(const FatbinCode& code, std::size_t image);
 
 // ---- in fix_text.cc ----
 

@@ -6,6 +6,7 @@
 #include "compat/driver.h"
 #include "compat/toolkit.h"
 #include "coverage/choices.h"
+#include "coverage/demanded_names.h"
 #include "coverage/fix_build.h"
 
 namespace archguard {

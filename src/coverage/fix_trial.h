@@ -10,7 +10,8 @@ namespace archguard {
 // Takes the steps of a remedy, and judges what comes of it.
 class FixTrial {
  public:
-  // `code` is light (without_names()); `toolkit` made it, where that is known. All are kept by reference.
+  // `code` is light (without_names(), demanded_names.h); `toolkit` made it, where that is known. All are kept
+  // by reference.
   FixTrial(const FixQuestion& question, const FatbinCode& code, const std::optional<Version>& toolkit)
       : question_(question), code_(code), toolkit_(toolkit) {}
 

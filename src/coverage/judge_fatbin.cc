@@ -143,7 +143,11 @@ Judgement judge_choice(const FatbinCode& code, const Device& device, const Use& 
         kJitDisabled,
         "only its PTX fits, and " + use.environment.disables_jit + " keeps the driver from compiling PTX",
         taken);
-  if (taken) return judge_loading(code, *taken, device, use);
+  if (taken) {
+    Judgement judgement = judge_loading(code, *taken, device, use);
+    judgement.image = taken;
+    return judgement;
+  }
   // Not required of a device that none of its images is for; one that is passed over is for it.
   const bool passed_over = !use.environment.forces_jit.empty() &&
                            choose(code, capability, {use.step, JitEnvironment{}}).native.has_value();

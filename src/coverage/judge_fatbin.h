@@ -57,7 +57,7 @@ struct Judgement {
   std::string reason;  // for `uncovered` and `unknown`, without place and device
   std::string mend;    // where it takes a change of the source
   std::optional<std::size_t>
-      image;  // what the driver takes, or would take and fail with (222, 218, 200): index into images
+      image;  // what the driver takes, or would take and fail with (222, 218, 200), or may: index into images
   std::optional<Version> needs_driver;  // the lowest CUDA that the driver must offer, where it does not tell
                                         // its own or is too old
   bool numbered = true;                 // false: which error this is, CUDA's documentation does not tell

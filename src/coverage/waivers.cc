@@ -143,23 +143,44 @@ void Waivers::note(const std::string& kernel) {
     if (waits(entry)) entry.kernel_read = names.match(entry.waiver.kernel);
 }
 
+bool Waivers::is_for(const FatbinEntry& entry, ComputeCapability device) {
+  return glob_matches(entry.waiver.compute_cap, to_string(device));
+}
+
 bool Waivers::waive(const std::string& kernel, ComputeCapability device) {
   if (entries_.empty()) return false;
   const KernelNames names(kernel);
   bool waived = false;
   for (FatbinEntry& entry : entries_) {
-    if (!glob_matches(entry.waiver.compute_cap, to_string(device)) || !names.match(entry.waiver.kernel))
-      continue;
+    if (!is_for(entry, device) || !names.match(entry.waiver.kernel)) continue;
     entry.used = true;
     waived = true;
   }
   return waived;
 }
 
+bool Waivers::is_waived(const std::string& kernel, ComputeCapability device) const {
+  if (entries_.empty()) return false;
+  const KernelNames names(kernel);
+  return std::any_of(entries_.begin(), entries_.end(), [&](const FatbinEntry& entry) {
+    return is_for(entry, device) && names.match(entry.waiver.kernel);
+  });
+}
+
+void Waivers::leave_open(const std::string& kernel, ComputeCapability device) {
+  const auto asks = [&](const FatbinEntry& entry) {
+    return !entry.used && !entry.open && is_for(entry, device);
+  };
+  if (std::none_of(entries_.begin(), entries_.end(), asks)) return;
+  const KernelNames names(kernel);
+  for (FatbinEntry& entry : entries_)
+    if (asks(entry)) entry.open = names.match(entry.waiver.kernel);
+}
+
 std::vector<UnusedWaiver> Waivers::unused() const {
   std::vector<UnusedWaiver> unused;
   for (const FatbinEntry& entry : entries_)
-    if (!entry.used) unused.push_back({entry.waiver, entry.kernel_read});
+    if (!entry.used && !entry.open) unused.push_back({entry.waiver, entry.kernel_read});
   return unused;
 }
 

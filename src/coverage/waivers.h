@@ -35,14 +35,22 @@ class Waivers {
   void note(const std::string& kernel);
   // Is this kernel waived on such a device? Remembers which waivers were of use.
   bool waive(const std::string& kernel, ComputeCapability device);
+  // The same, remembering nothing.
+  bool is_waived(const std::string& kernel, ComputeCapability device) const;
+  // A kernel that was not compared: it belongs to what fails on such a device before that. Whether its
+  // waivers are needed cannot be told.
+  void leave_open(const std::string& kernel, ComputeCapability device);
+  // Those that were compared, and excused nothing.
   std::vector<UnusedWaiver> unused() const;
 
  private:
   struct FatbinEntry {
     Waiver waiver;
     bool kernel_read = false;
-    bool used = false;
+    bool used = false, open = false;
   };
+  static bool is_for(const FatbinEntry& entry, ComputeCapability device);
+
   std::vector<FatbinEntry> entries_;
 };
 

@@ -43,6 +43,17 @@ TEST_CASE("a waiver excuses its kernels on its devices, and one that was not nee
   CHECK(all.unused()[0].waiver.origin == "w.csv:4");
 }
 
+TEST_CASE("of a kernel that was not compared it is not told whether its waiver is needed") {
+  auto all = waivers("fp8*,8.*,why\nfp8*,9.0,why\nold,8.0,why\n");
+  all.leave_open("fp8_add", {8, 6});
+  REQUIRE(all.unused().size() == 2);
+  CHECK(all.unused()[0].waiver.origin == "w.csv:2");
+  CHECK(all.unused()[1].waiver.origin == "w.csv:3");
+  CHECK(all.is_waived("fp8_add", {9, 0}));
+  CHECK_FALSE(all.is_waived("fp8_add", {7, 5}));
+  CHECK(all.unused().size() == 2);  // asking is no use
+}
+
 TEST_CASE("a kernel is waived by the name that reports show, by the mangled one, and by a glob of either") {
   for (const char* name :
        {"\"second(float*, int)\"", "_Z6secondPfi", "second(*", "\"second(float?, *)\"", "*6second*", "*"}) {
