@@ -78,9 +78,8 @@ std::string text_of(const Fix& fix, const Device& device, const std::vector<Expe
 std::vector<Addition> entries_to_add(const Fix& fix, const std::vector<ExpectedImage>& held,
                                      const FixTarget& target);
 
-// "add 75-real;90-real to CMAKE_CUDA_ARCHITECTURES (…)", for several devices at once. `target`: the CMake target
-// whose CUDA_ARCHITECTURES are meant, or empty.
-std::string fix_by_adding(const std::vector<Addition>& additions, const std::string& target);
+// "add 75-real;90-real to CMAKE_CUDA_ARCHITECTURES (…)", for several devices at once.
+std::string fix_by_adding(const std::vector<Addition>& additions, const FixTarget& target);
 
 // The same for "kernels" or "variables" that an image lacks (98, 13), and for kernels that it holds empty;
 // `first` is the one that the report names first, `all` are the file's.

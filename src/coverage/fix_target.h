@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace archguard {
 
@@ -8,6 +9,8 @@ namespace archguard {
 struct FixTarget {
   std::string name = {};      // whose CUDA_ARCHITECTURES are meant, or empty
   bool compiles_cuda = true;  // false: its device code comes from files that others made
+  std::vector<std::string> linked =
+      {};  // targets that are compiled for lists of their own, and linked into it
 };
 
 }  // namespace archguard

@@ -80,14 +80,26 @@ std::string other_forms(const std::vector<Addition>& additions) {
   return " (nvcc: " + join(spelled(additions, nvcc_flags), " ") + torch_form(additions) + ")";
 }
 
-std::string add_entries(const std::vector<Addition>& additions, const std::string& target,
+// " and of the CUDA libraries that it links (a, b)": a kernel of theirs is compiled for their lists.
+std::string linked_text(const std::vector<std::string>& linked) {
+  constexpr std::size_t kNamed = 4;
+  if (linked.empty()) return {};
+  const std::size_t named = std::min(kNamed, linked.size()), more = linked.size() - named;
+  return std::string(" and of the CUDA ") + (linked.size() == 1 ? "library" : "libraries") +
+         " that it links (" +
+         join({linked.begin(), linked.begin() + static_cast<std::ptrdiff_t>(named)}, ", ") +
+         (more == 0 ? "" : " and " + std::to_string(more) + " more") + ")";
+}
+
+std::string add_entries(const std::vector<Addition>& additions, const FixTarget& target,
                         const std::string& entries) {
   const std::string add = "add " + entries + " to ";
-  if (!target.empty()) return add + "CUDA_ARCHITECTURES of target '" + target + "'";
+  if (!target.name.empty())
+    return add + "CUDA_ARCHITECTURES of target '" + target.name + "'" + linked_text(target.linked);
   return add + "CMAKE_CUDA_ARCHITECTURES" + other_forms(additions);
 }
 
-std::string add_entries(const std::vector<Addition>& additions, const std::string& target) {
+std::string add_entries(const std::vector<Addition>& additions, const FixTarget& target) {
   return add_entries(additions, target, listed(spelled(additions, entry_to_add)));
 }
 
@@ -190,7 +202,7 @@ class Speaker {
              listed(spelled(way.add, entry_to_add)) + " too" +
              (target_.name.empty() || elsewhere ? other_forms(way.add) : "") +
              (held ? ": other fat binaries of the file hold it" : "");
-    return again ? "add " + listed(spelled(way.add, entry_to_add)) : add_entries(way.add, target_.name);
+    return again ? "add " + listed(spelled(way.add, entry_to_add)) : add_entries(way.add, target_);
   }
 
   const ComputeCapability device_;
@@ -237,7 +249,7 @@ std::vector<Addition> entries_to_add(const Fix& fix, const std::vector<ExpectedI
   return only_adds(fix.ways.front(), held, target) ? fix.ways.front().add : std::vector<Addition>();
 }
 
-std::string fix_by_adding(const std::vector<Addition>& additions, const std::string& target) {
+std::string fix_by_adding(const std::vector<Addition>& additions, const FixTarget& target) {
   return add_entries(additions, target, join(spelled(additions, entry_to_add), ";"));
 }
 
@@ -279,7 +291,7 @@ std::string fix_for_absent(const std::vector<ExpectedImage>& absent, const std::
     if (add == additions.end()) add = additions.insert(add, {image.arch});
     (image.sass ? add->sass : add->ptx) = true;
   }
-  return add_entries(additions, target);
+  return add_entries(additions, {});
 }
 
 }  // namespace archguard

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "coverage/fix_target.h"
 #include "report/failure_groups.h"
 
 namespace archguard {
@@ -19,7 +20,7 @@ struct FailureText {
 
 struct FailureWords {
   bool hint_scope = false;  // may the files be libraries that choose among their images?
-  std::string target;       // the CMake target that was built, or empty
+  FixTarget target;         // the CMake target that was built, or none
   bool full = false;        // names every file and device; else the first few
   std::size_t columns = 0;  // see ReportOptions
 };

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/text_source.h"
+#include "coverage/fix_target.h"
 #include "coverage/verification.h"
 #include "report/style.h"
 
@@ -13,7 +14,7 @@ namespace archguard {
 struct ReportOptions {
   Style style;
   bool brief = false;          // only what fails, what is warned of, and one line a file
-  std::string target;          // CMake target, named where an expectation fails
+  FixTarget target;            // CMake target, named by fixes and where an expectation fails
   bool full = false;           // name every file and device of a failure; else the first few
   std::size_t columns = 0;     // names are cut so that they leave room in a line of that width; 0: never
   bool hint_scope = false;     // name --scope library where some fat binaries fit and others do not

@@ -297,16 +297,16 @@ class Writer {
       group->second.push_back(&failure);
     }
     for (const auto& [absent, failures] : groups) {
-      const std::string asked = options_.target.empty()
-                                    ? "which was asked for"
-                                    : "which CUDA_ARCHITECTURES of target '" + options_.target + "' asks for";
+      const std::string asked = options_.target.name.empty() ? "which was asked for"
+                                                             : "which CUDA_ARCHITECTURES of target '" +
+                                                                   options_.target.name + "' asks for";
       line({options_.style.error("archguard: error: "),
             fmt::format("{}: lacks {}, {}", failures.front()->where, absent, asked)});
       detail("found", failures.front()->found);
       if (failures.size() > 1)
         detail("also",
                count_of(failures.size() - 1, "more fat binary", "more fat binaries") + " of this file");
-      detail("fix", fix_for_absent(failures.front()->absent, options_.target));
+      detail("fix", fix_for_absent(failures.front()->absent, options_.target.name));
     }
   }
 

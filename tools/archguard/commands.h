@@ -58,8 +58,9 @@ struct VerifyOptions {
   std::string embedded = "warn";
   std::vector<std::string> any_of;
   std::string waivers;
-  std::string target;         // a CMake target, for the fix
-  bool compiles_cuda = true;  // has it CUDA sources?
+  std::string target;                    // a CMake target, for the fix
+  bool compiles_cuda = true;             // has it CUDA sources?
+  std::vector<std::string> linked_cuda;  // targets whose device code it links
   const ReportFormat* format = &report_formats().front();
   std::string output;
   bool brief = false;

@@ -128,6 +128,8 @@ Status read_lines(std::string_view text, const std::string& path, TargetParamete
       linked = !is_cmake_false(value);
     } else if (key == "cuda-source") {
       target.cuda_sources.push_back(value);
+    } else if (key == "linked-cuda") {  // a library in CUDA that is compiled for a list of its own
+      target.verify.linked_cuda.push_back(value);
     } else if (key == "word") {
       const std::size_t end = std::min(value.find(' '), value.size());
       target.words[value.substr(0, end)] = trim(std::string_view(value).substr(end));

@@ -105,7 +105,7 @@ ReportOptions report_options(const VerifyOptions& options) {
   if (!options.full) report.columns = columns != 0 ? columns : kColumnsElsewhere;
   report.brief = options.brief;
   report.full = options.full;
-  report.target = options.target;
+  report.target = {options.target, options.compiles_cuda, options.linked_cuda};
   report.hint_scope = options.scope != "library" && options.target.empty();
   return report;
 }

@@ -272,6 +272,23 @@ TEST_CASE("That a library is not found is an answer to be kept, until it is ther
   CHECK(done.err.empty());
 }
 
+TEST_CASE("A fix names the CUDA libraries that the target links, a few of them") {
+  const auto fix_with = [](const std::vector<std::string>& linked) {
+    Target target(library({90}));
+    target.lines += "architectures 90-real\n";
+    for (const std::string& each : linked) target.lines += "linked-cuda " + each + "\n";
+    const std::string out = target.check().out;
+    const std::size_t begin = out.find("  fix: ") + 7;
+    return out.substr(begin, out.find('\n', begin) - begin);
+  };
+  const std::string own = "add 80-real to CUDA_ARCHITECTURES of target 'app'";
+  CHECK(fix_with({""}) == own);
+  CHECK(fix_with({"olib"}) == own + " and of the CUDA library that it links (olib)");
+  CHECK(fix_with({"a", "b"}) == own + " and of the CUDA libraries that it links (a, b)");
+  CHECK(fix_with({"a", "b", "c", "d", "e", "f"}) ==
+        own + " and of the CUDA libraries that it links (a, b, c, d and 2 more)");
+}
+
 TEST_CASE("Objects of LLVM's bitcode are passed over where no CUDA source was compiled to them") {
   const std::string bitcode = "BC\xc0\xde and more";
   const auto check = [&](const std::string& file, const std::string& name) {

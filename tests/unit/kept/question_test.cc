@@ -64,6 +64,7 @@ TEST_CASE("each thing that an answer depends on makes another question") {
       [](auto& request) { request.policy.judge.environment.disables_jit = "CUDA_FORCE_JIT"; },
       [](auto& request) { request.policy.target.name = "app"; },
       [](auto& request) { request.policy.target.compiles_cuda = false; },
+      [](auto& request) { request.policy.target.linked = {"part"}; },
   };
   std::set<std::string> questions;
   for (const Change& change : changes) {

@@ -275,7 +275,7 @@ function(_archguard_words_of out)
 endfunction()
 
 # What is known of a target, as <out_lines>, a line each: `target`, `linked`, `cuda-source`, `word`; and what only generating tells:
-# `file`, `object`, `architectures`, `one-kind`, `rpath-link`. <out_files> are what its check reads.
+# `file`, `object`, `architectures`, `one-kind`, `linked-cuda`, `rpath-link`. <out_files> are what its check reads.
 function(_archguard_describe_target out_lines out_files target type)
   set(lines "target ${target}\n")
   if(type MATCHES "^(EXECUTABLE|(SHARED|MODULE)_LIBRARY)$")
@@ -304,6 +304,7 @@ function(_archguard_describe_target out_lines out_files target type)
     "one-kind $<TARGET_PROPERTY:${target},CUDA_PTX_COMPILATION>\n"
     "one-kind $<TARGET_PROPERTY:${target},CUDA_CUBIN_COMPILATION>\n"
     "one-kind $<TARGET_PROPERTY:${target},CUDA_OPTIX_COMPILATION>\n"
+    "linked-cuda $<JOIN:$<TARGET_PROPERTY:${target},ARCHGUARD_LINKED_CUDA>,\nlinked-cuda >\n"
     "rpath-link $<JOIN:$<TARGET_GENEX_EVAL:${target},$<TARGET_PROPERTY:${target},ARCHGUARD_LINK_FOLDERS>>,\nrpath-link >\n")
   set(${out_lines} "${lines}" PARENT_SCOPE)
   set(${out_files} "${files}" PARENT_SCOPE)
