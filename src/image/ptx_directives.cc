@@ -91,7 +91,33 @@ constexpr Directive kDirectives[] = {
     {".nv_intermediate_source_section", kStatement, {9, 4}},
 };
 
+// Those of a module's head, and of parameters.
+constexpr std::string_view kOtherDirectives[] = {".version", ".target", ".param", ".ptr", ".loc"};
+
+// As many bytes of a word of the same length are others, at most.
+bool is_damaged(std::string_view word, std::string_view directive) {
+  if (word.size() != directive.size()) return false;
+  std::size_t others = 0;
+  for (std::size_t i = 0; i < word.size(); ++i) others += word[i] != directive[i] ? 1 : 0;
+  return others <= (word.size() <= 4 ? 1 : 2);
+}
+
 }  // namespace
+
+PtxWord look_up_ptx_directive(std::string_view word) {
+  PtxWord found = PtxWord::other;
+  const auto compare = [&](std::string_view directive) {
+    if (word == directive)
+      found = PtxWord::directive;
+    else if (found != PtxWord::directive && starts_with(directive, word))
+      found = PtxWord::beginning;
+    else if (found == PtxWord::other && directive.size() > 3 && is_damaged(word, directive))
+      found = PtxWord::damaged;
+  };
+  for (const Directive& each : kDirectives) compare(each.name);
+  for (const std::string_view each : kOtherDirectives) compare(each);
+  return found;
+}
 
 Error no_samplers() {
   return Error{{}, "PTX has a `.samplerref` without `.target texmode_independent`", {}};

@@ -33,6 +33,11 @@ enum class PtxPlace {
   kernel = 64,  // between `.entry` and the body
 };
 
+// What a word that begins with a dot is: a directive of any PTX ISA that is known, wherever it may stand; one
+// of which some bytes are others; the beginning of one; or nothing like these.
+enum class PtxWord { directive, damaged, beginning, other };
+PtxWord look_up_ptx_directive(std::string_view word);
+
 // An error where no compiler of this PTX ISA takes the directive there for this target, or this table does
 // not have it: one of an ISA to come is then not understood, and never passed over.
 Status check_ptx_directive(std::string_view directive, PtxPlace place, PtxLevel level);

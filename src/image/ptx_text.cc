@@ -147,6 +147,7 @@ bool PtxEnd::take(unsigned char c) {
   nul_ = c == 0;
   if (nul_ || (!comment && ((c < ' ' && !blank) || c == 0x7f))) return true;
   if (state_ == State::code && begins_next(c)) return true;
+  if (stray_.watches() && stray_.take(c)) return true;
   if (line_open_) {
     line_open_ = state_ == State::code && blank && c != '\n';
     if (state_ == State::code && blank) statements_ = size_ + 1;
@@ -213,6 +214,7 @@ bool PtxEnd::take_code(unsigned char c) {
     }
     in_statement_ = c == '.' || c == '@';  // `@@DWARF`, of old compilers
     begun_ = size_;
+    if (c == '.' && any_statement_) stray_.begin(size_, size_ != closed_);
     return !in_statement_ && c != ';';
   }
   if (size_ == begun_ + 1) own_pragma_ = c == 'p';
@@ -227,7 +229,8 @@ bool PtxEnd::take_code(unsigned char c) {
   if (ends && depth_ == 0) {
     in_statement_ = false;
     any_statement_ = line_open_ = true;
-    statements_ = size_ + 1;
+    statements_ = closed_ = size_ + 1;
+    stray_.end_statement();
   }
   return false;
 }

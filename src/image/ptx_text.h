@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "compat/arch.h"
+#include "image/ptx_stray.h"
 
 namespace archguard {
 
@@ -48,16 +49,18 @@ std::optional<Arch> parse_ptx_target(std::string_view target);
 class PtxEnd {
  public:
   // True once the end is known: at a byte that no text holds, a NUL first of all, or at text between two
-  // statements that begins none, or at the `.version` of the next module. A `;` behind the string of
+  // statements that begins none, or at the `.version` of the next module. Text that begins like a statement,
+  // and is none, ends the module, too; but only the end of that text tells. A `;` behind the string of
   // `.pragma` ends no statement where that stands in the head of a kernel.
   bool take(std::string_view text);
 
   // Of the module, from the first byte taken. The comments above the next module are that one's.
-  std::uint64_t size() const { return size_; }
+  std::uint64_t size() const { return stray_.found() ? stray_.at() : size_; }
   // Does it hold a statement beyond the directives of its head, and end outside of braces? Else it was cut,
   // or is the beginning of a text that a program completes when it runs.
   bool whole() const {
-    return any_statement_ && depth_ == 0 && (state_ == State::code || state_ == State::line_comment);
+    const bool between = depth_ == 0 && (state_ == State::code || state_ == State::line_comment);
+    return stray_.found() || (any_statement_ && between);
   }
   // Does a NUL end it, outside of comments? The text of a program, then, whether whole or not.
   bool terminated() const { return nul_ && (state_ == State::code || state_ == State::line_comment); }
@@ -83,6 +86,8 @@ class PtxEnd {
   std::size_t matched_ = 0;       // of `.version`
   unsigned char last_ = 0;
   bool any_version_ = false, nul_ = false;
+  std::uint64_t closed_ = 0;  // where the last statement ends
+  PtxStray stray_;
 };
 
 }  // namespace archguard

@@ -266,6 +266,12 @@ const std::map<std::string, Make>& kinds() {
                                   ".visible .func g#\n{\ncall f#;\n}\n.visible .entry k#()\n{\nret;\n}");
          return ElfBuilder{}.section(".rodata", text).bytes();
        }},
+      {"ptx-strays",
+       [](std::size_t n) {
+         const Bytes text =
+             lines(n, "", ".version 9.0\n.target sm_80\n.entry k#()\n{\nret;\n}\n.note.gnu /* .x \" .y");
+         return ElfBuilder{}.section(".rodata", text).bytes();
+       }},
       {"ptx-file-lines",
        [](std::size_t n) { return ptx(n, "", ".file # \"a.cu\"\n", ".visible .entry k()\n{\nret;\n}\n"); }},
       {"hostile-elf-names", [](std::size_t n) { return endless_names(n, 3, false, 1, 0); }},

@@ -122,6 +122,11 @@ TEST_CASE("PTX that is text among text is found, and one whose end is not found 
   // Rust's texts have no NUL at the end.
   CHECK(found_in("\0called on None"s + own + "more") == "ptx 90 at 0xf of " + size + "; ");
   CHECK(found_in("\0\0\x01\x41"s + own + '\0') == "ptx 90 at 0x4 of " + size + "; ");
+  for (const char* behind : {".note.gnu", ".global", ".file not found: ", ".so.1.debug_line"})
+    CHECK(found_in("\0"s + own.substr(0, own.size() - 1) + behind) ==
+          "ptx 90 at 0x1 of " + hex(own.size() - 1) + "; ");
+  CHECK(found_in(own + ".note.gnu /* \"" + own) ==
+        "ptx 90 at 0x0 of " + size + "; ptx 90 at " + hex(own.size() + 14) + " of " + size + "; ");
   CHECK(found_in(own + own) == "ptx 90 at 0x0 of " + size + "; ptx 90 at " + size + " of " + size + "; ");
   const std::string two = kPtx + kPtx;
   CHECK(found_in(two) == "ptx 90 at 0x0 of " + hex(kPtx.size()) + "; ptx 90 at " + hex(kPtx.size()) + " of " +

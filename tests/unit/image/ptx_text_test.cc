@@ -83,6 +83,71 @@ TEST_CASE("the end of a module among other bytes") {
   CHECK(whole(".version 9.0 .entry k() {} .pragma \"nounroll\";\n", "{next}"));
   CHECK(whole(".version 9.0 .global .u32 g;\n# 1 \"k.cu\"\n.entry k() { ret; }\n", "#[derive(Debug)]"));
   CHECK(whole(".version 9.0 .entry k() { ret; }\n", "#\0"sv));
+  // Text that begins with a dot, as strings of Rust and Go may stand there.
+  const std::string_view k = ".version 9.0 .entry k() { ret; }";
+  for (const char* stray : {".note.gnu",
+                            ".note.gnu, \"{",
+                            ".debug_line.debug_info",
+                            ".so",
+                            ".global",
+                            ".globals",
+                            ".global%d",
+                            ".file not found: ",
+                            ".file",
+                            ".section header",
+                            ".pragma once",
+                            ".weak symbol",
+                            ".visible",
+                            "...",
+                            ". x",
+                            ".e is none",
+                            ".text .global .file",
+                            ".gnu.version",
+                            ".rodata // .x /* \"",
+                            ".local share (",
+                            ".csv)"})
+    CHECK_MESSAGE(whole(k, stray), std::string(stray));
+  CHECK(whole(".version 9.0 .entry k() { ret; }\n", ".note.gnu\0"sv));
+  CHECK(whole(".version 9.0 .entry k() { ret; }\n\n", ".file not found: \0"sv));
+  CHECK(whole(k, ".note.gnu /* \n.version 9.0 .entry k() { ret; }"));
+  // A statement, or what cutting and damage made of one.
+  const auto stays = [&](std::string_view statement) {
+    for (const std::string_view between : {"\n", "\n\n\t"}) {
+      const std::string text = std::string(k) + std::string(between) + std::string(statement);
+      for (const std::string_view behind : {""sv, "\0"sv, "\n\0more"sv, "\x01"sv}) {
+        const Ended ended = end_of(text + std::string(behind));
+        CHECK_MESSAGE((!ended.whole || ended.size >= text.size()), statement);
+      }
+    }
+  };
+  const std::string_view statements[] = {".visible .entry l(.param .u64 p)\n{\nret;\n}",
+                                         ".entry l()\n{\nret;\n}",
+                                         ".func l()\n{\nret;\n}",
+                                         ".global .align 4 .b8 v[4];",
+                                         ".visible .global .u32 v = 7;",
+                                         ".extern .shared .align 16 .b8 s[];",
+                                         ".const .f32 c;",
+                                         ".alias f, g;",
+                                         ".file 1 \"k.cu\"",
+                                         ".section .debug_str\n{\n}",
+                                         ".weak .func (.reg .b32 r) l(.reg .b32 a)\n{\nret;\n}"};
+  for (const std::string_view statement : statements) {
+    for (std::size_t size = 1; size <= statement.size(); ++size) {  // cut
+      const std::string_view cut = statement.substr(0, size);
+      stays(cut);
+    }
+    for (std::size_t at = 0; at < statement.find_first_of(" {("); ++at) {  // one byte is another
+      if (at == 0) continue;                                               // no dot
+      for (const char c : {'x', '.', '_', '\0', '\x01', '\x80', '7'}) {
+        std::string damaged(statement);
+        damaged[at] = c;
+        const std::string text = std::string(k) + "\n" + damaged + "\n";
+        const Ended ended = end_of(text);
+        const bool cut = c == '\0' || c == '\x01';
+        CHECK_MESSAGE((!ended.whole || ended.size >= k.size() + 1 + (cut ? at : damaged.size())), damaged);
+      }
+    }
+  }
   CHECK_FALSE(end_of(".version 9.0\n.target sm_80\n").whole);
   CHECK_FALSE(end_of(".version 9.0 .entry k() { ret;\0}"sv).whole);
   CHECK_FALSE(end_of(".version 9.0 .entry k() { ret; } .entry l(").whole);
