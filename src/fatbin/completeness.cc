@@ -38,6 +38,18 @@ Error lost_fatbins(const HostObject& host, const std::string& name,
           kRebuild};
 }
 
+// `--pack-dyn-relocs=android` of lld: SHT_ANDROID_RELA, which begins so. glibc loads no such file.
+bool has_packed_relocations(const ByteSource& source, const HostObject& host) {
+  constexpr std::string_view kMagic = "APS2";
+  for (const char* name : {".rela.dyn", ".rel.dyn"}) {
+    const Section* section = section_of(host, name);
+    if (section == nullptr || section->size < kMagic.size()) continue;
+    const auto start = read_bytes(source, section->offset, kMagic.size());
+    if (start && ByteView(*start).text() == kMagic) return true;
+  }
+  return false;
+}
+
 std::vector<Error> answer_registrations(const HostObject& host, const DeviceObject& out,
                                         const RegistrationProblems& problems, std::size_t fat_binaries) {
   std::vector<Error> errors;
@@ -96,6 +108,12 @@ std::vector<Error> check_completeness(const ByteSource& source, const HostObject
   const RegistrationProblems problems = read_registrations(source, host, out);
   if (!whole) return {};
   std::vector<Error> errors = answer_registrations(host, out, problems, list.fat_binaries());
+  if (problems.unresolved != 0 && host.linked && has_packed_relocations(source, host))
+    errors.push_back(
+        {object_name(out.path, out.member),
+         "its relocations are packed for Android, so that which fat binaries it registers cannot be "
+         "told",
+         "link it without --pack-dyn-relocs=android, which glibc does not load"});
   if (!host.linked) {
     for (Error& error :
          link_time_code_in(source, host, list.fat_binaries() != 0, object_name(out.path, out.member)))

@@ -64,6 +64,23 @@ TEST_CASE("a registration leads to its container, in place or by a relocation") 
   CHECK(links(nowhere) == "");
 }
 
+TEST_CASE("registrations behind relocations that are packed for Android are not told") {
+  test::ByteWriter wrapper;
+  wrapper.u32(0x466243b1).u32(1).u64(0).u64(0);
+  const auto program = [&](const char* relocations) {
+    return ElfBuilder{}
+        .shared()
+        .section(".nv_fatbin", one())
+        .section(".nvFatBinSegment", wrapper.bytes())
+        .section(".rela.dyn", test::bytes_of_text(relocations), 0x60000002)
+        .bytes();
+  };
+  CHECK(errors_of(read(program("APS2\x04"), "t.so")) ==
+        "t.so: its relocations are packed for Android, so that which fat binaries it registers cannot be "
+        "told\n");
+  CHECK(errors_of(read(program("APS"), "t.so")) == "");
+}
+
 TEST_CASE("a registered container that was overwritten is an error, however many are left") {
   const ProgramBuilder program = ProgramBuilder{}.whole(one()).whole(one()).whole(one(90));
   auto bytes = program.bytes();
@@ -226,7 +243,8 @@ TEST_CASE("a container outside of the sections for device code whose header is d
   CHECK(error_of(data(4, 2)) == "t.so(.rodata+0x0): fat binary's version must be 1, found 2\n");
   CHECK(error_of(data(6, 17)) == "t.so(.rodata+0x0): fat binary's header size must be 16, found 17\n");
   CHECK(error_of(data(8, static_cast<std::uint8_t>(end + 1))) ==
-        "t.so(.rodata+0x0): fat binary's size must be a multiple of 8, found " + std::to_string(end + 1) + "\n");
+        "t.so(.rodata+0x0): fat binary's size must be a multiple of 8, found " + std::to_string(end + 1) +
+            "\n");
   CHECK(error_of(data(8, 0)) == "t.so(.rodata+0x0): fat binary's size must not be 0 before an entry\n");
   CHECK(error_of(data(20, 65)) ==
         "t.so(.rodata+0x10): entry 0 header size must be a multiple of 8 from 64 to 1048576, found 65\n");
