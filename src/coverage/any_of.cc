@@ -32,6 +32,36 @@ bool matches_end(const std::string& glob, const std::string& path) {
   return ::fnmatch(glob.c_str(), path.c_str() + at, FNM_PATHNAME) == 0;
 }
 
+// The path without so many of its last parts; empty where it has no more. That of the root is "/".
+std::string above(std::string path, std::size_t parts) {
+  for (; parts != 0 && !path.empty(); --parts) {
+    const std::size_t slash = path.find_last_of('/');
+    if (slash == 0) return "/";
+    path.erase(slash == std::string::npos ? 0 : slash);
+  }
+  return path;
+}
+
+bool is_above(const std::string& folder, const std::string& path) {
+  if (folder.empty()) return path.empty() || path.front() != '/';
+  return starts_with(path, folder) &&
+         (folder == "/" || path.size() == folder.size() || path[folder.size()] == '/');
+}
+
+// Where a file that the glob matches stands with its alternatives: the outermost zip file; the folder that
+// was named; of a file that was named itself, its own. The folders that the glob names stand side by side, in
+// the one above them.
+std::string alternatives_place(const std::string& written, const FileResult& file) {
+  const std::string path = without_dots(file.path);
+  if (!file.member.empty()) return path;
+  const std::string glob = without_dots(written);
+  const auto folders = static_cast<std::size_t>(std::count(glob.begin(), glob.end(), '/'));
+  const std::string found = file.found_under.empty() ? above(path, 1) : without_dots(file.found_under);
+  const std::string spanned = above(path, folders + 1);
+  const std::string place = is_above(spanned, found) ? spanned : found;
+  return place.empty() ? "." : place;
+}
+
 // Something runs there, and nothing that it asks for fails.
 bool runs(const FileResult& file, std::size_t device_class) {
   const DeviceResult& result = file.devices[device_class];
@@ -121,6 +151,46 @@ void judge_expected(const Verification& verification, AnyOf& group) {
   group.unread = one_unread && (lacking.empty() || !group.absent.empty());
 }
 
+// The files that the glob matches, by the places where they stand; one without files where no place has one
+// with device code.
+std::vector<AnyOf> groups_by_place(const Verification& verification, const std::string& glob) {
+  std::vector<AnyOf> groups;
+  std::map<std::string, std::size_t> group_in;
+  std::map<std::string, std::uint64_t> without_code;
+  std::uint64_t all_without_code = 0;
+  for (std::size_t i = 0; i < verification.files.size(); ++i) {
+    const FileResult& file = verification.files[i];
+    if (!file.opened || !file.needed_by.empty() || !any_of_matches(glob, file)) continue;
+    const std::string place = alternatives_place(glob, file);
+    if (outcome_of(verification, file) == Outcome::no_device_code) {
+      ++without_code[place];
+      ++all_without_code;
+      continue;
+    }
+    const auto [group, is_new] = group_in.try_emplace(place, groups.size());
+    if (is_new) {
+      AnyOf added;
+      added.glob = glob;
+      added.in = place;
+      added.in_zip = !file.member.empty();
+      groups.push_back(std::move(added));
+    }
+    groups[group->second].files.push_back(i);
+  }
+  if (groups.empty()) {
+    AnyOf none;
+    none.glob = glob;
+    none.without_code = all_without_code;
+    return {std::move(none)};
+  }
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    groups[i].place = i;
+    groups[i].places = groups.size();
+    groups[i].without_code = without_code[groups[i].in];
+  }
+  return groups;
+}
+
 std::vector<const AnyOf*> groups_of(const Verification& verification, const FileResult& file) {
   std::vector<const AnyOf*> groups;
   for (const std::size_t group : file.any_of) groups.push_back(&verification.any_of[group]);
@@ -181,22 +251,14 @@ void find_alternatives(Verification& verification, const std::vector<std::string
   if (globs.empty()) return;
   resolve_libraries(verification);
   for (const std::string& glob : globs) {
-    AnyOf group;
-    group.glob = glob;
-    for (std::size_t i = 0; i < verification.files.size(); ++i) {
-      FileResult& file = verification.files[i];
-      if (!file.opened || !file.needed_by.empty() || !any_of_matches(glob, file)) continue;
-      if (outcome_of(verification, file) == Outcome::no_device_code) {
-        ++group.without_code;
-        continue;
-      }
-      group.files.push_back(i);
-      file.any_of.push_back(verification.any_of.size());
+    for (AnyOf& group : groups_by_place(verification, glob)) {
+      for (const std::size_t file : group.files)
+        verification.files[file].any_of.push_back(verification.any_of.size());
+      for (std::size_t i = 0; i < verification.classes.size(); ++i)
+        group.devices.push_back(judge(verification, group, i));
+      judge_expected(verification, group);
+      verification.any_of.push_back(std::move(group));
     }
-    for (std::size_t i = 0; i < verification.classes.size(); ++i)
-      group.devices.push_back(judge(verification, group, i));
-    judge_expected(verification, group);
-    verification.any_of.push_back(std::move(group));
   }
   mark_alternatives(verification);
 }

@@ -11,16 +11,22 @@ namespace archguard {
 
 struct Verification;
 
-// What the files of one glob say of one class of devices.
+// What the files of one group say of one class of devices.
 struct AnyOfDevice {
   Coverage coverage = Coverage::unknown;
   std::vector<std::size_t> covered_by;  // indices of files; what is least to be remarked on comes first
 };
 
 // Files of which a device needs one (--any-of): a package that ships a library for each CUDA release, or a
-// plugin for each architecture. See docs/reference/verdicts.md.
+// plugin for each architecture. A program picks among the files that it was shipped with, so the files that a
+// glob matches are a group for each place where they stand. See docs/reference/verdicts.md.
 struct AnyOf {
   std::string glob;
+  // The outermost zip file of which the files are members; else the folder, see alternatives_place() in
+  // any_of.cc. Empty where the glob matches no file with device code.
+  std::string in;
+  std::size_t place = 0, places = 1;  // which one of the groups of this glob, and of how many
+  bool in_zip = false;
   std::vector<std::size_t> files;     // that match and hold device code, or may: indices of files
   std::uint64_t without_code = 0;     // that match, and hold none
   std::vector<AnyOfDevice> devices;   // one for each class
@@ -38,7 +44,7 @@ bool any_of_matches(const std::string& glob, const FileResult& file);
 void find_alternatives(Verification& verification, const std::vector<std::string>& globs);
 
 // The file that a device of this class runs instead of this alternative, which does not cover it; nothing
-// where a glob of this file has none.
+// where a group of this file has none.
 std::optional<std::size_t> covered_elsewhere(const Verification& verification, const FileResult& file,
                                              std::size_t device_class);
 

@@ -39,7 +39,7 @@ struct Verification {
   std::vector<DeviceClass> classes;      // of `devices`
   std::vector<ExcludedDevice> excluded;  // that the fleet names and that were left out on purpose
   std::vector<FileResult> files;
-  std::vector<AnyOf> any_of;  // in the order of the command line
+  std::vector<AnyOf> any_of;  // in the order of the command line, those of one glob in that of their files
   std::vector<UnusedWaiver> unused_waivers;
   PassedOver passed_over;               // without it, no file is known to hold no device code
   std::optional<NeededOutcome> needed;  // nothing where nobody asked

@@ -160,7 +160,8 @@ struct FileResult {
   std::vector<std::string> runtime_code;  // see DeviceObject
   std::uint64_t optix = 0;                // bare PTX for OptiX, which is not judged
   std::vector<std::string> needs = {};    // paths of the libraries that it needs, where they were looked for
-  std::vector<std::size_t> any_of = {};   // of which it is one: indices into the globs
+  std::string found_under = {};  // the folder that was named and walked; empty for a file named itself
+  std::vector<std::size_t> any_of = {};  // of which it is one: indices into any_of of the verification
   // Of alternatives, or needed by such alone: its failures are none by themselves. See any_of.h.
   bool alternative = false;
   std::vector<std::size_t> libraries = {};  // `needs` as indices of files

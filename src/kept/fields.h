@@ -82,8 +82,8 @@ ARCHGUARD_FIELDS(DeviceResult, coverage, containers, kernels, variables, partly,
 ARCHGUARD_FIELDS(ExpectFailure, place, where, absent, found)
 ARCHGUARD_FIELDS(ExpectResult, fatbins, specific, failures)
 ARCHGUARD_FIELDS(FileResult, path, member, has_fatbins, has_code, opened, named, needed_by, by_linker,
-                 library, objects, devices, expect, errors, warnings, runtime_code, optix, needs, any_of,
-                 alternative, libraries)
+                 library, objects, devices, expect, errors, warnings, runtime_code, optix, needs, found_under,
+                 any_of, alternative, libraries)
 
 // ---- of a question; written alone ----
 

@@ -25,6 +25,7 @@ FileResult of_file_alone(FileResult result) {
   result.needed_by = unset.needed_by;
   result.by_linker = unset.by_linker;
   result.needs = unset.needs;
+  result.found_under = unset.found_under;
   result.any_of = unset.any_of;
   result.alternative = unset.alternative;
   result.libraries = unset.libraries;

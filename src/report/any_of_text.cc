@@ -88,7 +88,11 @@ Refusal refusal_of(const Verification& verification, const FileResult& file, std
 class GroupWriter {
  public:
   GroupWriter(const Verification& verification, const AnyOf& group, const Style& style)
-      : all_(verification), group_(group), style_(style), glob_("'" + group.glob + "'") {}
+      : all_(verification),
+        group_(group),
+        style_(style),
+        glob_("'" + group.glob + "'"),
+        named_(glob_ + (group.places == 1 ? "" : " in " + group.in)) {}
 
   std::string write() {
     if (group_.files.empty()) {
@@ -101,13 +105,14 @@ class GroupWriter {
       for (std::size_t i = 0; i < group_.devices.size(); ++i)
         if (group_.devices[i].coverage != Coverage::covered) write_device(i);
       write_absent();
-    } else if (group_.glob.find_first_of("*?[") == std::string::npos) {
+    } else if (group_.places == 1 && group_.glob.find_first_of("*?[") == std::string::npos) {
       line({style_.warning("archguard: warning: "),
             "--any-of " + glob_ + " is one file, which has no alternative"});
       detail("fix", "write the glob in quotes, so that the shell leaves it as it is: --any-of '" +
                         suggest_any_of(all_) + "'");
     }
     write_summary();
+    if (group_.place + 1 == group_.places) write_apart();
     return std::move(out_);
   }
 
@@ -141,11 +146,11 @@ class GroupWriter {
         std::all_of(refusals.begin(), refusals.end(), [&](const Refusal& each) { return each.code == code; });
     if (group_.devices[device].coverage == Coverage::unknown) {
       line({style_.error("archguard: unknown: "),
-            fmt::format("any of {}: whether one of {} covers {} cannot be told", glob_, count(), devices)});
+            fmt::format("any of {}: whether one of {} covers {} cannot be told", named_, count(), devices)});
     } else {
       line({style_.error(is_same && code != 0 ? fmt::format("archguard: error {}: ", code)
                                               : std::string("archguard: error: ")),
-            fmt::format("any of {}: none of {} covers {}", glob_, count(), devices)});
+            fmt::format("any of {}: none of {} covers {}", named_, count(), devices)});
       if (is_same) detail("seen as", std::string(seen_as(code)));
     }
     // What lacks least comes first.
@@ -186,9 +191,28 @@ class GroupWriter {
     std::vector<std::string> absent;
     for (const ExpectedImage& image : group_.absent) absent.push_back(to_string(image));
     line({style_.error("archguard: error: "),
-          fmt::format("any of {}: none of {} holds {} in every fat binary, which was asked for", glob_,
+          fmt::format("any of {}: none of {} holds {} in every fat binary, which was asked for", named_,
                       count(), join(absent, ", "))});
     detail("fix", "in one of them, " + fix_for_absent(group_.absent, {}));
+  }
+
+  // Files that were named one by one, or with their folders, may be one package whose folders nobody told.
+  void write_apart() {
+    std::size_t folders = 0;
+    bool all_covered = true;
+    for (std::size_t i = 0; i < group_.places; ++i) {
+      const AnyOf& each = *(&group_ - i);  // the last of them comes last
+      folders += each.in_zip ? 0 : 1;
+      all_covered &= outcome_of(all_, each) == Outcome::covered;
+    }
+    if (folders < 2 || all_covered) return;
+    line(fmt::format(
+        "archguard: note: the files of {} stand in {} folders, and each folder is judged by itself", glob_,
+        folders));
+    detail("fix",
+           "where one program picks among them all, name the folder above them as PATH, or the folders in "
+           "the glob: --any-of '*/" +
+               group_.glob + "'");
   }
 
   void write_summary() {
@@ -197,7 +221,7 @@ class GroupWriter {
     auto [text, excluded] = covered_text(all_, classes);
     if (text.empty())
       text = group_.absent.empty() ? "they hold what was asked for" : "they lack what was asked for";
-    line({fmt::format("any of {}, {}: ", glob_, count()),
+    line({fmt::format("any of {}, {}: ", named_, count()),
           outcome_of(all_, group_) == Outcome::covered ? style_.good(text) : style_.error(text), excluded});
   }
 
@@ -205,6 +229,7 @@ class GroupWriter {
   const AnyOf& group_;
   const Style& style_;
   const std::string glob_;
+  const std::string named_;  // and of several places, which one
   std::vector<std::string> names_;
   std::string out_;
 };

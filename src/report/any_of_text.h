@@ -11,7 +11,7 @@
 namespace archguard {
 
 // What is to be said of files of which a device needs one: an error for each device that none of them
-// covers, then one line.
+// covers, then one line. `group` is one of the verification's.
 std::string any_of_text(const Verification& verification, const AnyOf& group, const Style& style);
 
 // A hint for each: they may be alternatives. Several are one line.

@@ -276,6 +276,7 @@ class VerifyJsonWriter {
   void write_group(const AnyOf& group) {
     json_.begin_object();
     json_.text("glob", group.glob);
+    if (!group.in.empty()) json_.text("in", group.in);
     json_.message("verdict", name_of(outcome_of(all_, group)));
     numbers("files", group.files);
     json_.number("without_device_code", group.without_code);

@@ -58,6 +58,7 @@ Result<int> run_check_files(const CheckFilesOptions& options) {
   ARCHGUARD_TRY(files, read_files_parameters(options.parameters));
   ARCHGUARD_TRY(state, state_of(options.files, files.verify));
   files.verify.files_from = options.files;
+  files.verify.one_build = true;
   if (options.installed) {
     ARCHGUARD_TRY(manifest, read_text_file(options.files));
     files.verify.found = installed_paths(manifest, options.destdir);

@@ -37,6 +37,7 @@ struct VerifyOptions {
   std::vector<std::string> paths;
   std::string files_from;
   std::optional<FoundPaths> found;  // what files_from names, where it was read already
+  bool one_build = false;           // these belong together: any_of takes them as files of one folder
   std::vector<std::string> fleets;
   std::vector<std::string> devices;
   bool this_machine = false;

@@ -20,6 +20,8 @@ struct InputFile {
   bool by_linker = false;      // it was found with --rpath-link alone
   std::vector<std::string> needs =
       {};  // with --needed: the paths of all libraries that it needs, in turn, too
+  std::string found_under =
+      {};  // the folder that was named and walked; empty for a file that was named itself
 };
 
 // The files that the paths name, in folders those that walk() finds there. `list` is a file of further paths,

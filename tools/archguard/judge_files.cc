@@ -96,6 +96,7 @@ class Judging {
 
   void add(std::size_t i, JudgedFile judged) {
     judged.result.named = files_[i].named;
+    judged.result.found_under = files_[i].found_under;
     judged.result.needed_by = files_[i].needed_by;
     judged.result.by_linker = files_[i].by_linker;
     judged.result.needs = files_[i].needs;

@@ -26,6 +26,8 @@ Result<std::vector<InputFile>> collect_files(const VerifyOptions& options, Verif
     std::vector<InputFile> found = walk_found(*options.found, verification.passed_over);
     std::move(found.begin(), found.end(), std::back_inserter(files));
   }
+  if (options.one_build)
+    for (InputFile& file : files) file.found_under = "/";
   if (!options.needed && !options.needed_only) return std::move(files);
   NeededReport needed =
       add_needed(files, options.where, options.needed_only ? NeededFiles::alone : NeededFiles::beside);

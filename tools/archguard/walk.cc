@@ -24,6 +24,7 @@ PlaceOnDisk place_of(const struct stat& status) {
 
 // One of the paths, and what stands in it.
 struct Walked {
+  std::string folder;  // empty for a file
   std::vector<InputFile> files;
   std::vector<std::string> links;
 };
@@ -33,10 +34,12 @@ class Walk {
   void add(const std::string& path) {
     walked_.emplace_back();
     std::error_code error;
-    if (fs::is_directory(path, error))
+    if (fs::is_directory(path, error)) {
+      walked_.back().folder = path;
       folder(path);
-    else
+    } else {
       walked_.back().files.push_back({path, true, std::nullopt});
+    }
   }
 
   void add(const FoundPaths& found) {
@@ -62,6 +65,7 @@ class Walk {
     for (Walked& each : walked_) {
       std::sort(each.links.begin(), each.links.end());
       for (const std::string& link : each.links) follow(link, each.files, passed_over);
+      for (InputFile& file : each.files) file.found_under = each.folder;
       std::stable_sort(each.files.begin(), each.files.end(),
                        [](const auto& a, const auto& b) { return a.path < b.path; });
       all.insert(all.end(), std::make_move_iterator(each.files.begin()),

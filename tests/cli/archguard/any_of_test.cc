@@ -100,6 +100,106 @@ TEST_CASE("members of a wheel are alternatives, too") {
         2);
 }
 
+TEST_CASE("an alternative in another wheel is none") {
+  const TemporaryFolder folder;
+  const auto wheel = [&](const char* name, const std::vector<int>& archs) {
+    ZipBuilder zip;
+    for (const int sm : archs)
+      zip.stored("x/libx_sm" + std::to_string(sm) + ".so", bytes_of_text(library({sm})));
+    folder.file(name, text_of(zip.bytes()));
+  };
+  wheel("dist/x-cp310.whl", {80, 90});
+  wheel("dist/x-cp311.whl", {80, 90});
+  const auto run = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"verify", "--device", "8.0", "--device", "9.0"});
+    return run_archguard(more, folder.path());
+  };
+  const std::vector<std::string> both = {"dist/x-cp310.whl", "dist/x-cp311.whl"};
+  const auto with = [&](std::vector<std::string> paths, const char* glob, const char* format) {
+    paths.insert(paths.end(), {"--any-of", glob, "--format", format, "--brief"});
+    return run(paths);
+  };
+  CHECK(with(both, "libx_sm*.so", "text").exit_code == 0);
+  wheel("dist/x-cp311.whl", {90});  // a broken build
+  for (const char* glob : {"libx_sm*.so", "x/libx_sm*.so", "x-cp*.whl(x/libx_sm*.so)"}) {
+    CHECK(with(both, glob, "text").exit_code == 1);
+    CHECK(with({"dist"}, glob, "text").exit_code == 1);
+  }
+  const std::string text = with({"dist"}, "libx_sm*.so", "text").out;
+  CHECK(text.find("any of 'libx_sm*.so' in dist/x-cp310.whl, 2 files: 2 of 2 covered\n") !=
+        std::string::npos);
+  CHECK(text.find("any of 'libx_sm*.so' in dist/x-cp311.whl, 1 file: 1 of 2 covered\n") != std::string::npos);
+  CHECK(text.find("archguard: error 209: dist/x-cp311.whl(x/libx_sm90.so)") != std::string::npos);
+  CHECK(text.find("note: ") == std::string::npos);
+  const Json json = Json::parse(with({"dist"}, "libx_sm*.so", "json").out);
+  REQUIRE(json["any_of"].size() == 2);
+  CHECK(json["any_of"][0]["in"] == "dist/x-cp310.whl");
+  CHECK(json["any_of"][0]["verdict"] == "covered");
+  CHECK(json["any_of"][1]["in"] == "dist/x-cp311.whl");
+  CHECK(json["any_of"][1]["verdict"] == "not-covered");
+  CHECK(json["any_of"][1]["files"] == Json{2});
+  // A wheel with several that lack a device has an error of its own, which names it.
+  wheel("dist/x-cp311.whl", {90, 100});
+  CHECK(with({"dist"}, "libx_sm*.so", "text")
+            .out.find(
+                "archguard: error 209: any of 'libx_sm*.so' in dist/x-cp311.whl: none of 2 files covers 8.0 "
+                "(--device 8.0)\n") != std::string::npos);
+  // One without device code is no place where a file is missing.
+  folder.file("dist/x-cp311.whl",
+              text_of(ZipBuilder{}.stored("x/libx_sm90.so", bytes_of_text(without_code())).bytes()));
+  CHECK(with({"dist"}, "libx_sm*.so", "text").exit_code == 0);
+}
+
+TEST_CASE("files are alternatives within the folder that was named, or that the glob reaches up to") {
+  const TemporaryFolder folder;
+  for (const char* package : {"a", "b"}) {
+    const std::string at = package;
+    folder.file(at + "/sm80/x.so", library({80}));
+    folder.file(at + "/sm90/x.so", library({90}));
+    folder.file(at + "/lib/x_sm80.so", library({80}));
+    folder.file(at + "/lib/x_sm90.so", library({90}));
+  }
+  folder.file("list", "a/sm80/x.so\na/sm90/x.so\n");
+  const auto run = [&](std::vector<std::string> paths, const char* glob) {
+    paths.insert(paths.begin(),
+                 {"verify", "--device", "8.0", "--device", "9.0", "--brief", "--any-of", glob});
+    return run_archguard(paths, folder.path());
+  };
+  const auto covers = [&](const std::vector<std::string>& paths, const char* glob) {
+    return run(paths, glob).exit_code == 0;
+  };
+  // Found in one folder that was named.
+  CHECK(covers({"a/sm80", "a/sm90"}, "sm*/x.so"));
+  CHECK(covers({"a/lib/x_sm80.so", "a/lib/x_sm90.so"}, "x_sm*.so"));
+  CHECK(covers({"a/lib", "b/lib"}, "x_sm*.so"));
+  CHECK(covers({"a/sm80/x.so", "a/sm90/x.so"}, "sm*/x.so"));
+  CHECK(covers({"a/sm80/x.so", "a/sm90/x.so", "b/sm80/x.so", "b/sm90/x.so"}, "sm*/x.so"));
+  CHECK(covers({"./a//sm80/x.so", "a/sm90/x.so"}, "sm*/x.so"));
+  CHECK(covers({"a/sm80/x.so", folder.path() + "/b/sm80/x.so"}, "*.so") == false);
+  CHECK(covers({"--files-from", "list"}, "sm*/x.so"));
+  // In folders of which none was named, and that the glob does not name.
+  CHECK_FALSE(covers({"a/sm80/x.so", "a/sm90/x.so"}, "x.so"));
+  CHECK_FALSE(covers({"--files-from", "list"}, "x.so"));
+  CHECK_FALSE(covers({"a/sm80/x.so", "b/sm90/x.so"}, "sm*/x.so"));
+  CHECK_FALSE(covers({"a/lib/x_sm80.so", "b/lib/x_sm90.so"}, "x_sm*.so"));
+  CHECK_FALSE(covers({"a/sm80", "a/sm90"}, "x.so"));
+  CHECK(covers({"a/sm80/x.so", "b/sm90/x.so"}, "*/sm*/x.so"));  // who writes so means it
+  const RunOutput apart = run({"a/sm80/x.so", "a/sm90/x.so"}, "x.so");
+  CHECK(apart.out.find(
+            "archguard: note: the files of 'x.so' stand in 2 folders, and each folder is judged by "
+            "itself\n  fix: where one program picks among them all, name the folder above them as PATH, "
+            "or the folders in the glob: --any-of '*/x.so'\n") != std::string::npos);
+  CHECK(covers({"a/sm80/x.so", "a/sm90/x.so"}, "*/x.so"));
+  folder.file("b/lib/x_sm80.so", library({90}));
+  CHECK_FALSE(covers({"a/lib", "b/lib"}, "x_sm*.so"));
+  CHECK(run({"a", "b"}, "x_sm*.so").out.find("any of 'x_sm*.so' in b, 2 files: 1 of 2 covered\n") !=
+        std::string::npos);
+  // A glob that no place has a file for.
+  const RunOutput none = run({"a/lib", "b/lib"}, "y*.so");
+  CHECK(none.exit_code == 2);
+  CHECK(none.out.find("--any-of 'y*.so': matches no file with device code\n") != std::string::npos);
+}
+
 TEST_CASE("an image that was expected may be in any one of the alternatives") {
   const Folder files;
   const auto verify = [&](const std::string& list) {
@@ -123,7 +223,8 @@ TEST_CASE("the JSON tells each file's own verdict, and the glob's") {
   CHECK(json["files"][1]["verdict"] == "covered");
   CHECK(json["files"][2]["verdict"] == "not-covered");
   CHECK(json["files"][2]["any_of"] == Json{kGlob});
-  CHECK(json["any_of"] == Json::parse(R"([{"glob":"libx_cuda*.so","verdict":"covered","files":[1,2],
+  CHECK(json["any_of"] ==
+        Json::parse(R"([{"glob":"libx_cuda*.so","in":"lib","verdict":"covered","files":[1,2],
     "without_device_code":0,"results":[{"device":0,"verdict":"covered","covered_by":[1]},
                                        {"device":1,"verdict":"covered","covered_by":[1,2]}]}])"));
 }

@@ -87,6 +87,7 @@ TEST_CASE_FIXTURE(Fixture, "a verdict is found for this very file and question, 
   expected.needed_by.clear();
   expected.by_linker = expected.alternative = false;
   expected.needs.clear();
+  expected.found_under.clear();
   expected.any_of.clear();
   expected.libraries.clear();
   CHECK(encode(*found) == encode(expected));

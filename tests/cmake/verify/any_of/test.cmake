@@ -43,3 +43,8 @@ configure(ARGS "-DCORE=80-real;90-real" "-DARGUMENTS=ANY_OF;plugins_sm*.so")
 build(FAILS)
 says("archguard: error: --any-of 'plugins_sm*.so': matches no file with device code")
 says("archguard: error: what ANY_OF judges together could not be judged")
+
+# The targets are of one build, whatever the folders of their files.
+configure(ARGS -DAPART=ON "-DPLUGINS=80;90" "-DCORE=80-real;90-real" "-DARGUMENTS=ANY_OF;plugin_sm*.so")
+build()
+says("any of 'plugin_sm*.so', 2 files: 2 of 2 covered")
