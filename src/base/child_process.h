@@ -9,7 +9,7 @@
 
 namespace archguard {
 
-// Child processes: the one place that starts, watches and ends them. child_process_posix.cc or
+// Child processes: the one place that watches and ends them, and starts programs. child_process_posix.cc or
 // child_process_windows.cc is behind it.
 
 // What the system says of an error's number.

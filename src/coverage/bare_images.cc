@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "coverage/choices.h"
+#include "coverage/device_refusal.h"
 #include "coverage/judge_fatbin.h"
-#include "coverage/ptx_refusal.h"
 
 namespace archguard {
 namespace {

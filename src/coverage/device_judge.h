@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "coverage/device_link.h"
-#include "coverage/driver_functions.h"
-#include "coverage/library.h"
+#include "coverage/driver_calls.h"
+#include "coverage/library_census.h"
 #include "coverage/runtime.h"
 #include "coverage/verify.h"
 

@@ -4,8 +4,8 @@
 
 #include "compat/driver.h"
 #include "compat/rules.h"
+#include "coverage/device_refusal.h"
 #include "coverage/fit.h"
-#include "coverage/ptx_refusal.h"
 
 namespace archguard {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "coverage/library.h"
+#include "coverage/library_census.h"
 #include "coverage/verify.h"
 
 namespace archguard {

@@ -12,7 +12,7 @@
 #include "coverage/for_others.h"
 #include "coverage/functions_elsewhere.h"
 #include "coverage/judge_fatbin.h"
-#include "coverage/library.h"
+#include "coverage/library_census.h"
 #include "coverage/waivers.h"
 #include "device/device_list.h"
 
@@ -21,7 +21,8 @@ namespace archguard {
 // What is asked of a file: see docs/reference/verdicts.md.
 enum class Scope {
   fatbin,   // every fat binary that asks for something must run on the device, with all its kernels
-  library,  // some image with kernels fits: for libraries that choose among their images at run time
+  library,  // some image with kernels fits, and the device gets about as much as others do: for libraries
+            // that choose among their images at run time
 };
 enum class HollowPolicy { error, warn, off };
 // A driver that cannot serve the file's CUDA runtime (35).

@@ -5,9 +5,9 @@
 #include "base/text.h"
 #include "elf/elf.h"
 #include "host/archive.h"
+#include "host/coff_object.h"
 #include "host/elf_object.h"
 #include "host/mach_o.h"
-#include "host/pe_object.h"
 #include "host/zip.h"
 #include "image/ptx_text.h"
 
@@ -65,7 +65,7 @@ void read_object(const ByteSource& source, ByteView start, const std::string& wh
     object.format = HostFormat::offload;
     object.linked = false;
   } else if (is_pe(start) || is_coff_object(start, source.size())) {
-    read_pe_object(source, where, object, errors);
+    read_coff_object(source, where, object, errors);
   } else if (is_mach_o(start)) {
     object.format = HostFormat::mach_o;
     object.linked = !is_mach_o_object(start);

@@ -3,13 +3,13 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "host/pe_object.h"
+#include "host/coff.h"
 #include "io/window.h"
 
 namespace archguard {
 namespace {
 
-// Microsoft's PE format ("PE Format", Microsoft Learn; the headers: pe_object.cc). The optional header ends
+// Microsoft's PE format ("PE Format", Microsoft Learn; the headers: coff.h). The optional header ends
 // in pairs (u32 address, u32 size), at 112 of it in a 64-bit image and at 96 in a 32-bit one, where the u32
 // before tells how many there are. The second is the import table: 20 bytes for each DLL, 12 of which is the
 // address of its name, ended by zeros. The fourteenth is that of delayed imports: 32 bytes, the name's
@@ -17,7 +17,6 @@ namespace {
 // is 0, at 16; of delayed imports at 16: 8 bytes each, 4 in a 32-bit image, ended by zeros. The highest bit
 // says that the rest is a number; else it is the address of a u16 and the name. Addresses count from the
 // image's base, and a section says which bytes of the file they are.
-constexpr std::uint64_t kImportsHeaderOffsetAt = 0x3c, kImportsCoffSize = 20, kImportsSectionSize = 40;
 constexpr std::uint16_t k64Bit = 0x20b, k32Bit = 0x10b;
 constexpr std::size_t kImportsWindow = std::size_t{16} * 1024;
 constexpr std::size_t kImportsSectionsMost = 1024;  // the loader takes 96
@@ -36,7 +35,8 @@ struct Mapped {
 class ImportReader {
  public:
   explicit ImportReader(const ByteSource& source)
-      : in_(source, kImportsWindow, 4096),
+      : file_size_(source.size()),
+        in_(source, kImportsWindow, 4096),
         list_(source, kImportsWindow, 512),
         names_(source, kImportsWindow, kImportsNameMost) {}
 
@@ -47,11 +47,9 @@ class ImportReader {
     std::optional<std::vector<std::string>> none;
     const auto start = in_.at(0, 64);
     if (!start || !is_pe(*start)) return none;
-    const std::uint64_t pe_at = Cursor(*start).u32(kImportsHeaderOffsetAt), coff_at = pe_at + 4;
-    ARCHGUARD_TRY(coff, in_.at(coff_at, kImportsCoffSize));
-    const std::uint64_t sections = Cursor(coff).u16(2), optional_size = Cursor(coff).u16(16);
-    const std::uint64_t optional_at = coff_at + kImportsCoffSize;
-    ARCHGUARD_CHECK(read_sections(optional_at + optional_size, sections));
+    ARCHGUARD_TRY(coff, read_coff_header(in_, file_size_));
+    ARCHGUARD_CHECK(read_sections(coff));
+    const std::uint64_t optional_at = coff.optional_at, optional_size = coff.optional_size;
     if (optional_size < 2) return std::optional(std::move(libraries_));
     ARCHGUARD_TRY(optional, in_.at(optional_at, static_cast<std::size_t>(optional_size)));
     const Cursor header(optional);
@@ -71,11 +69,11 @@ class ImportReader {
   }
 
  private:
-  Status read_sections(std::uint64_t at, std::uint64_t count) {
-    for (std::uint64_t i = 0; i < std::min<std::uint64_t>(count, kImportsSectionsMost); ++i) {
-      ARCHGUARD_TRY(bytes, in_.at(at + i * kImportsSectionSize, kImportsSectionSize));
-      const Cursor header(bytes);
-      sections_.push_back({header.u32(12), header.u32(16), header.u32(20)});
+  Status read_sections(const CoffHeader& coff) {
+    for (std::uint64_t i = 0; i < std::min<std::uint64_t>(coff.sections, kImportsSectionsMost); ++i) {
+      ARCHGUARD_TRY(bytes, in_.at(coff.sections_at + i * kCoffSectionSize, kCoffSectionSize));
+      const CoffSection section = coff_section(bytes);
+      sections_.push_back({section.address, section.size_in_file, section.offset});
     }
     return Done{};
   }
@@ -120,6 +118,7 @@ class ImportReader {
     return Error{{}, "import table points to " + hex(address) + ", which is in no section", {}};
   }
 
+  std::uint64_t file_size_;
   Window in_, list_, names_;
   bool is64_ = true;
   std::size_t functions_ = 0;

@@ -72,7 +72,7 @@
 #include "base/windows.cc"
 #include "base/write_file_windows.cc"
 #include "device/driver_library_windows.cc"
-#include "device/isolated_child_windows.cc"
+#include "device/isolation_windows.cc"
 #include "device/system_windows.cc"
 #else
 #include "base/child_process_posix.cc"
@@ -81,6 +81,6 @@
 #include "base/standard_streams_posix.cc"
 #include "base/write_file_posix.cc"
 #include "device/driver_library_posix.cc"
-#include "device/isolated_child_posix.cc"
+#include "device/isolation_posix.cc"
 #include "device/system_posix.cc"
 #endif

@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "fatbin/driver_imports.h"
 #include "fatbin/fatbin.h"
-#include "host/pe_object.h"
+#include "host/coff.h"
 #include "loader/definitions.h"
 #include "loader/files_once.h"
 #include "loader/needed.h"

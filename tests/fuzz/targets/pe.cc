@@ -1,5 +1,5 @@
 #include "host/pe_imports.h"
-#include "host/pe_object.h"
+#include "host/coff_object.h"
 #include "fatbin/cuda_runtime.h"
 #include "host.h"
 
@@ -10,7 +10,7 @@ void pe(ByteView bytes) {
   HostObject object;
   object.size = bytes.size;
   std::vector<Error> errors;
-  read_pe_object(MemorySource(bytes), "f", object, errors);
+  read_coff_object(MemorySource(bytes), "f", object, errors);
   check_object(object, bytes.size);
   const auto imports = read_pe_imports(MemorySource(bytes));
   if (!imports || !*imports) return;

@@ -1,4 +1,4 @@
-#include "coverage/driver_functions.h"
+#include "coverage/driver_calls.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "coverage/ptx_refusal.h"
+#include "coverage/device_refusal.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "coverage/library.h"
+#include "coverage/library_census.h"
 
 #include <algorithm>
 
