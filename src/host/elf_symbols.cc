@@ -26,11 +26,12 @@ class Symbols {
   Symbols(const ByteSource& source, const ElfTables& tables, std::size_t name_most)
       : tables_(tables),
         each_(tables.is64 ? 24 : 16),
+        size_(std::min(tables.symbols.size, source.size() - std::min(source.size(), tables.symbols.offset))),
         name_most_(name_most),
         table_(source, each_ * kSymbolBlock, each_ * kSymbolBlock),
         texts_(source, kTextBlock, name_most + 1) {}
 
-  std::uint64_t most() const { return std::min(tables_.symbols.size / each_, kDynamicSymbolsMost); }
+  std::uint64_t most() const { return std::min(size_ / each_, kDynamicSymbolsMost); }
 
   std::optional<DynamicSymbol> at(std::uint64_t index) {
     if (index >= most()) return std::nullopt;
@@ -49,7 +50,9 @@ class Symbols {
 
  private:
   const ElfTables& tables_;
-  std::size_t each_, name_most_;
+  std::size_t each_;
+  std::uint64_t size_;  // of the table, as far as the file holds it
+  std::size_t name_most_;
   Window table_, texts_;
 };
 

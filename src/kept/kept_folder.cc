@@ -19,7 +19,7 @@ namespace archguard {
 namespace {
 
 // A record is this line, the hash of what follows it in 16 digits, a line end, and what was kept.
-constexpr std::string_view kFormat = "archguard.kept/1\n";
+constexpr std::string_view kFormat = "archguard.kept/2\n";
 constexpr std::size_t kHashDigits = 16, kKeptHead = kFormat.size() + kHashDigits + 1;
 constexpr std::string_view kEnding = ".verdict", kUnfinished = ".part";
 constexpr char kTurns[] = "turns";  // nothing is in it: a byte of it is locked for each turn
