@@ -1,5 +1,7 @@
 #include "report/formats.h"
 
+#include "report/github.h"
+#include "report/markdown.h"
 #include "report/verify_json.h"
 #include "report/verify_text.h"
 
@@ -15,8 +17,10 @@ std::unique_ptr<Report> report(const Verification& verification, const ReportOpt
 
 const std::vector<ReportFormat>& report_formats() {
   static const std::vector<ReportFormat> formats = {
-      {"text", true, report<VerifyText>, inspect_text},
-      {"json", false, report<VerifyJson>, inspect_json},
+      {"text", true, true, false, report<VerifyText>, inspect_text},
+      {"json", false, true, true, report<VerifyJson>, inspect_json},
+      {"markdown", true, false, true, report<MarkdownReport>, nullptr},
+      {"github", true, false, true, report<GithubReport>, nullptr},
   };
   return formats;
 }

@@ -19,6 +19,10 @@ struct ReportOptions {
   std::size_t columns = 0;     // names are cut so that they leave room in a line of that width; 0: never
   bool hint_scope = false;     // name --scope library where some fat binaries fit and others do not
   std::string no_binary = {};  // said where there was no file to judge
+  std::string version = {};    // of the program
+  // Paths of files stand in some formats relative to `root`, the folder of the sources; those that are
+  // relative already are so to `folder`, where the program runs. Both are absolute, or empty.
+  std::string folder = {}, root = {};
 };
 
 // What verify found, in one format: write_to() makes the document. formats.h names all of them.

@@ -64,6 +64,7 @@ struct VerifyOptions {
   std::vector<std::string> linked_cuda;  // targets whose device code it links
   const ReportFormat* format = &report_formats().front();
   std::string output;
+  std::vector<std::string> reports;  // FORMAT=FILE
   bool brief = false;
   bool full = false;
   // Is this object of LLVM's bitcode or MSVC's /GL, as messages name it, passed over? Without it none is.

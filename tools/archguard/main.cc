@@ -10,6 +10,7 @@
 #include "check_target.h"
 #include "cmakedir.h"
 #include "commands.h"
+#include "report_files.h"
 #include "terminal.h"
 
 namespace {
@@ -128,8 +129,10 @@ CLI::App* add_verify(CLI::App& app, VerifyOptions& options) {
   add_one(*command, "--waivers", options.waivers, "FILE",
           "CSV kernel,compute_cap,reason: kernels that may be absent");
   add_one(*command, "--target", options.target, "TARGET", "the CMake target that a fix names");
-  add_format(*command, options.format, [](const ReportFormat&) { return true; });
+  add_format(*command, options.format, [](const ReportFormat& format) { return format.is_printed; });
   add_one(*command, "--output", options.output, "FILE", "write the report to this file");
+  add_each(*command, "--report", options.reports, "FORMAT=FILE",
+           "also write a report to this file, - is standard output: " + names_of_reports());
   command->add_flag("--brief", options.brief, "only failures, warnings and one line a file");
   command->add_flag("--full", options.full, "name every file and device of a failure, and names whole");
   command->footer(

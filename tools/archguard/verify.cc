@@ -11,6 +11,7 @@
 #include "judge_files.h"
 #include "needed.h"
 #include "report/verify_text.h"
+#include "report_files.h"
 #include "terminal.h"
 #include "verify_question.h"
 #include "walk.h"
@@ -125,7 +126,8 @@ Result<Verification> verification_of(const VerifyOptions& options) {
   verification.classes = question.of_file.classes;
   verification.excluded = std::move(question.excluded);
   verification.expects = !question.of_file.expected.empty();
-  if (options.format->is_for_people || !options.waivers.empty()) prepare_demangle();
+  const bool names_kernels = options.format->is_for_people || !options.waivers.empty();
+  if (names_kernels || !options.reports.empty()) prepare_demangle();
   ARCHGUARD_TRY(files, collect_files(options, verification));
   judge_all(files, options, question, verification);
   return verification;
@@ -136,11 +138,14 @@ std::string verification_text(const Verification& verification, const VerifyOpti
 }
 
 Result<int> run_verify(const VerifyOptions& options) {
+  ARCHGUARD_TRY(files, report_files_of(options));
   ARCHGUARD_TRY(verification, verification_of(options));
   ReportOptions report = report_options(options);
   if (!options.needed_only)
     report.no_binary = printable(no_binary_text(options.paths, options.files_from)) + "\n";
+  ARCHGUARD_CHECK(write_reports(files, verification, report));
   ARCHGUARD_CHECK(write_report(*options.format->verify(verification, report), options.output));
+  ARCHGUARD_CHECK(print_reports(files, verification, report));
   return exit_code(outcome_of(verification));
 }
 

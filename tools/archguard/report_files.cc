@@ -1,0 +1,146 @@
+#include "report_files.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "base/write_file.h"
+#include "report/markdown.h"
+#include "terminal.h"
+
+namespace archguard {
+namespace {
+
+constexpr std::uint64_t kMostSummaryBytes = 1U << 20U;  // GitHub's limit of one step
+
+std::vector<std::string> report_names() {
+  std::vector<std::string> names;
+  for (const ReportFormat& format : report_formats())
+    if (format.is_written) names.emplace_back(format.name);
+  return names;
+}
+
+Result<ReportFile> read_report_option(const std::string& text) {
+  const auto end = text.find('=');
+  const std::string name = text.substr(0, end);
+  const ReportFormat* format = nullptr;
+  for (const ReportFormat& each : report_formats())
+    if (each.is_written && each.name == name) format = &each;
+  if (format == nullptr) {
+    Error error{"--report " + text, "'" + name + "' is no format of reports", {}};
+    const auto meant = did_you_mean(name, report_names());
+    if (meant) error.what += "; did you mean '" + *meant + "'?";
+    error.fix = "one of " + names_of_reports();
+    return error;
+  }
+  if (end == std::string::npos || end + 1 == text.size())
+    return Error{"--report " + text, "names no file", "--report " + name + "=FILE"};
+  return ReportFile{format, text.substr(end + 1)};
+}
+
+// One file by whatever name.
+std::string canonical_place(const std::string& path) {
+  std::error_code error;
+  const auto whole = std::filesystem::absolute(path, error);
+  if (error) return path;
+  const auto place = std::filesystem::weakly_canonical(whole, error);
+  return error ? path : place.string();
+}
+
+// What would keep it from being written is told before the work, not after it.
+Status check_can_write(const std::string& option, const std::string& path) {
+  struct stat about {};
+  if (stat(path.c_str(), &about) == 0 && S_ISDIR(about.st_mode))
+    return Error{option, "cannot be written: it is a folder", "name a file"};
+  const std::string folder = folder_of(path);
+  if (stat(folder.c_str(), &about) != 0 || !S_ISDIR(about.st_mode))
+    return Error{option, "cannot be written: there is no folder " + folder, "mkdir -p " + folder};
+  if (access(path.c_str(), F_OK) == 0 && access(path.c_str(), W_OK) == 0) return Done{};
+  if (access(folder.c_str(), W_OK | X_OK) != 0)
+    return Error{option, "cannot be written: its folder is not yours to write to",
+                 "name a file in a folder of your own"};
+  return Done{};
+}
+
+// Appends, as GitHub asks for: other commands of the step have written there.
+Status add_summary(const std::string& path, const Verification& verification, const ReportOptions& options) {
+  std::error_code error;
+  const std::uint64_t size = std::filesystem::file_size(path, error);
+  const std::uint64_t used = error ? 0 : size;
+  if (used >= kMostSummaryBytes) return Done{};
+  const std::string text = markdown_text(verification, options, kMostSummaryBytes - used);
+  std::ofstream file(path, std::ios::binary | std::ios::app);
+  file << text;
+  file.close();
+  if (!file)
+    return Error{path, "cannot be written, and GITHUB_STEP_SUMMARY names it", "unset GITHUB_STEP_SUMMARY"};
+  return Done{};
+}
+
+const char* environment_or_empty(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? value : "";
+}
+
+// With what reports that name files of the sources need.
+ReportOptions options_of_reports(ReportOptions options) {
+  std::error_code error;
+  options.style = {};
+  options.version = ARCHGUARD_VERSION;
+  options.folder = std::filesystem::current_path(error).string();
+  options.root = environment_or_empty("GITHUB_WORKSPACE");
+  if (!starts_with(options.root, "/")) options.root = options.folder;
+  return options;
+}
+
+}  // namespace
+
+std::string names_of_reports() {
+  return join(report_names(), ", ");
+}
+
+Result<std::vector<ReportFile>> report_files_of(const VerifyOptions& options) {
+  std::vector<ReportFile> files;
+  std::set<std::string> places;
+  if (!options.output.empty()) places.insert(canonical_place(options.output));
+  for (const std::string& text : options.reports) {
+    ARCHGUARD_TRY(file, read_report_option(text));
+    if (file.path != "-") ARCHGUARD_CHECK(check_can_write("--report " + text, file.path));
+    if (file.path == "-" && !options.format->is_for_people && options.output.empty())
+      return Error{"--report " + text,
+                   "standard output is taken by --format " + std::string(options.format->name),
+                   "name a file"};
+    if (!places.insert(file.path == "-" ? "-" : canonical_place(file.path)).second)
+      return Error{"--report " + text, "another report is written there", "name another file"};
+    files.push_back(std::move(file));
+  }
+  return files;
+}
+
+Status write_reports(const std::vector<ReportFile>& files, const Verification& verification,
+                     const ReportOptions& options) {
+  const ReportOptions own = options_of_reports(options);
+  const std::string summary = environment_or_empty("GITHUB_STEP_SUMMARY");
+  bool summarized = summary.empty();
+  for (const auto& [format, path] : files) {
+    if (path != "-") ARCHGUARD_CHECK(write_file(path, *format->verify(verification, own)));
+    if (summarized || format->name != "github") continue;
+    ARCHGUARD_CHECK(add_summary(summary, verification, own));
+    summarized = true;
+  }
+  return Done{};
+}
+
+Status print_reports(const std::vector<ReportFile>& files, const Verification& verification,
+                     const ReportOptions& options) {
+  const ReportOptions own = options_of_reports(options);
+  for (const auto& [format, path] : files)
+    if (path == "-") print_source(*format->verify(verification, own));
+  return finish_printing();
+}
+
+}  // namespace archguard
