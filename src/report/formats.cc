@@ -1,6 +1,7 @@
 #include "report/formats.h"
 
 #include "report/github.h"
+#include "report/junit.h"
 #include "report/markdown.h"
 #include "report/verify_json.h"
 #include "report/verify_text.h"
@@ -20,6 +21,7 @@ const std::vector<ReportFormat>& report_formats() {
       {"text", true, true, false, report<VerifyText>, inspect_text},
       {"json", false, true, true, report<VerifyJson>, inspect_json},
       {"markdown", true, false, true, report<MarkdownReport>, nullptr},
+      {"junit", true, false, true, report<JunitReport>, nullptr},
       {"github", true, false, true, report<GithubReport>, nullptr},
   };
   return formats;
