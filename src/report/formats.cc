@@ -3,6 +3,7 @@
 #include "report/github.h"
 #include "report/junit.h"
 #include "report/markdown.h"
+#include "report/sarif.h"
 #include "report/verify_json.h"
 #include "report/verify_text.h"
 
@@ -23,6 +24,7 @@ const std::vector<ReportFormat>& report_formats() {
       {"markdown", true, false, true, report<MarkdownReport>, nullptr},
       {"junit", true, false, true, report<JunitReport>, nullptr},
       {"github", true, false, true, report<GithubReport>, nullptr},
+      {"sarif", true, false, true, report<SarifReport>, nullptr},
   };
   return formats;
 }
