@@ -1,6 +1,7 @@
 #include "report/formats.h"
 
 #include "report/github.h"
+#include "report/html.h"
 #include "report/junit.h"
 #include "report/markdown.h"
 #include "report/sarif.h"
@@ -21,6 +22,7 @@ const std::vector<ReportFormat>& report_formats() {
   static const std::vector<ReportFormat> formats = {
       {"text", true, true, false, report<VerifyText>, inspect_text},
       {"json", false, true, true, report<VerifyJson>, inspect_json},
+      {"html", true, false, true, report<HtmlReport>, nullptr},
       {"markdown", true, false, true, report<MarkdownReport>, nullptr},
       {"junit", true, false, true, report<JunitReport>, nullptr},
       {"github", true, false, true, report<GithubReport>, nullptr},

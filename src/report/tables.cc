@@ -35,7 +35,26 @@ Shown painted(const CoverageCell& cell, const std::string& text, Style style) {
   return is_good(cell) ? style.good(text) : style.error(text);
 }
 
-std::string detail_of(const DeviceResult& result) {
+// Do all rows name members of one wheel? Its path, else nothing.
+std::string common_path(const Verification& all, const CoverageTable& table) {
+  const std::string& path = all.files[table.rows.front().files.front()].path;
+  for (const CoverageTable::Row& row : table.rows)
+    for (const std::size_t file : row.files)
+      if (all.files[file].path != path || all.files[file].member.empty()) return {};
+  return path;
+}
+
+std::string name_of_row(const Verification& all, const CoverageTable::Row& row, bool members) {
+  const FileResult& first = all.files[row.files.front()];
+  std::string name = members ? first.member : object_name(first.path, first.member);
+  if (!first.needed_by.empty()) name += ", needed by " + first.needed_by;
+  if (row.files.size() > 1) name += fmt::format(" and {} more", row.files.size() - 1);
+  return name;
+}
+
+}  // namespace
+
+std::string counts_text(const DeviceResult& result) {
   const FatbinCounts& counts = result.fatbins;
   std::vector<std::string> parts;
   const auto add = [&](std::uint64_t count, std::string_view what) {
@@ -74,25 +93,6 @@ std::string detail_of(const DeviceResult& result) {
   return text;
 }
 
-// Do all rows name members of one wheel? Its path, else nothing.
-std::string common_path(const Verification& all, const CoverageTable& table) {
-  const std::string& path = all.files[table.rows.front().files.front()].path;
-  for (const CoverageTable::Row& row : table.rows)
-    for (const std::size_t file : row.files)
-      if (all.files[file].path != path || all.files[file].member.empty()) return {};
-  return path;
-}
-
-std::string name_of_row(const Verification& all, const CoverageTable::Row& row, bool members) {
-  const FileResult& first = all.files[row.files.front()];
-  std::string name = members ? first.member : object_name(first.path, first.member);
-  if (!first.needed_by.empty()) name += ", needed by " + first.needed_by;
-  if (row.files.size() > 1) name += fmt::format(" and {} more", row.files.size() - 1);
-  return name;
-}
-
-}  // namespace
-
 std::string table_of_devices(const Verification& verification, const FileResult& file, Style style) {
   std::string out;
   if (!file.has_code) return out;
@@ -101,7 +101,7 @@ std::string table_of_devices(const Verification& verification, const FileResult&
     width = std::max(width, devices_of(verification, i).size());
   for (std::size_t i = 0; i < file.devices.size(); ++i) {
     const CoverageCell cell = cell_of(verification, file, i);
-    std::string detail = detail_of(file.devices[i]);
+    std::string detail = counts_text(file.devices[i]);
     if (const auto elsewhere = covered_elsewhere(verification, file, i))
       detail += (detail.empty() ? "" : "; ") + ("covered by " + name_beside(verification, *elsewhere, file));
     out += line_of({"  ", painted(cell, fmt::format("{:<9}", cell_word(cell)), style),

@@ -7,6 +7,9 @@
 
 namespace archguard {
 
+// What a device gets of a file, in numbers: "2 fat binaries: 1 SASS, 1 without an image; 1 of 2 kernels".
+std::string counts_text(const DeviceResult& result);
+
 // What one file gets on each class of devices, a line each; empty for a file without device code.
 std::string table_of_devices(const Verification& verification, const FileResult& file, Style style);
 
