@@ -86,7 +86,10 @@ class Finder {
                     failure_text(all_, group, {options_.hint_scope, options_.target, options_.full}),
                     group.files,
                     {}};
-    for (const auto& each : group.classes) finding.classes.push_back(each.device);
+    for (const auto& [device, failure] : group.classes) {
+      finding.classes.push_back(device);
+      if (group.classes.size() > 1) finding.of_classes.push_back({failure->reason, failure->fix});
+    }
     found_.push_back(std::move(finding));
   }
 

@@ -19,6 +19,11 @@ struct Finding {
   FailureText text;
   std::vector<std::size_t> files;    // indices, ascending; empty: of all, or of none
   std::vector<std::size_t> classes;  // of devices; likewise
+  // Of each of these classes, where there are several: what `text` says of all of them together.
+  struct OfClass {
+    std::string cause, fix;
+  };
+  std::vector<OfClass> of_classes = {};
 };
 
 // The gravest first: errors, of these what CUDA reports; then what is unknown; then warnings. Where the

@@ -206,6 +206,14 @@ class PageData {
       json_.end();
       numbers("files", finding.files);
       numbers("classes", finding.classes);
+      json_.begin_list("of_classes");
+      for (const auto& [cause, fix] : finding.of_classes) {
+        json_.begin_object();
+        text("cause", cause);
+        text("fix", fix);
+        json_.end();
+      }
+      json_.end();
       json_.end();
     }
     json_.end();

@@ -145,15 +145,28 @@ const std::string_view kHtmlScript = R"js(
     return data.findings.filter((finding, i) => files.some((file) => filesOf[i].has(file)) &&
       (column < 0 || !finding.classes.length || finding.classes.includes(column)));
   }
-  function listOf(finding) {
+  // Of one class of devices: its own cause and fix, and what mends all of them.
+  function detailsOf(finding, column) {
+    const own = finding.of_classes[finding.classes.indexOf(column)];
+    if (!own) return finding.details;
+    const isFix = (label) => label === 'fix' || label.startsWith('fix for ');
+    const kept = finding.details.filter(({label}) => label !== 'on' && label !== 'cause' && !isFix(label));
+    if (own.cause) kept.push({label: 'cause', text: own.cause});
+    if (own.fix) kept.push({label: 'fix', text: own.fix});
+    const all = finding.details.find(({label}) => label === 'fix');
+    if (all && all.text !== own.fix) kept.push({label: 'fix for all', text: all.text});
+    return kept;
+  }
+  function listOf(finding, column) {
     const list = make('dl');
-    for (const {label, text} of finding.details) list.append(make('dt', '', label), make('dd', '', text));
+    for (const {label, text} of detailsOf(finding, column)) list.append(make('dt', '', label), make('dd', '', text));
     return list;
   }
-  function findingBox(finding) {
-    const box = make('div', 'finding');
-    box.append(make('span', 'badge ' + (finding.level === 'warning' ? 'warn' : finding.level === 'unknown' ? 'unknown' : 'bad'), finding.kind), ' ', make('span', 'name', (finding.where ? finding.where + ': ' : '') + finding.what), listOf(finding));
-    return box;
+  function headOf(node, finding) {
+    const look = {warning: 'warn', unknown: 'unknown', error: 'bad'}[finding.level];
+    node.append(make('span', 'badge ' + look, finding.kind), ' ',
+      make('span', 'name', (finding.where ? finding.where + ': ' : '') + finding.what));
+    return node;
   }
   function open(index, column) {
     const item = shown[index], panel = find('panel'), content = find('content');
@@ -161,7 +174,7 @@ const std::string_view kHtmlScript = R"js(
     content.replaceChildren(make('h2', 'name', first + (files.length > 1 ? ' and ' + (files.length - 1) + ' more' : '')));
     if (column >= 0) {
       const about = data.cells[item.row.cells[column]], line = make('p');
-      line.append(make('span', 'badge ' + about.look, about.letter), ' ' + about.text + ' on ' + data.classes[column].text);
+      line.append(make('span', 'badge ' + about.look, about.letter), ' ' + about.text + ': ' + data.classes[column].text);
       content.append(line);
       const facts = new Map();
       for (const file of files) {
@@ -173,7 +186,7 @@ const std::string_view kHtmlScript = R"js(
       if (list.children.length) content.append(list);
     }
     const found = findingsOf(files, column);
-    for (const finding of found.slice(0, 100)) content.append(findingBox(finding));
+    for (const finding of found.slice(0, 100)) content.append(headOf(make('div', 'finding'), finding), listOf(finding, column));
     if (!found.length) content.append(make('p', 'soft', 'Nothing is wrong here.'));
     if (files.length > 1) {
       const box = make('details'), list = make('ul');
@@ -238,9 +251,8 @@ const std::string_view kHtmlScript = R"js(
   function tell() {
     const end = Math.min(told + step, data.findings.length);
     for (; told < end; ++told) {
-      const finding = data.findings[told], box = make('details'), line = make('summary');
-      line.append(make('span', 'badge ' + (finding.level === 'warning' ? 'warn' : finding.level === 'unknown' ? 'unknown' : 'bad'), finding.kind), ' ', make('span', 'name', (finding.where ? finding.where + ': ' : '') + finding.what));
-      box.append(line, listOf(finding));
+      const finding = data.findings[told], box = make('details');
+      box.append(headOf(make('summary'), finding), listOf(finding, -1));
       find('findings').append(box);
     }
     find('more').hidden = told === data.findings.length;
