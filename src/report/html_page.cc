@@ -39,6 +39,7 @@ code, .name, dd { font-family: ui-monospace, monospace; font-size: .9em; overflo
 .controls { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; margin: 1rem 0 .5rem; }
 input[type=search] { flex: 1 1 14rem; min-width: 0; font: inherit; padding: .4rem .6rem; color: inherit;
   background: var(--page); border: 1px solid var(--soft); border-radius: .3rem; }
+::placeholder { color: var(--soft); opacity: 1; }
 label { display: inline-flex; gap: .4rem; align-items: center; }
 .key { display: flex; flex-wrap: wrap; gap: .25rem .75rem; margin: .5rem 0; font-size: .9rem; }
 .key span { padding: 0 .4rem; }
@@ -47,7 +48,7 @@ table { border-collapse: separate; border-spacing: 0; font-size: .9rem; }
 th { text-align: left; font-weight: 600; background: var(--head); padding: .25rem .5rem; }
 thead th { position: sticky; top: 0; z-index: 2; border-bottom: 1px solid var(--line); white-space: nowrap; }
 thead th:first-child { left: 0; z-index: 3; }
-tbody th { position: sticky; left: 0; z-index: 1; font-weight: 400; max-width: 40rem; min-width: 8rem;
+tbody th { position: sticky; left: 0; z-index: 1; font-weight: 400; max-width: 40rem; min-width: 16rem;
   border-right: 1px solid var(--line); overflow-wrap: anywhere; }
 td { text-align: center; padding: .25rem .5rem; min-width: 3rem; cursor: pointer;
   border: 1px solid var(--page); white-space: nowrap; }
