@@ -6,11 +6,10 @@
 namespace archguard {
 namespace {
 
-constexpr std::size_t kMostTextBytes = std::size_t{64} << 20;
 constexpr std::size_t kTextBytesAtOnce = std::size_t{64} << 10;
 
 // To the end, or until it is too large. The error number, 0 where there is none.
-int read_to_end(std::FILE* file, std::string& text) {
+int read_to_end(std::FILE* file, std::size_t most_bytes, std::string& text) {
   for (;;) {
     const std::size_t had = text.size();
     text.resize(had + kTextBytesAtOnce);
@@ -18,7 +17,7 @@ int read_to_end(std::FILE* file, std::string& text) {
     const std::size_t got = std::fread(&text[had], 1, kTextBytesAtOnce, file);
     text.resize(had + got);
     if (std::ferror(file) != 0) return errno == 0 ? EIO : errno;
-    if (got == 0 || text.size() > kMostTextBytes) return 0;
+    if (got == 0 || text.size() > most_bytes) return 0;
   }
 }
 
@@ -28,14 +27,15 @@ std::string text_file_name(const std::string& path) {
   return path == "-" ? "standard input" : path;
 }
 
-Result<std::string> read_text_file(const std::string& path) {
+Result<std::string> read_text_file(const std::string& path, std::size_t most_bytes) {
   ARCHGUARD_TRY(file, open_text_file(path));
   std::string text;
-  const int error = read_to_end(file, text);
+  const int error = read_to_end(file, most_bytes, text);
   if (file != stdin) std::fclose(file);
   if (error != 0)
     return Error{text_file_name(path), std::string("cannot be read: ") + std::strerror(error), {}};
-  if (text.size() > kMostTextBytes) return Error{text_file_name(path), "is larger than 64 MiB", {}};
+  if (text.size() > most_bytes)
+    return Error{text_file_name(path), "is larger than " + std::to_string(most_bytes >> 20U) + " MiB", {}};
   return text;
 }
 

@@ -20,6 +20,9 @@ struct ReportOptions {
   bool hint_scope = false;     // name --scope library where some fat binaries fit and others do not
   std::string no_binary = {};  // said where there was no file to judge
   std::string version = {};    // of the program
+  // What other runs join, beside what a document tells: once, and of each file. Empty: nothing.
+  std::string record = {};
+  std::string (*record_of_file)(const FileResult&) = nullptr;
   // Paths of files stand in some formats relative to `root`, the folder of the sources; those that are
   // relative already are so to `folder`, where the program runs. Both are absolute, or empty.
   std::string folder = {}, root = {};

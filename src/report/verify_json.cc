@@ -19,8 +19,9 @@ std::vector<std::string> names_of(const std::vector<ExpectedImage>& images) {
 // it is made; what is said of them is made once for each class.
 class VerifyJsonWriter {
  public:
-  VerifyJsonWriter(const Verification& verification, TextSink& sink)
+  VerifyJsonWriter(const Verification& verification, const ReportOptions& options, TextSink& sink)
       : all_(verification),
+        options_(options),
         json_(sink, JsonTexts::verify_1),
         unjudged_(verification.classes.size()),
         class_of_(verification.devices.size(), unjudged_) {
@@ -46,6 +47,7 @@ class VerifyJsonWriter {
     if (all_.expects) json_.flag("expects_in_vain", expects_in_vain(all_));
     json_.texts("passed_over", paths_of(all_.passed_over));
     list("unused_waivers", all_.unused_waivers);
+    if (!options_.record.empty()) json_.message("record", options_.record);
     json_.end();
   }
 
@@ -222,6 +224,7 @@ class VerifyJsonWriter {
     for (std::size_t i = 0; i < all_.devices.size(); ++i) {
       json_.begin_object();
       write_members(all_.devices[i], DeviceMembers::judged, json_);
+      if (!options_.record.empty()) json_.number("kind", all_.devices.kind_number(i));
       json_.end();
     }
     json_.end();
@@ -270,6 +273,7 @@ class VerifyJsonWriter {
       for (const std::size_t group : globs_of(all_, file)) globs.push_back(all_.any_of[group].glob);
       json_.texts("any_of", globs);
     }
+    if (options_.record_of_file != nullptr) json_.message("record", options_.record_of_file(file));
     json_.end();
   }
 
@@ -288,6 +292,7 @@ class VerifyJsonWriter {
   }
 
   const Verification& all_;
+  const ReportOptions& options_;
   JsonWriter json_;
   const std::size_t unjudged_;  // in place of a class: it cannot be told what such a device gets
   std::vector<std::size_t> class_of_;
@@ -296,7 +301,7 @@ class VerifyJsonWriter {
 }  // namespace
 
 void VerifyJson::write_to(TextSink& sink) const {
-  VerifyJsonWriter(verification_, sink).write();
+  VerifyJsonWriter(verification_, options_, sink).write();
 }
 
 }  // namespace archguard

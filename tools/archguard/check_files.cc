@@ -9,6 +9,7 @@
 #include "commands.h"
 #include "coverage/verification.h"
 #include "report/verify_json.h"
+#include "report_files.h"
 #include "target_parameters.h"
 #include "terminal.h"
 
@@ -79,7 +80,8 @@ Result<int> run_check_files(const CheckFilesOptions& options) {
   ARCHGUARD_TRY(verification, verification_of(files.verify));
   print(verification_text(verification, files.verify));
   ARCHGUARD_CHECK(finish_printing());
-  if (!options.report.empty()) ARCHGUARD_CHECK(write_file(options.report, VerifyJson(verification)));
+  if (!options.report.empty())
+    ARCHGUARD_CHECK(write_file(options.report, VerifyJson(verification, with_record({}, verification))));
   if (!options.state.empty()) write_kept_checks(options.state, {keep_check(std::move(state), began, true)});
   const Outcome outcome = outcome_of(verification);
   const bool fails = outcome != Outcome::covered && files.severity == Severity::error;

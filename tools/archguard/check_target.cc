@@ -15,6 +15,7 @@
 #include "coverage/verification.h"
 #include "host/archive.h"
 #include "report/verify_json.h"
+#include "report_files.h"
 #include "select/select.h"
 #include "target_parameters.h"
 #include "terminal.h"
@@ -301,7 +302,8 @@ Result<Answer> answer(const TargetParameters& target, const std::vector<KeptChec
   state.files = std::move(files);
   for (const FileResult& file : check.report().files)
     if (!file.needed_by.empty()) state.libraries.push_back(file.path);
-  if (!report.empty()) ARCHGUARD_CHECK(write_file(report, VerifyJson(check.report())));
+  if (!report.empty())
+    ARCHGUARD_CHECK(write_file(report, VerifyJson(check.report(), with_record({}, check.report()))));
   const auto& needed = check.report().needed;
   if (needed) state.places = needed->tried;
   return Answer{keep_check(std::move(state), began, !needed || needed->tried_whole), true};

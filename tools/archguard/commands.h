@@ -71,12 +71,25 @@ struct VerifyOptions {
   std::function<bool(const std::string&)> passes_bitcode;
 };
 
+struct ReportCommandOptions {
+  std::vector<std::string> results;  // of verify --format json
+  const ReportFormat* format = &report_formats().front();
+  std::string output;
+  std::vector<std::string> reports;  // FORMAT=FILE
+  bool brief = false;
+  bool full = false;
+};
+
 // The exit code, or the error that kept the command from answering (exit 2).
 Result<int> run_inspect(const InspectOptions& options);
 Result<int> run_verify(const VerifyOptions& options);
+Result<int> run_report(const ReportCommandOptions& options);
 
 // What verify finds, and its report for people.
 Result<Verification> verification_of(const VerifyOptions& options);
 std::string verification_text(const Verification& verification, const VerifyOptions& options);
+
+// Of verify and report.
+int exit_code(Outcome outcome);
 
 }  // namespace archguard

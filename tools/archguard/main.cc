@@ -141,6 +141,22 @@ CLI::App* add_verify(CLI::App& app, VerifyOptions& options) {
   return command;
 }
 
+CLI::App* add_report(CLI::App& app, ReportCommandOptions& options) {
+  CLI::App* command =
+      app.add_subcommand("report", "join what runs of verify found, as one run over all files would have");
+  command->add_option("RESULT.json", options.results, "what verify --report json=FILE wrote")
+      ->type_name("")
+      ->required();
+  add_format(*command, options.format, [](const ReportFormat& format) { return format.is_printed; });
+  add_one(*command, "--output", options.output, "FILE", "write the report to this file");
+  add_each(*command, "--report", options.reports, "FORMAT=FILE",
+           "also write a report to this file, - is standard output: " + names_of_reports());
+  command->add_flag("--brief", options.brief, "only failures, warnings and one line a file");
+  command->add_flag("--full", options.full, "name every file and device of a failure, not the first few");
+  command->footer("Exit: as verify would have over all files; 2 also where results do not go together.");
+  return command;
+}
+
 // What the CMake package runs: neither in --help nor for anybody else.
 CLI::App* add_hidden(CLI::App& app, const char* name, std::string& argument) {
   CLI::App* command = app.add_subcommand(name)->group("");
@@ -224,6 +240,8 @@ int main(int argc, char** argv) {
   VerifyOptions verify_options;
   const CLI::App* inspect = add_inspect(app, inspect_options);
   const CLI::App* verify = add_verify(app, verify_options);
+  ReportCommandOptions report_options;
+  const CLI::App* report = add_report(app, report_options);
   CheckTargetOptions target_options;
   CheckFilesOptions files_options;
   CheckChangesOptions changes_options;
@@ -245,6 +263,7 @@ int main(int argc, char** argv) {
   try {
     if (inspect->parsed()) return finish(run_inspect(inspect_options));
     if (verify->parsed()) return finish(run_verify(verify_options));
+    if (report->parsed()) return finish(run_report(report_options));
     if (check_target->parsed()) return finish(run_check_target(target_options));
     if (check_files->parsed()) return finish(run_check_files(files_options));
     if (check_changes->parsed()) return finish(run_check_changes(changes_options));

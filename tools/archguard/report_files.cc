@@ -7,13 +7,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/colour.h"
 #include "base/text.h"
 #include "base/write_file.h"
 #include "report/markdown.h"
+#include "result/verification_record.h"
 #include "terminal.h"
 
 namespace archguard {
 namespace {
+
+// Of a file or a pipe, such as the log of a build: names of CUTLASS' kernels have 2,000 characters.
+constexpr std::size_t kColumnsElsewhere = 320;
 
 constexpr std::uint64_t kMostSummaryBytes = 1U << 20U;  // GitHub's limit of one step
 
@@ -24,7 +29,7 @@ std::vector<std::string> report_names() {
   return names;
 }
 
-Result<ReportFile> read_report_option(const std::string& text) {
+Result<WantedReports::ToFile> read_report_option(const std::string& text) {
   const auto end = text.find('=');
   const std::string name = text.substr(0, end);
   const ReportFormat* format = nullptr;
@@ -39,7 +44,7 @@ Result<ReportFile> read_report_option(const std::string& text) {
   }
   if (end == std::string::npos || end + 1 == text.size())
     return Error{"--report " + text, "names no file", "--report " + name + "=FILE"};
-  return ReportFile{format, text.substr(end + 1)};
+  return WantedReports::ToFile{format, text.substr(end + 1)};
 }
 
 // One file by whatever name.
@@ -87,58 +92,80 @@ const char* environment_or_empty(const char* name) {
 }
 
 // With what reports that name files of the sources need.
-ReportOptions options_of_reports(ReportOptions options) {
+ReportOptions options_of_reports(ReportOptions options, const Verification& verification) {
   std::error_code error;
   options.style = {};
+  if (!options.full) options.columns = kColumnsElsewhere;
   options.version = ARCHGUARD_VERSION;
   options.folder = std::filesystem::current_path(error).string();
   options.root = environment_or_empty("GITHUB_WORKSPACE");
   if (!starts_with(options.root, "/")) options.root = options.folder;
-  return options;
+  return with_record(std::move(options), verification);
 }
 
 }  // namespace
+
+ReportOptions text_options(const std::string& output, bool full) {
+  ReportOptions options;
+  options.full = full;
+  std::size_t columns = 0;
+  if (output.empty()) {
+    options.style = {colour_for_stdout()};
+    columns = columns_of_stdout();
+  }
+  if (!full) options.columns = columns != 0 ? columns : kColumnsElsewhere;
+  return options;
+}
 
 std::string names_of_reports() {
   return join(report_names(), ", ");
 }
 
-Result<std::vector<ReportFile>> report_files_of(const VerifyOptions& options) {
-  std::vector<ReportFile> files;
+Result<WantedReports> reports_of(const ReportFormat& format, const std::string& output,
+                                 const std::vector<std::string>& reports) {
+  WantedReports wanted{&format, output, {}};
   std::set<std::string> places;
-  if (!options.output.empty()) places.insert(canonical_place(options.output));
-  for (const std::string& text : options.reports) {
+  if (!output.empty()) places.insert(canonical_place(output));
+  for (const std::string& text : reports) {
     ARCHGUARD_TRY(file, read_report_option(text));
-    if (file.path != "-") ARCHGUARD_CHECK(check_can_write("--report " + text, file.path));
-    if (file.path == "-" && !options.format->is_for_people && options.output.empty())
-      return Error{"--report " + text,
-                   "standard output is taken by --format " + std::string(options.format->name),
+    const bool printed = file.path == "-";
+    if (!printed) ARCHGUARD_CHECK(check_can_write("--report " + text, file.path));
+    if (printed && !format.is_for_people && output.empty())
+      return Error{"--report " + text, "standard output is taken by --format " + std::string(format.name),
                    "name a file"};
-    if (!places.insert(file.path == "-" ? "-" : canonical_place(file.path)).second)
+    if (!places.insert(printed ? "-" : canonical_place(file.path)).second)
       return Error{"--report " + text, "another report is written there", "name another file"};
-    files.push_back(std::move(file));
+    wanted.files.push_back(std::move(file));
   }
-  return files;
+  return wanted;
 }
 
-Status write_reports(const std::vector<ReportFile>& files, const Verification& verification,
-                     const ReportOptions& options) {
-  const ReportOptions own = options_of_reports(options);
+ReportOptions with_record(ReportOptions options, const Verification& verification) {
+  options.record = record_of(verification, ARCHGUARD_VERSION, options.hint_scope);
+  options.record_of_file = record_of_file;
+  return options;
+}
+
+Status write_all(const WantedReports& wanted, const Verification& verification,
+                 const ReportOptions& options) {
+  const ReportOptions own = options_of_reports(options, verification);
   const std::string summary = environment_or_empty("GITHUB_STEP_SUMMARY");
   bool summarized = summary.empty();
-  for (const auto& [format, path] : files) {
+  for (const auto& [format, path] : wanted.files) {
     if (path != "-") ARCHGUARD_CHECK(write_file(path, *format->verify(verification, own)));
     if (summarized || format->name != "github") continue;
     ARCHGUARD_CHECK(add_summary(summary, verification, own));
     summarized = true;
   }
-  return Done{};
-}
-
-Status print_reports(const std::vector<ReportFile>& files, const Verification& verification,
-                     const ReportOptions& options) {
-  const ReportOptions own = options_of_reports(options);
-  for (const auto& [format, path] : files)
+  ReportOptions first = own;
+  first.style = options.style;
+  first.columns = options.columns;
+  const auto report = wanted.format->verify(verification, first);
+  if (!wanted.output.empty())
+    ARCHGUARD_CHECK(write_file(wanted.output, *report));
+  else
+    print_source(*report);
+  for (const auto& [format, path] : wanted.files)
     if (path == "-") print_source(*format->verify(verification, own));
   return finish_printing();
 }

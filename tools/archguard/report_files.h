@@ -8,24 +8,32 @@
 
 namespace archguard {
 
-// A report that --report asks for.
-struct ReportFile {
-  const ReportFormat* format;
-  std::string path;  // "-": standard output
+// How a text looks that is printed, or written to `output`.
+ReportOptions text_options(const std::string& output, bool full);
+
+// The reports of one run.
+struct WantedReports {
+  struct ToFile {
+    const ReportFormat* format;
+    std::string path;  // "-": standard output
+  };
+  const ReportFormat* format;  // of the one that is printed, or written to `output`
+  std::string output;          // empty: it is printed
+  std::vector<ToFile> files;
 };
 
 // "html, json, …": what --report takes.
 std::string names_of_reports();
 
 // Reads --report, and looks whether each file can be written: before the work is done that they tell of.
-Result<std::vector<ReportFile>> report_files_of(const VerifyOptions& options);
+Result<WantedReports> reports_of(const ReportFormat& format, const std::string& output,
+                                 const std::vector<std::string>& reports);
 
-// Writes those that go to files, each whole or not at all. Where a CI service has a place for a summary
-// (GITHUB_STEP_SUMMARY), the format github adds it there.
-Status write_reports(const std::vector<ReportFile>& files, const Verification& verification,
-                     const ReportOptions& options);
-// Prints the others.
-Status print_reports(const std::vector<ReportFile>& files, const Verification& verification,
-                     const ReportOptions& options);
+// Writes those that go to files, each whole or not at all, and prints the others. Where a CI service has a
+// place for a summary (GITHUB_STEP_SUMMARY), the format github adds it there.
+Status write_all(const WantedReports& wanted, const Verification& verification, const ReportOptions& options);
+
+// What a document needs so that `archguard report` can join it with others.
+ReportOptions with_record(ReportOptions options, const Verification& verification);
 
 }  // namespace archguard

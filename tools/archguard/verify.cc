@@ -75,14 +75,15 @@ void judge_all(const std::vector<InputFile>& files, const VerifyOptions& options
   verification.unused_waivers = question.waivers.unused();
 }
 
-Status write_report(const TextSource& report, const std::string& output) {
-  if (!output.empty()) {
-    ARCHGUARD_CHECK(write_file(output, report));
-  } else {
-    print_source(report);
-  }
-  return finish_printing();
+ReportOptions report_options(const VerifyOptions& options) {
+  ReportOptions report = text_options(options.output, options.full);
+  report.brief = options.brief;
+  report.target = {options.target, options.compiles_cuda, options.linked_cuda};
+  report.hint_scope = options.scope != "library" && options.target.empty();
+  return report;
 }
+
+}  // namespace
 
 int exit_code(Outcome outcome) {
   switch (outcome) {
@@ -97,23 +98,6 @@ int exit_code(Outcome outcome) {
   }
   return kExitUnreadable;
 }
-
-// Of a file or a pipe, such as the log of a build: names of CUTLASS' kernels have 2,000 characters.
-constexpr std::size_t kColumnsElsewhere = 320;
-
-ReportOptions report_options(const VerifyOptions& options) {
-  ReportOptions report;
-  if (options.output.empty()) report.style = {colour_for_stdout()};
-  const std::size_t columns = options.output.empty() ? columns_of_stdout() : 0;
-  if (!options.full) report.columns = columns != 0 ? columns : kColumnsElsewhere;
-  report.brief = options.brief;
-  report.full = options.full;
-  report.target = {options.target, options.compiles_cuda, options.linked_cuda};
-  report.hint_scope = options.scope != "library" && options.target.empty();
-  return report;
-}
-
-}  // namespace
 
 Result<Verification> verification_of(const VerifyOptions& options) {
   if (options.paths.empty() && options.files_from.empty())
@@ -138,14 +122,12 @@ std::string verification_text(const Verification& verification, const VerifyOpti
 }
 
 Result<int> run_verify(const VerifyOptions& options) {
-  ARCHGUARD_TRY(files, report_files_of(options));
+  ARCHGUARD_TRY(wanted, reports_of(*options.format, options.output, options.reports));
   ARCHGUARD_TRY(verification, verification_of(options));
   ReportOptions report = report_options(options);
   if (!options.needed_only)
     report.no_binary = printable(no_binary_text(options.paths, options.files_from)) + "\n";
-  ARCHGUARD_CHECK(write_reports(files, verification, report));
-  ARCHGUARD_CHECK(write_report(*options.format->verify(verification, report), options.output));
-  ARCHGUARD_CHECK(print_reports(files, verification, report));
+  ARCHGUARD_CHECK(write_all(wanted, verification, report));
   return exit_code(outcome_of(verification));
 }
 
