@@ -111,7 +111,8 @@ ARCHGUARD_FIELDS(VerifyRequest, classes, expected, policy)
 
 // ---- the archives ----
 
-// Numbers are eight bytes, the lowest first; texts, lists and what may be absent begin with their number.
+// Numbers are seven bits a byte, the lowest first, and the high bit tells that more follow; texts, lists and
+// what may be absent begin with their number.
 class FieldWriter {
  public:
   template <class... T>
@@ -149,7 +150,8 @@ class FieldWriter {
     fields(*this, value);
   }
   void number(std::uint64_t value) {
-    for (int i = 0; i < 8; ++i) out_ += static_cast<char>(value >> (8 * i) & 0xff);
+    for (; value >= 0x80; value >>= 7U) out_ += static_cast<char>((value & 0x7f) | 0x80);
+    out_ += static_cast<char>(value);
   }
 
   std::string out_;
@@ -210,11 +212,18 @@ class FieldReader {
     return read;
   }
   std::uint64_t number() {
-    const std::string_view read = bytes(8);
     std::uint64_t value = 0;
-    for (std::size_t i = 0; i < read.size(); ++i)
-      value |= std::uint64_t{static_cast<unsigned char>(read[i])} << (8 * i);
-    return value;
+    for (unsigned shift = 0; shift < 64; shift += 7) {
+      const std::string_view read = bytes(1);
+      if (!ok_) return 0;
+      const std::uint64_t byte = static_cast<unsigned char>(read[0]);
+      value |= (byte & 0x7f) << shift;
+      if (byte >= 0x80) continue;
+      ok_ = (byte != 0 || shift == 0) && (shift < 63 || byte == 1);  // as it is written, and no other way
+      return value;
+    }
+    ok_ = false;
+    return 0;
   }
 
   std::string_view bytes_;
