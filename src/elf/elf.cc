@@ -78,6 +78,7 @@ ElfSection parse_elf_section(const ElfHeader& header, ByteView bytes) {
   section.offset = header.is64 ? in.u64(24) : in.u32(16);
   section.size = header.is64 ? in.u64(32) : in.u32(20);
   section.link = in.u32(header.is64 ? 40 : 24);
+  section.info = in.u32(header.is64 ? 44 : 28);
   return section;
 }
 

@@ -38,6 +38,7 @@ struct ElfSection {
   std::uint64_t offset = 0;
   std::uint64_t size = 0;
   std::uint32_t link = 0;
+  std::uint32_t info = 0;  // of what belongs to another section: that one's index
 };
 
 constexpr std::uint16_t kElfRelocatable = 1, kElfExecutable = 2, kElfShared = 3;

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <unordered_map>
+#include <utility>
 
 #include "base/text.h"
 #include "elf/elf.h"
@@ -46,6 +48,10 @@ bool is_zero(ByteView code) {
   return std::all_of(code.data, code.data + code.size, [](std::uint8_t byte) { return byte == 0; });
 }
 
+// From sm_100 on a kernel's code has a second form (.nv.capmerc.text.<kernel>), with symbols of its own:
+// `link` and `info` of the section name that of the kernel, which shares its name with the other.
+constexpr std::uint32_t kSecondCode = 0x70000016;
+constexpr std::uint32_t kDebugShared = 0x7000000a;            // .nv_debug.shared: has a size and no bytes
 constexpr std::string_view kParametersOf = ".nv.constant0.";  // and a kernel's name
 
 // Sections of variables at module scope; `.nv.constant2.<kernel>` and `.nv.shared.<kernel>` are a kernel's
@@ -68,6 +74,7 @@ class CubinReader {
     code.relocatable = header_.type != kElfExecutable;
     named_.resize(header_.section_count);
     holds_.resize(header_.section_count);
+    own_.resize(header_.section_count);
     std::vector<ElfSection> tables;
     bool has_machine_code = false;
     for (std::uint64_t i = 1; i < header_.section_count; ++i) {
@@ -77,6 +84,7 @@ class CubinReader {
         apply_compat(in_.part(section.offset, section.size), cubin_);
       }
       if (section.type == kKernelInfo) ARCHGUARD_CHECK(add_parameters(section, code));
+      add_own(i, section);
       if (section.type == 0 || section.type == kElfNoBits || section.type >= kElfMachineTypes) continue;
       if (!in_.holds(section.offset, section.size))
         return Error{{},
@@ -213,9 +221,37 @@ class CubinReader {
         return Error{{}, "kernel '" + std::string(name) + "' of the cubin has no machine code", {}};
       code_size_ += machine_code.size;
       if (code_size_ > in_.size()) return Error{{}, "kernels of the cubin overlap", {}};
-      code.kernels.push_back({std::string(name), state_of_sass(machine_code, cubin_.sm), machine_code.size});
+      std::uint64_t own = symbol.section < own_.size() ? std::exchange(own_[symbol.section], 0) : 0;
+      if (const auto second = second_.find(symbol.name); second != second_.end())
+        own += std::exchange(second->second, 0);
+      code.kernels.push_back(
+          {std::string(name), state_of_sass(machine_code, cubin_.sm), machine_code.size, own});
     }
     return Done{};
+  }
+
+  // Sections of code, and those that belong to one: parameters, relocations, attributes. In an unsound cubin
+  // they may overlap, and what is more than it has is nobody's.
+  void add_own(std::uint64_t index, const ElfSection& section) {
+    if (section.type == 0 || section.type == kElfNoBits || section.type == kElfSymbols ||
+        section.type == kDebugShared)
+      return;
+    if (section.type == kSecondCode) return add_second_code(section);
+    const std::uint64_t of = holds_code(section) ? index : section.info;
+    if (of == 0 || of >= own_.size() || !in_.holds(section.offset, section.size)) return;
+    if (section.size > in_.size() - own_size_) return;
+    own_size_ += section.size;
+    own_[of] += section.size;
+  }
+
+  void add_second_code(const ElfSection& section) {
+    if (section.link >= own_.size() || !in_.holds(section.offset, section.size)) return;
+    const ElfSection symbols = section_at(section.link);
+    const std::uint64_t stride = header_.is64 ? 24 : 16, at = section.info * stride;
+    if (at >= symbols.size || !in_.holds(symbols.offset, symbols.size) || symbols.size - at < stride) return;
+    if (section.size > in_.size() - own_size_) return;
+    own_size_ += section.size;
+    second_[in_.u32(symbols.offset + at)] += section.size;
   }
 
   Status add_parameters(const ElfSection& section, ImageKernels& code) {
@@ -330,9 +366,12 @@ class CubinReader {
   Cursor in_;
   ElfHeader header_;
   CubinIdentity cubin_;
-  std::vector<bool> named_;                       // by section: a function is in it
-  std::vector<Holds> holds_;                      // by section
-  std::uint64_t names_size_ = 0, code_size_ = 0;  // of all symbols' names and kernels' code
+  std::vector<bool> named_;         // by section: a function is in it
+  std::vector<Holds> holds_;        // by section
+  std::vector<std::uint64_t> own_;  // bytes of each section of code, and of those that belong to it
+  std::uint64_t own_size_ = 0;      // of all of them
+  std::unordered_map<std::uint32_t, std::uint64_t> second_;  // by name: bytes of the second form of its code
+  std::uint64_t names_size_ = 0, code_size_ = 0;             // of all symbols' names and kernels' code
   std::uint64_t link_names_size_ = 0;
   std::uint64_t looked_at_ = 0;  // bytes of sections that were read whole
   std::uint64_t strings_index_ = 0;

@@ -20,6 +20,9 @@ struct Kernel {
   std::string name;  // mangled
   KernelState state = KernelState::unknown;
   std::uint64_t code_size = 0;  // bytes of machine code (the symbol's size); 0 for PTX
+  // Bytes of the inflated image that are there for this kernel alone: its code and the sections that belong
+  // to it, or its text in PTX. Those of all kernels are no more than the image has.
+  std::uint64_t own_size = 0;
 };
 
 // What its declaration says: __device__, __constant__ or __managed__; or a texture or surface reference

@@ -276,6 +276,7 @@ class PtxReader {
 
   Status add_kernel(ImageKernels& code) {
     std::vector<Kernel>& kernels = code.kernels;
+    const std::size_t begin = lexer_.position() - std::string_view(".entry").size();
     const std::string_view name = lexer_.next();
     if (!name.empty()) ARCHGUARD_CHECK(check_ptx_name(name));
     PtxParameters parameters(true, level());
@@ -292,7 +293,7 @@ class PtxReader {
     defined_.insert(name);
     code.parameters = std::max(code.parameters, parameters.bytes());
     check_limits(*body, name, code);
-    kernels.push_back({std::string(name), state_of_ptx_body(*body)});
+    kernels.push_back({std::string(name), state_of_ptx_body(*body), 0, lexer_.position() - begin});
     return Done{};
   }
 

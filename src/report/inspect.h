@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,11 +34,13 @@ enum class InspectBy { arch, kernel, fatbin };
 
 struct InspectLook {  // of the text
   InspectBy by = InspectBy::arch;
+  bool costs = false;              // by kernel: what each costs, over all files, the largest first
+  std::optional<std::size_t> top;  // of them, so many
   bool kernels = false;
   Style style;
 };
 
-std::unique_ptr<InspectWriter> inspect_json(TextSink& sink, const InspectLook&);
+std::unique_ptr<InspectWriter> inspect_json(TextSink& sink, const InspectLook& look);
 std::unique_ptr<InspectWriter> inspect_text(TextSink& sink, const InspectLook& look);
 
 }  // namespace archguard

@@ -3,6 +3,7 @@
 #include "report/arch_sizes.h"
 #include "report/error_json.h"
 #include "report/inspect.h"
+#include "report/kernel_costs.h"
 #include "report/names.h"
 
 namespace archguard {
@@ -11,7 +12,7 @@ namespace {
 // Written as it is read: the document of a large library is larger than what may be kept in memory.
 class InspectJson final : public InspectWriter {
  public:
-  explicit InspectJson(TextSink& sink) : sink_(sink), json_(sink) {
+  InspectJson(TextSink& sink, const InspectLook& look) : sink_(sink), look_(look), json_(sink) {
     json_.begin_object(JsonLayout::packed);
     json_.message("schema", "archguard.inspect/1");
     json_.begin_list("files", JsonLayout::packed_lines);
@@ -41,7 +42,9 @@ class InspectJson final : public InspectWriter {
       image(fatbin.entries[i], fatbin.relocatable, code == nullptr ? nullptr : &code->images[i]);
     json_.end();
     json_.end();
-    if (code != nullptr) errors_.insert(errors_.end(), code->errors.begin(), code->errors.end());
+    if (code == nullptr) return;
+    errors_.insert(errors_.end(), code->errors.begin(), code->errors.end());
+    if (look_.costs) costs_.add(*code);
   }
 
   void end_object(const DeviceObject&) override {
@@ -80,6 +83,7 @@ class InspectJson final : public InspectWriter {
     json_.end();
     json_.texts("warnings", warnings_);
     json_.texts("passed_over", paths_of(passed_over));
+    if (look_.costs) write_costs(costs_.ranking(look_.top), json_);
     json_.end();
     sink_.flush();
   }
@@ -162,10 +166,12 @@ class InspectJson final : public InspectWriter {
   }
 
   TextSink& sink_;
+  const InspectLook look_;
   JsonWriter json_;
   std::string path_, member_;
   ArchSizes sizes_;                        // of the current object
   std::vector<std::string> runtime_code_;  // likewise
+  KernelCosts costs_;                      // over all files
   std::vector<Error> errors_;
   std::vector<std::string> warnings_;
   bool any_object_ = false;
@@ -173,8 +179,8 @@ class InspectJson final : public InspectWriter {
 
 }  // namespace
 
-std::unique_ptr<InspectWriter> inspect_json(TextSink& sink, const InspectLook&) {
-  return std::make_unique<InspectJson>(sink);
+std::unique_ptr<InspectWriter> inspect_json(TextSink& sink, const InspectLook& look) {
+  return std::make_unique<InspectJson>(sink, look);
 }
 
 }  // namespace archguard

@@ -12,6 +12,7 @@
 #include "image/demangle.h"
 #include "report/arch_sizes.h"
 #include "report/inspect.h"
+#include "report/kernel_costs.h"
 #include "report/names.h"
 
 namespace archguard {
@@ -32,7 +33,7 @@ void add_once(std::vector<std::string>& names, const std::string& name) {
 class TextWriter final : public InspectWriter {
  public:
   TextWriter(TextSink& sink, const InspectLook& look)
-      : sink_(sink), by_(look.by), kernels_(look.kernels), style_(look.style) {}
+      : sink_(sink), look_(look), by_(look.by), kernels_(look.kernels), style_(look.style) {}
 
   void begin_file(const std::string& path, const std::string& member, std::uint64_t size) override {
     path_ = object_name(path, member);
@@ -54,7 +55,10 @@ class TextWriter final : public InspectWriter {
     for (const FatbinEntry& entry : fatbin.entries) sizes_[{entry.kind, entry.arch}].add(entry);
     if (fatbin.relocatable) relocatable_ += fatbin.entries.size();
     if (by_ == InspectBy::fatbin || (kernels_ && by_ == InspectBy::arch)) fatbin_lines(object, fatbin, code);
-    if (by_ == InspectBy::kernel && code != nullptr) collect_kernels(*code);
+    if (look_.costs && code != nullptr)
+      costs_.add(*code);
+    else if (by_ == InspectBy::kernel && code != nullptr)
+      collect_kernels(*code);
     if (code != nullptr) errors_.insert(errors_.end(), code->errors.begin(), code->errors.end());
     if (buffer_.size() >= kFlushTextAt) flush();
   }
@@ -88,6 +92,7 @@ class TextWriter final : public InspectWriter {
   }
 
   void finish(const PassedOver& passed_over) override {
+    if (look_.costs) sink_.write(text_of(costs_.ranking(look_.top)));
     if (!passed_over.empty()) sink_.write(passed_over_text(passed_over));
     sink_.flush();
   }
@@ -186,6 +191,7 @@ class TextWriter final : public InspectWriter {
   static bool is_relocatable(const Image& image) { return image.code && image.code->relocatable; }
 
   TextSink& sink_;
+  const InspectLook look_;
   InspectBy by_;
   bool kernels_;
   Style style_;
@@ -194,6 +200,7 @@ class TextWriter final : public InspectWriter {
   std::uint64_t file_size_ = 0, fatbins_ = 0, embedded_ = 0, device_bytes_ = 0, relocatable_ = 0;
   ArchSizes sizes_;
   std::map<std::string, KernelRow> rows_;
+  KernelCosts costs_;  // over all files
   std::vector<Error> errors_;
   std::vector<std::string> runtime_code_;
 };

@@ -30,6 +30,8 @@ struct InspectOptions {
   bool needed = false;
   NeededOptions where;
   std::string by = "arch";
+  std::string sort = "name";       // of kernels
+  std::optional<std::size_t> top;  // the largest, so many
   const ReportFormat* format = &report_formats().front();
 };
 

@@ -34,6 +34,9 @@ bool holds_nothing(const DeviceCode& code) {
 
 Result<int> run_inspect(const InspectOptions& options) {
   ARCHGUARD_CHECK(check_needed(options.needed, options.where, {}, {}));
+  const bool costs = options.sort == "size" || options.top;
+  if (costs && options.by != "kernel")
+    return Error{{}, "--sort size and --top rank kernels", "add --by kernel"};
   PassedOver unread;
   ARCHGUARD_TRY(files, list_files(options.paths, {}, unread));
   NeededReport needed =
@@ -42,7 +45,8 @@ Result<int> run_inspect(const InspectOptions& options) {
   const bool kernels = options.kernels || by == InspectBy::kernel;
   if (kernels && options.format->is_for_people) prepare_demangle();
   PrintingSink out;
-  const auto writer = options.format->inspect(out, {by, kernels, Style{colour_for_stdout()}});
+  const auto writer =
+      options.format->inspect(out, {by, costs, options.top, kernels, Style{colour_for_stdout()}});
   bool all_read = true, any_visited = false;
   std::size_t passed_over = 0, libraries = 0;  // most of a folder's files, and of what a program needs
   std::string zip;                             // the last whose members need libraries

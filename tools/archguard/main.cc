@@ -77,6 +77,11 @@ CLI::App* add_inspect(CLI::App& app, InspectOptions& options) {
   add_needed_options(*command, options.where);
   add_choice(*command, "--by", options.by, {"arch", "kernel", "fatbin", "container"},
              "what the text is grouped by; the JSON always holds all [arch]");
+  add_choice(*command, "--sort", options.sort, {"name", "size"},
+             "with --by kernel: size tells what each kernel costs, over all files, the largest first [name]");
+  command->add_option("--top", options.top, "the N largest kernels: --by kernel --sort size")
+      ->type_name("N")
+      ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 32).description(""));
   add_format(*command, options.format, [](const ReportFormat& format) { return format.inspect != nullptr; });
   command->footer("Exit: 0 all was read, 2 something could not be read or is unknown.");
   return command;

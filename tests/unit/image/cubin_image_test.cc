@@ -211,3 +211,15 @@ TEST_CASE("symbol tables that claim the same bytes again and again are refused, 
                 bytes.begin() + static_cast<std::ptrdiff_t>(table + i * 64 + 24));
   CHECK(kernels_of(read_cubin(bytes)) == "kernel names of the cubin overlap");
 }
+
+TEST_CASE("of a cubin a kernel has its code and the sections that belong to it") {
+  const auto bytes = two_kernels().bytes();
+  const auto code = read_cubin(bytes);
+  REQUIRE(code);
+  std::uint64_t own = 0;
+  for (const Kernel& kernel : code->kernels) {
+    CHECK(kernel.own_size >= kernel.code_size);
+    own += kernel.own_size;
+  }
+  CHECK(own <= bytes.size());
+}

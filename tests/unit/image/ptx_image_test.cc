@@ -558,3 +558,13 @@ TEST_CASE("a body ends where it ends, at every distance") {
     CHECK(state_of("ret;" + blanks + ".pragma \"}\";" + blanks) == "k empty");
   }
 }
+
+TEST_CASE("of PTX a kernel has its text, from .entry to its brace") {
+  const std::string head = ".version 8.0\n.target sm_80\n.address_size 64\n.visible ";
+  const std::string kernel = ".entry k()\n{\n ret;\n}";
+  const std::string text = head + kernel + "\n";
+  const auto code = read_ptx({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
+  REQUIRE(code);
+  REQUIRE(code->kernels.size() == 1);
+  CHECK(code->kernels[0].own_size == kernel.size());
+}
