@@ -1,4 +1,5 @@
 #include "base/text.h"
+#include "image/builtin_functions.h"
 #include "image/image.h"
 
 namespace archguard {
@@ -13,6 +14,7 @@ void add_defined(LinkNames& names, std::string_view name) {
 // Every function of libcudadevrt 13.0 begins so: cudaLaunchDeviceV2, __cudaCDP2Malloc. What the driver and
 // ptxas bring along has an underscore there: __cuda_syscall_…, __cuda_sm70_….
 void add_wanted(LinkNames& names, std::string_view name) {
+  if (builtin_function_since(name)) return;
   names.wanted.emplace_back(name);
   const bool internal = starts_with(name, "__cuda") && !starts_with(name, "__cuda_");
   names.wants_runtime |= starts_with(name, "cuda") || internal;

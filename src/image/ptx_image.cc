@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "image/builtin_functions.h"
 #include "image/cubin.h"
 #include "image/image.h"
 #include "image/ptx_ascii.h"
@@ -30,12 +31,6 @@ constexpr std::size_t kKernelsMost = std::size_t{1} << 20, kVariablesMost = kKer
 
 // In front of `.version`, of GCC's back end for PTX: since GCC 5 (gcc/config/nvptx/nvptx.cc).
 constexpr std::string_view kGccMark = "// BEGIN PREAMBLE";
-
-// What the driver brings along when it compiles PTX; ptxas knows the same names.
-bool is_drivers_own(std::string_view function) {
-  return function == "vprintf" || function == "malloc" || function == "free" || function == "__assertfail" ||
-         function == "__cuda_syscall";
-}
 
 // Reads what stands outside of bodies: kernels, `.entry name(…) … { … }`, variables, and what a link has to
 // add. PTX that nvcc makes for linking (-rdc=true) declares the functions and variables of other files
@@ -67,8 +62,8 @@ class PtxReader {
       return Error{{}, "PTX has `.target debug` and no debug information", {}};
     check_constants(code);
     for (const std::string_view name : declared_)
-      if (defined_.count(name) == 0) externs_.insert(name);
-    add_used_functions();
+      if (defined_.count(name) == 0) want(name, code);
+    add_used_functions(code);
     code.relocatable = !externs_.empty();
     if (code.relocatable) code.unresolved = *externs_.begin();
     for (const std::string_view name : externs_) add_wanted(code.names, name);
@@ -217,14 +212,14 @@ class PtxReader {
     ARCHGUARD_CHECK(read_parameters(parameters));
     ARCHGUARD_TRY(body, read_body("function", name));
     if (external) {
-      if (!is_drivers_own(name)) ++extern_functions_[name];
+      ++extern_functions_[name];
     } else if (body) {
       ARCHGUARD_CHECK(parameters.check_definition());
       check_limits(*body, {}, code);
       ARCHGUARD_CHECK(define(name));
       defined_.insert(name);
       if (is_visible(linking_)) add_defined(code.names, name);
-    } else if (!is_drivers_own(name)) {
+    } else {
       declared_.insert(name);
     }
     return Done{};
@@ -332,15 +327,29 @@ class PtxReader {
   }
 
   // Of what is declared `.extern`, ptxas and nvJitLink ask only for the functions that something names.
-  void add_used_functions() {
+  void add_used_functions(ImageKernels& code) {
     if (extern_functions_.empty()) return;
     PtxLexer lexer(text_);
     auto unseen = extern_functions_;  // how often each stands in its declarations
     for (auto token = lexer.next(); !token.empty(); token = lexer.next())
       if (const auto found = unseen.find(token); found != unseen.end() && found->second-- == 0) {
-        externs_.insert(found->first);
+        want(found->first, code);
         unseen.erase(found);
       }
+  }
+
+  // A function that the module lacks.
+  void want(std::string_view name, ImageKernels& code) {
+    const auto since = builtin_function_since(name);
+    if (!since) {
+      externs_.insert(name);
+      return;
+    }
+    const bool refused = code.refused && (!code.refused->taken_from || !(*code.refused->taken_from < *since));
+    if (*since == Version{} || refused) return;
+    code.refused = PtxRefusal{"its PTX calls " + std::string(name) +
+                                  ", which drivers bring along from CUDA " + to_string(*since) + " on",
+                              "update the driver to one that offers CUDA " + to_string(*since), *since};
   }
 
   void skip_parentheses() {

@@ -119,6 +119,16 @@ DIRECTIVES = """
 .func f(); .func f() { ret; }
 """.strip().split("\n")
 
+# Functions that PTX may call without a body, from some release on or never.
+FUNCTIONS = """
+__assertfail __profile free malloc vprintf printf memcpy abort clock __ldg __cuda_syscall __cuda_syscall_aligned_malloc __cuda_syscall_any
+__cuda_sys __cudaCDP2Malloc cudaGetParameterBuffer cudaLaunchDevice cudaGetLastError cudaGraphLaunch cudaGraphSetConditional
+cudaGraphKernelNodeSetEnabled cudaGraphKernelNodeSetGridDim cudaGraphKernelNodeSetParam cudaGraphKernelNodeUpdatesApply cudaGraphInstantiate
+cnpCtxSynchronize cnpDeviceGetAttribute cnpDeviceGetName cnpEventCreate cnpEventDestroy cnpEventRecord cnpEventQuery cnpFuncGetAttribute
+cnpGetCacheConfig cnpGetDevice cnpGetDeviceCount cnpGetLastError cnpGetLimit cnpGetParameterBuffer cnpGetParameterBufferV2
+cnpGetSharedMemConfig cnpLaunchDevice cnpLaunchDeviceV2 cnpSetLastError cnpStreamCreate cnpStreamDestroy cnpStreamWaitEvent cnpStreamQuery
+""".split()
+
 
 def ptxas(release):
     found = glob.glob(os.path.join(common.options.cache, "ptxas-" + release, "nvidia", "*", "bin", "ptxas"))
@@ -195,6 +205,21 @@ class PtxLimitsTest(unittest.TestCase):
                         self.assertEqual(said[path] == 0, done.returncode == 0)
                     refused += done.returncode != 0
         self.assertGreater(refused, 100)
+
+    def test_builtin_functions(self):
+        """Functions that compilers bring along, each from its release on: src/image/builtin_functions.cc."""
+        refused = 0
+        for release in "11.7 11.8 12.0 12.2 12.3 12.4 13.0 13.5".split():
+            paths = [self.write("f%s_%s.ptx" % (release, name), ".version 7.0\n.target sm_80\n.address_size 64\n.extern .func %s();\n"
+                                ".entry k() { call.uni %s; ret; }\n" % (name, name)) for name in FUNCTIONS]
+            said = codes(paths, "8.0@" + release)
+            for name, path in zip(FUNCTIONS, paths):
+                done = subprocess.run([ptxas(release), "-arch=sm_80", path, "-o", path + ".cubin"], stdout=subprocess.DEVNULL,
+                                      stderr=subprocess.DEVNULL, timeout=60)
+                with self.subTest(name, release=release):
+                    self.assertEqual(said[path], 0 if done.returncode == 0 else 218)
+                refused += done.returncode != 0
+        self.assertGreater(refused, 80)
 
     def test_device_side_synchronization(self):
         """Where no compiler takes it, 225; where only a linker is wanted, 218."""

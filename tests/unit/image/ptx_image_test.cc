@@ -73,12 +73,40 @@ TEST_CASE("PTX for linking declares what another file defines") {
       "whole");
   CHECK(unresolved(".extern .global .u32 t;\n.visible .global .u32 u = 1;\n") == "for linking: t");
   CHECK(unresolved(".extern .shared .align 16 .b8 buffer[];\n") == "whole");
-  for (const std::string own : {"vprintf", "malloc", "free", "__assertfail"})
+  for (const std::string own : {"vprintf", "malloc", "free", "__assertfail", "__cuda_syscall_aligned_malloc"})
     CHECK(unresolved(".extern .func (.param .b32 func_retval0) " + own + "\n(\n.param .b64 a\n)\n;\n") ==
           "whole");
   CHECK(unresolved("// .extern .func f();\n.func g() { .extern .func h; ret; }\n") == "whole");
   CHECK(kernels_of_ptx(".version 9.0\n.extern .func (.param .b32 r") ==
         "PTX ends inside an `.extern` declaration");
+}
+
+TEST_CASE("a built-in function of a later CUDA needs a driver of it") {
+  const auto read = [](const std::string& functions) {
+    std::string text = ".version 4.0\n.target sm_50\n.address_size 64\n", calls;
+    for (std::size_t begin = 0; begin < functions.size();) {
+      const std::size_t end = std::min(functions.find(' ', begin), functions.size());
+      const std::string name = functions.substr(begin, end - begin);
+      text += ".extern .func " + name + "();\n";
+      calls += "call.uni " + name + "; ";
+      begin = end + 1;
+    }
+    return *read_ptx(test::bytes_of_text(text + ".visible .entry k() { " + calls + "ret; }\n"));
+  };
+  CHECK_FALSE(read("vprintf cnpLaunchDeviceV2").refused);
+  const ImageKernels conditional = read("cudaGraphSetConditional");
+  CHECK_FALSE(conditional.relocatable);
+  CHECK(conditional.names.wanted.empty());
+  REQUIRE(conditional.refused);
+  CHECK(conditional.refused->taken_from == Version{12, 3});
+  CHECK(conditional.refused->reason ==
+        "its PTX calls cudaGraphSetConditional, which drivers bring along from CUDA 12.3 on");
+  const std::string update = "cudaGraphKernelNodeSetEnabled";
+  CHECK(read("cudaGraphLaunch " + update + " cudaGraphSetConditional").refused->taken_from == Version{12, 4});
+  CHECK(read("cudaGraphInstantiate").relocatable);  // no built-in
+  CHECK_FALSE(
+      read_ptx(test::bytes_of_text(".version 4.0\n.target sm_50\n.extern .func cudaGraphLaunch();\n"))
+          ->refused);  // nothing calls it
 }
 
 TEST_CASE("a function that is declared needs a body, or another file") {
@@ -96,7 +124,7 @@ TEST_CASE("a function that is declared needs a body, or another file") {
   CHECK(unresolved(".func foo();\n" + kernel + ".func foo() { ret; }\n") == "whole");
   CHECK(unresolved(".weak .func foo();\n" + kernel + ".weak .func foo() { ret; }\n") == "whole");
   CHECK(unresolved(".func foo();\n.func bar() { ret; }\n.alias foo, bar;\n" + kernel) == "whole");
-  for (const std::string own : {"vprintf", "malloc", "free", "__assertfail"})
+  for (const std::string own : {"vprintf", "malloc", "free", "__assertfail", "__cuda_syscall_aligned_malloc"})
     CHECK(unresolved(".func (.param .b32 r) " + own + "(.param .b64 a);\n" + kernel) == "whole");
 }
 
