@@ -109,7 +109,8 @@ def verify_devices(path, devices, driver, *arguments):
     return dict(zip(devices, file["results"]))
 
 
-class SeparateTest(unittest.TestCase):
+class Separate(unittest.TestCase):
+    """What the tests of both classes share."""
     maxDiff = 4000
 
     @classmethod
@@ -160,6 +161,8 @@ class SeparateTest(unittest.TestCase):
         self.assertGreater(asked, 0)
         return asked
 
+
+class LinkTest(Separate):
     def test_two_objects(self):
         objects = self.pair("both", BOTH, BOTH)
         self.compare(self.nvcc("both", "-arch=sm_80", *objects))
@@ -210,6 +213,10 @@ class SeparateTest(unittest.TestCase):
                     links = oracle.links(device, own + runtime, [])
                     self.assertEqual(result["verdict"], "covered" if links else "not-covered", result)
         self.assertEqual(results["8.7"]["verdict"], "not-covered")
+
+
+class ToolsTest(Separate):
+    """Other linkers and compilers, and what they leave."""
 
     def test_linkers(self):
         """The same program from other linkers and after strip says the same."""
