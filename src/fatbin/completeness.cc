@@ -25,17 +25,28 @@ const Section* section_at(const HostObject& host, std::uint64_t offset) {
   return nullptr;
 }
 
+std::string place_in(const HostObject& host, const std::string& name, std::uint64_t offset) {
+  const Section* section = section_at(host, offset);
+  return place_name(name, section != nullptr ? section->name : "",
+                    offset - (section != nullptr ? section->offset : 0));
+}
+
 Error lost_fatbins(const HostObject& host, const std::string& name,
                    const std::vector<LostRegistration>& lost) {
   const std::size_t more = lost.size() - 1;
-  const std::uint64_t offset = lost.front().offset;
-  const Section* section = section_at(host, offset);
-  return {place_name(name, section != nullptr ? section->name : "",
-                     offset - (section != nullptr ? section->offset : 0)),
+  return {place_in(host, name, lost.front().offset),
           "the file registers a fat binary here, and none can be read" +
               (more == 0 ? "" : "; and " + std::to_string(more) + " more elsewhere") +
               ": device code was removed or overwritten",
           kRebuild};
+}
+
+Error damaged_registration(const HostObject& host, const std::string& name, std::uint64_t offset) {
+  return {
+      place_in(host, name, offset),
+      "no registration of a fat binary stands here, and its section holds nothing else: it was removed or "
+      "overwritten, and the runtime never sees its kernels",
+      kRebuild};
 }
 
 // `--pack-dyn-relocs=android` of lld: SHT_ANDROID_RELA, which begins so. glibc loads no such file.
@@ -55,6 +66,7 @@ std::vector<Error> answer_registrations(const HostObject& host, const DeviceObje
   std::vector<Error> errors;
   const std::string name = object_name(out.path, out.member);
   if (problems.overlap) errors.push_back({name, "sections that register fat binaries overlap", kRebuild});
+  if (problems.damaged) errors.push_back(damaged_registration(host, name, *problems.damaged));
   if (!problems.lost.empty()) errors.push_back(lost_fatbins(host, name, problems.lost));
   if (problems.unresolved <= problems.unclaimed) return errors;
   const auto section = std::find_if(host.sections.begin(), host.sections.end(), [](const Section& each) {

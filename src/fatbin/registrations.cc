@@ -96,17 +96,37 @@ class RegistrationReader {
  private:
   void read_section(const Section& section) {
     Window in(source_, kRegistrationSize * 1024, kRegistrationSize * 1024);
-    const std::uint64_t end = std::min<std::uint64_t>(section.size, kRegistrationSize * kEntriesMost);
-    for (std::uint64_t at = 0; at + kRegistrationSize <= end; at += kRegistrationSize) {
-      const auto bytes = in.at(section.offset + at, kRegistrationSize);
+    const auto is_one_at = [&](std::uint64_t at) {
+      const auto bytes = in.at(section.offset + at, sizeof(std::uint32_t));
+      return bytes && Cursor(*bytes).u32(0) == kRegistrationMagic;
+    };
+    const bool wide = section.size > kSmallRegistrationSize && !is_one_at(kSmallRegistrationSize);
+    const std::uint64_t step = wide ? kRegistrationSize : kSmallRegistrationSize;
+    const std::uint64_t end = std::min<std::uint64_t>(section.size, step * kEntriesMost);
+    for (std::uint64_t at = 0; at < end; at += step) {
+      const std::uint64_t left = std::min(step, end - at);
+      const auto bytes = in.at(section.offset + at, left);
       if (!bytes) return;  // the file shrank: whoever reads images says so
       const Cursor wrapper(*bytes);
-      if (wrapper.u32(0) != kRegistrationMagic || out_.registrations.size() == kEntriesMost) continue;
+      if (left < step || wrapper.u32(0) != kRegistrationMagic) {
+        if (!is_padding(*bytes) && !problems_.damaged) problems_.damaged = section.offset + at;
+        continue;
+      }
+      if (out_.registrations.size() == kEntriesMost) return;
       Registration registration;
       registration.device_linked = wrapper.u32(kRegistrationVersionAt) == kRegistrationLinked;
-      resolve(section, at + kRegistrationAddressAt, wrapper.u64(kRegistrationAddressAt), registration);
+      if (wide)
+        resolve(section, at + kRegistrationAddressAt, wrapper.u64(kRegistrationAddressAt), registration);
+      else
+        ++problems_.unresolved;
       out_.registrations.push_back(std::move(registration));
     }
+  }
+
+  // Zeros fill the section of a PE image up to its file alignment, and nothing in an ELF file.
+  bool is_padding(ByteView bytes) const {
+    return host_.format != HostFormat::elf &&
+           std::all_of(bytes.data, bytes.data + bytes.size, [](std::uint8_t byte) { return byte == 0; });
   }
 
   void resolve(const Section& section, std::uint64_t pointer, std::uint64_t value,

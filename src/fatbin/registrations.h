@@ -20,10 +20,11 @@ struct LostRegistration {
 bool is_registration_section(std::string_view name);
 
 struct RegistrationProblems {
-  std::vector<LostRegistration> lost;  // resolved, and no fat binary that can be read is there
-  std::uint64_t unresolved = 0;        // of these the file does not tell the place …
-  std::uint64_t unclaimed = 0;         // … and so many fat binaries are left for them
-  bool overlap = false;                // sections of registrations share bytes, and not all of them were read
+  std::vector<LostRegistration> lost;    // resolved, and no fat binary that can be read is there
+  std::uint64_t unresolved = 0;          // of these the file does not tell the place …
+  std::uint64_t unclaimed = 0;           // … and so many fat binaries are left for them
+  std::optional<std::uint64_t> damaged;  // within the object: where a registration stood
+  bool overlap = false;  // sections of registrations share bytes, and not all of them were read
 };
 
 // Reads what the object's host code registers, and the ids of separate compilation, into `out`, whose

@@ -259,12 +259,13 @@ std::vector<Bytes> seeds_of(const std::string& target) {
     seeds.push_back(ElfBuilder{}.section(".nv_fatbin", small_fatbin()).section(".rodata", data).bytes());
     seeds.push_back(ElfBuilder{}.section(".nv_fatbin", fatbin()).section(".data", fatbin()).bytes());
     for (const char* library : {"libcudart.so.13", "libc.so.6"})
-      seeds.push_back(ElfBuilder{}
-                          .section(".nv_fatbin", small_fatbin())
-                          .section(".nvFatBinSegment", Bytes(24))
-                          .section(".rodata", bytes_of_text("driver version is insufficient"))
-                          .needed(library)
-                          .bytes());
+      seeds.push_back(
+          ElfBuilder{}
+              .section(".nv_fatbin", small_fatbin())
+              .section(".nvFatBinSegment", test::ByteWriter{}.u32(0x466243b1).u32(1).zeros(16).bytes())
+              .section(".rodata", bytes_of_text("driver version is insufficient"))
+              .needed(library)
+              .bytes());
     return seeds;
   }
   if (target == "entry") {

@@ -238,7 +238,7 @@ TEST_CASE("a file for another CUDA release serves a device whose driver is too o
                             .kernel("gemm", sass::join({sass::store(), sass::exit()}))
                             .bytes();
     const Bytes fatbin = FatbinBuilder{}.cubin(80, cubin).bytes();
-    const Bytes wrapper(24);  // what registers it
+    const Bytes wrapper = ByteWriter{}.u32(0x466243b1).u32(1).zeros(16).bytes();  // registers it
     return text_of(ElfBuilder{}
                        .shared()
                        .section(".nv_fatbin", fatbin)

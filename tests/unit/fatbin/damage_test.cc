@@ -202,10 +202,10 @@ TEST_CASE("a file that shrinks while it is read is an error, whichever read sees
 namespace {
 
 // What the host code of so many fat binaries hands to the runtime.
-test::Bytes registrations(std::size_t count) {
+test::Bytes registrations(std::size_t count, std::size_t padding = 0) {
   test::ByteWriter out;
   for (std::size_t i = 0; i < count; ++i) out.u32(0x466243b1).u32(1).u64(0).u64(0);
-  return out.zeros(24).bytes();
+  return out.zeros(padding).bytes();
 }
 
 }  // namespace
@@ -239,12 +239,14 @@ TEST_CASE("an object in an archive, and a PE image whose names are cut, lost wha
   CHECK(errors_of(read(ArchiveBuilder{}.member("x.o", object).member("y.o", good).bytes(), "t.a")) ==
         "t.a(x.o)(.nvFatBinSegment+0x0): registers 1 fat binary, and the file holds 0: device code was "
         "removed or overwritten\n");
-  CHECK(errors_of(read(test::PeBuilder{}.section(".nvFatBi", registrations(1)).bytes(), "t.dll")) ==
+  CHECK(errors_of(read(test::PeBuilder{}.section(".nvFatBi", registrations(1, 488)).bytes(), "t.dll")) ==
         "t.dll(.nvFatBi+0x0): registers 1 fat binary, and the file holds 0: device code was removed or "
         "overwritten\n");
-  CHECK(errors_of(read(
-            test::PeBuilder{}.section(".nv_fatb", one_cubin()).section(".nvFatBi", registrations(1)).bytes(),
-            "t.dll")) == "");
+  CHECK(errors_of(read(test::PeBuilder{}
+                           .section(".nv_fatb", one_cubin())
+                           .section(".nvFatBi", registrations(1, 488))
+                           .bytes(),
+                       "t.dll")) == "");
 }
 
 TEST_CASE("device code that -flto left in the compiler's own form cannot be judged") {

@@ -98,6 +98,31 @@ TEST_CASE("a registered container that was overwritten is an error, however many
             "code was removed or overwritten\n");
 }
 
+TEST_CASE("a registration that was overwritten is an error") {
+  const std::string damaged =
+      "no registration of a fat binary stands here, and its section holds nothing else: it was removed or "
+      "overwritten, and the runtime never sees its kernels\n";
+  test::ByteWriter whole, twice, small;
+  whole.u32(0x466243b1).u32(1).u64(0).u64(0);
+  twice.u32(0x466243b1).u32(1).u64(0).u64(0).zeros(24);
+  small.u32(0x466243b1).u32(1).zeros(8).u32(0x466243b1).u32(1).zeros(8);  // 32-bit
+  const auto said = [](const test::Bytes& section) {
+    return errors_of(read(ElfBuilder{}
+                              .shared()
+                              .section(".nv_fatbin", FatbinBuilder{}.cubin(80, filler(64)).bytes())
+                              .section(".nvFatBinSegment", section)
+                              .bytes(),
+                          "t.so"));
+  };
+  CHECK(said(whole.bytes()) == "");
+  CHECK(said(test::Bytes(24)) == "t.so(.nvFatBinSegment+0x0): " + damaged);
+  CHECK(said(twice.bytes()) == "t.so(.nvFatBinSegment+0x18): " + damaged);
+  test::Bytes cut = whole.bytes();
+  cut.resize(20);
+  CHECK(said(cut) == "t.so(.nvFatBinSegment+0x0): " + damaged);
+  CHECK(said(small.bytes()).find("registers 2 fat binaries, and the file holds 1") != std::string::npos);
+}
+
 TEST_CASE("the registrations of an object lead to its symbols") {
   // Symbols: none, then one of section 1; a relocation of type "absolute" against it.
   test::ByteWriter symbols, relocations, wrapper;

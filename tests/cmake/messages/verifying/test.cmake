@@ -19,7 +19,7 @@ says("archguard: error: target 'kernel' could not be judged")
 configure(ARGS -UARCHGUARD_EXECUTABLE "-DARGUMENTS=FLEET;fleet.csv" -DSTRIPPED=.nv_fatbin)
 build(FAILS ARGS --clean-first)
 says("archguard: error: <build>/libkernel.so(.nvFatBinSegment+0x0): registers 1 fat binary, and the file holds 0: \
-device code was removed or overwritten fix: build it anew, and keep the sections .nv_fatbin and __nv_relfatbin")
+device code was removed or overwritten fix: build it anew, and keep the sections .nv_fatbin, __nv_relfatbin and .nvFatBinSegment")
 says("archguard: error: target 'kernel' could not be judged")
 configure(ARGS "-DSTRIPPED=.nv_fatbin;.nvFatBinSegment")
 build(FAILS ARGS --clean-first)
