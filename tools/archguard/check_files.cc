@@ -52,6 +52,13 @@ void tell_of_gone(const std::vector<std::string>& paths) {
 
 }  // namespace
 
+Result<Verification> find_of_files(const std::string& parameters, const std::string& files) {
+  ARCHGUARD_TRY(asked, read_files_parameters(parameters));
+  asked.verify.files_from = files;
+  asked.verify.one_build = true;
+  return verification_of(asked.verify);
+}
+
 Result<int> run_check_files(const CheckFilesOptions& options) {
   const std::int64_t began = file_time_now();
   for (const std::string& path : {options.stamp, options.state})
@@ -82,6 +89,8 @@ Result<int> run_check_files(const CheckFilesOptions& options) {
   ARCHGUARD_CHECK(finish_printing());
   if (!options.report.empty())
     ARCHGUARD_CHECK(write_file(options.report, VerifyJson(verification, with_record({}, verification))));
+  ARCHGUARD_CHECK(write_also(options.also, verification));
+  if (!options.attach.empty()) ARCHGUARD_CHECK(attach_page(options.attach, verification));
   if (!options.state.empty()) write_kept_checks(options.state, {keep_check(std::move(state), began, true)});
   const Outcome outcome = outcome_of(verification);
   const bool fails = outcome != Outcome::covered && files.severity == Severity::error;

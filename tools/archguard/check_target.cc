@@ -56,7 +56,7 @@ class Check {
   Status run();
 
   CheckState& state() { return state_; }
-  const Verification& report() const { return report_; }
+  Verification& report() { return report_; }
 
  private:
   struct Asked {
@@ -70,6 +70,8 @@ class Check {
   Status ask_devices();
   Status ask_expected();
   Status ask_needed();
+  void take_devices(const Verification& verification);
+  void take_failures(const Verification& objects);
   // Does any of the files hold device code at all? What cannot be read whole may hold some.
   Result<bool> hold_code(const std::vector<std::string>& paths);
 
@@ -148,6 +150,23 @@ Status Check::ask_devices() {
   return Done{};
 }
 
+void Check::take_devices(const Verification& verification) {
+  report_.devices = verification.devices;
+  report_.classes = verification.classes;
+  report_.excluded = verification.excluded;
+}
+
+// What objects lack, or what of them cannot be read, is a failure of the file that is made of them.
+void Check::take_failures(const Verification& objects) {
+  if (report_.files.empty()) return;
+  FileResult& file = report_.files.front();
+  for (const FileResult& object : objects.files) {
+    const auto& lacking = object.expect.failures;
+    file.expect.failures.insert(file.expect.failures.end(), lacking.begin(), lacking.end());
+    file.errors.insert(file.errors.end(), object.errors.begin(), object.errors.end());
+  }
+}
+
 // Do the objects hold what CUDA_ARCHITECTURES asks for?
 Status Check::ask_expected() {
   std::string list, unknown;
@@ -178,6 +197,7 @@ Status Check::ask_expected() {
   options.target = target_.verify.target;
   passes_cuda_bitcode_ = target_.has_devices && !target_.together && is_linked(target_);
   ARCHGUARD_TRY(asked, ask(options, target_.objects));
+  take_failures(asked.verification);
   if (asked.outcome == Outcome::not_covered || asked.outcome == Outcome::unknown) state_.out += asked.text;
   if (asked.outcome == Outcome::not_covered)
     complain(target_.severity, "lacks code that its CUDA_ARCHITECTURES asks for");
@@ -194,6 +214,7 @@ Status Check::ask_needed() {
   libraries_have_code_ = asked.outcome != Outcome::no_device_code;
   if (libraries_have_code_) state_.out += asked.text;
   Verification& libraries = asked.verification;
+  if (report_.devices.empty()) take_devices(libraries);
   const bool lacking = std::any_of(
       libraries.files.begin(), libraries.files.end(),
       [&](const FileResult& file) { return outcome_of(libraries, file) == Outcome::not_covered; });
@@ -288,9 +309,14 @@ struct Answer {
   bool is_new = false;
 };
 
+Status write_check(const Verification& found, const std::string& report, const std::string& attached) {
+  if (!report.empty()) ARCHGUARD_CHECK(write_file(report, VerifyJson(found, with_record({}, found))));
+  return attached.empty() ? Status(Done{}) : attach_page(attached, found);
+}
+
 // The answer of an earlier check where it holds, else that of a new one.
 Result<Answer> answer(const TargetParameters& target, const std::vector<KeptCheck>& earlier,
-                      const std::string& report) {
+                      const std::string& report, const std::string& attached) {
   const std::int64_t began = file_time_now();
   const std::string question = question_of(target);
   if (const KeptCheck* kept = find_check(earlier, question)) return Answer{*kept, false};
@@ -302,8 +328,7 @@ Result<Answer> answer(const TargetParameters& target, const std::vector<KeptChec
   state.files = std::move(files);
   for (const FileResult& file : check.report().files)
     if (!file.needed_by.empty()) state.libraries.push_back(file.path);
-  if (!report.empty())
-    ARCHGUARD_CHECK(write_file(report, VerifyJson(check.report(), with_record({}, check.report()))));
+  ARCHGUARD_CHECK(write_check(check.report(), report, attached));
   const auto& needed = check.report().needed;
   if (needed) state.places = needed->tried;
   return Answer{keep_check(std::move(state), began, !needed || needed->tried_whole), true};
@@ -317,6 +342,20 @@ bool is_continuous_integration() {
 }
 
 }  // namespace
+
+Result<Verification> find_of_target(const TargetParameters& target) {
+  Check check(target);
+  ARCHGUARD_CHECK(check.run());
+  Verification found = std::move(check.report());
+  const Outcome outcome = outcome_of(found);
+  const bool is_told = outcome == Outcome::not_covered || outcome == Outcome::unknown;
+  if (check.state().failed && !is_told) {
+    if (!found.needed) found.needed.emplace();
+    found.needed->errors.push_back({"target '" + target.target + "'", "fails its check",
+                                    "build the target archguard_verify to read why"});
+  }
+  return found;
+}
 
 Result<int> run_check_target(const CheckTargetOptions& options) {
   if (!options.stamp.empty()) std::remove(options.stamp.c_str());
@@ -338,7 +377,7 @@ Result<int> run_check_target(const CheckTargetOptions& options) {
     ARCHGUARD_CHECK(are_built(target));
     const std::string report =
         options.reports.empty() ? options.report : options.reports + "/" + target.target + ".json";
-    ARCHGUARD_TRY(answered, answer(target, earlier, report));
+    ARCHGUARD_TRY(answered, answer(target, earlier, report, options.attach));
     const CheckState& state = answered.kept.check;
     // Of many, those that are as they were are not told of again, unless they fail.
     const bool is_told = options.post_build ? state.complains : !is_group || answered.is_new || state.failed;

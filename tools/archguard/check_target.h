@@ -1,8 +1,11 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "base/result.h"
+#include "coverage/verification.h"
+#include "target_parameters.h"
 
 namespace archguard {
 
@@ -14,11 +17,19 @@ struct CheckTargetOptions {
   std::string state;        // what each check came to, for the next one that asks the same of the same files
   std::string report;       // JSON, as verify writes it
   std::string reports;      // the same, a file for each target in this folder
+  std::string attach;       // a page for the report of CTest, which is named as its tests name files
   std::string only;         // of several targets this one
   bool post_build = false;  // says nothing when all is well, and lets the link step end well unless `strict`
   bool strict = false;
 };
 Result<int> run_check_target(const CheckTargetOptions& options);
+
+// What such a check finds: of the devices, and where it fails for anything else, what that is. Without
+// devices where it knows none.
+Result<Verification> find_of_target(const TargetParameters& target);
+
+// The same of files that are judged together, as check-files reads them.
+Result<Verification> find_of_files(const std::string& parameters, const std::string& files);
 
 // `archguard check-files`: checks files that are judged together, which `files` lists: what an install step
 // put down, or alternatives.
@@ -28,6 +39,8 @@ struct CheckFilesOptions {
   std::string destdir;               // $DESTDIR, for them
   std::string component;             // the one that is installed alone, or empty
   std::string stamp, state, report;  // as above
+  std::vector<std::string> also;     // FORMAT=FILE: other reports
+  std::string attach;                // as above
 };
 Result<int> run_check_files(const CheckFilesOptions& options);
 
@@ -38,5 +51,14 @@ struct CheckChangesOptions {
   std::string list;
 };
 Result<int> run_check_changes(const CheckChangesOptions& options);
+
+// `archguard check-report`: one page of all checks of a build tree, made anew of what is built by now. `list`
+// has lines, written when CMake generated: "target" or "files" begins a check, "parameters" and "built" name
+// what the two commands above read, and "skip 1" leaves it out.
+struct CheckReportOptions {
+  std::string list;
+  std::vector<std::string> reports;  // FORMAT=FILE
+};
+Result<int> run_check_report(const CheckReportOptions& options);
 
 }  // namespace archguard

@@ -176,6 +176,7 @@ CLI::App* add_check_target(CLI::App& app, CheckTargetOptions& options) {
   command->add_option("--state", options.state);
   command->add_option("--report", options.report);
   command->add_option("--reports", options.reports);
+  command->add_option("--attach", options.attach);
   command->add_option("--only", options.only);
   command->add_flag("--post-build", options.post_build);
   command->add_flag("--strict", options.strict);
@@ -191,6 +192,14 @@ CLI::App* add_check_files(CLI::App& app, CheckFilesOptions& options) {
   command->add_option("--stamp", options.stamp);
   command->add_option("--state", options.state);
   command->add_option("--report", options.report);
+  add_each(*command, "--also", options.also, "FORMAT=FILE", "");
+  command->add_option("--attach", options.attach);
+  return command;
+}
+
+CLI::App* add_check_report(CLI::App& app, CheckReportOptions& options) {
+  CLI::App* command = add_hidden(app, "check-report", options.list);
+  add_each(*command, "--report", options.reports, "FORMAT=FILE", "");
   return command;
 }
 
@@ -252,6 +261,8 @@ int main(int argc, char** argv) {
   CheckChangesOptions changes_options;
   const CLI::App* check_target = add_check_target(app, target_options);
   const CLI::App* check_files = add_check_files(app, files_options);
+  CheckReportOptions check_report_options;
+  const CLI::App* check_report = add_check_report(app, check_report_options);
   const CLI::App* check_changes = add_hidden(app, "check-changes", changes_options.list);
 
   try {
@@ -271,6 +282,7 @@ int main(int argc, char** argv) {
     if (report->parsed()) return finish(run_report(report_options));
     if (check_target->parsed()) return finish(run_check_target(target_options));
     if (check_files->parsed()) return finish(run_check_files(files_options));
+    if (check_report->parsed()) return finish(run_check_report(check_report_options));
     if (check_changes->parsed()) return finish(run_check_changes(changes_options));
   } catch (const std::bad_alloc&) {
     print_error({{}, "not enough memory for an image of these files", {}});

@@ -140,6 +140,21 @@ Result<WantedReports> reports_of(const ReportFormat& format, const std::string& 
   return wanted;
 }
 
+Status write_also(const std::vector<std::string>& reports, const Verification& verification) {
+  for (const std::string& text : reports) {
+    ARCHGUARD_TRY(file, read_report_option(text));
+    ARCHGUARD_CHECK(
+        write_file(file.path, *file.format->verify(verification, options_of_reports({}, verification))));
+  }
+  return Done{};
+}
+
+Status attach_page(const std::string& path, const Verification& verification) {
+  ARCHGUARD_CHECK(write_also({"html=" + path}, verification));
+  print("<DartMeasurementFile name=\"ArchGuard\" type=\"file\">" + path + "</DartMeasurementFile>\n");
+  return finish_printing();
+}
+
 ReportOptions with_record(ReportOptions options, const Verification& verification) {
   options.record = record_of(verification, ARCHGUARD_VERSION, options.hint_scope);
   options.record_of_file = record_of_file;

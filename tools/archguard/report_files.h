@@ -33,6 +33,12 @@ Result<WantedReports> reports_of(const ReportFormat& format, const std::string& 
 // place for a summary (GITHUB_STEP_SUMMARY), the format github adds it there.
 Status write_all(const WantedReports& wanted, const Verification& verification, const ReportOptions& options);
 
+// Reports of a check in a build, each FORMAT=FILE.
+Status write_also(const std::vector<std::string>& reports, const Verification& verification);
+
+// Writes the page of a check that CTest runs, and names it so that CTest puts it beside the test's result.
+Status attach_page(const std::string& path, const Verification& verification);
+
 // What a document needs so that `archguard report` can join it with others.
 ReportOptions with_record(ReportOptions options, const Verification& verification);
 

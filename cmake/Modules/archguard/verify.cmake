@@ -70,6 +70,16 @@ and is not linked anew each time; the default build then fails by the check itse
 environment has ``CI`` set, the step fails: make removes the file then, and ninja links it again. CMake has no such step for
 an object library or a target of another folder: these are checked by the default build and by ``archguard_verify`` alone.
 
+The target ``archguard_report`` looks at what is built by then, whether it passed its checks or not, and writes ``archguard/report.html`` of the
+build folder, a page with each file and device, and ``archguard/report.xml``, the same as JUnit; with several configurations ``report-<config>``. It builds
+nothing else, and ends well whatever it finds::
+
+  cmake --build build; cmake --build build --target archguard_report
+
+A target that is not built is an error in it. Checks of other devices or other policies than those before, where both cannot stand in one table, have
+pages of their own: ``report-2.html`` and so on. The tests that ``TEST`` adds attach the page of their target (``DartMeasurementFile``), which CDash shows
+beside the test.
+
 For packagers, from the cache or the environment: ``ARCHGUARD_VERIFY=error|warn|off``, ``ARCHGUARD_DRIVER=error|warn``,
 ``ARCHGUARD_PARTLY=error|warn|off``, ``ARCHGUARD_EMBEDDED=error|warn|off``, ``ARCHGUARD_FLEET``, ``ARCHGUARD_EXECUTABLE`` (the archguard to run), ``ARCHGUARD_VERDICTS`` (a folder of kept verdicts).
 #]=======================================================================]

@@ -14,6 +14,9 @@ those it left out. Images that files hold as data are warned of where none fits 
 Of the files that match one glob of ``ANY_OF``, a device needs one, as with ``archguard_verify``. A component that is installed
 alone and holds device code is to hold files of each glob.
 
+What the last install step found stands in ``archguard/install-report.html`` of the build folder of the calling folder, and as JUnit in
+``archguard/install-report.xml``; with several configurations ``install-report-<config>``, and of a second call ``install-report-2``.
+
 Call it behind the last ``install()`` and ``add_subdirectory()`` of the project: the install step keeps their order, and
 what comes later is not seen. A component that is installed alone is checked, too (CMake 3.21 and newer).
 #]=======================================================================]
@@ -21,6 +24,7 @@ include_guard(GLOBAL)
 
 include("${CMAKE_CURRENT_LIST_DIR}/detail/arguments.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/detail/check.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/verify_target.cmake")
 
 # Deferred to the end of the configure step.
 function(_archguard_check_parallel_install)
@@ -76,6 +80,8 @@ function(archguard_verify_install)
   endif()
   _archguard_cmake_string(script "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/detail/run_verify_install.cmake")
   _archguard_cmake_string(base "${base}")
+  _archguard_check_name(name "install-report")
+  _archguard_cmake_string(report "${CMAKE_CURRENT_BINARY_DIR}/archguard/${name}")
   # No generator expressions: whether they count in here hangs on a policy of the project's (CMP0087).
-  install(CODE "include(${script})\n_archguard_verify_installed(${base} ${multi_config})" ${components})
+  install(CODE "include(${script})\n_archguard_verify_installed(${base} ${report} ${multi_config})" ${components})
 endfunction()

@@ -2,8 +2,8 @@
 # CMAKE_INSTALL_MANIFEST_FILES, without $DESTDIR. A function, since the script's variables are the project's.
 
 # <base>.json is what is asked; <base>.program names the archguard to ask, of each configuration where `multi_config`; and
-# <base>.txt gets the files.
-function(_archguard_verify_installed base multi_config)
+# <base>.txt gets the files, <report>.html and <report>.xml what was found of them.
+function(_archguard_verify_installed base report multi_config)
   set(config "")
   if(multi_config)
     set(config "-${CMAKE_INSTALL_CONFIG_NAME}")
@@ -21,6 +21,7 @@ function(_archguard_verify_installed base multi_config)
   message(STATUS "ArchGuard: verifying what was installed")
   execute_process(COMMAND "${program}" check-files "${base}.json" --files "${base}.txt" --installed
       --destdir "${destdir}" --component "${CMAKE_INSTALL_COMPONENT}"
+      --also "html=${report}${config}.html" --also "junit=${report}${config}.xml"
     WORKING_DIRECTORY "${folder}" RESULT_VARIABLE status)
   if(NOT status MATCHES "^[0-9]+$")
     message("archguard did not run: ${program}: ${status}")

@@ -2,6 +2,7 @@
 include_guard(GLOBAL)
 
 include("${CMAKE_CURRENT_LIST_DIR}/check.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/report_checks.cmake")
 
 # Adds the rule that asks which devices the targets' files cover, some of them as alternatives.
 function(_archguard_verify_any_of targets number)
@@ -21,8 +22,9 @@ function(_archguard_verify_any_of targets number)
   file(GENERATE OUTPUT "${base}.built" CONTENT "$<JOIN:${files},\n>\n")
   _archguard_add_check("${name}" "${base}" "alternatives" ${number} TARGETS ${targets} DEPENDS "${parameters}" ${files}
     COMMAND check-files "${parameters}" --files "${base}.built" --report "${base}.report.json")
+  _archguard_report_check("archguard_verify_${name}" files "${parameters}" "${base}.built")
   _archguard_check(check ${number} ARCHGUARD TEST)
   if(check_TEST)
-    _archguard_add_test("${name}" "${check_ARCHGUARD}" check-files "${parameters}" --files "${base}.built")
+    _archguard_add_test("${name}" "${check_ARCHGUARD}" check-files "${parameters}" --files "${base}.built" --attach "${base}.html")
   endif()
 endfunction()

@@ -1,7 +1,7 @@
 # Without any device: do the objects hold what CUDA_ARCHITECTURES asks for?
 needs_nvcc(13.0)
 
-configure(ARGS "-DLIST=80-real;90" -DLAUNCHER=)
+configure(ARGS "-DLIST=80-real;90" -DLAUNCHER= -DARGUMENTS=)
 warns("archguard_verify: no devices are known in CMakeLists.txt, so nothing is proved of them, only that what was built holds \
 what CUDA_ARCHITECTURES asks for; give FLEET <file>, or call archguard_select_architectures before")
 build()
@@ -25,4 +25,16 @@ if(CMAKE_VERSION VERSION_GREATER_EQUAL 3.23)
   configure(ARGS -DLIST=all-major -DLAUNCHER=)
   build()
   says("archguard: target 'app' holds what its CUDA_ARCHITECTURES asks for")
+endif()
+
+# The report of the build names what objects lack, too, though the device is covered.
+configure(ARGS "-DLIST=80-real;90" "-DLAUNCHER=${SOURCE}/lose_90" "-DARGUMENTS=FLEET;a100.csv")
+build(FAILS ARGS --clean-first)
+build(ARGS --target archguard_report)
+says("html: not covered: ")
+file(GLOB report "${BUILD}/archguard/report*.xml")
+file(READ "${report}" text)
+string(FIND "${text}" "lacks SASS of sm_90" at)
+if(at EQUAL -1)
+  message(FATAL_ERROR "not in ${report}:\n${text}")
 endif()
