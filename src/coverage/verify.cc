@@ -76,7 +76,6 @@ bool may_hold_code(const FatbinCode& code) {
 // An image that the file holds as data.
 void add_bare_file(const DeviceObject& object, const FatbinCode& code, EmbeddedPolicy policy,
                    BareImages& bare, FileResult& result) {
-  if (code.images.front().entry.optix) ++result.optix;
   if (policy == EmbeddedPolicy::off) return;
   result.has_code |= asks_as_embedded(code);
   result.errors.insert(result.errors.end(), code.errors.begin(), code.errors.end());
@@ -158,6 +157,7 @@ FileResult verify_file(const DeviceCode& code, const ByteSource& file, const std
       contents.linked = contents.linked || (role != nullptr && is_joined(code, *role));
       if (role != nullptr) links.note(*role, object, contents);
       result.has_fatbins = true;
+      for (const Image& image : contents.images) result.optix += image.entry.optix;
       if (data.holds(i) && is_ltoir_alone(contents)) contents = as_bare_ltoir(std::move(contents));
       if (contents.fatbin.bare) {
         add_bare_file(object, contents, request.policy.embedded, bare, result);

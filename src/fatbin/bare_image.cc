@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "fatbin/format.h"
+#include "fatbin/optix_ptx.h"
 #include "image/cubin.h"
 #include "image/ptx_text.h"
 
@@ -66,6 +67,7 @@ Result<Fatbin> read_bare_ptx(const ByteSource& source) {
   entry.kind = EntryKind::ptx;
   entry.kind_code = kKindPtx;
   entry.ptx_isa = version;
+  entry.optix = is_for_optix(source);
   if (const auto arch = parse_ptx_target(head.target))
     entry.arch = *arch;
   else

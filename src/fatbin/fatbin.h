@@ -35,7 +35,7 @@ struct FatbinEntry {
       0;  // bytes that the file holds of it: the compressed size where it is compressed
   std::uint64_t uncompressed_size = 0;  // equals stored_size for a raw one
   std::string identifier;               // the source's name, with -G or -lineinfo
-  bool optix = false;  // PTX that OptiX compiles (it calls _optix_…), not the driver's module loader
+  bool optix = false;  // PTX that OptiX compiles (optix_ptx.h), not the driver's module loader
   // clang-linker-wrapper makes SASS of its own arch of it and nothing else: PTX, and LLVM's bitcode
   // (-foffload-lto), whose kind is `ltoir`, too.
   bool own_arch = false;

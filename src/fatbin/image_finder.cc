@@ -21,7 +21,6 @@ constexpr std::size_t kStep = 1024;                                     // of a 
 constexpr std::uint64_t kModuleMost = std::uint64_t{64} * 1024 * 1024;  // each part of a file may end in one
 constexpr std::uint64_t kEntryHeaderSeen = 256;                         // the largest seen has 144 bytes
 constexpr std::size_t kNvvmHead = 1024;                                 // far larger than any seen: 60 bytes
-constexpr std::string_view kOptix = "_optix_";
 
 Error at_offset(std::uint64_t offset, std::string what) {
   return Error{hex(offset), std::move(what), {}};
@@ -139,20 +138,15 @@ ImageFinder::Ptx ImageFinder::ptx_at(std::uint64_t begin, std::uint64_t at, std:
   if (before == Before::comment) return none;
 
   PtxEnd module;
-  bool optix = false, ended = false;
+  bool ended = false;
   const std::uint64_t stop = std::min(end, start + kModuleMost);
   std::uint64_t next = start;
   for (std::size_t step = kStep; next < stop && !ended; step = std::min(step * 4, kFinderWindow)) {
-    const std::uint64_t overlap = std::min<std::uint64_t>(next - start, kOptix.size() - 1);
-    const std::uint64_t count = std::min<std::uint64_t>(step - overlap, stop - next);
-    const auto bytes = text_.at(next - overlap, static_cast<std::size_t>(overlap + count));
+    const std::uint64_t count = std::min<std::uint64_t>(step, stop - next);
+    const auto bytes = text_.at(next, static_cast<std::size_t>(count));
     if (!bytes) return none;  // the file shrank: whoever reads images says so
-    const std::string_view text = bytes->text();
-    ended = module.take(text.substr(static_cast<std::size_t>(overlap)));
+    ended = module.take(bytes->text());
     next += count;
-    const auto optix_at = text.find(kOptix);
-    optix = optix ||
-            (optix_at != std::string_view::npos && next - count - overlap + optix_at < start + module.size());
   }
   const bool whole = module.whole() && (ended || stop == end);
   const std::uint64_t behind = std::max(start + module.size(), at + 1);
@@ -170,7 +164,6 @@ ImageFinder::Ptx ImageFinder::ptx_at(std::uint64_t begin, std::uint64_t at, std:
     const auto mark = text_.at(start - kMark.size(), kMark.size());
     if (mark && mark->text() == kMark) fatbin->entries[0].unknown = "a byte order mark stands before it";
   }
-  fatbin->entries[0].optix = optix;
   return {place(std::move(*fatbin), start), behind};
 }
 

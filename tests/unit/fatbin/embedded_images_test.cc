@@ -204,6 +204,18 @@ TEST_CASE("PTX that OptiX compiles is told apart") {
     std::string long_ptx = ".version 9.0\n.target sm_80\n.entry k() {" + std::string(more, ' ');
     long_ptx += "_optix_}";
     CHECK(found_in(long_ptx) == "ptx 80 at 0x0 of " + hex(long_ptx.size()) + " optix; ");
+    long_ptx.replace(long_ptx.find("_optix_"), 8, "}.entry\n __continuation_callable__f() { }");
+    CHECK(found_in(long_ptx) == "ptx 80 at 0x0 of " + hex(long_ptx.size()) + " optix; ");
+  }
+  // What calls nothing of OptiX: its name alone tells.
+  for (const std::string program :
+       {"__raygen__", "__miss__", "__closesthit__", "__anyhit__", "__intersection__", "__exception__",
+        "__direct_callable__", "__continuation_callable__"}) {
+    const std::string named = ".version 6.0\n.target sm_50\n.entry " + program + "dr() { ret; }";
+    CHECK(found_in(named) == "ptx 50 at 0x0 of " + hex(named.size()) + " optix; ");
+    const std::string other =
+        ".version 6.0\n.target sm_50\n.entry my" + program + "() { ret; } // " + program;
+    CHECK(found_in(other).find("optix") == std::string::npos);
   }
 }
 
