@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "elf/elf.h"
 #include "image/cubin.h"
+#include "image/cubin_damage.h"
 #include "image/image.h"
 #include "image/sass.h"
 #include "image/symbol_name.h"
@@ -83,7 +84,8 @@ class CubinReader {
         ARCHGUARD_CHECK(look_at(section));
         apply_compat(in_.part(section.offset, section.size), cubin_);
       }
-      if (section.type == kKernelInfo) ARCHGUARD_CHECK(add_parameters(section, code));
+      ARCHGUARD_CHECK(check_damage(i, section));
+      if (section.type == kKernelInfo) add_parameters(section, code);
       add_own(i, section);
       if (section.type == 0 || section.type == kElfNoBits || section.type >= kElfMachineTypes) continue;
       if (!in_.holds(section.offset, section.size))
@@ -254,11 +256,26 @@ class CubinReader {
     second_[in_.u32(symbols.offset + at)] += section.size;
   }
 
-  Status add_parameters(const ElfSection& section, ImageKernels& code) {
-    if (!starts_with(name_of(section), kKernelInfoSection)) return Done{};
+  Status check_damage(std::uint64_t index, const ElfSection& section) {
+    if (section.size == 0 || section.type == 0) return Done{};
+    if (name_of(section).empty())
+      return Error{{}, "section " + std::to_string(index) + " of the cubin has no name", {}};
+    const bool relocations = section.type == kElfRelocations || section.type == kElfRelocationsWithAddends;
+    if (section.type != kKernelInfo && !relocations) return Done{};
     ARCHGUARD_CHECK(look_at(section));
+    const ByteView bytes = in_.part(section.offset, section.size);
+    const auto at =
+        relocations ? find_empty_relocation(bytes, section.type, header_.is64) : find_broken_attribute(bytes);
+    if (!at) return Done{};
+    return Error{{},
+                 "section '" + whole_name_of(section) + "' of the cubin has " +
+                     (relocations ? "zeros for a relocation" : "no attribute") + " at " + hex(*at),
+                 {}};
+  }
+
+  void add_parameters(const ElfSection& section, ImageKernels& code) const {
+    if (!starts_with(name_of(section), kKernelInfoSection)) return;
     code.parameters = std::max(code.parameters, parameters_in(in_.part(section.offset, section.size)));
-    return Done{};
   }
 
   // Up to the last NUL, so that each text in it has an end.

@@ -1,0 +1,28 @@
+#include "image/cubin_damage.h"
+
+#include <algorithm>
+
+namespace archguard {
+
+std::optional<std::uint64_t> find_broken_attribute(ByteView section) {
+  const Cursor in(section);
+  for (std::uint64_t at = 0; at < section.size;) {
+    const std::uint8_t form = in.u8(at);
+    if (form < 1 || form > 4 || !in.holds(at, 4)) return at;
+    const std::uint64_t size = 4 + (form == 4 ? in.u16(at + 2) : 0U);
+    if (!in.holds(at, size)) return at;
+    at += size;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::uint64_t> find_empty_relocation(ByteView section, std::uint32_t type, bool is64) {
+  const std::uint64_t word = is64 ? 8 : 4, size = word * (type == kElfRelocationsWithAddends ? 3 : 2);
+  for (std::uint64_t at = 0; at + size <= section.size; at += size) {
+    const std::uint8_t* entry = section.data + at;
+    if (std::all_of(entry, entry + size, [](std::uint8_t byte) { return byte == 0; })) return at;
+  }
+  return std::nullopt;
+}
+
+}  // namespace archguard

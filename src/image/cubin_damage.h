@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "base/bytes.h"
+#include "elf/elf.h"
+
+namespace archguard {
+
+// Zeros where the tools write none: what a page that was never written leaves of a cubin. Each gives the
+// offset within the section, nothing where it finds none.
+
+// Of `.nv.info` and `.nv.info.<kernel>`: a record whose form is not 1 to 4 (docs/reference/fatbin.md), or
+// that is cut off.
+std::optional<std::uint64_t> find_broken_attribute(ByteView section);
+// Of SHT_REL and SHT_RELA: a relocation of type 0 at offset 0, which moves nothing.
+std::optional<std::uint64_t> find_empty_relocation(ByteView section, std::uint32_t type, bool is64);
+
+}  // namespace archguard
