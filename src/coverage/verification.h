@@ -44,6 +44,7 @@ struct Verification {
   PassedOver passed_over;               // without it, no file is known to hold no device code
   std::optional<NeededOutcome> needed;  // nothing where nobody asked
   bool expects = false;                 // images were expected (--expect)
+  std::vector<Error> owner_errors;      // lists of packages that could not be read, or say what cannot be
 };
 
 // A device whose capability is not known cannot be judged; one that the environment hides, or

@@ -15,6 +15,7 @@
 #include "coverage/library_census.h"
 #include "coverage/waivers.h"
 #include "device/device_list.h"
+#include "installed/package.h"
 
 namespace archguard {
 
@@ -166,6 +167,7 @@ struct FileResult {
   // Of alternatives, or needed by such alone: its failures are none by themselves. See any_of.h.
   bool alternative = false;
   std::vector<std::size_t> libraries = {};  // `needs` as indices of files
+  std::optional<Package> package = {};      // that it belongs to, where one is known; nothing rests on it
 };
 
 struct VerifyRequest {

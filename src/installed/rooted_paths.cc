@@ -10,7 +10,7 @@ namespace archguard::installed {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::size_t kLinksMost = 40;         // as Linux has it
+constexpr std::size_t kRootLinksMost = 40;         // as Linux has it
 constexpr std::size_t kFoldersKept = 100'000;  // that were looked at once
 
 std::string without_slash(std::string path) {
@@ -63,7 +63,7 @@ std::string RootedPaths::real(const std::string& inside) const {
       done += "/" + part;
       continue;
     }
-    if (++links > kLinksMost) return inside;
+    if (++links > kRootLinksMost) return inside;
     if (starts_with(target, "/")) done.clear();
     push(target);
   }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "coverage/verify.h"
+#include "installed/package.h"
 #include "kept/identity.h"
 
 // The fields of all that is written to a record, in their order. Each struct is taken apart by a structured
@@ -52,6 +53,15 @@ constexpr bool is_known(FailureCause value) {
   }
   return false;
 }
+constexpr bool is_known(PackageManager value) {
+  switch (value) {
+    case PackageManager::pip:
+    case PackageManager::dpkg:
+    case PackageManager::conda:
+      return true;
+  }
+  return false;
+}
 
 ARCHGUARD_FIELDS(Version, major, minor)
 ARCHGUARD_FIELDS(ComputeCapability, major, minor)
@@ -81,9 +91,10 @@ ARCHGUARD_FIELDS(DeviceResult, coverage, containers, kernels, variables, partly,
                  hollow_fix, fix)
 ARCHGUARD_FIELDS(ExpectFailure, place, where, absent, found)
 ARCHGUARD_FIELDS(ExpectResult, fatbins, specific, failures)
+ARCHGUARD_FIELDS(Package, name, version, manager)
 ARCHGUARD_FIELDS(FileResult, path, member, has_fatbins, has_code, opened, named, needed_by, by_linker,
                  library, objects, devices, expect, errors, warnings, runtime_code, optix, needs, found_under,
-                 any_of, alternative, libraries)
+                 any_of, alternative, libraries, package)
 
 // ---- of a question; written alone ----
 

@@ -2,6 +2,7 @@
 
 #include "base/json.h"
 #include "device/device_json.h"
+#include "installed/package.h"
 #include "report/error_json.h"
 #include "report/names.h"
 
@@ -82,6 +83,12 @@ class VerifyJsonWriter {
     json_.text("reason", excluded.reason);
     json_.known_or_null("first_toolkit", excluded.first_toolkit);
     json_.known_or_null("last_toolkit", excluded.last_toolkit);
+  }
+
+  void members(const Package& package) {
+    json_.text("name", package.name);
+    json_.text_or_null("version", package.version);
+    json_.message("owner", name_of(package.manager));
   }
 
   void members(const FatbinPlace& place) {
@@ -252,6 +259,7 @@ class VerifyJsonWriter {
     json_.text("path", file.path);
     json_.text_or_null("member", file.member);
     json_.message("verdict", name_of(outcome));
+    if (file.package) object("package", *file.package);
     json_.flag("objects", file.objects);
     json_.begin_list("results");
     if (outcome != Outcome::no_device_code)  // of which nothing can be said

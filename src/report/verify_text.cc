@@ -21,6 +21,7 @@
 #include "report/for_others_text.h"
 #include "report/left_out.h"
 #include "report/names.h"
+#include "report/package_sums.h"
 #include "report/tables.h"
 
 namespace archguard {
@@ -50,7 +51,7 @@ class Writer {
         line(fmt::format("archguard: note: {}: holds {} for OptiX, which compiles it: not judged",
                          name_of(file),
                          count_of(file.optix, "piece of PTX or OptiX-IR", "pieces of PTX or OptiX-IR")));
-      if (file.named || outcome_of(all_, file) != Outcome::no_device_code)
+      if ((file.named && !is_found(file)) || outcome_of(all_, file) != Outcome::no_device_code)
         write_file(file, &file - all_.files.data());
       else
         ++(!file.needed_by.empty() ? libraries : file.has_fatbins ? without_kernels : passed_over);
@@ -60,7 +61,6 @@ class Writer {
     if (!all_.passed_over.empty()) out_ += passed_over_text(all_.passed_over);
     for (const AnyOf& group : all_.any_of) out_ += any_of_text(all_, group, options_.style);
     if (tabled_) out_ += table_of_files(all_, options_.style, options_.columns);
-    write_total();
     out_ += pickable_text(pickable_images(all_));
     if (libraries != 0 && !options_.brief)
       line(count_of(libraries, "needed library", "needed libraries") + " without device code");
@@ -100,39 +100,32 @@ class Writer {
             fmt::format("{}: no toolkit up to CUDA {} knows such a device; it is judged by the general rules",
                         devices_of(i), to_string(newest_known_toolkit().version)),
             {});
+    if (!options_.brief) {
+      for (const Error& error : all_.owner_errors) line("archguard: note: " + error.text());
+      out_ += package_sums(all_, options_.style, options_.full);
+    }
+    write_total();
     return std::move(out_);
   }
 
  private:
-  // Of a folder: what became of its files.
+  // Of a folder, a wheel or several files: what became of them.
   void write_total() {
-    std::size_t covered = 0, not_covered = 0, unknown = 0, groups = 0;
-    const auto count = [&](Outcome outcome) {
-      covered += outcome == Outcome::covered ? 1 : 0;
-      not_covered += outcome == Outcome::not_covered ? 1 : 0;
-      unknown += outcome == Outcome::unknown ? 1 : 0;
-    };
+    OutcomeCounts counts;
+    std::size_t groups = 0;
     for (const FileResult& file : all_.files)
-      if (!file.alternative && (tabled_ || (!file.named && file.needed_by.empty())))
-        count(outcome_of(all_, file));
-    const std::size_t files = covered + not_covered + unknown;
+      if (!file.alternative && (tabled_ || is_found(file))) counts.add(outcome_of(all_, file));
+    const std::size_t files = counts.total();
     for (const AnyOf& group : all_.any_of) {
       if (group.files.size() < 2) continue;
       ++groups;
-      count(outcome_of(all_, group));
+      counts.add(outcome_of(all_, group));
     }
-    if (files == 0) return;
-    if (files + groups < 2) return;
+    if (files == 0 || files + groups < 2) return;
     const std::string with =
         groups == 0 ? "" : " and " + count_of(groups, "group of alternatives", "groups of alternatives");
     std::vector<Shown> parts = {count_of(files, "file") + with + ": "};
-    const auto add = [&](const Shown& part) {
-      if (parts.size() > 1) parts.emplace_back(", ");
-      parts.push_back(part);
-    };
-    if (covered != 0) add(options_.style.good(fmt::format("{} covered", covered)));
-    if (not_covered != 0) add(options_.style.error(fmt::format("{} not covered", not_covered)));
-    if (unknown != 0) add(options_.style.error(fmt::format("{} unknown", unknown)));
+    for (Shown& part : shown(counts, options_.style)) parts.push_back(std::move(part));
     line(parts);
   }
 
@@ -144,6 +137,11 @@ class Writer {
   void warn(const std::string& text, const std::string& fix) {
     line({options_.style.warning("archguard: warning: "), text});
     detail("fix", fix);
+  }
+
+  // In a folder, a list or a zip file.
+  static bool is_found(const FileResult& file) {
+    return (!file.named || !file.member.empty()) && file.needed_by.empty();
   }
 
   static std::string name_of(const FileResult& file) { return object_name(file.path, file.member); }
@@ -316,15 +314,16 @@ class Writer {
       line(fmt::format("{}: {}", name_of(file), file.has_fatbins ? "no kernels" : "no device code"));
       return;
     }
-    if (!file.errors.empty())
+    const bool is_gone = !file.opened && !file.errors.empty() && file.errors.front().where == file.path;
+    if (!file.errors.empty() && !is_gone)  // of which the error says it all
       line(fmt::format("{}: not read whole, so nothing counts as covered", name_of(file)));
     const std::string name = name_of(file) + (file.needed_by.empty() ? "" : ", needed by " + file.needed_by) +
                              (file.by_linker ? ", found where the linker did" : "");
     std::vector<Coverage> classes;
     for (const DeviceResult& result : file.devices) classes.push_back(result.coverage);
     const auto [text, excluded] = covered_text(all_, classes);
-    if (tabled_) {
-      // It stands in the table of all files.
+    if (tabled_ || !file.errors.empty()) {
+      // It stands in the table of all files, or is known not to count.
     } else if (file.alternative && !text.empty())
       line(fmt::format("{}: {}{}, {}", name, text, excluded, globs_text(all_, file)));
     else if (!text.empty())

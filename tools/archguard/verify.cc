@@ -6,6 +6,7 @@
 #include "base/printable.h"
 #include "base/write_file.h"
 #include "commands.h"
+#include "file_owners.h"
 #include "files.h"
 #include "image/demangle.h"
 #include "judge_files.h"
@@ -124,6 +125,7 @@ std::string verification_text(const Verification& verification, const VerifyOpti
 Result<int> run_verify(const VerifyOptions& options) {
   ARCHGUARD_TRY(wanted, reports_of(*options.format, options.output, options.reports));
   ARCHGUARD_TRY(verification, verification_of(options));
+  find_owners(verification, options.where.sysroot);
   ReportOptions report = report_options(options);
   if (!options.needed_only)
     report.no_binary = printable(no_binary_text(options.paths, options.files_from)) + "\n";
