@@ -104,7 +104,8 @@ std::vector<DeviceClass> classes_of(const DeviceList& devices) {
 }
 
 FileResult verify_file(const DeviceCode& code, const ByteSource& file, const std::string& path,
-                       const VerifyRequest& request, Waivers& waivers, const AskElsewhere& elsewhere) {
+                       const VerifyRequest& request, Waivers& waivers, const AskElsewhere& elsewhere,
+                       const OnJudged& on_judged) {
   FileResult result;
   result.library = request.policy.scope == Scope::library;
   result.path = path;
@@ -127,6 +128,7 @@ FileResult verify_file(const DeviceCode& code, const ByteSource& file, const std
   FatbinCodeReader codes(code, file);
   BareImages bare;
   const auto judge_one = [&](const DeviceObject& object, const FatbinCode& contents, const LinkRole* role) {
+    if (on_judged) on_judged(object, contents);
     result.has_code |= may_hold_code(contents);
     result.errors.insert(result.errors.end(), contents.errors.begin(), contents.errors.end());
     add_warnings(contents, result.warnings);
@@ -160,6 +162,7 @@ FileResult verify_file(const DeviceCode& code, const ByteSource& file, const std
       for (const Image& image : contents.images) result.optix += image.entry.optix;
       if (data.holds(i) && is_ltoir_alone(contents)) contents = as_bare_ltoir(std::move(contents));
       if (contents.fatbin.bare) {
+        if (on_judged) on_judged(object, contents);
         add_bare_file(object, contents, request.policy.embedded, bare, result);
         continue;
       }

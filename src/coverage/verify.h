@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -170,6 +171,9 @@ struct FileResult {
   std::optional<Package> package = {};      // that it belongs to, where one is known; nothing rests on it
 };
 
+// Told of each fat binary as it is judged: several that stand as data and are taken for one are one.
+using OnJudged = std::function<void(const DeviceObject& object, const FatbinCode& code)>;
+
 struct VerifyRequest {
   std::vector<DeviceClass> classes;
   std::vector<ExpectedImage> expected;  // empty: nothing is expected
@@ -179,6 +183,7 @@ struct VerifyRequest {
 // Judges one file for all classes of devices, fat binary by fat binary: memory stays at one image.
 // `elsewhere` is asked where a driver lacks a function that the file calls; empty where nobody can tell.
 FileResult verify_file(const DeviceCode& code, const ByteSource& file, const std::string& path,
-                       const VerifyRequest& request, Waivers& waivers, const AskElsewhere& elsewhere = {});
+                       const VerifyRequest& request, Waivers& waivers, const AskElsewhere& elsewhere = {},
+                       const OnJudged& on_judged = {});
 
 }  // namespace archguard

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/json.h"
 #include "base/text_source.h"
 #include "coverage/fatbin_code.h"
 #include "fatbin/fatbin.h"
@@ -38,6 +40,7 @@ struct InspectLook {  // of the text
   std::optional<std::size_t> top;  // of them, so many
   bool kernels = false;
   Style style;
+  std::function<void(JsonWriter&)> members = {};  // further ones of the JSON document
 };
 
 std::unique_ptr<InspectWriter> inspect_json(TextSink& sink, const InspectLook& look);

@@ -84,6 +84,7 @@ class InspectJson final : public InspectWriter {
     json_.texts("warnings", warnings_);
     json_.texts("passed_over", paths_of(passed_over));
     if (look_.costs) write_costs(costs_.ranking(look_.top), json_);
+    if (look_.members) look_.members(json_);
     json_.end();
     sink_.flush();
   }

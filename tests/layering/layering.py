@@ -16,8 +16,8 @@ PROGRAMS = {"tools/arch_probe": ["base", "compat", "device", "select"], "tools/a
 # device and select, is compiled while a consumer's CMake configures: it needs none.
 THIRD_PARTY = {
     r"CLI/": ["tools/archguard"],
-    r"fmt/": ["src/report", "tools/archguard"],
-    r"nlohmann/": ["src/installed", "tools/archguard"],
+    r"fmt/": ["src/diff", "src/report", "tools/archguard"],
+    r"nlohmann/": ["src/diff", "src/installed", "tools/archguard"],
     r"zstd": ["src/fatbin"],
     r"lz4": ["src/fatbin"],
     r"zlib\.h": ["src/host"],
@@ -186,7 +186,7 @@ CASES = [
      'tools/arch_probe/main.cc:1: tools/arch_probe may not include "fatbin/fatbin.h" (it may include base, compat, '
      'device, select)'),
     ("src/select/a.cc", "#include <nlohmann/json.hpp>\n",
-     "src/select/a.cc:1: src/select may not include <nlohmann/json.hpp> (for src/installed, tools/archguard)"),
+     "src/select/a.cc:1: src/select may not include <nlohmann/json.hpp> (for src/diff, src/installed, tools/archguard)"),
     ("src/device/a.cc", "#include <cuda.h>\n", "src/device/a.cc:1: src/device may not include <cuda.h> (for nobody)"),
     ("src/select/a.cc", 'auto h = dlopen("x", 1);\n', "src/select/a.cc:1: 'dlopen(' opens a driver (only src/device)"),
     ("src/report/a.cc", '/* one\ntwo */ std::fprintf(stderr, "x");\n',

@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "coverage/verification.h"
+#include "diff/diff_report.h"
 #include "installed.h"
 #include "report/formats.h"
 
@@ -32,6 +33,10 @@ struct InspectOptions {
   std::string by = "arch";
   std::string sort = "name";       // of kernels
   std::optional<std::size_t> top;  // the largest, so many
+  // Also what verify says of each device of the table, and of these: what diff compares.
+  bool coverage = false;
+  std::vector<std::string> fleets, devices;
+  std::string scope = "fatbin", embedded = "warn";
   const ReportFormat* format = &report_formats().front();
 };
 
@@ -42,6 +47,7 @@ struct VerifyOptions {
   bool one_build = false;           // these belong together: any_of takes them as files of one folder
   std::vector<std::string> fleets;
   std::vector<std::string> devices;
+  std::optional<DeviceList> given;  // further ones
   bool this_machine = false;
   std::vector<std::string> environment;
   std::string expect;
@@ -82,10 +88,22 @@ struct ReportCommandOptions {
   bool full = false;
 };
 
+struct DiffOptions {
+  std::vector<std::string> paths;  // OLD and NEW; with two fleets, files
+  std::vector<std::string> fleets;
+  std::vector<std::string> devices;
+  std::string fleet_from, fleet_to;
+  std::string grow;  // in percent
+  std::string scope = "fatbin";
+  std::string embedded = "warn";
+  const DiffFormat* format = &diff_formats().front();
+};
+
 // The exit code, or the error that kept the command from answering (exit 2).
 Result<int> run_inspect(const InspectOptions& options);
 Result<int> run_verify(const VerifyOptions& options);
 Result<int> run_report(const ReportCommandOptions& options);
+Result<int> run_diff(const DiffOptions& options);
 
 // What verify finds, and its report for people.
 Result<Verification> verification_of(const VerifyOptions& options);

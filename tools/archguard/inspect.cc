@@ -7,6 +7,8 @@
 #include "base/printable.h"
 #include "base/text.h"
 #include "commands.h"
+#include "diff/baseline.h"
+#include "diff_side.h"
 #include "fatbin/fatbin_cursor.h"
 #include "files.h"
 #include "image/demangle.h"
@@ -37,6 +39,20 @@ Result<int> run_inspect(const InspectOptions& options) {
   const bool costs = options.sort == "size" || options.top;
   if (costs && options.by != "kernel")
     return Error{{}, "--sort size and --top rank kernels", "add --by kernel"};
+  if (options.coverage && options.format->is_for_people)
+    return Error{{}, "--coverage is for diff, which reads JSON", "add --format json"};
+  if (!options.coverage && (!options.fleets.empty() || !options.devices.empty() ||
+                            options.scope != "fatbin" || options.embedded != "warn"))
+    return Error{{},
+                 "--fleet, --device, --scope and --embedded tell which verdicts are kept",
+                 "add --coverage --format json"};
+  std::optional<DiffSide> side;
+  if (options.coverage) {
+    ARCHGUARD_TRY(question,
+                  question_of_table(options.fleets, options.devices, options.scope, options.embedded));
+    ARCHGUARD_TRY(judged, side_of(options.paths, question));
+    side = std::move(judged);
+  }
   PassedOver unread;
   ARCHGUARD_TRY(files, list_files(options.paths, {}, unread));
   NeededReport needed =
@@ -45,8 +61,10 @@ Result<int> run_inspect(const InspectOptions& options) {
   const bool kernels = options.kernels || by == InspectBy::kernel;
   if (kernels && options.format->is_for_people) prepare_demangle();
   PrintingSink out;
+  std::function<void(JsonWriter&)> members;
+  if (side) members = [&](JsonWriter& json) { write_baseline(*side, json); };
   const auto writer =
-      options.format->inspect(out, {by, costs, options.top, kernels, Style{colour_for_stdout()}});
+      options.format->inspect(out, {by, costs, options.top, kernels, Style{colour_for_stdout()}, members});
   bool all_read = true, any_visited = false;
   std::size_t passed_over = 0, libraries = 0;  // most of a folder's files, and of what a program needs
   std::string zip;                             // the last whose members need libraries
@@ -102,7 +120,7 @@ Result<int> run_inspect(const InspectOptions& options) {
     print(count_of(libraries, "needed library", "needed libraries") + " without device code\n");
   if (!any_visited && for_people) print(printable(no_binary_text(options.paths, {})) + "\n");
   for (const Error& error : needed.errors) print_error(error);
-  all_read &= needed.errors.empty();
+  all_read &= needed.errors.empty() && (!side || side->errors.empty());
   ARCHGUARD_CHECK(finish_printing());
   return all_read ? kExitCovered : kExitUnreadable;
 }

@@ -118,10 +118,15 @@ class Judging {
       const VerifyRequest& request = is_needed ? questions_.of_library : questions_.own;
       const bool any_passed = !is_needed && questions_.passes_bitcode && !code.bitcode.empty();
       const AskElsewhere ask = ask_of(input, code);
-      FileResult result = any_passed
-                              ? verify_file(without_bitcode(code, questions_.passes_bitcode), source,
-                                            input.path, request, questions_.waivers, ask)
-                              : verify_file(code, source, input.path, request, questions_.waivers, ask);
+      OnJudged on_judged;
+      if (questions_.on_judged)
+        on_judged = [&](const DeviceObject& object, const FatbinCode& judged) {
+          questions_.on_judged(input.path, code.member, object, judged);
+        };
+      FileResult result =
+          any_passed ? verify_file(without_bitcode(code, questions_.passes_bitcode), source, input.path,
+                                   request, questions_.waivers, ask, on_judged)
+                     : verify_file(code, source, input.path, request, questions_.waivers, ask, on_judged);
       result.opened = source.size() != 0 || !code.member.empty();
       failed |= source.failed();
       add(i, {std::move(result), is_linked_member(code)});

@@ -18,6 +18,10 @@ struct FileQuestions {
   const KeptVerdicts& kept;  // verdicts on those that --needed found; nothing is kept with waivers
   const std::function<bool(const std::string&)>& passes_bitcode;  // as VerifyOptions has it
   const NeededOptions& where;                                     // libraries are looked for
+  // Told of what is judged of a file, or a member; may be empty.
+  std::function<void(const std::string& path, const std::string& member, const DeviceObject&,
+                     const FatbinCode&)>
+      on_judged = {};
 };
 
 // One of a file's results: of a zip file there is one a member.

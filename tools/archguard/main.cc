@@ -82,6 +82,15 @@ CLI::App* add_inspect(CLI::App& app, InspectOptions& options) {
   command->add_option("--top", options.top, "the N largest kernels: --by kernel --sort size")
       ->type_name("N")
       ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 32).description(""));
+  command->add_flag(
+      "--coverage", options.coverage,
+      "also what verify says of each device of the table: a baseline for diff; with --format json");
+  add_each(*command, "--fleet", options.fleets, "FILE", "with --coverage: of the devices of this fleet, too");
+  add_each(*command, "--device", options.devices, "CC[@CUDA]", "with --coverage: of this device, too");
+  add_choice(*command, "--scope", options.scope, {"fatbin", "library"},
+             "with --coverage: as verify has it [fatbin]");
+  add_choice(*command, "--embedded", options.embedded, {"error", "warn", "off"},
+             "with --coverage: as verify has it [warn]");
   add_format(*command, options.format, [](const ReportFormat& format) { return format.inspect != nullptr; });
   command->footer("Exit: 0 all was read, 2 something could not be read or is unknown.");
   return command;
@@ -159,6 +168,39 @@ CLI::App* add_report(CLI::App& app, ReportCommandOptions& options) {
   command->add_flag("--brief", options.brief, "only failures, warnings and one line a file");
   command->add_flag("--full", options.full, "name every file and device of a failure, not the first few");
   command->footer("Exit: as verify would have over all files; 2 also where results do not go together.");
+  return command;
+}
+
+CLI::App* add_diff(CLI::App& app, DiffOptions& options) {
+  CLI::App* command = app.add_subcommand(
+      "diff", "compare what two releases run on, and what they weigh; or one on two fleets");
+  command
+      ->add_option("PATH", options.paths,
+                   "OLD and NEW: a file, wheel, folder, or JSON of inspect --coverage; with --fleet-from and "
+                   "--fleet-to the files that run on both fleets")
+      ->required()
+      ->type_name("");
+  add_each(*command, "--fleet", options.fleets, "FILE",
+           "the devices that are asked for, as verify has them; without any: each that some CUDA knows");
+  add_each(*command, "--device", options.devices, "CC[@CUDA]",
+           "one device: 8.6, or 8.6@12.4 with the CUDA that its driver offers");
+  add_one(*command, "--fleet-from", options.fleet_from, "OLD.csv", "the devices that there are");
+  add_one(*command, "--fleet-to", options.fleet_to, "NEW.csv", "those that take their place");
+  add_one(*command, "--grow", options.grow, "PERCENT", "the bytes of device code may grow by so much");
+  add_choice(*command, "--scope", options.scope, {"fatbin", "library"}, "as verify has it [fatbin]");
+  add_choice(*command, "--embedded", options.embedded, {"error", "warn", "off"}, "as verify has it [warn]");
+  std::vector<std::string> names;
+  for (const DiffFormat& each : diff_formats()) names.emplace_back(each.name);
+  const auto take = [&options](const std::string& name) {
+    for (const DiffFormat& each : diff_formats())
+      if (each.name == name) options.format = &each;
+  };
+  command->add_option_function<std::string>("--format", take, "[" + names.front() + "]")
+      ->type_name(join(names, "|"))
+      ->check(CLI::IsMember(names).description(""));
+  command->footer(
+      "Exit: 0 nothing lost, 1 a device lost coverage, or the size grew too much, 2 usage, unreadable or "
+      "unknown.");
   return command;
 }
 
@@ -256,6 +298,8 @@ int main(int argc, char** argv) {
   const CLI::App* verify = add_verify(app, verify_options);
   ReportCommandOptions report_options;
   const CLI::App* report = add_report(app, report_options);
+  DiffOptions diff_options;
+  const CLI::App* diff = add_diff(app, diff_options);
   CheckTargetOptions target_options;
   CheckFilesOptions files_options;
   CheckChangesOptions changes_options;
@@ -280,6 +324,7 @@ int main(int argc, char** argv) {
     if (inspect->parsed()) return finish(run_inspect(inspect_options));
     if (verify->parsed()) return finish(run_verify(verify_options));
     if (report->parsed()) return finish(run_report(report_options));
+    if (diff->parsed()) return finish(run_diff(diff_options));
     if (check_target->parsed()) return finish(run_check_target(target_options));
     if (check_files->parsed()) return finish(run_check_files(files_options));
     if (check_report->parsed()) return finish(run_check_report(check_report_options));

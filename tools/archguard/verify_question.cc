@@ -23,7 +23,7 @@ Result<std::vector<Device>> devices_of_this_machine() {
 }
 
 Result<DeviceList> collect_devices(const VerifyOptions& options) {
-  DeviceList devices;
+  DeviceList devices = options.given.value_or(DeviceList());
   for (const std::string& path : options.fleets) {
     ARCHGUARD_TRY(added, read_fleet(path, devices));
     if (added == 0) return no_device_in_fleet(path);
