@@ -41,12 +41,14 @@ std::string answer_of(FileResult file) {
   file.any_of.clear();
   file.libraries.clear();
   file.alternative = false;
+  file.package.reset();  // nothing rests on it
   return encode(std::move(file));
 }
 
 std::vector<std::string> globs_of_groups(const Verification& verification) {
   std::vector<std::string> globs;
-  for (const AnyOf& group : verification.any_of) globs.push_back(group.glob);
+  for (const AnyOf& group : verification.any_of)
+    if (group.place == 0) globs.push_back(group.glob);  // it may have groups in more places
   return globs;
 }
 
@@ -95,6 +97,8 @@ Status Join::add(ResultPart& part) {
   for (FileResult& file : more.files) add_file(part.name, std::move(file));
   for (Unread& each : more.passed_over)
     if (passed_over_.insert(each.path).second) all_.passed_over.push_back(std::move(each));
+  for (Error& error : more.owner_errors)
+    if (owner_errors_.insert(error.text()).second) all_.owner_errors.push_back(std::move(error));
   if (more.needed) add_needed_outcome(*more.needed);
   return Done{};
 }

@@ -31,6 +31,7 @@ struct WholeVerification {
   std::vector<UnusedWaiver> unused_waivers;
   std::vector<WholeUnread> passed_over;
   std::optional<NeededOutcome> needed;
+  std::vector<Error> owner_errors;
   bool expects = false, hint_scope = false;
 };
 
@@ -74,8 +75,9 @@ void fields(A& archive, NeededOutcome& value) {
 }
 template <class A>
 void fields(A& archive, WholeVerification& value) {
-  auto& [kinds, excluded, globs, unused_waivers, passed_over, needed, expects, hint_scope] = value;
-  archive(kinds, excluded, globs, unused_waivers, passed_over, needed, expects, hint_scope);
+  auto& [kinds, excluded, globs, unused_waivers, passed_over, needed, owner_errors, expects, hint_scope] =
+      value;
+  archive(kinds, excluded, globs, unused_waivers, passed_over, needed, owner_errors, expects, hint_scope);
 }
 
 }  // namespace kept
@@ -148,12 +150,14 @@ std::string record_of(const Verification& verification, const std::string& versi
   WholeVerification whole;
   for (const Device& kind : verification.devices.kinds()) whole.kinds.push_back(whole_of(kind));
   whole.excluded = verification.excluded;
-  for (const AnyOf& group : verification.any_of) whole.globs.push_back(group.glob);
+  for (const AnyOf& group : verification.any_of)
+    if (group.place == 0) whole.globs.push_back(group.glob);
   whole.unused_waivers = verification.unused_waivers;
   for (const auto& [path, kind] : verification.passed_over)
     whole.passed_over.push_back({path, static_cast<int>(kind)});
   whole.needed = verification.needed;
   if (whole.needed) whole.needed->tried.clear();  // of checks in a build tree alone
+  whole.owner_errors = verification.owner_errors;
   whole.expects = verification.expects;
   whole.hint_scope = hint_scope;
   return std::string(kRecordMark) + version + " " + write_fields(whole);
@@ -188,6 +192,7 @@ std::optional<ReadRecord> read_record(std::string_view record) {
     read.verification.passed_over.push_back({std::move(path), static_cast<UnreadKind>(kind)});
   }
   read.verification.needed = std::move(whole->needed);
+  read.verification.owner_errors = std::move(whole->owner_errors);
   read.verification.expects = whole->expects;
   read.hint_scope = whole->hint_scope;
   return read;

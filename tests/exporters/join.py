@@ -3,6 +3,7 @@ import json
 import random
 import subprocess
 import tempfile
+import zipfile
 
 import play
 
@@ -74,6 +75,16 @@ def main():
                     for i, names in enumerate(("x", "xy", "z"))]
         check_same(test, "needed libraries", [programs[:1], programs[1:2], programs[2:]], "--device", "8.0", "--device", "9.0", "--needed")
         check_same(test, "needed libraries alone", [programs[:1], programs[1:2]], "--device", "9.0", "--needed-only")
+        for name in "pq":
+            with zipfile.ZipFile(test.folder / (name + ".whl"), "w") as wheel:
+                wheel.write(test.folder / "whole.so", name + "/x.so")
+                wheel.write(test.folder / "b/lib00.so", name + "/y.so")
+                wheel.writestr(name + "-1.dist-info/METADATA", "Name: %s\nVersion: 1\n" % name)
+                wheel.writestr(name + "-1.dist-info/RECORD", "" if name == "q" else "p/x.so,,\np/y.so,,\n")
+        check_same(test, "wheels", [["p.whl"], ["q.whl"]], *fleet)
+        check_same(test, "alternatives of each wheel", [["p.whl"], ["q.whl"]], *fleet, "--any-of", "?.so", "--any-of", "lib0?.so")
+        check_same(test, "alternatives in folders and wheels", [["p.whl", "q.whl"], ["b", "need"]], *fleet, "--any-of", "*.so")
+        check_same(test, "folders and wheels", [["need"], ["q.whl", "b"]], *fleet)
         (test.folder / "text.txt").write_text("no binary\n")
         check_same(test, "no device code", [["text.txt"], ["text.txt"]], "--device", "8.0")
         for seed in range(40):

@@ -23,6 +23,7 @@ Verification small() {
   all.passed_over.push_back({"x.deb", UnreadKind::packed});
   all.needed.emplace().errors.push_back({"libx.so", "was not found", "look"});
   all.expects = true;
+  all.owner_errors.push_back({"RECORD", "is cut", {}});
   FileResult file;
   file.path = "a\xff.so";
   file.has_code = true;
@@ -71,6 +72,7 @@ TEST_CASE("a record is read back whole") {
   CHECK(read->verification.passed_over.at(0).path == "x.deb");
   CHECK(read->verification.needed->errors.at(0).fix == "look");
   CHECK(read->verification.expects);
+  CHECK(read->verification.owner_errors.at(0).what == "is cut");
   CHECK(read->hint_scope);
   const auto file = read_file_record(record_of_file(all.files[0]));
   REQUIRE(file);
