@@ -66,10 +66,10 @@ Result<std::vector<InputFile>> list_files(const std::vector<std::string>& paths,
   std::vector<InputFile> files = walk(paths, passed_over);
   if (list.empty()) return files;
   ARCHGUARD_TRY(text, read_text_file(list));
-  for (const std::string_view lines : split(text, '\0'))
-    for (const std::string_view line : split(lines, '\n'))
-      if (const std::string_view path = trim(line); !path.empty())
-        files.push_back({std::string(path), false, std::nullopt});
+  const bool ends_with_nul = text.find('\0') != std::string::npos;  // then a name may hold anything else
+  for (const std::string_view each : split(text, ends_with_nul ? '\0' : '\n'))
+    if (const std::string_view path = ends_with_nul ? each : trim(each); !path.empty())
+      files.push_back({std::string(path), false, std::nullopt});
   return files;
 }
 

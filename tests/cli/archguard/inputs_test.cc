@@ -424,6 +424,29 @@ TEST_CASE("a folder, or a list, without a binary is said to have none") {
   CHECK(inspected.exit_code == 0);
 }
 
+TEST_CASE("in a list that ends names with NUL they may hold anything else") {
+  const TemporaryFolder folder;
+  const std::string names[] = {" a b.so ", "c\nd.so"};
+  std::string nul, lines;
+  for (const std::string& name : names) {
+    folder.file(name, text_of(library()));
+    nul += name + '\0';
+  }
+  folder.file("nul", nul);
+  folder.file("lines", "  list.txt \n\n");
+  folder.file("list.txt", "");
+  const auto read = [&](const char* list) {
+    return nlohmann::json::parse(
+        run_archguard({"verify", "--files-from", list, "--device", "8.0", "--format", "json"}, folder.path()).out);
+  };
+  const auto json = read("nul");
+  REQUIRE(json["files"].size() == 2);
+  CHECK(json["files"][0]["path"] == names[0]);
+  CHECK(json["files"][1]["path"] == names[1]);
+  CHECK(json["verdict"] == "covered");
+  CHECK(read("lines")["verdict"] == "no-device-code");
+}
+
 TEST_CASE("on a terminal, the members of a zip file that are done are counted") {
   const int terminal = posix_openpt(O_RDWR | O_NOCTTY | O_NONBLOCK);
   REQUIRE(terminal >= 0);
