@@ -1,6 +1,7 @@
-"""Runs examples/slurm/collect_fleet on a real Slurm of three nodes on this machine.
+"""Runs examples/slurm/collect_fleet and verify_mirror on a real Slurm of three nodes on this machine.
 
-    collect.py REPOSITORY ARCH_PROBE FAKE_DRIVER
+    collect.py REPOSITORY ARCH_PROBE FAKE_DRIVER ARCHGUARD FIXTURE
+    collect.py REPOSITORY ARCH_PROBE FAKE_DRIVER ARCHGUARD --mirror FOLDER FLEET RESULTS [OPTION...]    this mirror alone, with figures
 
 Each node is a slurmd of its own with a fake driver: one with a partitioned GPU (MIG) beside a whole one, one with two
 kinds of GPU, one whose driver fails. Everything lives in a temporary folder: configuration, keys, sockets, spools; no
@@ -16,8 +17,9 @@ import subprocess
 import sys
 import tempfile
 import time
+import zipfile
 
-REPOSITORY, PROBE, FAKE = (pathlib.Path(argument).resolve() for argument in sys.argv[1:4])
+REPOSITORY, PROBE, FAKE, ARCHGUARD = (pathlib.Path(argument).resolve() for argument in sys.argv[1:5])
 NODES = {
     "n1": ("a100:1,gpu:l40s:1", 2, """driver 580.95.05
 cuda 13000
@@ -181,8 +183,70 @@ def check(environment, folder):
     expect("usage", (status, out, "collect_fleet [-p PARTITION] FLEET_FILE" in err), (2, "", True))
 
 
+def verify_mirror(environment, folder, *arguments):
+    done = subprocess.run([REPOSITORY / "examples/slurm/verify_mirror", *arguments], env=environment, cwd=folder, timeout=900,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+def answers(path):
+    """What a result says of each file. A file in a folder that was named is recorded with that folder, another order is that of
+    the tasks; neither is an answer."""
+    document = json.loads(path.read_text())
+    for file in document["files"]:
+        del file["record"]
+    return document["verdict"], document["devices"], sorted(document["files"], key=lambda file: (file["path"], file["member"]))
+
+
+def make_mirror(folder):
+    """Wheels of different sizes: some run on all of the fleet, some do not; names with what a shell would split at."""
+    mirror = folder / "mirror of wheels"
+    mirror.mkdir()
+    for number in range(12):
+        with zipfile.ZipFile(mirror / ("p%d;$x 'y'\n.whl" % number if number == 7 else "p%d.whl" % number), "w") as wheel:
+            for member in range(1 + number % 4):
+                images = ["sm_75", "sm_80", "sm_90"][:3 - number % 3 // 2] + (["compute_70"] if number % 2 else [])
+                subprocess.run([sys.argv[5], folder / "made.so", "12.4", *images], check=True)
+                wheel.write(folder / "made.so", "p/lib%d.so" % member)
+    return mirror
+
+
+def check_mirror(environment, folder):
+    """A job array over a mirror says what one run over all of it says."""
+    make_mirror(folder)
+    options = ["--any-of", "lib?.so"]
+    program = {**environment, "ARCHGUARD": str(ARCHGUARD), "VERIFY_OPTIONS": " ".join(options)}
+    whole = subprocess.run([ARCHGUARD, "verify", "mirror of wheels", "--fleet", "fleet.csv", "--brief", "--report", "json=whole.json", *options],
+                           cwd=folder, stdout=subprocess.PIPE, text=True, check=False)
+    status, out, err = verify_mirror(program, folder, "mirror of wheels", "fleet.csv", "the results", "5")
+    expect("exit of the mirror: " + out + err, (status, err), (whole.returncode, ""))
+    expect("last line", out.splitlines()[-1], whole.stdout.splitlines()[-1])
+    if answers(folder / "the results/report.json") != answers(folder / "whole.json"):
+        sys.exit("the mirror got another answer than one run over all of it")
+    expect("tasks", len(list((folder / "the results").glob("task-*.json"))), 5)
+    if "p/lib0.so" not in (folder / "the results/report.html").read_text():
+        sys.exit("the page does not name the members")
+
+    # A task that fails, such as on a node without the fleet file, is not an answer over the others.
+    status, out, err = verify_mirror(program, folder, "mirror of wheels", "none.csv", "the results", "3")
+    expect("exit without the fleet", (status, out), (2, ""))
+    if "verify_mirror: task-0 left no result" not in err or "none.csv: no such file" not in err:
+        sys.exit("the failing task is not told:\n" + err)
+    status, out, err = verify_mirror(program, folder, ".", "fleet.csv", "results", "many")
+    expect("usage of verify_mirror", (status, out, "verify_mirror FOLDER FLEET_FILE RESULTS TASKS" in err), (2, "", True))
+
+
+def measure_mirror(environment, folder):
+    mirror, fleet, results = (os.path.abspath(argument) for argument in sys.argv[6:9])
+    words = {"ARCHGUARD": str(ARCHGUARD), "VERIFY_OPTIONS": " ".join(sys.argv[9:])}
+    for tasks in (3, 1):
+        began = time.monotonic()
+        status, out, err = verify_mirror({**environment, **words}, folder, mirror, fleet, results + "-%d" % tasks, str(tasks))
+        print("%d tasks: exit %d, %.1f s: %s%s" % (tasks, status, time.monotonic() - began, (out.splitlines() or [""])[-1], err))
+
+
 def main():
-    missing = [program for program in ("slurmctld", "slurmd", "srun", "munged") if shutil.which(program) is None]
+    missing = [program for program in ("slurmctld", "slurmd", "srun", "sbatch", "munged") if shutil.which(program) is None]
     if missing:
         print("SKIPPED: no %s here (Debian: apt-get install slurmctld slurmd slurm-client munge)" % missing[0])
         sys.exit(77)
@@ -216,7 +280,11 @@ def main():
             for node in NODES:
                 daemons.start("slurmd", "-D", "-N", node, "-f", str(folder / "slurm.conf"))
             wait_for_nodes(environment, folder)
-            check(environment, folder)
+            if sys.argv[5] == "--mirror":
+                measure_mirror(environment, folder)
+            else:
+                check(environment, folder)
+                check_mirror(environment, folder)
         finally:
             daemons.stop()
 
