@@ -12,10 +12,12 @@ void write_diff_markdown(const Difference& difference, const Style&, TextSink& s
   if (!difference.losses.empty()) {
     line("| file | devices | what | cause |");
     line("|---|---|---|---|");
-    for (const CoverageLoss& loss : difference.losses)
-      line("| " + markdown_escape(pair_text(difference, {loss.before, loss.after})) + " | " +
+    for (const std::vector<const CoverageLoss*>& group : loss_groups(difference)) {
+      const CoverageLoss& loss = *group.front();
+      line("| " + markdown_escape(files_text(difference, group)) + " | " +
            markdown_escape(devices_text(difference, loss.devices)) + " | " +
            markdown_escape(loss_text(difference, loss)) + " | " + markdown_escape(cause_text(loss)) + " |");
+    }
     line("");
   }
   DiffSizes before = sizes_of(difference.before), after = sizes_of(difference.after);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -34,6 +35,10 @@ std::string pair_text(const Difference& difference, const FilePair& pair);
 std::string devices_text(const Difference& difference, const std::vector<std::size_t>& devices);
 // What is lost, in a sentence: "5.0, 5.2 lose 1203 kernels, 'k(int)' first".
 std::string loss_text(const Difference& difference, const CoverageLoss& loss);
+// Losses of which the same is to be said but for the file, in the order of the first of each.
+std::vector<std::vector<const CoverageLoss*>> loss_groups(const Difference& difference);
+// Their files: "a.so, b.so and 3 more files".
+std::string files_text(const Difference& difference, const std::vector<const CoverageLoss*>& group);
 // "12 kernels and 1 variable, 'k(int)' first"; empty where there are none.
 std::string counted_names(const std::vector<DiffName>& names);
 // Why: "error 209: …; found: …"; empty where there is nothing to say.

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <fmt/format.h>
+#include <map>
 #include <set>
+#include <tuple>
 
 #include "base/printable.h"
 #include "base/text.h"
@@ -11,10 +13,12 @@
 namespace archguard {
 namespace {
 
-constexpr std::size_t kPathsNamed = 5;  // that are new, or gone
-constexpr std::size_t kNameMost = 80;   // columns of a kernel's name
+constexpr std::size_t kPathsNamed = 5;   // that are new, or gone
+constexpr std::size_t kLossesNamed = 3;  // that lose the same
+constexpr std::size_t kNameMost = 80;    // columns of a kernel's name
 
 std::string file_text(const DiffFile& file) {
+  if (!file.key.empty()) return file.key;
   return file.member.empty() ? file.path : file.path + "(" + file.member + ")";
 }
 
@@ -22,8 +26,8 @@ std::string percent_text(double percent) {
   return fmt::format("{}{:.1f} %", percent > 0 ? "+" : "", percent);
 }
 
-std::string list_text(const std::vector<std::string>& names) {
-  const std::size_t shown = std::min(names.size(), kPathsNamed);
+std::string list_text(const std::vector<std::string>& names, std::size_t most = kPathsNamed) {
+  const std::size_t shown = std::min(names.size(), most);
   std::string text = join({names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown)}, ", ");
   if (shown < names.size()) text += " and " + count_of(names.size() - shown, "more file");
   return text;
@@ -143,6 +147,24 @@ std::string loss_text(const Difference& difference, const CoverageLoss& loss) {
   return loss.names.empty() ? text : text + ": " + counted_names(loss.names);
 }
 
+std::vector<std::vector<const CoverageLoss*>> loss_groups(const Difference& difference) {
+  std::map<std::tuple<CoverageLoss::How, std::string, std::string, std::string>, std::size_t> groups;
+  std::vector<std::vector<const CoverageLoss*>> all;
+  for (const CoverageLoss& loss : difference.losses) {
+    const auto [found, is_new] = groups.try_emplace(
+        {loss.how, loss_text(difference, loss), cause_text(loss), loss.verdict.fix}, all.size());
+    if (is_new) all.emplace_back();
+    all[found->second].push_back(&loss);
+  }
+  return all;
+}
+
+std::string files_text(const Difference& difference, const std::vector<const CoverageLoss*>& group) {
+  std::vector<std::string> files;
+  for (const CoverageLoss* loss : group) files.push_back(pair_text(difference, {loss->before, loss->after}));
+  return list_text(files, kLossesNamed);
+}
+
 std::string counted_names(const std::vector<DiffName>& names) {
   if (names.empty()) return {};
   const auto is_variable = [](const DiffName& name) { return name.is_variable; };
@@ -228,10 +250,11 @@ void write_diff_text(const Difference& difference, const Style& style, TextSink&
   if (!difference.before.archguard.empty() && difference.before.archguard != difference.after.archguard)
     line({"  ", difference.before.name, " was judged by archguard ", difference.before.archguard,
           ", the other by ", difference.after.archguard});
-  for (const CoverageLoss& loss : difference.losses) {
+  for (const std::vector<const CoverageLoss*>& group : loss_groups(difference)) {
+    const CoverageLoss& loss = *group.front();
     const bool unknown = loss.how == CoverageLoss::How::unknown;
     line({unknown ? style.warning("archguard: unknown: ") : style.error("archguard: lost: "),
-          pair_text(difference, {loss.before, loss.after}), ": ", loss_text(difference, loss)});
+          files_text(difference, group), ": ", loss_text(difference, loss)});
     // What is said is that of the first device.
     const std::string first = to_string(difference.before.devices[loss.devices.front()]);
     const bool several = loss.devices.size() > 1;
