@@ -90,7 +90,7 @@ void visit_files(const std::vector<InputFile>& files, const VisitCode& visit, co
         threads);
   for (std::size_t i = 0; i < files.size(); ++i) {
     const InputFile& input = files[i];
-    progress({i});
+    progress({i, 0, 0, input.path});
     const Opened file = opened ? opened->next() : open_file(input, keep);
     const auto one = [&](const DeviceCode& code, const ByteSource& bytes) {
       if (!code.passed_over.empty()) {  // comes last, without objects
@@ -119,7 +119,7 @@ void visit_files(const std::vector<InputFile>& files, const VisitCode& visit, co
     if (file.code) one(*file.code, *file.source);
     if (file.code && !has_zip_behind(*file.source)) continue;
     const auto members_read = [&](std::uint64_t done, std::uint64_t members) {
-      progress({i, done, members});
+      progress({i, done, members, input.path});
     };
     std::optional<InOrder<Opened>::Rest> rest;
     if (opened) rest.emplace(*opened);

@@ -3,6 +3,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/bytes.h"
@@ -39,6 +40,7 @@ using VisitCode = std::function<void(const InputFile&, const DeviceCode&, const 
 struct FilesDone {
   std::size_t files = 0;
   std::uint64_t members = 0, of_members = 0;
+  std::string_view path = {};  // of that file
 };
 using FilesProgress = std::function<void(const FilesDone&)>;
 

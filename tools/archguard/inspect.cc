@@ -13,6 +13,7 @@
 #include "files.h"
 #include "image/demangle.h"
 #include "needed.h"
+#include "progress.h"
 #include "report/names.h"
 #include "terminal.h"
 
@@ -54,6 +55,7 @@ Result<int> run_inspect(const InspectOptions& options) {
     side = std::move(judged);
   }
   PassedOver unread;
+  set_progress("looking for files");
   ARCHGUARD_TRY(files, list_files(options.paths, {}, unread));
   NeededReport needed =
       options.needed ? add_needed(files, options.where, NeededFiles::beside) : NeededReport{};

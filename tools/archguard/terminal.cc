@@ -1,50 +1,24 @@
 #include "terminal.h"
 
-#include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/printable.h"
+#include "progress.h"
 
 namespace archguard {
 
-namespace {
-
-using Clock = std::chrono::steady_clock;
-constexpr std::chrono::milliseconds kProgressEvery{100};
-bool progress_is_shown = false;
-
-bool progress_is_wanted() {
-  const char* term = std::getenv("TERM");
-  return ::isatty(STDERR_FILENO) != 0 && (term == nullptr || std::string_view(term) != "dumb");
-}
-
-void clear_progress() {
-  if (progress_is_shown) std::fputs("\r\033[K", stderr);
-  progress_is_shown = false;
-}
-
-}  // namespace
-
 void show_progress(const FilesDone& done, std::size_t files) {
-  static const bool wanted = progress_is_wanted();
-  static Clock::time_point next{};
-  if (!wanted) return;
-  if (done.files == files) return clear_progress();
+  if (!shows_progress()) return;
   std::string text;
   if (files > 1) text = std::to_string(done.files) + " of " + std::to_string(files) + " files";
   if (done.of_members > 1)
     text += (text.empty() ? "" : ", ") + std::to_string(done.members) + " of " +
             std::to_string(done.of_members) + " members";
-  if (text.empty()) return;
-  const auto now = Clock::now();
-  if (now < next) return;
-  next = now + kProgressEvery;
-  std::fprintf(stderr, "\rarchguard: %s\033[K", text.c_str());
-  progress_is_shown = true;
+  if (!done.path.empty()) text += (text.empty() ? "" : ": ") + std::string(done.path);
+  set_progress(text);
 }
 
 void print(std::string_view text) {

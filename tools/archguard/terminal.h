@@ -16,8 +16,7 @@ class PrintingSink : public TextSink {
   void pass_on(std::string_view text) override { print(text); }
 };
 
-// A line on standard error that says how far the work is, where that is a terminal and there is more than one
-// file, or one with members. It is overwritten by the next and gone before anything else is printed.
+// Shows how far the work on these files is (progress.h).
 void show_progress(const FilesDone& done, std::size_t files);
 
 // The width of the terminal that standard output is, in columns; 0 where it is none, or does not tell.

@@ -11,6 +11,7 @@
 #include "image/demangle.h"
 #include "judge_files.h"
 #include "needed.h"
+#include "progress.h"
 #include "report/verify_text.h"
 #include "report_files.h"
 #include "terminal.h"
@@ -113,6 +114,7 @@ Result<Verification> verification_of(const VerifyOptions& options) {
   verification.expects = !question.of_file.expected.empty();
   const bool names_kernels = options.format->is_for_people || !options.waivers.empty();
   if (names_kernels || !options.reports.empty()) prepare_demangle();
+  set_progress("looking for files");
   ARCHGUARD_TRY(files, collect_files(options, verification));
   judge_all(files, options, question, verification);
   return verification;
@@ -125,6 +127,7 @@ std::string verification_text(const Verification& verification, const VerifyOpti
 Result<int> run_verify(const VerifyOptions& options) {
   ARCHGUARD_TRY(wanted, reports_of(*options.format, options.output, options.reports));
   ARCHGUARD_TRY(verification, verification_of(options));
+  set_progress("looking for the packages of the files");
   find_owners(verification, options.where.sysroot);
   ReportOptions report = report_options(options);
   if (!options.needed_only)
