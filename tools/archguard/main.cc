@@ -1,5 +1,6 @@
 // archguard: what runs after the build. Options here; each command in its own file.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdlib>
 #include <exception>
 #include <new>
@@ -32,11 +33,21 @@ void add_one(CLI::App& command, const char* name, std::string& text, const char*
   command.add_option(name, text, help)->type_name(value);
 }
 
+// What is wrong with a value, and in a second line the fix: describe_usage() takes both apart.
+CLI::Validator one_of(const std::vector<std::string>& choices) {
+  return CLI::Validator(
+      [choices](const std::string& text) {
+        if (std::find(choices.begin(), choices.end(), text) != choices.end()) return std::string();
+        const auto meant = did_you_mean(text, choices);
+        return "is '" + text + "', expected " + join(choices, ", ") +
+               (meant ? "\ndid you mean " + *meant + "?" : std::string());
+      },
+      "");
+}
+
 void add_choice(CLI::App& command, const char* name, std::string& text,
                 const std::vector<std::string>& choices, const std::string& help) {
-  command.add_option(name, text, help)
-      ->type_name(join(choices, "|"))
-      ->check(CLI::IsMember(choices).description(""));
+  command.add_option(name, text, help)->type_name(join(choices, "|"))->check(one_of(choices));
 }
 
 // `takes` tells the formats that the command has.
@@ -50,7 +61,7 @@ void add_format(CLI::App& command, const ReportFormat*& format, bool (*takes)(co
   };
   command.add_option_function<std::string>("--format", take, "[" + names.front() + "]")
       ->type_name(join(names, "|"))
-      ->check(CLI::IsMember(names).description(""));
+      ->check(one_of(names));
 }
 
 CLI::Option* add_paths(CLI::App& command, std::vector<std::string>& paths) {
@@ -250,6 +261,20 @@ Error describe_usage(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App* command = &app;
   for (const CLI::App* chosen : app.get_subcommands()) command = chosen;
   Error usage{{}, error.what(), "archguard " + (command == &app ? "" : command->get_name() + " ") + "--help"};
+  // "--scope: is 'file', …" and "--hollow: 1 required error|warn|off missing", as CLI11 has them.
+  const auto colon = usage.what.find(": ");
+  if (starts_with(usage.what, "--") && colon != std::string::npos) {
+    if (starts_with(std::string_view(usage.what).substr(colon), ": is ")) {
+      usage.what.erase(colon, 1);
+    } else if (error.get_name() == "ArgumentMismatch") {
+      usage.what = usage.what.substr(0, colon) + " needs a value";
+      usage.fix = "give it one, or leave it out";
+    }
+  }
+  if (const auto end = usage.what.find('\n'); end != std::string::npos) {
+    usage.fix = usage.what.substr(end + 1);
+    usage.what.resize(end);
+  }
   std::vector<std::string> known;
   for (const CLI::Option* option : command->get_options())
     for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
