@@ -30,6 +30,10 @@ bool may_run_cuda_compat(const Device& device) {
   return name.find("geforce") == std::string::npos && name.find("titan") == std::string::npos;
 }
 
+std::string more_like_it(std::uint64_t count) {
+  return count < 2 ? "" : " and " + std::to_string(count - 1) + " more like it";
+}
+
 std::string describe(const Device& device) {
   const std::string origin = printable(device.origin);
   const std::string capability =

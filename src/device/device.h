@@ -53,4 +53,7 @@ bool may_run_cuda_compat(const Device& device);
 // without a capability "NVIDIA T4 (compute capability unknown, fleet.csv:4)".
 std::string describe(const Device& device);
 
+// Behind the first of equal devices: " and 9 more like it", empty for one.
+std::string more_like_it(std::uint64_t count);
+
 }  // namespace archguard

@@ -26,9 +26,7 @@ std::string left_out_text(const DeviceList& devices) {
   }
   std::string text;
   for (const Kind& kind : kinds) {
-    const std::string more =
-        kind.count == 1 ? "" : " and " + std::to_string(kind.count - 1) + " more like it";
-    text += "archguard: note: not judged: " + describe(kind.first) + more + ": " +
+    text += "archguard: note: not judged: " + describe(kind.first) + more_like_it(kind.count) + ": " +
             printable(kind.first.excluded) + "\n";
   }
   return text;

@@ -158,12 +158,29 @@ std::string driver_text(Version driver_cuda) {
 }
 
 std::string names_of(const DeviceList& devices, const std::vector<std::size_t>& which) {
-  constexpr std::size_t kMost = 3;
+  constexpr std::size_t kModelsNamed = 3;
+  struct Model {
+    Device first;
+    std::uint64_t count;
+  };
+  std::vector<Model> models;
+  std::uint64_t others = 0;
+  for (const std::size_t i : which) {
+    const Device device = devices[i];
+    const auto count = static_cast<std::uint64_t>(device.count);
+    const auto model = std::find_if(models.begin(), models.end(), [&](const Model& each) {
+      return each.first.name == device.name && each.first.capability == device.capability;
+    });
+    if (model != models.end())
+      model->count += count;
+    else if (models.size() < kModelsNamed)
+      models.push_back({device, count});
+    else
+      others += count;
+  }
   std::vector<std::string> names;
-  for (std::size_t i = 0; i < std::min(which.size(), kMost); ++i)
-    names.push_back(describe(devices[which[i]]));
-  const std::string text = join(names, ", ");
-  return which.size() > kMost ? text + " and " + std::to_string(which.size() - kMost) + " more" : text;
+  for (const Model& model : models) names.push_back(describe(model.first) + more_like_it(model.count));
+  return join(names, ", ") + (others == 0 ? "" : " and " + std::to_string(others) + " more");
 }
 
 std::string other_toolkits_text(const std::vector<Version>& others, Version this_one,

@@ -24,7 +24,7 @@ struct DeviceGroup {
 std::string cuda_text(Version version);  // "CUDA 13.0"
 // "CUDA 12.4 (driver 550)"; without the branch where it is not known.
 std::string driver_text(Version driver_cuda);
-// "NVIDIA T4 (7.5, fleet.csv:4), NVIDIA L4 (8.9, fleet.csv:5) and 7 more".
+// "NVIDIA T4 (7.5, fleet.csv:4) and 2 more like it, NVIDIA L4 (8.9, fleet.csv:5) and 7 more": each model once.
 std::string names_of(const DeviceList& devices, const std::vector<std::size_t>& which);
 // "; the last toolkit that does is 12.9": which of the toolkits that do (`others`, ascending) are nearest to
 // this one, which does not. `does` is the verb.

@@ -3,6 +3,7 @@
 #include "base/printable.h"
 #include "commands.h"
 #include "device/device_json.h"
+#include "device_models.h"
 
 namespace archguard {
 namespace {
@@ -45,10 +46,12 @@ class ProbeJson {
     compiler(report.compiler);
     chosen(report.selection);
     excluded(report);
+    excluded_models(report);
     json_.texts("toolkits_for_all", texts_of(report.selection.toolkits_for_all), JsonLayout::row);
     json_.message_or_null("toolkits_note", printable(report.selection.toolkits_note));
     json_.texts("warnings", printable_each(report.selection.warnings), JsonLayout::row);
     judged(report);
+    missed(report);
     unmade(report.unmade);
     machine(report);
     json_.end();
@@ -150,6 +153,21 @@ class ProbeJson {
     json_.end();
   }
 
+  // The same by models, for those who tell of them.
+  void excluded_models(const SelectReport& report) {
+    json_.begin_list("excluded_models");
+    for (const LeftOutModel& each : left_out_models(report).models) {
+      if (!is_wanted(each.first)) continue;
+      json_.begin_object(JsonLayout::row);
+      json_.message("device", describe(each.first) + more_like_it(each.count));
+      json_.flag("has_capability", each.first.capability.has_value());
+      json_.number("count", each.count);
+      json_.message("reason", printable(each.reason));
+      json_.end();
+    }
+    json_.end();
+  }
+
   void judged(const SelectReport& report) {
     const DeviceList& devices = report.devices;
     json_.begin_list("judged");
@@ -163,6 +181,22 @@ class ProbeJson {
       json_.number("code", judgement.code);
       json_.message("reason", printable(judgement.reason));
       json_.message("fix", printable(judgement.fix));
+      json_.end();
+    }
+    json_.end();
+  }
+
+  // The same by models, without those that the list covers.
+  void missed(const SelectReport& report) {
+    json_.begin_list("missed_models");
+    for (const MissedModel& each : missed_models(report)) {
+      json_.begin_object(JsonLayout::row);
+      json_.message("device", describe(each.first) + more_like_it(each.count));
+      json_.number("count", each.count);
+      json_.message("verdict", to_string(each.judgement->verdict));
+      json_.number("code", each.judgement->code);
+      json_.message("reason", printable(each.judgement->reason));
+      json_.message("fix", printable(each.judgement->fix));
       json_.end();
     }
     json_.end();

@@ -6,6 +6,7 @@
 #include "commands.h"
 #include "device/exclusion.h"
 #include "device/fleet.h"
+#include "device_models.h"
 
 namespace archguard {
 namespace {
@@ -62,18 +63,26 @@ std::string reason_lines(const SelectReport& report) {
   return text;
 }
 
-// A line for each of them.
+// A line for each model and reason.
 void write_excluded(const SelectReport& report, TextSink& err) {
-  for (const std::size_t index : report.selection.excluded) {
-    const Device device = report.devices[index];
-    const std::string& reason = report.selection.why_excluded[report.devices.kind_number(index)].reason;
-    const std::string line = is_wanted(device) ? how_to_exclude(device) : std::string();
-    const std::string advice = line.empty()        ? ""
-                               : device.capability ? "if it is left out on purpose, " + line
-                                                   : "write its compute_cap, or " + line;
-    err.write(error_lines(is_excluded(device) ? "note" : "warning",
-                          {"", "left out: " + describe(device) + ": " + printable(reason), advice}));
+  const LeftOut left_out = left_out_models(report);
+  for (const LeftOutModel& each : left_out.models) {
+    const bool several = each.count > 1;
+    const std::string line = is_wanted(each.first) ? how_to_exclude(each.first) : std::string();
+    const std::string advice =
+        line.empty() ? ""
+        : each.first.capability
+            ? (several ? "if they are left out on purpose, " : "if it is left out on purpose, ") + line
+            : (several ? "write their compute_cap, or " : "write its compute_cap, or ") + line;
+    err.write(error_lines(
+        is_excluded(each.first) ? "note" : "warning",
+        {"", "left out: " + describe(each.first) + more_like_it(each.count) + ": " + printable(each.reason),
+         advice.empty() || !several ? advice : advice + " and of the lines like it"}));
   }
+  if (left_out.others != 0)
+    err.write(error_lines(
+        "warning",
+        {"", "left out: " + count_of(left_out.others, "more device") + "; --format json has all", ""}));
   if (!report.selection.toolkits_note.empty())
     err.write(error_lines("note", {"", report.selection.toolkits_note, ""}));
 }

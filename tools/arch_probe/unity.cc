@@ -46,6 +46,7 @@
 #include "device/probe.cc"
 #include "device/record.cc"
 #include "device/spelling.cc"
+#include "device_models.cc"
 #include "json.cc"
 #include "main.cc"
 #include "options.cc"

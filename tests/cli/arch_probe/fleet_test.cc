@@ -113,12 +113,13 @@ TEST_CASE("a line that says why it is left out is listed, and nothing is chosen 
   CHECK(run({"--format", "json"}).out.find("\"excluded\": \"a card, for the display\"") != std::string::npos);
   const std::string note =
       "arch_probe: note: left out: GT 710 (3.5, fleet.csv:3): a card, for the display\n"
-      "arch_probe: note: left out: NVIDIA A100 (8.0, fleet.csv:4): in repair\n";
+      "arch_probe: note: left out: NVIDIA A100 (8.0, fleet.csv:4) and 1 more like it: in repair\n";
   auto select = run({"select", "--toolkit", "13.0"});
   CHECK(select.exit_code == 0);
   CHECK(select.out == "80-real;80-virtual\n");
   CHECK(select.err ==
-        "80-real     NVIDIA A100 (8.0, fleet.csv:2)\n80-virtual  PTX fallback for GPUs newer than 8.0\n" +
+        "80-real     NVIDIA A100 (8.0, fleet.csv:2) and 39 more like it\n80-virtual  PTX fallback for GPUs "
+        "newer than 8.0\n" +
             note);
   select = run({"select", "--toolkit", "13.0", "--format", "json", "--judge", "80-real"});
   CHECK(select.out.find("\"excluded\": [],") != std::string::npos);

@@ -30,7 +30,7 @@ tells("no usable GPU (failed): libcuda (${WORK}/driver/libcuda.so.1) did not ans
 # A device whose capability nobody told, and files that cannot be read.
 configure(ARGS "-DCODE=${select}(FLEET unknown.csv)")
 warns("${select}: without a compute capability, so archguard_verify cannot judge them and will stop the build; write their \
-compute_cap, or into their column excluded why they are left out: NVIDIA K20 (unknown.csv:3)")
+compute_cap, or into a column excluded why they are left out: NVIDIA K20 (compute capability unknown, unknown.csv:3)")
 configure(ARGS "-DCODE=${select}(FLEET bad.csv)" -DCMAKE_CUDA_ARCHITECTURES=80)
 warns("${select}: the user's list was not judged: arch_probe: error: bad.csv:2: compute_cap is 'eight', expected X.Y such as \
 8.6, or [N/A]")

@@ -7,11 +7,11 @@ warns()
 says("architectures: 80-real;80-virtual")
 
 # Several files, and a device that CUDA 13 cannot serve: a fleet that was named is a promise.
-set(unserved "NVIDIA GeForce MX330 (6.1): CUDA ${NVCC_VERSION} makes nothing that runs on 6.1; the last toolkit that does is 12.9 \
+set(unserved "NVIDIA GeForce MX330 (6.1, b.csv:3): CUDA ${NVCC_VERSION} makes nothing that runs on 6.1; the last toolkit that does is 12.9 \
 the toolkits that serve this whole fleet: 11.8 to 12.9 with SASS for each device; 8.0 to 11.7 with PTX for some")
 configure(FAILS ARGS "-DFLEETS=a.csv;b.csv")
 errs("archguard_select_architectures: not every device of the fleet can be served: ${unserved} \
-fix: build with such a toolkit; or write into the column excluded of the fleet file why the device is left out; or say \
+fix: build with such a toolkit; or add a column excluded to the fleet file, and write there why the device is left out; or say \
 ON_UNSUPPORTED warn, or -DARCHGUARD_ON_UNSUPPORTED=warn")
 configure(ARGS "-DFLEETS=a.csv;b.csv" "-DMORE=ON_UNSUPPORTED;warn")
 tells("CMAKE_CUDA_ARCHITECTURES=80-real;90-real;90-virtual"
@@ -23,6 +23,21 @@ configure(FAILS ARGS "-DMORE=ON_UNSUPPORTED;warn" -DARCHGUARD_ON_UNSUPPORTED=err
 configure(FAILS ARGS -DARCHGUARD_ON_UNSUPPORTED=loud)
 errs("archguard_select_architectures: ARCHGUARD_ON_UNSUPPORTED is 'loud'; it takes one of error, warn")
 configure(ARGS -UARCHGUARD_ON_UNSUPPORTED)
+
+# However many devices a model has, it is told once.
+set(lines "name, compute_cap\n")
+foreach(i RANGE 199)
+  string(APPEND lines "NVIDIA A100, 8.0\nTesla P100, 6.0\n")
+endforeach()
+file(WRITE "${SOURCE}/many.csv" "${lines}")
+configure(FAILS ARGS -DFLEETS=many.csv -DMORE=)
+errs("archguard_select_architectures: not every device of the fleet can be served: Tesla P100 (6.0, many.csv:3) and 199 more like \
+it: CUDA ${NVCC_VERSION} makes nothing that runs on 6.0; the last toolkit that does is 12.9 the toolkits that serve this whole fleet: \
+11.0 to 12.9 with SASS for each device; 8.0 to 10.2 with PTX for some fix: build with such a toolkit; or add a column excluded to \
+the fleet file, and write there why the device is left out; or say ON_UNSUPPORTED warn, or -DARCHGUARD_ON_UNSUPPORTED=warn")
+configure(ARGS -DFLEETS=many.csv -DCMAKE_CUDA_ARCHITECTURES=90 "-DMORE=ON_UNSUPPORTED;warn")
+says("error 209 on NVIDIA A100 (8.0, many.csv:2) and 199 more like it: ")
+configure(ARGS -UCMAKE_CUDA_ARCHITECTURES -UARCHGUARD_CHOICE "-DFLEETS=a.csv;b.csv" "-DMORE=ON_UNSUPPORTED;warn")
 
 # For projects that read the list as numbers.
 configure(ARGS "-DMORE=ON_UNSUPPORTED;warn;SPELLING;plain")
