@@ -208,7 +208,7 @@ CLI::App* add_diff(CLI::App& app, DiffOptions& options) {
   };
   command->add_option_function<std::string>("--format", take, "[" + names.front() + "]")
       ->type_name(join(names, "|"))
-      ->check(CLI::IsMember(names).description(""));
+      ->check(one_of(names));
   command->footer(
       "Exit: 0 nothing lost, 1 a device lost coverage, or the size grew too much, 2 usage, unreadable or "
       "unknown.");
