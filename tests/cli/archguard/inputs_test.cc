@@ -3,13 +3,13 @@
 #include <array>
 #include <cstdlib>
 #include <doctest/doctest.h>
-#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "running.h"
 #include "support/builders/archive_builder.h"
 #include "support/builders/cubin_builder.h"
@@ -126,18 +126,20 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("on a terminal a line says how far it is, and is gone before the report") {
+TEST_CASE("on a terminal the report begins a line of its own, whatever progress was shown") {
   const TemporaryFolder folder;
   folder.file("a.ptx", kPtx90);
   folder.file("b.ptx", kPtx90);
   const std::string command = std::string(ARCHGUARD) + " verify . --device 8.0@13.0 --brief";
   const RunOutput run = run_process({"script", "-qec", command, "/dev/null"},
                                     {{"TERM", "xterm"}, {"NO_COLOR", "1"}}, folder.path());
-  CHECK(run.out.find("\rarchguard: 0 of 2 files\033[K\r\033[K") == 0);
-  CHECK(run.out.find("\r\033[K./a.ptx: 1 of 1 covered\r\n./b.ptx: 1 of 1 covered\r\n") != std::string::npos);
+  const std::string report = "./a.ptx: 1 of 1 covered\r\n./b.ptx: 1 of 1 covered\r\n2 files: 2 covered\r\n";
+  CHECK(archguard::ends_with(run.out, report));
+  CHECK((run.out == report ||
+         archguard::ends_with(run.out, "\r\033[K" + report)));  // the latter of a slow machine
   const RunOutput dumb = run_process({"script", "-qec", command, "/dev/null"},
                                      {{"TERM", "dumb"}, {"NO_COLOR", "1"}}, folder.path());
-  CHECK(dumb.out == "./a.ptx: 1 of 1 covered\r\n./b.ptx: 1 of 1 covered\r\n2 files: 2 covered\r\n");
+  CHECK(dumb.out == report);
 }
 
 TEST_CASE("a folder that may not be read is an error, and the rest is read") {
@@ -437,7 +439,8 @@ TEST_CASE("in a list that ends names with NUL they may hold anything else") {
   folder.file("list.txt", "");
   const auto read = [&](const char* list) {
     return nlohmann::json::parse(
-        run_archguard({"verify", "--files-from", list, "--device", "8.0", "--format", "json"}, folder.path()).out);
+        run_archguard({"verify", "--files-from", list, "--device", "8.0", "--format", "json"}, folder.path())
+            .out);
   };
   const auto json = read("nul");
   REQUIRE(json["files"].size() == 2);
@@ -445,21 +448,4 @@ TEST_CASE("in a list that ends names with NUL they may hold anything else") {
   CHECK(json["files"][1]["path"] == names[1]);
   CHECK(json["verdict"] == "covered");
   CHECK(read("lines")["verdict"] == "no-device-code");
-}
-
-TEST_CASE("on a terminal, the members of a zip file that are done are counted") {
-  const int terminal = posix_openpt(O_RDWR | O_NOCTTY | O_NONBLOCK);
-  REQUIRE(terminal >= 0);
-  REQUIRE(grantpt(terminal) == 0);
-  REQUIRE(unlockpt(terminal) == 0);
-  const TemporaryFolder folder;
-  folder.file("p.whl", text_of(wheel().bytes()));
-  const std::string command = std::string("exec '") + ARCHGUARD + "' inspect p.whl 2> " + ptsname(terminal);
-  const RunOutput run = run_process({"sh", "-c", command}, {{"TERM", "xterm"}}, folder.path());
-  CHECK(run.exit_code == 0);
-  char shown[4096];
-  const ssize_t count = read(terminal, shown, sizeof shown);
-  close(terminal);
-  REQUIRE(count > 0);
-  CHECK(std::string(shown, static_cast<std::size_t>(count)) == "\rarchguard: 0 of 4 members\033[K\r\033[K");
 }
