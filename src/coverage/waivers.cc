@@ -27,7 +27,8 @@ bool is_capability_glob(std::string_view text) {
   return false;
 }
 
-std::string line_of(const std::string& kernel, const std::string& compute_cap, const std::string& reason) {
+std::string waiver_csv_line(const std::string& kernel, const std::string& compute_cap,
+                            const std::string& reason) {
   return csv_field(kernel) + "," + compute_cap + "," + reason;
 }
 
@@ -58,8 +59,8 @@ std::optional<std::string> quoted_line(const Fields& fields) {
   const auto capability = std::find_if(fields.begin() + 1, fields.end(), is_capability_glob);
   if (!opens || capability == fields.end()) return std::nullopt;
   const std::string reason = join({capability + 1, fields.end()}, ", ");
-  return line_of(join({fields.begin(), capability}, ", "), *capability,
-                 reason.empty() ? kReasonToWrite : reason);
+  return waiver_csv_line(join({fields.begin(), capability}, ", "), *capability,
+                         reason.empty() ? kReasonToWrite : reason);
 }
 
 Error wrong_capability(const Fields& fields, const std::string& origin) {
@@ -192,7 +193,7 @@ std::string waiver_line(const std::string& kernel, ComputeCapability device,
       is_glob && std::any_of(missing.begin(), missing.end(), [&](const std::string& other) {
         return other != kernel && KernelNames(other).match(shown);
       });
-  return line_of(waives_more ? kernel : shown, to_string(device), kReasonToWrite);
+  return waiver_csv_line(waives_more ? kernel : shown, to_string(device), kReasonToWrite);
 }
 
 }  // namespace archguard
