@@ -51,6 +51,13 @@ ListJudgement judge_device(const Device& device, const Compiler& compiler,
     return judged;
   }
   const std::string capability = to_string(*device.capability);
+  if (const Fit known = driver_knows_device(device); known != Fit::yes) {
+    judged.verdict = known == Fit::no ? ListVerdict::uncovered : ListVerdict::unknown;
+    judged.code = known == Fit::no ? 100 : 0;
+    judged.reason = "its driver offers CUDA " + to_string(*device.driver_cuda) + ", and " +
+                    unknown_to_driver_text(*device.capability, *device.driver_cuda);
+    return judged;
+  }
   const Fit sass = fit_of_half(list, *device.capability, &ArchEntry::real, sass_fits);
   if (sass == Fit::yes) {
     judged.verdict = ListVerdict::sass;

@@ -80,6 +80,7 @@ void add_driver_warnings(const DeviceList& devices, const std::vector<DeviceGrou
   std::vector<Concerned> by_driver;  // of the groups that this compiler serves, ascending
   for (const DeviceGroup& group : groups) {
     if (!group.served || !group.driver) continue;
+    if (driver_knows_device(devices.kind(group.devices.front())) != Fit::yes) continue;
     auto at = by_driver.begin();
     while (at != by_driver.end() && at->driver < *group.driver) ++at;
     if (at == by_driver.end() || at->driver != *group.driver)
@@ -218,7 +219,7 @@ std::string toolkits_text(const std::vector<Version>& toolkits) {
 std::vector<std::string> warnings_for(const DeviceList& devices, const std::vector<DeviceGroup>& groups,
                                       const Compiler& compiler, const SelectPolicy& policy,
                                       const Selection& selection) {
-  std::vector<std::string> warnings;
+  std::vector<std::string> warnings = unknown_device_warnings(devices, groups);
   add_driver_warnings(devices, groups, compiler, policy, warnings);
   add_capability_warnings(devices, groups, compiler, warnings);
   add_doubts(devices, selection, warnings);

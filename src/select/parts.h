@@ -37,6 +37,17 @@ std::vector<std::string> warnings_for(const DeviceList& devices, const std::vect
                                       const Compiler& compiler, const SelectPolicy& policy,
                                       const Selection& selection);
 
+// ---- unknown_devices.cc ----
+
+// Does the driver that is stated for a device know it (compat/driver.h)? What a driver told of itself it
+// knows.
+Fit driver_knows_device(const Device& device);
+// Why not, or not for certain: "the last driver for 6.1 is branch 580 (CUDA 13.0)".
+std::string unknown_to_driver_text(ComputeCapability device, Version driver);
+// Of each group with such a device.
+std::vector<std::string> unknown_device_warnings(const DeviceList& devices,
+                                                 const std::vector<DeviceGroup>& groups);
+
 // ---- toolkits.cc ----
 
 // Does a driver that offers this CUDA compile the PTX of this compiler?

@@ -61,6 +61,7 @@
 #include "select/nvcc.cc"
 #include "select/select.cc"
 #include "select/toolkits.cc"
+#include "select/unknown_devices.cc"
 #include "select_command.cc"
 #include "table.cc"
 

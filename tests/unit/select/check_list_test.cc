@@ -51,6 +51,16 @@ TEST_CASE("PTX newer than the driver's compiler gives 222") {
         "CUDA 12.2 compiles; add 90-real\n");
 }
 
+TEST_CASE("no list serves a device that its driver does not know") {
+  CHECK(judged(fleet("6.1@13.1"), "12.9", "61-real") ==
+        "6.1: not-covered 100, its driver offers CUDA 13.1, and the last driver for 6.1 is branch 580 (CUDA "
+        "13.0)\n");
+  CHECK(judged(fleet("9.0@11.6"), "11.8", "90") ==
+        "9.0: not-covered 100, its driver offers CUDA 11.6, and drivers know 9.0 from CUDA 11.8 on\n");
+  CHECK(judged(fleet("12.1@12.8"), "12.9", "121") ==
+        "12.1: unknown, its driver offers CUDA 12.8, and NVIDIA's compilers know 12.1 from CUDA 12.9 on\n");
+}
+
 TEST_CASE("a device without a capability is unknown, a hidden one is not judged") {
   const auto devices = fleet("? -9.0");
   CHECK(judged(devices, "13.0", "80") == "N/A: unknown, its compute capability is not known\n");

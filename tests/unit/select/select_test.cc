@@ -161,6 +161,30 @@ TEST_CASE("nothing left to serve is an empty list, no baseline and no lone PTX")
   CHECK(range(select_architectures(fleet("1.3"), cuda("8.0"), {}).why_excluded[0]) == "nothing to nothing");
 }
 
+TEST_CASE("a device that its driver does not know is warned of, and of its driver nothing else is said") {
+  const auto warnings = [](const char* device, const char* toolkit) {
+    std::string text;
+    for (const std::string& each : select_architectures(fleet(device), cuda(toolkit), {}).warnings)
+      text += each + "\n";
+    return text;
+  };
+  CHECK(
+      warnings("6.1@13.1", "12.9") ==
+      "the driver of 6.1 (fleet.csv:2) offers CUDA 13.1, and the last driver for 6.1 is branch 580 (CUDA "
+      "13.0) (error 100, cudaErrorNoDevice): keep its driver at branch 580, or leave this device out of the "
+      "fleet\n");
+  CHECK(
+      warnings("9.0@11.6", "12.9") ==
+      "the driver of 9.0 (fleet.csv:2) offers CUDA 11.6, and drivers know 9.0 from CUDA 11.8 on (error 100, "
+      "cudaErrorNoDevice): update it to CUDA 11.8 (driver 520) or newer\n");
+  CHECK(warnings("12.1@12.8", "12.9") ==
+        "the driver of 12.1 (fleet.csv:2) offers CUDA 12.8, and NVIDIA's compilers know 12.1 from CUDA 12.9 "
+        "on: "
+        "whether it runs there cannot be told: update it to CUDA 12.9 (driver 575) or newer\n");
+  CHECK(warnings("10.1@13.0", "12.9").find("name this device 11.0") != std::string::npos);
+  CHECK(warnings("6.1@13.0", "12.9").find("error 100") == std::string::npos);
+}
+
 TEST_CASE("a device that needs JIT, with a driver too old for it: 222, and the toolkits on either side") {
   const auto devices = fleet("8.0 12.0@12.2");
   const auto selection = select_architectures(devices, cuda("12.4"), {});
@@ -171,7 +195,9 @@ TEST_CASE("a device that needs JIT, with a driver too old for it: 222, and the t
         "does not "
         "compile its PTX 8.4 (error 222, cudaErrorUnsupportedPtxVersion); the first toolkit that makes SASS "
         "for it "
-        "is 12.8\n");
+        "is 12.8\n"
+        "warning: the driver of 12.0 (fleet.csv:3) offers CUDA 12.2, and drivers know 12.0 from CUDA 12.8 on "
+        "(error 100, cudaErrorNoDevice): update it to CUDA 12.8 (driver 570) or newer\n");
   CHECK(range(selection.why_excluded[1]) == "8.0 to 12.9");
 }
 

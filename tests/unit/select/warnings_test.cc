@@ -19,8 +19,8 @@ TEST_CASE("a driver below the toolkit's floor: 35, once for all devices with tha
         "35, cudaErrorInsufficientDriver): update it to CUDA 13.0 (driver 580) or newer, or build with CUDA "
         "12.9");
   CHECK(
-      warnings("8.0@10.2", "11.0", with_ptx("none")) ==
-      "the driver of 8.0 (fleet.csv:2) offers CUDA 10.2, too old for programs of CUDA 11.0 (error 35, "
+      warnings("7.5@10.2", "11.0", with_ptx("none")) ==
+      "the driver of 7.5 (fleet.csv:2) offers CUDA 10.2, too old for programs of CUDA 11.0 (error 35, "
       "cudaErrorInsufficientDriver): update it to CUDA 11.0 (driver 450) or newer, or build with CUDA 10.2");
 }
 
