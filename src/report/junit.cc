@@ -34,12 +34,13 @@ std::string words_of(const Failure& failure) {
 TestCase case_of(const Verification& verification, const FileResult& file, std::size_t device) {
   TestCase made{object_name(file.path, file.member), devices_of(verification, device)};
   const CoverageCell cell = cell_of(verification, file, device);
-  if (is_good(cell)) return made;
+  const bool elsewhere = cell.state == CoverageCell::State::elsewhere;
+  if (is_good(cell) && !elsewhere) return made;
   // One of several files that a device needs one of fails for itself alone: that none serves it is told
   // apart.
-  if (file.alternative) {
+  if (elsewhere || file.alternative) {
     made.end = CaseEnd::skipped;
-    made.message = globs_text(verification, file);
+    made.message = globs_text(verification, file) + (elsewhere ? ": another file serves the device" : "");
     return made;
   }
   const bool unknown = cell.state == CoverageCell::State::unknown;
