@@ -189,7 +189,7 @@ TEST_CASE("of a minimal selection without PTX no image can go") {
   int removed = 0;
   Generator generator;
   for (const Toolkit& toolkit : known_toolkits())
-    for (int round = 0; round < 4 * kFleetsPerPolicy; ++round) {
+    for (int round = 0; round < 6 * kFleetsPerPolicy; ++round) {
       const Case generated = generator.make(toolkit, SassPolicy::minimal, PtxPolicy::none);
       INFO(case_text(generated));
       const std::vector<bool> excluded = left_out(generated);
@@ -209,10 +209,10 @@ TEST_CASE("of a minimal selection without PTX no image can go") {
 
 // archguard_select_architectures judges a user's list before the build, archguard the images after it.
 TEST_CASE("a list is judged as the images that it makes are") {
-  int sass = 0, jit = 0, uncovered = 0, unknown = 0;
+  int sass = 0, jit = 0, uncovered = 0, unknown = 0, unserved = 0;
   Generator generator;
   for (const Toolkit& toolkit : known_toolkits())
-    for (int round = 0; round < 4 * kFleetsPerPolicy; ++round) {
+    for (int round = 0; round < 6 * kFleetsPerPolicy; ++round) {
       const Case generated = generator.careless(toolkit);
       const FatbinCode code = fatbin_of(generated.built, generated.compiler);
       const DeviceList devices(generated.devices);
@@ -223,6 +223,14 @@ TEST_CASE("a list is judged as the images that it makes are") {
         const ListJudgement& judged = judgements[devices.kind_number(i)];
         if (!device.capability) {
           CHECK(judged.verdict == ListVerdict::unknown);
+          continue;
+        }
+        const Fit known =
+            device.driver_cuda ? driver_knows(*device.capability, *device.driver_cuda) : Fit::yes;
+        if (known != Fit::yes) {  // as verify says of the device, whatever the images are
+          CHECK(judged.verdict == (known == Fit::no ? ListVerdict::uncovered : ListVerdict::unknown));
+          CHECK(judged.code == (known == Fit::no ? kNoDevice : 0));
+          ++unserved;
           continue;
         }
         if (is_too_old_for_programs(device, generated.compiler.version)) continue;
@@ -259,4 +267,5 @@ TEST_CASE("a list is judged as the images that it makes are") {
   CHECK(jit > 1000);
   CHECK(uncovered > 1000);
   CHECK(unknown > 5);
+  CHECK(unserved > 1000);
 }
