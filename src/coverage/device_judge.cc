@@ -114,7 +114,8 @@ struct DeviceJudge::State {
     const bool all_specific = any_kernels ? with_kernels_.total == with_kernels_.specific
                                           : counts.total != 0 && counts.total == counts.specific;
     if (census_ != nullptr)
-      judge_as_library(result_, {*census_, got_, *device_.capability, policy_.partly, any_fits, loads_code});
+      judge_as_library(result_, {*census_, got_, *device_.capability, device_.driver_cuda, policy_.partly,
+                                 any_fits, loads_code});
     if (all_specific)
       result_.failures.push_back({kNoKernelImage,
                                   false,

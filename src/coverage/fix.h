@@ -69,6 +69,10 @@ void build_too(Remedy& way, const FatbinCode& code);
 
 // ---- in fix_text.cc ----
 
+// "update the driver to branch 575 (CUDA 12.9) or newer": one that offers `cuda`. None is newer than the last
+// for the device.
+std::string update_driver(Version cuda, ComputeCapability device);
+
 // How the fix is said. `held`: what other fat binaries of the file hold, whose build therefore asks for it
 // already.
 std::string text_of(const Fix& fix, const Device& device, const std::vector<ExpectedImage>& held,

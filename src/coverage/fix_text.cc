@@ -103,17 +103,6 @@ std::string add_entries(const std::vector<Addition>& additions, const FixTarget&
   return add_entries(additions, target, listed(spelled(additions, entry_to_add)));
 }
 
-// A driver new enough for `cuda`, by its branch where that is known. None is newer than the last for the
-// device.
-std::string update_driver(Version cuda, ComputeCapability device) {
-  if (may_be_tegra(device)) return jetpack_advice(cuda, device);
-  const auto branch = driver_branch_of(cuda);
-  return "update the driver to " +
-         (branch ? "branch " + std::to_string(*branch) + " (CUDA " + to_string(cuda) + ")"
-                 : "one that offers CUDA " + to_string(cuda)) +
-         (branch && branch == last_driver_branch_for(device) ? ", the last for this device" : " or newer");
-}
-
 std::string toolkits_text(const ToolkitRange& range) {
   const std::string first = "CUDA " + to_string(range.first), last = to_string(range.last);
   if (range.first == range.last) return first;
@@ -219,6 +208,15 @@ std::string or_waive(const std::string& kernel, const std::vector<std::string>& 
 }
 
 }  // namespace
+
+std::string update_driver(Version cuda, ComputeCapability device) {
+  if (may_be_tegra(device)) return jetpack_advice(cuda, device);
+  const auto branch = driver_branch_of(cuda);
+  return "update the driver to " +
+         (branch ? "branch " + std::to_string(*branch) + " (CUDA " + to_string(cuda) + ")"
+                 : "one that offers CUDA " + to_string(cuda)) +
+         (branch && branch == last_driver_branch_for(device) ? ", the last for this device" : " or newer");
+}
 
 std::string text_of(const Fix& fix, const Device& device, const std::vector<ExpectedImage>& held,
                     const FixTarget& target) {

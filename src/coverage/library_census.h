@@ -26,6 +26,9 @@ struct Partly {
   ComputeCapability best_device = {};
   bool clear = false;                 // the library was not made for this device; else perhaps
   bool compiles_at_run_time = false;  // what it lacks may be compiled when the program runs: never `clear`
+  // The device is served as others are, and its own driver refuses a part of it, which a driver of this CUDA
+  // takes. `best` is then what this device gets with that one; never `clear`.
+  std::optional<Version> needs_driver;
 };
 
 // What each device that the table of architectures knows gets of a library, whatever devices are asked for:

@@ -37,6 +37,20 @@ std::string reason_of(const Partly& partly, const KernelSum& got) {
          std::to_string(partly.kernels) + (got.compiled == got.fit ? ", all of them compiled from PTX" : "");
 }
 
+// What the driver that is stated refuses of a library that serves the device.
+std::optional<Partly> refused_by_driver(const DeviceResult& result, const LibraryQuestion& question) {
+  const std::uint64_t with_any = question.census.with_any_driver(question.device).fit;
+  const bool is_too_old = question.driver && result.needs_driver && *question.driver < *result.needs_driver;
+  if (!is_too_old || with_any <= question.got.fit) return std::nullopt;
+  Partly partly;
+  partly.kernels = question.got.fit;
+  partly.best = with_any;
+  partly.best_device = question.device;
+  partly.compiles_at_run_time = question.loads_code;
+  partly.needs_driver = result.needs_driver;
+  return partly;
+}
+
 // A device that gets less than others do.
 void judge_share(DeviceResult& result, const LibraryQuestion& question) {
   LibraryCensus& census = question.census;
@@ -47,7 +61,10 @@ void judge_share(DeviceResult& result, const LibraryQuestion& question) {
   // Where a newer driver, or another environment, gives the device enough, that is what it lacks.
   if (would_be_served && forgive_missing_images(result.failures)) return;
   forgive_fatbins(result.failures);
-  if (!partly) return;
+  if (!partly) {
+    if (is_asked) result.partly = refused_by_driver(result, question);
+    return;
+  }
   partly->compiles_at_run_time = question.loads_code;
   if (question.loads_code) partly->clear = false;
   result.partly = partly;

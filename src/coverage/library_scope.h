@@ -12,6 +12,7 @@ struct LibraryQuestion {
   LibraryCensus& census;
   const KernelSum& got;  // by this device
   ComputeCapability device;
+  std::optional<Version> driver;  // the CUDA that it offers, where that is stated
   PartlyPolicy partly;
   bool any_fits;    // a fat binary with kernels has an image for the device
   bool loads_code;  // the library compiles code when it runs, or loads some that it is handed

@@ -62,6 +62,11 @@ std::string what_is_unknown(const Failure& failure, const Manner& manner, const 
                      manner.others ? "run" : "runs", device);
 }
 
+// "H100 (9.0): 241 of 2993 kernels"
+std::string share_text(const DeviceResult& result, const std::string& device) {
+  return fmt::format("{}: {} of {} kernels", device, result.partly->kernels, result.partly->best);
+}
+
 std::string what_fails(const Failure& failure, const Manner& manner, const DeviceResult& result,
                        const std::string& device) {
   if (failure.cause == FailureCause::start) return fmt::format("it does not load on {}", device);
@@ -206,8 +211,18 @@ int error_number_of(const Failure& failure) {
   return failure.numbered ? failure.code : 0;
 }
 
-std::string share_text(const DeviceResult& result, const std::string& device) {
-  return fmt::format("{}: {} of {} kernels", device, result.partly->kernels, result.partly->best);
+PartlyText partly_text(const DeviceResult& result, const std::string& device) {
+  const Partly& partly = *result.partly;
+  if (partly.needs_driver)
+    return {fmt::format("the driver of {} takes {} of the {} kernels for it; the others need one that offers "
+                        "CUDA {}",
+                        device, partly.kernels, partly.best, to_string(*partly.needs_driver)),
+            update_driver(*partly.needs_driver, partly.best_device) +
+                ", or look up whether the program calls the others; --partly off if it does not"};
+  return {(partly.clear ? "not made for " : "perhaps not made for ") + share_text(result, device),
+          partly.compiles_at_run_time
+              ? "none, if the library compiles the rest when it runs; --partly off then"
+              : "look up whether the library supports this device; --partly off if it does"};
 }
 
 FailureText failure_text(const Verification& verification, const FailureGroup& group,

@@ -30,7 +30,11 @@ FailureText failure_text(const Verification& verification, const FailureGroup& g
 // CUDA's number of the error; 0 where it documents none.
 int error_number_of(const Failure& failure);
 
-// "H100 (9.0): 241 of 2993 kernels"
-std::string share_text(const DeviceResult& result, const std::string& device);
+// Of a device that gets a part of a library and is covered: "perhaps not made for H100 (9.0): 241 of 2993
+// kernels", and what to do about it. Precondition: result.partly.
+struct PartlyText {
+  std::string what, fix;
+};
+PartlyText partly_text(const DeviceResult& result, const std::string& device);
 
 }  // namespace archguard

@@ -125,11 +125,10 @@ class Finder {
     const FileResult& file = all_.files[index];
     const DeviceResult& result = file.devices[device];
     const std::string devices = devices_of(all_, device);
-    if (result.partly && result.coverage == Coverage::covered)
-      warn(
-          index, device,
-          std::string(result.partly->clear ? "" : "perhaps ") + "not made for " + share_text(result, devices),
-          "look up whether the library supports this device; --partly off if it does");
+    if (result.partly && result.coverage == Coverage::covered) {
+      const PartlyText text = partly_text(result, devices);
+      warn(index, device, text.what, text.fix);
+    }
     if (!result.kernels.hollow.empty())
       warn(index, device,
            fmt::format("{} on {}, while another image holds real code: {}",

@@ -69,9 +69,11 @@ std::string counts_text(const DeviceResult& result) {
       return failure.unknown || partly || (failure.code == code && failure.cause != FailureCause::partly);
     });
   };
-  add(counts.uncovered, all_failed_by(kNoKernelImage) ? "without an image"
-                        : all_failed_by(0)            ? "not as asked for"
-                                                      : "that cannot run");
+  const bool refused = result.partly && result.partly->needs_driver;
+  add(counts.uncovered, refused                         ? "without an image that runs"
+                        : all_failed_by(kNoKernelImage) ? "without an image"
+                        : all_failed_by(0)              ? "not as asked for"
+                                                        : "that cannot run");
   add(counts.unknown, "unknown");
   add(counts.specific, "for other devices only");
   const EmbeddedResult& embedded = result.embedded;

@@ -192,12 +192,8 @@ class Writer {
   void write_partly(const FileResult& file, std::size_t index) {
     const DeviceResult& result = file.devices[index];
     if (!is_partly(result)) return;
-    const Partly& partly = *result.partly;
-    warn(fmt::format("{}: {} {}", name_of(file), partly.clear ? "not made for" : "perhaps not made for",
-                     share_text(result, devices_of(index))),
-         partly.compiles_at_run_time
-             ? "none, if the library compiles the rest when it runs; --partly off then"
-             : "look up whether the library supports this device; --partly off if it does");
+    const PartlyText text = partly_text(result, devices_of(index));
+    warn(name_of(file) + ": " + text.what, text.fix);
   }
 
   void write_warnings(const FileResult& file, std::size_t index) {
