@@ -105,7 +105,8 @@ std::vector<std::string> names_ending(const std::string& folder, std::string_vie
   std::vector<std::string> names;
   std::error_code error;
   auto entry = fs::directory_iterator(folder.empty() ? "/" : folder, error);
-  for (std::size_t count = 0; !error && entry != fs::directory_iterator() && count < kFolderNamesMost; ++count) {
+  for (std::size_t count = 0; !error && entry != fs::directory_iterator() && count < kFolderNamesMost;
+       ++count) {
     std::string name = entry->path().filename().string();
     if (ends_with(name, ending)) names.push_back(std::move(name));
     entry.increment(error);

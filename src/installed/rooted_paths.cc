@@ -10,7 +10,7 @@ namespace archguard::installed {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::size_t kRootLinksMost = 40;         // as Linux has it
+constexpr std::size_t kRootLinksMost = 40;     // as Linux has it
 constexpr std::size_t kFoldersKept = 100'000;  // that were looked at once
 
 std::string without_slash(std::string path) {

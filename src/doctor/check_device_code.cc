@@ -1,0 +1,363 @@
+#include <algorithm>
+#include <cctype>
+#include <map>
+
+#include "base/text.h"
+#include "compat/driver.h"
+#include "compat/driver_text.h"
+#include "compat/rules.h"
+#include "compat/toolkit.h"
+#include "doctor/checks.h"
+#include "doctor/gather.h"
+#include "doctor/release_fix.h"
+
+namespace archguard::doctor {
+namespace {
+
+// Files that differ in a number alone are alternatives, of which the package takes one:
+// libbitsandbytes_cuda118.so, sm90/common_ops.so. libbitsandbytes_cuda118_nocublaslt.so is one, too.
+std::string without_numbers(const std::string& path) {
+  std::string text;
+  for (const char c : path)
+    if (std::isdigit(static_cast<unsigned char>(c)) == 0)
+      text += c;
+    else if (text.empty() || text.back() != '#')
+      text += '#';
+  constexpr std::string_view kOlderGpus = "_nocublaslt";
+  if (const auto at = text.find(kOlderGpus); at != std::string::npos) text.erase(at, kOlderGpus.size());
+  return text;
+}
+
+// The architectures that the last parts of a path name: "sm90/common_ops.so", "fused_moe_100.so".
+std::vector<ComputeCapability> named_archs(const std::string& path) {
+  std::vector<ComputeCapability> archs;
+  const auto folder = folder_of(path);
+  const std::string text = "/" + file_name_of(folder) + "/" + file_name_of(path);
+  for (std::size_t i = 0; i < text.size();) {
+    if (std::isdigit(static_cast<unsigned char>(text[i])) == 0) {
+      ++i;
+      continue;
+    }
+    auto end = i;
+    while (end < text.size() && std::isdigit(static_cast<unsigned char>(text[end])) != 0) ++end;
+    const bool marked =
+        (i >= 2 && text.compare(i - 2, 2, "sm") == 0) || (i >= 3 && (text.compare(i - 3, 3, "sm_") == 0));
+    if (const auto arch = parse_arch(text.substr(i, end - i)); arch && marked)
+      archs.push_back(capability_of(*arch));
+    i = end;
+  }
+  return archs;
+}
+
+struct PackageCode {
+  std::vector<const CodeFile*> files;
+};
+
+// What a package has for one class of devices.
+struct PackageFit {
+  std::vector<const CodeFile*> served, lacking, partly, unknown;
+};
+
+bool is_for_another(const CodeFile& file, ComputeCapability device) {
+  const auto named = named_archs(file.path);
+  return !named.empty() && std::none_of(named.begin(), named.end(),
+                                        [&](ComputeCapability each) { return each.major == device.major; });
+}
+
+PackageFit fit_of_package(const PackageCode& package, std::size_t of_class) {
+  std::map<std::string, bool> any_serves;  // of alternatives
+  for (const CodeFile* file : package.files)
+    any_serves[without_numbers(file->path)] |= file->fits[of_class].state == FileFit::State::served;
+  PackageFit fit;
+  for (const CodeFile* file : package.files) switch (file->fits[of_class].state) {
+      case FileFit::State::served:
+        fit.served.push_back(file);
+        break;
+      case FileFit::State::lacking:
+        if (!any_serves[without_numbers(file->path)]) fit.lacking.push_back(file);
+        break;
+      case FileFit::State::partly:
+        if (!any_serves[without_numbers(file->path)]) fit.partly.push_back(file);
+        break;
+      case FileFit::State::unknown:
+        fit.unknown.push_back(file);
+        break;
+      case FileFit::State::no_code:
+        break;
+    }
+  return fit;
+}
+
+// "libnppif" of libnppif.so.11.8.0.86
+std::string library_stem(const std::string& path) {
+  const std::string name = file_name_of(path);
+  return name.substr(0, name.find('.'));
+}
+
+bool is_of_nvidia(const PackageCode& package) {
+  const auto& owner = package.files.front()->owner;
+  return owner && starts_with(owner->name, "nvidia-");
+}
+
+// In words: what happens with this code of CUDA's.
+std::string ending_of(int code, const Device& device) {
+  const std::string error = ": error " + std::to_string(code);
+  if (code == kUnsupportedPtxVersion)
+    return " has only PTX that is newer than the driver of " + archguard::describe(device) + " compiles" +
+           error;
+  if (code == kInvalidKernelImage)
+    return " is compressed as the driver of " + archguard::describe(device) + " does not know" + error;
+  return " has no code for " + archguard::describe(device) + error;
+}
+
+// What is known of any package: which CUDA makes code for the device, or suits its driver.
+std::string general_fix(int code, const std::string& name, const Device& device) {
+  if (code == kUnsupportedPtxVersion || code == kInvalidKernelImage) {
+    const auto last = last_driver_cuda_for(*device.capability);
+    if (!last)
+      return "update the driver, or install a build of " + name + " for " + cuda_text(*device.driver_cuda);
+    return "install a build of " + name + " for " + cuda_text(*device.driver_cuda) + " or older";
+  }
+  const std::string cc = to_string(*device.capability);
+  if (is_tegra(*device.capability))  // code for others of its major version does not run there, nor the other
+                                     // way round
+    return "install a build of " + name + " for Jetson, or build it from source for " + cc;
+  const auto last = last_toolkit_for(*device.capability);
+  if (last && *last < newest_known_toolkit().version)
+    return "install a release of " + name + " that still has code for " + cc + ": CUDA " + to_string(*last) +
+           " is the last that makes any";
+  const auto range = toolkits_with_sass_for(*device.capability);
+  return "install a release of " + name + " that has code for " + cc +
+         (range ? ": CUDA " + to_string(range->first) + " is the first that makes any" : std::string());
+}
+
+std::string fix_for(const Facts& facts, int code, const std::optional<Package>& owner, std::size_t of_class) {
+  const Device& device = facts.classes[of_class].device;
+  if (!owner) return general_fix(code, "it", device);
+  if (facts.torch && starts_with(owner->name, "nvidia-"))
+    return "torch pins the releases of NVIDIA's packages: install another torch, and this one follows";
+  if (std::string line = release_fix(facts, owner->name, of_class); !line.empty()) return line;
+  const std::string unmeasured = not_measured_here(facts, owner->name, of_class);
+  return general_fix(code, owner->name, device) + (unmeasured.empty() ? "" : "; " + unmeasured);
+}
+
+// What Triton brings is its profiler's. Its kernels are made by its ptxas, which check_jit_compiler looks at.
+bool is_tritons_own(const CodeFile& file) {
+  return file.owner && file.owner->name == "triton";
+}
+
+class DeviceCodeCheck {
+ public:
+  DeviceCodeCheck(const Facts& facts, Findings& findings) : facts_(facts), findings_(findings) {
+    for (const CodeFile& file : facts.code)
+      if (!is_tritons_own(file)) packages_[who(file.owner, file.path)].files.push_back(&file);
+  }
+
+  void run() {
+    std::vector<std::pair<std::string, const PackageCode*>> order;
+    for (const auto& [name, package] : packages_) order.emplace_back(name, &package);
+    std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
+      return fatbins_of(*a.second) > fatbins_of(*b.second);  // what others rest on comes first
+    });
+    for (const auto& [name, package] : order) {
+      std::map<std::string, std::vector<std::size_t>> said;  // one finding for devices that end alike
+      std::map<std::string, Finding> found;
+      for (std::size_t i = 0; i < facts_.classes.size(); ++i)
+        if (auto finding = judge_one(name, *package, i))
+          found.try_emplace(std::to_string(i), std::move(*finding));
+      for (auto& [key, finding] : found) findings_.push_back(std::move(finding));
+    }
+  }
+
+ private:
+  static std::uint64_t fatbins_of(const PackageCode& package) {
+    std::uint64_t sum = 0;
+    for (const CodeFile* file : package.files) sum += file->fatbins;
+    return sum;
+  }
+
+  // Do other packages have code for this class? Then one that has none may be a part that nobody needs there.
+  bool others_serve(const PackageCode& package, std::size_t of_class) const {
+    for (const CodeFile& file : facts_.code)
+      if (file.fits[of_class].state == FileFit::State::served &&
+          std::find(package.files.begin(), package.files.end(), &file) == package.files.end())
+        return true;
+    return false;
+  }
+
+  std::optional<Finding> judge_one(const std::string& name, const PackageCode& package,
+                                   std::size_t of_class) {
+    const PackageFit fit = fit_of_package(package, of_class);
+    const ComputeCapability device = *facts_.classes[of_class].device.capability;
+    if (!fit.lacking.empty() && fit.served.empty()) return lacks_all(name, package, fit, of_class);
+    std::vector<const CodeFile*> meant;  // that are for this device by their names, or for all
+    for (const CodeFile* file : fit.lacking)
+      if (!is_for_another(*file, device) &&
+          (file->fits[of_class].failing() != 0 || !named_archs(file->path).empty()))
+        meant.push_back(file);
+    if (!meant.empty()) return lacks_some(name, package, fit, meant, of_class);
+    if (!fit.partly.empty()) return has_little(name, fit.partly, of_class);
+    if (!fit.unknown.empty()) return cannot_tell(name, fit.unknown, of_class);
+    if (auto gaps = gaps_in(name, package, of_class)) return gaps;
+    return ptx_alone(name, package, fit, of_class);
+  }
+
+  // Covered by the rules, at a price: the driver compiles all of it when it is used first.
+  std::optional<Finding> ptx_alone(const std::string& name, const PackageCode& package, const PackageFit& fit,
+                                   std::size_t of_class) const {
+    for (const CodeFile* file : package.files)
+      if (file->fits[of_class].sass != 0 || file->as_data) return std::nullopt;
+    if (fit.served.empty()) return std::nullopt;
+    const Device& device = facts_.classes[of_class].device;
+    Finding finding = begin(Rank::risk, package, 0);
+    finding.cause =
+        name + " serves " + archguard::describe(device) +
+        " through PTX alone: the driver compiles it at the first start, which can take many minutes";
+    finding.evidence.push_back(file_name_of(fit.served.front()->path) + " holds " +
+                               fit.served.front()->holds);
+    finding.fix =
+        "wait for the first start, and keep the driver's cache (CUDA_CACHE_MAXSIZE=4294967296); or install a "
+        "release of " +
+        (package.files.front()->owner ? package.files.front()->owner->name : "it") + " with SASS for " +
+        to_string(*device.capability);
+    return finding;
+  }
+
+  Finding begin(Rank rank, const PackageCode& package, int code) const {
+    return {FindingId::device_code, rank, package.files.front()->owner, code};
+  }
+
+  void add_files(Finding& finding, const std::vector<const CodeFile*>& files, std::size_t of_class,
+                 std::size_t of_all) const {
+    std::uint64_t fatbins = 0, failing = 0;
+    for (const CodeFile* file : files) {
+      fatbins += file->fatbins;
+      failing += file->fatbins - file->fits[of_class].good();
+    }
+    finding.evidence.push_back(std::to_string(files.size()) + " of " + count_of(of_all, "file") +
+                               " with device code, " + std::to_string(failing) + " of " +
+                               count_of(fatbins, "fat binary", "fat binaries"));
+    for (std::size_t i = 0; i < files.size() && i < 3; ++i)
+      finding.evidence.push_back(file_name_of(files[i]->path) + " holds " + files[i]->holds);
+  }
+
+  Finding lacks_all(const std::string& name, const PackageCode& package, const PackageFit& fit,
+                    std::size_t of_class) const {
+    const Device& device = facts_.classes[of_class].device;
+    int code = 0;
+    bool loose = true, as_data = true;
+    for (const CodeFile* file : fit.lacking) {
+      code = std::max(code, file->fits[of_class].code());
+      loose &= file->loose;
+      as_data &= file->as_data;
+    }
+    const bool others = others_serve(package, of_class);
+    const Rank rank = others && is_of_nvidia(package) ? Rank::risk
+                      : loose && others               ? Rank::risk
+                      : as_data                       ? Rank::risk
+                                                      : Rank::certain;
+    Finding finding = begin(rank, package, code);
+    finding.cause = name + ending_of(code, device);
+    add_files(finding, fit.lacking, of_class, package.files.size());
+    if (as_data)
+      finding.evidence.emplace_back(
+          "it stands in the program's data, outside fat binaries: the program hands it to the driver, if it "
+          "uses it");
+    finding.fix = fix_for(facts_, code, package.files.front()->owner, of_class);
+    return finding;
+  }
+
+  Finding lacks_some(const std::string& name, const PackageCode& package, const PackageFit& fit,
+                     const std::vector<const CodeFile*>& meant, std::size_t of_class) const {
+    const Device& device = facts_.classes[of_class].device;
+    const bool by_name = std::any_of(meant.begin(), meant.end(), [](const CodeFile* file) {
+      return !named_archs(file->path).empty();  // and, being meant, of this device's major version
+    });
+    Finding finding =
+        begin(by_name ? Rank::likely : Rank::risk, package, meant.front()->fits[of_class].code());
+    finding.cause = "a part of " + name + ending_of(finding.code, device);
+    add_files(finding, meant, of_class, package.files.size());
+    finding.evidence.push_back(count_of(fit.served.size(), "other file of it serves", "other files of it serve") + " this GPU");
+    finding.fix = fix_for(facts_, finding.code, package.files.front()->owner, of_class);
+    return finding;
+  }
+
+  // Then what comes with torch is no cause of its own.
+  bool torch_lacks(std::size_t of_class) const {
+    bool any = false;
+    for (const CodeFile& file : facts_.code) {
+      if (!file.owner || file.owner->name != "torch") continue;
+      if (file.fits[of_class].state == FileFit::State::served) return false;
+      any |= file.fits[of_class].state == FileFit::State::lacking;
+    }
+    return any;
+  }
+
+  Finding has_little(const std::string& name, const std::vector<const CodeFile*>& files,
+                     std::size_t of_class) const {
+    const Device& device = facts_.classes[of_class].device;
+    const bool refused = std::all_of(files.begin(), files.end(), [&](const CodeFile* file) {
+      return file->fits[of_class].driver_refuses;
+    });
+    const int code = refused ? kInvalidKernelImage : kNoKernelImage;
+    const bool follows = files.front()->owner && starts_with(files.front()->owner->name, "nvidia-") && torch_lacks(of_class);
+    Finding finding{FindingId::device_code, follows ? Rank::risk : Rank::likely, files.front()->owner, code};
+    finding.cause =
+        name + (refused ? " has code for " + to_string(*device.capability) + " that the driver of " +
+                              archguard::describe(device) + " is too old to load"
+                        : " has hardly any code for " + archguard::describe(device));
+    for (const CodeFile* file : files)
+      finding.evidence.push_back(file_name_of(file->path) + ": " + file->fits[of_class].partly +
+                                 " can run; it holds " + file->holds);
+    finding.fix = fix_for(facts_, code, files.front()->owner, of_class);
+    return finding;
+  }
+
+  Finding cannot_tell(const std::string& name, const std::vector<const CodeFile*>& files,
+                      std::size_t of_class) const {
+    Finding finding{FindingId::device_code, Rank::risk, files.front()->owner};
+    finding.cause = "whether " + name + " has code for " +
+                    archguard::describe(facts_.classes[of_class].device) + " cannot be told";
+    finding.evidence.push_back(file_name_of(files.front()->path) + " holds " + files.front()->holds);
+    finding.fix = "archguard verify --scope library " + files.front()->path + " --device " +
+                  to_string(*facts_.classes[of_class].device.capability);
+    return finding;
+  }
+
+  // Fat binaries for several architectures, and not for this one, in files that serve it otherwise: kernels
+  // that were left out on purpose, or forgotten.
+  std::optional<Finding> gaps_in(const std::string& name, const PackageCode& package,
+                                 std::size_t of_class) const {
+    if (is_of_nvidia(package)) return std::nullopt;
+    const Device& device = facts_.classes[of_class].device;
+    for (const CodeFile* file : package.files) {
+      const FileFit& fit = file->fits[of_class];
+      const std::uint64_t gaps = fit.good() != 0 ? fit.none : 0;
+      if (gaps == 0 || fit.state != FileFit::State::served) continue;
+      Finding finding = begin(Rank::risk, package, kNoKernelImage);
+      finding.cause = "some kernels of " + name + " have no code for " + archguard::describe(device) +
+                      ": error " + std::to_string(kNoKernelImage) + " where one is called";
+      finding.evidence.push_back(file_name_of(file->path) + ": " + std::to_string(gaps) + " of " +
+                                 count_of(file->fatbins, "fat binary", "fat binaries") + "; it holds " +
+                                 file->holds);
+      finding.fix = "install a newer release of " + (file->owner ? file->owner->name : library_stem(file->path)) +
+                    "; these are the kernels: archguard verify " + file->path + " --device " +
+                    to_string(*device.capability) +
+                    (device.driver_cuda ? "@" + to_string(*device.driver_cuda) : std::string());
+      return finding;
+    }
+    return std::nullopt;
+  }
+
+  const Facts& facts_;
+  Findings& findings_;
+  std::map<std::string, PackageCode> packages_;
+};
+
+}  // namespace
+
+void check_device_code(const Facts& facts, Findings& findings) {
+  DeviceCodeCheck(facts, findings).run();
+}
+
+}  // namespace archguard::doctor

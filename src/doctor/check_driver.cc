@@ -1,0 +1,107 @@
+#include <algorithm>
+
+#include "base/text.h"
+#include "compat/driver.h"
+#include "compat/driver_text.h"
+#include "compat/toolkit.h"
+#include "doctor/checks.h"
+
+namespace archguard::doctor {
+namespace {
+
+// Which part a diagnostic of the probe is about: what loads as libcuda has numbers of its own
+// (docs/reference/machines.md).
+FindingId id_of(const Diagnostic& diagnostic) {
+  if (diagnostic.stage == "environment") return FindingId::environment;
+  if (diagnostic.code && (*diagnostic.code == 34 || *diagnostic.code == 803 || *diagnostic.code == 804))
+    return FindingId::libcuda;
+  return FindingId::driver;
+}
+
+// A machine that has no GPU, and nothing that says that it should have one, has no fault.
+bool expects_gpu(const ProbeResult& probe) {
+  const Diagnostic& first = probe.diagnostics.front();
+  return probe.status == ProbeStatus::failed || !probe.devices.empty() || first.stage == "environment" ||
+         id_of(first) == FindingId::libcuda || first.cause.find("WSL") != std::string::npos;
+}
+
+// May one of the machine's GPUs be one that its driver ignores?
+bool may_be_ignored(const ProbeResult& probe) {
+  return probe.devices.empty() ||
+         std::any_of(probe.devices.begin(), probe.devices.end(), [&](const Device& device) {
+           return !device.capability || is_dropped_by_branch(probe.driver_version, *device.capability);
+         });
+}
+
+// "GPUs of 5.0, 5.2, … need a driver of branch 580": those that this driver is too new for.
+std::string left_by_driver(const ProbeResult& probe) {
+  const std::string& version = probe.driver_version;
+  if (!may_be_ignored(probe)) return {};
+  std::optional<int> newest;
+  std::vector<std::string> names;
+  for (const ComputeCapability device : known_devices())
+    if (const auto last = last_driver_branch_for(device); last && is_dropped_by_branch(version, device)) {
+      if (!newest || *newest < *last) {
+        newest = last;
+        names.clear();
+      }
+      if (*last == *newest) names.push_back(to_string(device));
+    }
+  if (!newest) return {};
+  return "driver " + version + " ignores GPUs of " + join(names, ", ") + ": branch " +
+         std::to_string(*newest) +
+         " is the last for them; and the open kernel modules serve none that is older than Turing";
+}
+
+Finding finding_of(const Diagnostic& diagnostic, const ProbeResult& probe, Rank rank) {
+  Finding finding{id_of(diagnostic), rank};
+  finding.code = diagnostic.code.value_or(0);
+  finding.cause = diagnostic.cause;
+  finding.fix = diagnostic.fix;
+  if (diagnostic.code)
+    finding.evidence.push_back(
+        (diagnostic.stage == "environment" ? std::string("cuInit") : diagnostic.stage) + " answers " +
+        std::to_string(*diagnostic.code) + (diagnostic.name.empty() ? "" : ", " + diagnostic.name));
+  if (!probe.driver_version.empty()) finding.evidence.push_back("kernel driver " + probe.driver_version);
+  if (!probe.library.empty())
+    finding.evidence.push_back("libcuda " + probe.library +
+                               (probe.library_version.empty() ? "" : ", " + probe.library_version));
+  return finding;
+}
+
+void check_probe(const ProbeResult& probe, Findings& findings) {
+  const bool works = probe.status == ProbeStatus::ok, explained = dropped_by_compat(probe).has_value();
+  for (const Diagnostic& diagnostic : probe.diagnostics) {
+    const bool first = &diagnostic == &probe.diagnostics.front();
+    const Rank rank = works                         ? (diagnostic.code ? Rank::risk : Rank::note)
+                      : explained                   ? Rank::note
+                      : first && expects_gpu(probe) ? Rank::certain
+                                                    : Rank::note;
+    Finding finding = finding_of(diagnostic, probe, rank);
+    const bool unseen = first && !works && !probe.devices.empty() && finding.id == FindingId::driver;
+    if (const std::string text = left_by_driver(probe); unseen && !text.empty()) {
+      finding.evidence.push_back(text);
+      finding.fix += "; for such a GPU install the driver of that branch, not of an \"open\" package";
+    }
+    findings.push_back(std::move(finding));
+  }
+}
+
+}  // namespace
+
+void check_driver(const Facts& facts, Findings& findings) {
+  if (facts.probe) return check_probe(*facts.probe, findings);
+  for (std::size_t i = 0; i < facts.classes.size(); ++i) {
+    const Device& device = facts.classes[i].device;
+    if (driver_knows_device(device) != Fit::no) continue;
+    Finding finding{FindingId::driver, Rank::certain};
+    finding.cause = "the driver of " + archguard::describe(device) + " does not serve it";
+    finding.evidence.push_back(unknown_to_driver_text(*device.capability, *device.driver_cuda));
+    finding.fix = is_beyond_last_driver(*device.capability, *device.driver_cuda)
+                      ? last_driver_advice(*device.capability)
+                      : "update the driver";
+    findings.push_back(std::move(finding));
+  }
+}
+
+}  // namespace archguard::doctor

@@ -1,0 +1,112 @@
+#include "base/text.h"
+#include "doctor/checks.h"
+#include "doctor/gather.h"
+#include "releases/releases.h"
+
+namespace archguard::doctor {
+namespace {
+
+// A torch without CUDA, beside a GPU.
+void check_cpu_build(const Facts& facts, Findings& findings) {
+  if (!facts.torch || facts.classes.empty()) return;
+  const TorchFacts& torch = *facts.torch;
+  const bool named_so = ends_with(torch.package.version, "+cpu");
+  if (!named_so && (!torch.told || torch.cuda)) return;
+  const bool rocm = torch.package.version.find("+rocm") != std::string::npos;
+  Finding finding{FindingId::not_architecture, Rank::likely, torch.package};
+  finding.cause = to_string(torch.package) +
+                  (rocm ? " is a build for AMD's GPUs" : " is a build without CUDA") +
+                  ": torch.cuda.is_available() is False";
+  finding.evidence = {torch.told ? torch.site + "/torch/version.py says cuda = None"
+                                 : "its version ends with +cpu"};
+  finding.fix = "install the build of torch with CUDA that the selector on pytorch.org names for your driver";
+  findings.push_back(std::move(finding));
+}
+
+void check_torch_gaps(const Facts& facts, Findings& findings) {
+  for (const SymbolGap& gap : facts.torch_gaps) {
+    Finding finding{FindingId::not_architecture, Rank::certain, gap.owner};
+    finding.cause =
+        who(gap.owner, gap.path) + " was built for another torch: undefined symbol " + gap.names.front();
+    finding.evidence = {file_name_of(gap.path) + " needs " + count_of(gap.names.size(), "function") +
+                            " that " + to_string(facts.torch->package) + " does not define",
+                        "this is no matter of architectures"};
+    finding.fix = "install the release of " + (gap.owner ? gap.owner->name : "it") +
+                  " that is made for torch " + facts.torch->package.version + ", or build it anew";
+    findings.push_back(std::move(finding));
+  }
+}
+
+// "cu126", "cpu" of "2.7.1+cu126"; PyPI's files have none.
+std::string local_of(const std::string& version) {
+  const auto plus = version.find('+');
+  return plus == std::string::npos ? "" : version.substr(plus + 1);
+}
+
+// The major release of CUDA in "cu126"; nothing in another word.
+std::optional<int> cuda_major_of(const std::string& local) {
+  if (!starts_with(local, "cu") || local.size() < 5) return std::nullopt;
+  const auto number = parse_number(local.substr(2, local.size() - 3), 99);
+  return number ? std::optional(static_cast<int>(*number)) : std::nullopt;
+}
+
+// What a package that is made for one torch lacks beside this one; empty where nothing is to be said.
+std::string why_not_for(const TorchFacts& torch, const Package& package, const std::string& pin) {
+  const std::string local = local_of(package.version);
+  const std::string plain = torch.package.version.substr(0, torch.package.version.find('+'));
+  if (!pin.empty() && pin.substr(0, pin.find('+')) != plain)
+    return "is made for torch " + pin + ", and torch " + torch.package.version + " is here";
+  if (local == "cpu" && torch.cuda) return "is a build without CUDA beside a torch with CUDA";
+  const auto major = cuda_major_of(local);
+  if (major && torch.cuda && *major != torch.cuda->major)
+    return "is a build for CUDA " + std::to_string(*major) + " beside a torch for CUDA " +
+           std::to_string(torch.cuda->major);
+  return {};
+}
+
+std::string fix_beside(const TorchFacts& torch, const std::string& name) {
+  const std::string plain = torch.package.version.substr(0, torch.package.version.find('+'));
+  const std::string local = local_of(torch.package.version);
+  for (const Release* each : releases_of("torch", "x86_64"))
+    if (each->version == plain)
+      for (const std::string& along : installed_along(*each))
+        if (starts_with(along, name + "=="))
+          return "pip install " + along +
+                 (local.empty() ? "" : "+" + local + " --index-url INDEX   (the one that torch is from)");
+  return "install the " + name + " that is made for torch " + torch.package.version +
+         ", from the index that this torch is from";
+}
+
+// torchvision and torchaudio beside another torch than theirs: their operators are missing, or refuse to
+// load.
+void check_companions(const Facts& facts, Findings& findings) {
+  if (!facts.torch || !facts.torch->told) return;
+  for (const InstalledPackage& each : facts.packages) {
+    if (!is_made_for_one_torch(each.package.name) || each.package.manager != PackageManager::pip) continue;
+    std::string pin;
+    for (const TorchPin& told : facts.torch_pins)
+      if (told.by.name == each.package.name && told.by.version == each.package.version) pin = told.torch;
+    const std::string why = why_not_for(*facts.torch, each.package, pin);
+    if (why.empty()) continue;
+    Finding finding{FindingId::not_architecture, Rank::likely, each.package};
+    finding.cause =
+        to_string(each.package) + " " + why + ": its operators for the GPU are missing or do not load";
+    finding.evidence = {
+        "torch " + facts.torch->package.version +
+            (pin.empty() ? "" : "; the metadata of " + each.package.name + " asks for " + pin),
+        "this is no matter of architectures"};
+    finding.fix = fix_beside(*facts.torch, each.package.name);
+    finding.errors = {"torchvision-other-torch"};
+    findings.push_back(std::move(finding));
+  }
+}
+
+}  // namespace
+
+void check_not_architecture(const Facts& facts, Findings& findings) {
+  check_cpu_build(facts, findings);
+  check_companions(facts, findings);
+  check_torch_gaps(facts, findings);
+}
+
+}  // namespace archguard::doctor

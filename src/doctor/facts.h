@@ -1,0 +1,163 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/version.h"
+#include "coverage/header_fit.h"
+#include "coverage/verify.h"
+#include "device/device_list.h"
+#include "device/probe.h"
+#include "explain/explain.h"
+#include "installed/package.h"
+
+// All that the checks rest on. It is gathered from a machine, or written down by a test; the checks read
+// nothing else.
+namespace archguard::doctor {
+
+// Where Python finds packages. Nothing of it is started: it is known by its files.
+struct PythonEnvironment {
+  std::string kind;  // venv, conda, system, folder
+  std::string prefix;
+  std::string named_by;                          // "VIRTUAL_ENV", "--prefix", …
+  std::string python;                            // "3.11"; empty where nothing tells it
+  std::vector<std::string> sites;                // folders of packages, as sys.path has them
+  std::vector<std::string> folders;              // others with libraries and programs: they are not walked
+  std::vector<std::string> module_folders = {};  // of PYTHONPATH: only packages with __init__.py are walked
+  std::vector<std::string> besides = {};         // what does not stand below the prefix: "X (PYTHONPATH)"
+};
+
+struct InstalledPackage {
+  Package package;
+  std::string site;
+};
+
+// One file with device code, as the headers of its fat binaries tell.
+struct CodeFile {
+  std::string path;
+  std::optional<Package> owner;
+  bool loose = false;  // an image by itself: .cubin, .ptx, .fatbin
+  bool as_data = false;  // what it holds stands in its data, as PTX that a program hands to the driver
+  std::string holds;   // "sm_70 sm_75 sm_80, no PTX"
+  bool any_ptx = false;
+  std::uint64_t fatbins = 0;  // that ask for an image
+  std::vector<FileFit> fits;  // one for each class of devices
+  // Of the CUDA runtime that is linked in, at least; looked for where some driver is older than the newest release.
+  std::optional<Version> held_runtime;
+};
+
+// What a linked file of the environment needs of CUDA's libraries.
+struct LinkedFile {
+  std::string path;
+  std::optional<Package> owner;
+  std::vector<std::string> needed;  // names that belong to a family of libraries below, or to torch
+  std::vector<std::string> run_path = {};  // folders of its own where the loader looks: DT_RPATH, DT_RUNPATH
+  bool has_code = false;
+};
+
+// A copy of one of CUDA's libraries.
+struct LibraryCopy {
+  std::string family;  // "cudart", "nvrtc", …
+  std::string path;
+  std::string version;       // as far as something tells it: "12.8.93"
+  std::optional<int> major;  // of its interface: 12 of libcudart.so.12
+  std::optional<Package> owner;
+  std::string found_by;  // "environment", "LD_LIBRARY_PATH", "ld.so.cache"
+  // Of one that was named, or stands in a folder that was, which no loader looks into: its DT_SONAME.
+  std::string soname = {};
+  std::string folder = {};    // that it stands in, without links
+  bool under_soname = false;  // a file or link of that name stands beside it
+};
+
+// A compiler of device code.
+struct JitTool {
+  std::string kind;  // "ptxas", "nvrtc", "nvcc", "nvvm"
+  std::string path;
+  std::optional<Version> version;
+  std::optional<Package> owner;
+  bool chosen = false;  // TRITON_PTXAS_PATH names it
+};
+
+// A file that wants functions that the library that it gets does not define.
+struct SymbolGap {
+  std::string path;
+  std::optional<Package> owner;
+  std::string library;       // that it gets: a path
+  std::string library_said;  // how that came to be chosen: "LD_LIBRARY_PATH"
+  std::vector<std::string> names;
+};
+
+struct LibcudaCopy {
+  std::string path, version, found_by;
+  bool stub = false, compat = false;
+};
+
+// A process that runs: what it has loaded of CUDA's libraries, and which libcuda.
+struct ProcessFacts {
+  int id = 0;
+  std::vector<std::string> libraries;  // paths, as the kernel tells them
+};
+
+// An extension that torch built when it was used, in a cache.
+struct StaleFile {
+  CodeFile code;
+  bool older_than_torch = false;
+  std::vector<std::string> missing = {};  // functions that it wants and the installed torch does not define
+};
+
+// "nvidia-cudnn-cu12>=9.8,<10.0" of a package's metadata.
+struct CudnnBound {
+  Package by;
+  std::string package, at_least;
+};
+
+// "torch==2.7.1" of the metadata of what is made for one torch.
+struct TorchPin {
+  Package by;
+  std::string torch;
+};
+
+struct TorchFacts {
+  Package package;
+  std::string site;
+  std::optional<Version> cuda;  // of torch/version.py; nothing: a build without CUDA
+  bool told = false;            // torch/version.py was read
+  // The architectures that TORCH_CUDA_ARCH_LIST may name, of torch/utils/cpp_extension.py; read only where that variable is set.
+  std::vector<std::string> build_archs = {};
+};
+
+struct Facts {
+  std::string asked = "archguard doctor";  // the line that asked, without devices
+  std::string platform = "x86_64";   // of the environment's files, or aarch64: as src/releases names them
+  std::optional<ProbeResult> probe;  // nothing where devices are named
+  DeviceList devices;
+  std::vector<DeviceClass> classes;
+  std::map<std::string, std::string> variables;  // of the environment, those that are known here
+  std::vector<PythonEnvironment> environments;
+  std::vector<InstalledPackage> packages;
+  std::vector<CodeFile> code;
+  std::vector<LinkedFile> linked;
+  std::vector<LibraryCopy> libraries;
+  std::vector<TorchPin> torch_pins;
+  std::vector<JitTool> tools;
+  std::vector<SymbolGap> jit_link_gaps;  // of cuSPARSE and its like, in the nvJitLink that they get
+  std::vector<SymbolGap> torch_gaps;     // of extensions, in the installed torch
+  std::vector<CudnnBound> cudnn_bounds;
+  std::vector<LibcudaCopy> libcudas;
+  std::vector<StaleFile> stale;
+  std::vector<ProcessFacts> processes;
+  std::optional<TorchFacts> torch;
+  std::set<std::string> toolkits;       // folders where NVIDIA's installers put them: "/usr/local/cuda-12.9"
+  std::set<std::string> names_to_find;  // sonames that the loader finds, or the environment holds
+  std::vector<Explanation> explained;   // what the error that was given means, the root cause first
+  std::vector<Error> unread;
+  std::vector<std::string>
+      notes;  // what changes no answer: an environment that is not judged, a broken list of files
+};
+
+}  // namespace archguard::doctor

@@ -1,0 +1,253 @@
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/text.h"
+#include "compat/driver.h"
+#include "compat/toolkit.h"
+#include "coverage/fit.h"
+#include "doctor/gather.h"
+#include "fatbin/cuda_runtime.h"
+#include "host/host_file.h"
+
+namespace archguard::doctor {
+namespace {
+
+// What the file holds, over all of its fat binaries.
+class HeldImages {
+ public:
+  HeldImages() : bytes_(known_devices().size()) {}
+
+  void add(const Fatbin& fatbin) {
+    for (const FatbinEntry& entry : fatbin.entries) {
+      if (entry.optix || (entry.kind != EntryKind::sass && entry.kind != EntryKind::ptx)) continue;
+      (entry.kind == EntryKind::sass ? sass_ : ptx_).insert(entry.arch);
+      for (std::size_t i = 0; i < bytes_.size(); ++i)
+        if (fit_of(entry, known_devices()[i]) == Fit::yes) bytes_[i] += entry.uncompressed_size;
+    }
+  }
+
+  std::string text() const {
+    std::vector<std::string> names;
+    for (const Arch arch : sass_) names.push_back("sm_" + to_string(arch));
+    std::string text = join(names, " ");
+    if (ptx_.empty()) return text.empty() ? text : text + ", no PTX";
+    names.clear();
+    for (const Arch arch : ptx_) names.push_back("compute_" + to_string(arch));
+    return text + (text.empty() ? "PTX " : ", PTX ") + join(names, " ");
+  }
+
+  bool any_ptx() const { return !ptx_.empty(); }
+  std::uint64_t best() const { return bytes_.empty() ? 0 : *std::max_element(bytes_.begin(), bytes_.end()); }
+
+ private:
+  std::set<Arch> sass_, ptx_;
+  std::vector<std::uint64_t> bytes_;  // that fit each known device
+};
+
+std::uint64_t fitting_bytes(const Fatbin& fatbin, ComputeCapability device) {
+  std::uint64_t bytes = 0;
+  for (const FatbinEntry& entry : fatbin.entries)
+    if (!entry.optix && (entry.kind == EntryKind::sass || entry.kind == EntryKind::ptx) &&
+        fit_of(entry, device) == Fit::yes)
+      bytes += entry.uncompressed_size;
+  return bytes;
+}
+
+bool has_several_archs(const Fatbin& fatbin) {
+  std::set<Arch> archs;
+  for (const FatbinEntry& entry : fatbin.entries) archs.insert(entry.arch);
+  return archs.size() > 1;
+}
+
+// With the kernels, as `verify --scope library` judges.
+FileResult judge_with_kernels(const DeviceCode& code, const ByteSource& source,
+                              const std::vector<DeviceClass>& classes, const std::string& path,
+                              EmbeddedPolicy embedded = EmbeddedPolicy::off) {
+  VerifyRequest request;
+  request.classes = classes;
+  request.policy.scope = Scope::library;
+  request.policy.hollow = HollowPolicy::off;
+  request.policy.embedded = embedded;
+  Waivers none;
+  return verify_file(code, source, path, request, none);
+}
+
+// For the classes that the headers do not decide.
+void take_verdicts(const FileResult& result, CodeFile& file) {
+  for (std::size_t i = 0; i < file.fits.size(); ++i) {
+    FileFit& fit = file.fits[i];
+    if (fit.state != FileFit::State::no_code) continue;
+    const DeviceResult& device = result.devices[i];
+    fit.state = device.coverage == Coverage::covered             ? FileFit::State::served
+                : device.coverage != Coverage::not_covered       ? FileFit::State::unknown
+                : device.kernels.covered == 0 && fit.good() == 0 ? FileFit::State::lacking
+                                                                 : FileFit::State::partly;
+    if (fit.state == FileFit::State::partly)
+      fit.partly = std::to_string(device.kernels.covered) + " of " + count_of(device.kernels.total, "kernel");
+  }
+}
+
+// Where a GPU gets hardly any kernel: would it with another driver?
+void ask_without_drivers(const DeviceCode& code, const ByteSource& source, const Facts& facts,
+                         CodeFile& file) {
+  std::vector<DeviceClass> classes = facts.classes;
+  bool any = false;
+  for (std::size_t i = 0; i < classes.size(); ++i) {
+    any |= file.fits[i].state == FileFit::State::partly && classes[i].device.driver_cuda;
+    classes[i].device.driver_cuda.reset();
+    classes[i].device.driver_version.clear();
+  }
+  if (!any) return;
+  const FileResult result = judge_with_kernels(code, source, classes, file.path);
+  for (std::size_t i = 0; i < classes.size(); ++i)
+    file.fits[i].driver_refuses =
+        file.fits[i].state == FileFit::State::partly && result.devices[i].coverage == Coverage::covered;
+}
+
+// The fat binaries that have no image for the device, by their headers.
+DeviceCode gaps_for(const Device& device, const DeviceCode& code) {
+  DeviceCode gaps;
+  for (const DeviceObject& object : code.objects) {
+    gaps.objects.push_back(object);
+    auto& fatbins = gaps.objects.back().fatbins;
+    const auto has_image = [&](const Fatbin& fatbin) {
+      return fit_by_headers(fatbin, device, {}) != HeaderFit::none;
+    };
+    fatbins.erase(std::remove_if(fatbins.begin(), fatbins.end(), has_image), fatbins.end());
+  }
+  return gaps;
+}
+
+// A fat binary without kernels asks for nothing. The few that lack an image, in a file that serves the device
+// otherwise, are looked into.
+void drop_gaps_without_kernels(const DeviceCode& code, const ByteSource& source, const Facts& facts,
+                               CodeFile& file) {
+  for (std::size_t i = 0; i < file.fits.size(); ++i) {
+    FileFit& fit = file.fits[i];
+    if (fit.state != FileFit::State::served || fit.none == 0 || fit.good() == 0) continue;
+    VerifyRequest request;
+    request.classes = {facts.classes[i]};
+    request.policy.hollow = HollowPolicy::off;
+    request.policy.embedded = EmbeddedPolicy::off;
+    Waivers none;
+    const FileResult result =
+        verify_file(gaps_for(facts.classes[i].device, code), source, file.path, request, none);
+    fit.none = std::min(fit.none, result.devices.front().fatbins.uncovered + result.devices.front().fatbins.unknown);
+  }
+}
+
+void add_fatbin(const Fatbin& fatbin, const Facts& facts, CodeFile& file) {
+  bool asks = false;
+  for (std::size_t i = 0; i < facts.classes.size(); ++i) {
+    const Device& device = facts.classes[i].device;
+    FileFit& fit = file.fits[i];
+    const HeaderFit of_one = fit_by_headers(fatbin, device, {});
+    add_fit(fit, of_one);
+    fit.relocatable += fatbin.relocatable;
+    asks |= of_one != HeaderFit::nothing;
+    if (of_one == HeaderFit::none && has_several_archs(fatbin)) ++fit.mixed_gaps;
+    fit.fitting_bytes += fitting_bytes(fatbin, *device.capability);
+  }
+  if (facts.classes.empty()) asks = !fatbin.relocatable;
+  file.fatbins += asks;
+}
+
+// A program without fat binaries that holds images in its data: one of each module shall run.
+std::optional<CodeFile> judge_data(const DeviceCode& code, const ByteSource& source, const Facts& facts,
+                                   const HeldImages& held, CodeFile file) {
+  const FileResult result = judge_with_kernels(code, source, facts.classes, file.path, EmbeddedPolicy::warn);
+  if (result.devices.size() != file.fits.size()) return std::nullopt;
+  file.as_data = true;
+  file.holds = held.text();
+  file.any_ptx = held.any_ptx();
+  for (std::size_t i = 0; i < file.fits.size(); ++i) {
+    const EmbeddedResult& embedded = result.devices[i].embedded;
+    FileFit& fit = file.fits[i];
+    file.fatbins = std::max(file.fatbins, embedded.total);
+    if (embedded.total == 0 || embedded.undecided()) continue;
+    if (!embedded.lacking())
+      fit.state = FileFit::State::served, fit.jit = embedded.total;
+    else
+      fit.state = FileFit::State::lacking,
+      (embedded.code == kUnsupportedPtxVersion ? fit.too_new : fit.none) = embedded.total;
+  }
+  return file.fatbins == 0 ? std::nullopt : std::optional(std::move(file));
+}
+
+// To look for one costs a search of the file's data.
+std::optional<Version> linked_in_runtime(const DeviceCode& code, const ByteSource& source,
+                                         const Facts& facts) {
+  const Version newest = lowest_driver_cuda_for_toolkit(newest_release_told());
+  const bool matters = std::any_of(facts.classes.begin(), facts.classes.end(), [&](const DeviceClass& each) {
+    return each.device.driver_cuda && !each.device.cuda_at_least && *each.device.driver_cuda < newest;
+  });
+  std::optional<Version> found;
+  if (!matters) return found;
+  for (const DeviceObject& object : code.objects) {
+    if (!object.registers || needed_runtime(object, source)) continue;
+    const auto held = held_runtime(object, source);
+    if (held && held->at_least && (!found || *found < *held->at_least)) found = held->at_least;
+  }
+  return found;
+}
+
+}  // namespace
+
+bool is_program_or_library(const std::string& path) {
+  const auto source = FileSource::open(path);
+  return !source || is_host_file(*source);
+}
+
+std::optional<CodeFile> read_code_file(const std::string& path, Facts& facts) {
+  const auto source = FileSource::open(path);
+  if (!source) {
+    facts.unread.push_back(source.error());
+    return std::nullopt;
+  }
+  const DeviceCode code = read_device_code(*source, path);
+  if (!code.recognized) return std::nullopt;
+  CodeFile file;
+  file.path = path;
+  file.loose = is_image_name(path);
+  file.fits.resize(facts.classes.size());
+  HeldImages held, of_data;
+  for (const DeviceObject& object : code.objects) {
+    for (const Fatbin& fatbin : object.fatbins) {
+      if (fatbin.bare && fatbin.offset != 0) {
+        of_data.add(fatbin);
+        continue;  // what a program hands to the driver by itself
+      }
+      add_fatbin(fatbin, facts, file);
+      held.add(fatbin);
+    }
+  }
+  for (const Error& error : code.errors) facts.unread.push_back(error);
+  if (file.fatbins == 0 && of_data.best() != 0)
+    return judge_data(code, *source, facts, of_data, std::move(file));
+  if (file.fatbins == 0) return std::nullopt;
+  file.holds = held.text();
+  file.any_ptx = held.any_ptx();
+  file.held_runtime = linked_in_runtime(code, *source, facts);
+  bool decided = true;
+  for (FileFit& fit : file.fits) {
+    fit.best_bytes = held.best();
+    decided &= decide_by_headers(fit);
+  }
+  // A file may hold a fat binary without a kernel, which asks for nothing; to look into a few small ones
+  // costs nothing.
+  constexpr std::uint64_t kFew = 16, kSmall = std::uint64_t{4} << 20;
+  const bool is_cheap = file.fatbins <= kFew && held.best() <= kSmall;
+  const auto is_lacking = [](const FileFit& fit) { return fit.state == FileFit::State::lacking; };
+  const bool lacks = std::any_of(file.fits.begin(), file.fits.end(), is_lacking);
+  if (!decided || (lacks && is_cheap)) {
+    const FileResult result = judge_with_kernels(code, *source, facts.classes, path);
+    if (!result.has_code && result.errors.empty()) return std::nullopt;
+    take_verdicts(result, file);
+    ask_without_drivers(code, *source, facts, file);
+  }
+  drop_gaps_without_kernels(code, *source, facts, file);
+  return file;
+}
+
+}  // namespace archguard::doctor

@@ -1,0 +1,119 @@
+#include "doctor/release_fix.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "base/text.h"
+#include "compat/driver.h"
+#include "compat/driver_text.h"
+#include "compat/rules.h"
+#include "compat/toolkit.h"
+#include "releases/releases.h"
+
+namespace archguard::doctor {
+namespace {
+
+std::string capabilities_text(const std::vector<AskedDevice>& devices) {
+  std::vector<std::string> texts;
+  for (const AskedDevice& each : devices)  // two drivers of one device are one
+    if (const std::string text = to_string(each.device);
+        std::find(texts.begin(), texts.end(), text) == texts.end())
+      texts.push_back(text);
+  return join(texts, " and ");
+}
+
+std::optional<Version> python_of(const Facts& facts) {
+  for (const PythonEnvironment& environment : facts.environments)
+    if (const auto python = parse_version(environment.python)) return python;
+  return std::nullopt;
+}
+
+AskedDevice asked_device_of(const DeviceClass& each) {
+  return {*each.device.capability, each.device.driver_cuda};
+}
+
+// Which driver it was chosen for, and what was passed over for it.
+std::string under_driver(const ReleasesQuestion& question, const ReleaseChoice& choice) {
+  if (!choice.needs_driver) return {};
+  return " under a driver of " + cuda_text(*choice.needs_driver->asked.driver) + "; " + needs_driver_text(choice, question);
+}
+
+// torchvision is made for one torch: then one line has both. vllm and xformers pin a torch too, and have
+// their own line.
+std::string made_for(const Facts& facts, const std::string& package) {
+  if (!facts.torch) return package;
+  for (const Release* torch : releases_of("torch", "x86_64"))  // no other platform was measured
+    for (const std::string& along : installed_along(*torch))
+      if (starts_with(along, package + "==")) return "torch";
+  return package;
+}
+
+// One that serves these devices, said as a line to type.
+std::string line_for(const ReleasesQuestion& question) {
+  const std::string cc = capabilities_text(question.devices);
+  const ReleaseChoice choice = choose_release(question);
+  if (choice.told() == nullptr) return {};
+  std::string line = install_line(choice, question);
+  if (choice.found != nullptr)
+    line += std::string(" (") + (choice.found != choice.newest ? "the last" : "the newest") +
+            " measured release on PyPI that serves " + cc + under_driver(question, choice) + ")";
+  else
+    line = "with Python " + pythons_text(*choice.told()) + ": " + line + "; no measured release serves " + cc +
+           " on Python " + to_string(*question.python);
+  const std::string refused = refused_by_torch_compile(*choice.told(), question.devices);
+  return refused.empty() ? line : line + "; " + refused;
+}
+
+// Where the driver stands in the way, and not the code: another driver, or code of an older CUDA.
+std::string with_another_driver(const ReleasesQuestion& question) {
+  const AskedDevice& asked = question.devices.front();
+  ReleasesQuestion any = question;
+  any.devices.front().driver.reset();
+  const std::string line = asked.driver ? line_for(any) : std::string();
+  if (line.empty()) return {};
+  if (is_beyond_last_driver(asked.device, *asked.driver))
+    return "install the last driver for " + to_string(asked.device) + ", branch " +
+           std::to_string(last_driver_branch_for(asked.device).value_or(0)) + ", then " + line;
+  const auto lowest = lowest_driver_for(*choose_release(any).told(), any.devices);
+  const auto older = toolkits_with_sass_for(asked.device, asked.driver);
+  return "update the driver" + (lowest ? " to one of " + driver_text(*lowest) + " or newer" : std::string()) + ", then " + line +
+         (older ? "; or use a build of " + question.package + " for " + cuda_text(older->last) + ", which was not measured" : std::string());
+}
+
+// Of the machine that is judged: Jetson and its like are aarch64, whatever archguard runs on.
+std::string platform_for(const Facts& facts, std::size_t of_class) {
+  return is_tegra(*facts.classes[of_class].device.capability) ? "aarch64" : facts.platform;
+}
+
+}  // namespace
+
+std::string release_fix(const Facts& facts, const std::string& of_package, std::size_t of_class) {
+  ReleasesQuestion all;
+  all.keeps_installed = true;
+  all.package = made_for(facts, of_package);
+  all.platform = platform_for(facts, of_class);
+  all.python = python_of(facts);
+  if (releases_of(all.package, all.platform).empty()) return {};
+  for (const DeviceClass& each : facts.classes) all.devices.push_back(asked_device_of(each));
+  ReleasesQuestion one = all;
+  one.devices = {asked_device_of(facts.classes[of_class])};
+  if (std::string line = line_for(all); !line.empty()) return line;
+  if (std::string line = line_for(one); !line.empty())
+    return line + "; none serves every GPU here: " + capabilities_text(all.devices);
+  if (std::string line = with_another_driver(one); !line.empty()) return line;
+  const std::string elsewhere = documented_elsewhere(one);
+  return "no measured release of " + one.package + " on PyPI serves " + to_string(one.devices.front().device) +
+         (elsewhere.empty() ? std::string() : "; not measured: " + elsewhere);
+}
+
+std::string not_measured_here(const Facts& facts, const std::string& of_package, std::size_t of_class) {
+  const std::string package = made_for(facts, of_package), platform = platform_for(facts, of_class);
+  if (!releases_of(package, platform).empty()) return {};
+  for (const std::string& other : measured_platforms())
+    if (!releases_of(package, other).empty())
+      return "its releases were measured for " + other + " alone: judge a wheel for " + platform +
+             " by its file: " + judge_by_file(to_string(*facts.classes[of_class].device.capability));
+  return {};
+}
+
+}  // namespace archguard::doctor
