@@ -1,6 +1,6 @@
 #include "base/text.h"
+#include "compat/error_codes.h"
 #include "device/causes.h"
-#include "device/error_names.h"
 #include "device/failure_words.h"
 
 namespace archguard {

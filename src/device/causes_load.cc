@@ -51,17 +51,17 @@ Diagnostic explain_load(const FailureFacts& facts) {
     diagnostic.cause = "libcuda.so.1 was not found in WSL: Windows has no NVIDIA driver, or hides its GPU";
     diagnostic.fix = "install the NVIDIA driver for Windows, or give a fleet file";
   } else if (!facts.around.build_kind.empty()) {
-    diagnostic.cause = "no NVIDIA driver in " + facts.around.build_kind + " (libcuda.so.1 was not found)";
+    const bool is_container = facts.around.build_kind == "a container";
+    diagnostic.cause = (is_container ? "this container has no NVIDIA driver"
+                                     : "no NVIDIA driver in " + facts.around.build_kind) +
+                       std::string(" (libcuda.so.1 was not found)");
     diagnostic.fix =
-        "give a fleet file that names the GPUs to build for: arch_probe select --fleet FILE, in CMake FLEET "
-        "or "
-        "-DARCHGUARD_FLEET=FILE";
+        "name the GPUs to build for: archguard_select_architectures(FLEET fleet.csv) or "
+        "-DARCHGUARD_FLEET=fleet.csv; "
+        "arch_probe select --fleet fleet.csv";
     if (!facts.around.pci_gpus.empty())
       diagnostic.cause += "; the machine has " + count_of(facts.around.pci_gpus.size(), "NVIDIA GPU");
-    if (facts.around.build_kind == "a container")
-      diagnostic.fix =
-          "start the container with --gpus all (NVIDIA Container Toolkit) to see the host's GPUs, or " +
-          diagnostic.fix;
+    if (is_container) diagnostic.fix += "; to use this host's GPUs start the container with --gpus all";
   } else {
     diagnostic.cause = "no NVIDIA driver on this machine (libcuda.so.1 was not found)" + seen_on_bus(facts);
     diagnostic.fix = "install the NVIDIA driver, or give a fleet file that names the GPUs to build for";

@@ -8,11 +8,15 @@ namespace archguard {
 
 CsvReader::CsvReader(std::string_view text, std::string path) : text_(text), path_(std::move(path)) {
   utf16_ = starts_with(text_, "\xff\xfe") || starts_with(text_, "\xfe\xff");
-  if (starts_with(text_, "\xef\xbb\xbf")) text_.remove_prefix(3);
 }
 
 Error CsvReader::error(std::size_t line, std::string what, std::string fix) const {
   return {path_ + ":" + std::to_string(line), std::move(what), std::move(fix)};
+}
+
+// Programs write one before each of several files that make up this one.
+void CsvReader::skip_byte_order_mark() {
+  if (starts_with(text_, "\xef\xbb\xbf")) text_.remove_prefix(3);
 }
 
 void CsvReader::skip_blanks() {
@@ -64,6 +68,7 @@ Result<bool> CsvReader::next(CsvRow& row) {
                  "save it as UTF-8 (PowerShell: Out-File -Encoding utf8)");
   row.fields.clear();
   for (;;) {  // to the first line that is neither empty nor a comment
+    skip_byte_order_mark();
     skip_blanks();
     if (text_.empty()) return false;
     if (text_[0] != '#' && !at_line_end()) break;

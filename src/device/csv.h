@@ -32,6 +32,7 @@ class CsvReader {
   Error error(std::size_t line, std::string what, std::string fix) const;
   Result<std::string> quoted_field();
   Result<std::string> plain_field();
+  void skip_byte_order_mark();
   void skip_blanks();
   bool at_line_end() const { return text_.empty() || text_[0] == '\n' || text_[0] == '\r'; }
   void skip_line();

@@ -4,6 +4,7 @@
 
 #include "base/printable.h"
 #include "base/text.h"
+#include "compat/driver.h"
 
 namespace archguard {
 
@@ -15,9 +16,19 @@ bool is_excluded(const Device& device) {
   return !device.excluded.empty();
 }
 
+std::string why_left_out(const Device& device) {
+  if (is_excluded(device)) return device.excluded;
+  return device.visible ? "" : "hidden by the environment (CUDA_VISIBLE_DEVICES)";
+}
+
 bool is_found(const Device& device) {
   const auto source = device.source.find("compute_capability");
   return source != device.source.end() && source->second != "fleet" && source->second != "option";
+}
+
+Fit driver_knows_device(const Device& device) {
+  if (!device.driver_cuda || is_found(device)) return Fit::yes;
+  return driver_knows(*device.capability, *device.driver_cuda);
 }
 
 bool is_of_fleet(const Device& device) {

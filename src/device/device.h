@@ -7,6 +7,7 @@
 
 #include "base/version.h"
 #include "compat/arch.h"
+#include "compat/rules.h"
 
 namespace archguard {
 
@@ -36,10 +37,15 @@ struct Device {
 
 // Is it to be served? Not where the environment hides it, nor where its fleet leaves it out.
 bool is_wanted(const Device& device);
-bool is_excluded(const Device& device);  // by its fleet
+bool is_excluded(const Device& device);          // by its fleet
+std::string why_left_out(const Device& device);  // empty where it is to be served
 
 // Was it found in this machine, by a driver that therefore knows it? Else somebody stated it.
 bool is_found(const Device& device);
+
+// Does the driver that is stated for it know it (compat/driver.h)? What a driver told of itself it knows, and
+// so does one that is not stated. The device has a capability.
+Fit driver_knows_device(const Device& device);
 
 // Is it a line of a fleet file, which `origin` names?
 bool is_of_fleet(const Device& device);

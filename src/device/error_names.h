@@ -4,8 +4,7 @@
 
 namespace archguard {
 
-// "CUDA_ERROR_NO_DEVICE", "NVML_ERROR_TIMEOUT": of those that a driver which fails returns; empty for others.
-std::string cuda_error_name(int code);
+// "NVML_ERROR_TIMEOUT": of those that a driver which fails returns; empty for others. CUDA's: compat/error_codes.h.
 std::string nvml_error_name(int code);
 
 }  // namespace archguard

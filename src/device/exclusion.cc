@@ -51,7 +51,9 @@ std::string fix_for_reason(std::string_view text) {
 }
 
 std::string how_to_exclude(const Device& device) {
-  return is_of_fleet(device) ? "write why into the column excluded of " + device.origin : std::string();
+  return is_of_fleet(device) ? "write why into the column excluded of " + device.origin +
+                                   " (add that column to the header where it is missing)"
+                             : std::string();
 }
 
 }  // namespace archguard

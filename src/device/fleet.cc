@@ -11,6 +11,7 @@
 #include "device/answers.h"
 #include "device/csv.h"
 #include "device/exclusion.h"
+#include "device/not_a_fleet.h"
 #include "device/spelling.h"
 
 namespace archguard {
@@ -18,7 +19,6 @@ namespace {
 
 constexpr std::size_t kMostFleetDevices = 1'000'000;
 constexpr std::size_t kFleetMostShown = 60;  // of a wrong value, in a message
-constexpr int kMostEqualDevices = 1'000'000;
 
 const std::vector<std::string>& fleet_columns() {
   static const std::vector<std::string> columns = {
@@ -47,6 +47,7 @@ constexpr ColumnAlias kColumnAliases[] = {{"driver", "driver_version"},
                                           {"cudaversion", "driver_cuda"},
                                           {"drivercudaversion", "driver_cuda"}};
 
+constexpr char kHeaderFix[] = "begin with a header line such as: name, compute_cap, driver_version";
 constexpr char kNvidiaSmi[] = "nvidia-smi --query-gpu=name,compute_cap,driver_version --format=csv";
 // The line that nvidia-smi prints instead of a table begins so where the driver (R470 and older) does not
 // know the column.
@@ -143,6 +144,24 @@ bool says_failure(std::string_view field) {
   return false;
 }
 
+bool means_capability(std::string_view field) {
+  const std::string_view start = field.substr(0, 40);
+  const std::string letters = bare_letters(start);
+  return std::any_of(std::begin(kCapabilityAliases), std::end(kCapabilityAliases),
+                     [&](const char* alias) { return letters == alias; }) ||
+         did_you_mean(to_lower(start), {"compute_cap", "compute_capability", "computecap"}).has_value();
+}
+
+bool names_gpu(std::string_view field) {  // nvidia-smi's query knows both
+  return is_column(field, "name") || is_column(field, "gpu_name");
+}
+
+// The header of a table whose compute_cap nobody asked for, or a driver up to R470 does not tell.
+bool is_header_without_capability(const CsvRow& row) {
+  return std::any_of(row.fields.begin(), row.fields.end(), names_gpu) &&
+         std::none_of(row.fields.begin(), row.fields.end(), means_capability);
+}
+
 // Would this row be a header, had it the column compute_cap?
 bool names_columns_only(const CsvRow& row) {
   for (const auto& field : row.fields)
@@ -152,8 +171,9 @@ bool names_columns_only(const CsvRow& row) {
 
 class FleetParser {
  public:
-  FleetParser(const std::string& path, DeviceList& devices)
-      : path_(path), before_(devices.size()), devices_(devices) {}
+  // `may_lack_capability`: so may a table.
+  FleetParser(const std::string& path, DeviceList& devices, bool may_lack_capability = false)
+      : path_(path), before_(devices.size()), may_lack_(may_lack_capability), devices_(devices) {}
 
   // How many devices there were.
   Result<std::size_t> parse(std::string_view text) {
@@ -163,7 +183,7 @@ class FleetParser {
       ARCHGUARD_TRY(more, reader.next(row));
       if (!more) return devices_.size() - before_;
       if (is_empty(row)) continue;
-      if (is_fleet_header(row)) {
+      if (is_fleet_header(row) || is_lacking_header(row)) {
         ARCHGUARD_CHECK(take_header(row));
       } else {
         ARCHGUARD_CHECK(take_device(row));
@@ -176,10 +196,15 @@ class FleetParser {
     return {path_ + ":" + std::to_string(line), std::move(what), std::move(fix)};
   }
 
+  bool is_lacking_header(const CsvRow& row) const {
+    return may_lack_ && (header_.columns.empty() || names_columns_only(row)) && is_header_without_capability(row);
+  }
+
   Status take_header(const CsvRow& row) {
     header_ = {row.line, {}};
     std::map<std::string, std::string> seen;
-    for (const auto& field : row.fields) {
+    for (const auto& written : row.fields) {
+      const std::string field = may_lack_ && names_gpu(written) ? "name" : written;
       const std::string column = to_lower(field);
       if (column.empty() && row.fields.size() > 1)
         return error(row.line, "the header has a column without a name", "remove the stray comma");
@@ -217,6 +242,15 @@ class FleetParser {
                  "rename it to " + column);
   }
 
+  // Names alone are looked up by archguard, which knows them.
+  std::string fix_of_columns(const CsvRow& row) const {
+    const bool any_name = std::any_of(row.fields.begin(), row.fields.end(),
+                                      [](const std::string& field) { return is_column(field, "name"); });
+    if (!any_name || !header_.columns.empty()) return kHeaderFix;
+    const std::string file = path_ == text_file_name("-") ? "-" : path_;
+    return "add the column compute_cap, or look the names up: " + import_line(file);
+  }
+
   Error no_header(const CsvRow& row) const {
     if (starts_with(row.fields[0], kUnknownColumnText))
       return error(row.line, "the driver that wrote this is too old to tell compute_cap",
@@ -226,23 +260,18 @@ class FleetParser {
           row.line,
           "nvidia-smi failed where this was written: '" + excerpt(row.fields[0], kFleetMostShown) + "'",
           "write it on a machine whose driver works: " + std::string(kNvidiaSmi));
-    const std::string fix = "begin with a header line such as: name, compute_cap, driver_version";
     for (const auto& field : row.fields) {
-      const std::string_view start = std::string_view(field).substr(0, 40);
-      const std::string letters = bare_letters(start);
-      const bool means_it = std::any_of(std::begin(kCapabilityAliases), std::end(kCapabilityAliases),
-                                        [&](const char* alias) { return letters == alias; });
-      if (means_it || did_you_mean(to_lower(start), {"compute_cap", "compute_capability", "computecap"}))
+      if (means_capability(field))
         return misspelt_column(row.line, field, "compute_cap");
       if (is_header_without_commas(field))
         return error(row.line, "the columns of the header are not separated by commas",
                      "separate with commas, here and in each line");
     }
-    if (names_columns_only(row)) return error(row.line, "the header has no column compute_cap", fix);
+    if (names_columns_only(row)) return error(row.line, "the header has no column compute_cap", fix_of_columns(row));
     return error(row.line,
                  "expected a header line that names the column compute_cap, found '" +
                      excerpt(row.fields[0], kFleetMostShown) + "'",
-                 fix + "; this writes one: " + kNvidiaSmi);
+                 std::string(kHeaderFix) + "; this writes one: " + kNvidiaSmi);
   }
 
   Status take_device(const CsvRow& row) {
@@ -280,7 +309,7 @@ class FleetParser {
     return Done{};
   }
 
-  Error bad_value(std::size_t line, const std::string& column, const std::string& value, const char* expected,
+  Error bad_value(std::size_t line, const std::string& column, const std::string& value, const std::string& expected,
                   std::string fix = "") const {
     const std::string found = value.empty() ? "empty" : "'" + excerpt(value, kFleetMostShown) + "'";
     return error(line, column + " is " + found + ", expected " + expected, std::move(fix));
@@ -293,7 +322,7 @@ class FleetParser {
       if (!device.capability) {
         const auto meant = meant_capability(value);
         return bad_value(line, column, value, "X.Y such as 8.6, or [N/A]",
-                         meant ? "write " + to_string(*meant) : "");
+                         meant ? "write " + to_string(*meant) : value.empty() ? "write it, or [N/A]" : "");
       }
       device.source["compute_capability"] = "fleet";
       return Done{};
@@ -320,7 +349,9 @@ class FleetParser {
       device.driver_version = value;
     } else if (column == "count") {
       const auto count = parse_number(value, kMostEqualDevices);
-      if (!count || *count == 0) return bad_value(line, column, value, "a number from 1 to 1000000");
+      if (!count || *count == 0)
+        return bad_value(line, column, value, "a number from 1 to " + std::to_string(kMostEqualDevices),
+                         count ? "leave the line out, or give its column excluded the reason" : "write how many there are");
       device.count = static_cast<int>(*count);
     } else if (column == "mig.mode.current") {
       device.mig = to_lower(value) == "enabled";
@@ -349,6 +380,7 @@ class FleetParser {
   const std::string& path_;
   FleetHeader header_;
   std::size_t before_;
+  bool may_lack_;
   DeviceList& devices_;
 };
 
@@ -381,6 +413,13 @@ std::vector<std::string> columns_to_write(const DeviceList& devices) {
   return columns;
 }
 
+bool is_told(const DeviceList& devices, const std::string& column) {
+  if (column == "name" || column == "compute_cap" || column == "count") return true;
+  for (std::size_t i = 0; i < devices.size(); ++i)
+    if (!fleet_value(devices[i], column).empty()) return true;
+  return false;
+}
+
 }  // namespace
 
 Result<DeviceList> parse_fleet(std::string_view text, const std::string& path) {
@@ -389,9 +428,21 @@ Result<DeviceList> parse_fleet(std::string_view text, const std::string& path) {
   return devices;
 }
 
-Result<std::size_t> read_fleet(const std::string& path, DeviceList& devices) {
-  ARCHGUARD_TRY(text, read_text_file(path));
-  return FleetParser(text_file_name(path), devices).parse(text);
+Result<DeviceList> parse_gpu_table(std::string_view text, const std::string& path) {
+  DeviceList devices;
+  ARCHGUARD_CHECK(FleetParser(path, devices, true).parse(text));
+  return devices;
+}
+
+Result<std::size_t> read_fleet(const std::string& path, DeviceList& devices, const std::string& option) {
+  auto text = read_text_file(path);
+  if (!text) {
+    Error error = std::move(text).error();
+    if (!option.empty() && path != "-") error.where = option + " " + error.where;
+    return error;
+  }
+  if (auto refused = refuse_other_text(*text, path)) return std::move(*refused);
+  return FleetParser(text_file_name(path), devices).parse(*text);
 }
 
 Error no_device_in_fleet(const std::string& path) {
@@ -406,7 +457,11 @@ Error all_excluded() {
 }
 
 void FleetText::write_to(TextSink& sink) const {
-  const auto columns = columns_to_write(devices_);
+  auto columns = columns_to_write(devices_);
+  if (columns_ == FleetColumns::told)
+    columns.erase(std::remove_if(columns.begin(), columns.end(),
+                                 [&](const std::string& column) { return !is_told(devices_, column); }),
+                  columns.end());
   std::vector<std::string> fields;
   for (const auto& column : columns) fields.push_back(csv_field(column));
   sink.write(join(fields, ", ") + "\n");
@@ -434,7 +489,9 @@ Result<Device> parse_device_option(std::string_view text) {
   const std::string_view driver = text.substr(at + 1);
   device.driver_cuda = parse_driver_cuda(driver);
   if (!device.driver_cuda) {
-    std::string fix = driver_fix(driver, device.capability, to_string(*device.capability) + "@");
+    const std::string capability = to_string(*device.capability);
+    std::string fix = driver.empty() ? "write " + capability + ", or " + capability + "@12.4"
+                                     : driver_fix(driver, device.capability, capability + "@");
     return Error{option,
                  "'" + excerpt(driver, kFleetMostShown) +
                      "' is no CUDA version of a driver, expected X.Y such as 12.4",

@@ -19,8 +19,20 @@ std::string mended_device(std::string_view text) {
   const auto capability = meant_capability(text.substr(0, at));
   if (!capability) return {};
   if (at == std::string_view::npos) return to_string(*capability);
-  const auto cuda = meant_driver_cuda(text.substr(at + 1), capability);
+  std::string driver(text.substr(at + 1));
+  const auto comma = driver.find(',');  // of a decimal
+  if (comma != std::string::npos && driver.find('.') == std::string::npos) driver[comma] = '.';
+  const auto cuda = meant_driver_cuda(driver, capability);
   return cuda ? to_string(*capability) + "@" + to_string(cuda->version) : std::string();
+}
+
+// 12040, as cuDriverGetVersion and NVML spell 12.4. Nothing for a number that is none of theirs.
+std::optional<Version> version_of_number(std::string_view text) {
+  constexpr std::uint64_t kMost = 99'990;
+  const auto number = parse_number(text, kMost);
+  if (!number || *number % 10 != 0) return std::nullopt;
+  const auto version = version_from_cuda_number(static_cast<int>(*number));
+  return version && version->minor < 10 ? version : std::nullopt;
 }
 
 }  // namespace
@@ -58,16 +70,19 @@ std::optional<ComputeCapability> meant_capability(std::string_view text) {
 
 std::optional<Version> parse_driver_cuda(std::string_view text) {
   const auto version = parse_version(text);
-  return version && version->major > 0 && version->major < kLowestDriverBranch ? version : std::nullopt;
+  const bool is_cuda = version && version->major > 0 && version->major < kLowestDriverBranch;
+  return is_cuda && version->minor < 10 ? version : std::nullopt;  // 12.20 is no release: 12020 means 12.2
 }
 
 std::optional<MeantCuda> meant_driver_cuda(std::string_view text, std::optional<ComputeCapability> device) {
   text = trim(text);
   if (text.find_first_not_of("0123456789.") != std::string_view::npos) return std::nullopt;
+  if (const auto version = version_of_number(text)) return MeantCuda{*version, false};
   if (const auto version = driver_cuda_of(text, device)) return MeantCuda{*version, true};
   const auto parts = split(text, '.');
-  const auto version =
-      parse_driver_cuda(std::string(parts[0]) + "." + std::string(parts.size() > 1 ? parts[1] : "0"));
+  std::string minor(parts.size() > 1 ? parts[1] : "0");
+  if (minor.size() == 2 && minor[1] == '0') minor.pop_back();
+  const auto version = parse_driver_cuda(std::string(parts[0]) + "." + minor);
   if (version) return MeantCuda{*version, false};
   return std::nullopt;
 }
@@ -90,6 +105,8 @@ bool is_driver_version(std::string_view text) {
 
 std::string driver_version_fix(std::string_view text) {
   if (text.find_first_not_of("0123456789.") != std::string_view::npos) return {};
+  if (const auto cuda = version_of_number(text))
+    return "that is a CUDA version: write driver_cuda " + to_string(*cuda);
   std::string digits(text);  // of 31.0.15.3623 the last five: 53623
   const auto parts = split(text, '.');
   constexpr std::size_t kOfWindows = 4, kDigits = 5, kOfBranch = 3;

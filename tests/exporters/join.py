@@ -85,6 +85,14 @@ def main():
         check_same(test, "alternatives of each wheel", [["p.whl"], ["q.whl"]], *fleet, "--any-of", "?.so", "--any-of", "lib0?.so")
         check_same(test, "alternatives in folders and wheels", [["p.whl", "q.whl"], ["b", "need"]], *fleet, "--any-of", "*.so")
         check_same(test, "folders and wheels", [["need"], ["q.whl", "b"]], *fleet)
+        for name in "rs":
+            test.build("site%s/%s/x.so" % (name, name), "12.4", "sm_80")
+            about = test.folder / ("site%s/%s-1.dist-info" % (name, name))
+            about.mkdir()
+            (about / "METADATA").write_text("Name: %s\nVersion: 1\n" % name)
+            (about / "RECORD").write_text('"%s/x.so,,\n' % name)
+        check_same(test, "lists of packages that are broken", [["siter"], ["sites"]], "--device", "8.0")
+        test.check("a list that is broken is told", b"RECORD: line 1 has a quote that does not end" in test.verify("siter", "sites", "--device", "8.0")[1])
         (test.folder / "text.txt").write_text("no binary\n")
         check_same(test, "no device code", [["text.txt"], ["text.txt"]], "--device", "8.0")
         for seed in range(40):
@@ -121,6 +129,10 @@ def main():
         check_refused(test, "missing", ["one.json", "missing.json"], "missing.json")
         test.verify("whole.so", "--device", "8.0", "--report", "json=other.json")
         check_refused(test, "other devices", ["one.json", "other.json"], "was asked for other devices than one.json")
+        for i, asked in enumerate((["--scope", "library"], ["--require", "sass"], ["--hollow", "off", "--env", "CUDA_FORCE_PTX_JIT=1"])):
+            test.verify("whole.so", *fleet, *asked, "--report", "json=asked%d.json" % i)
+            check_refused(test, "another policy", ["two.json", "asked%d.json" % i],
+                          "asked%d.json: was judged with %s, and two.json without options of policy" % (i, " ".join(asked)))
         test.build("whole.so", "12.4", "sm_80")
         test.verify("whole.so", *fleet, "--report", "json=later.json")
         check_refused(test, "disagree", ["two.json", "one.json", "later.json"], "later.json: disagrees with one.json on whole.so")

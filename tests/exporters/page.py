@@ -2,121 +2,17 @@
 
 With --shots PREFIX screenshots of it are written: PREFIX-light.png and so on.
 """
-import base64
 import json
 import os
-import pathlib
-import shutil
-import subprocess
 import sys
 import tempfile
 import time
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../support"))
+import browser
 import play
 
 SLOWEST = 2.0  # seconds until 2,000 files × 40 classes can be used
-
-
-class Browser:
-    """Chromium's own protocol over its pipe: messages end with a NUL."""
-
-    def __init__(self, program, folder):
-        to_read, self.to = os.pipe()
-        self.read, to_write = os.pipe()
-
-        def take():  # descriptors 3 and 4 of the browser
-            os.dup2(to_read, 103)
-            os.dup2(to_write, 104)
-            os.dup2(103, 3)
-            os.dup2(104, 4)
-        self.process = subprocess.Popen(
-            [program, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--remote-debugging-pipe",
-             "--no-first-run", "--disable-extensions", "--user-data-dir=%s" % folder, "about:blank"],
-            close_fds=False, preexec_fn=take, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        os.close(to_read)
-        os.close(to_write)
-        self.buffer, self.number, self.session, self.events = b"", 0, None, []
-        target = next(each for each in self.ask("Target.getTargets")["targetInfos"] if each["type"] == "page")
-        self.session = self.ask("Target.attachToTarget", targetId=target["targetId"], flatten=True)["sessionId"]
-        for domain in ("Page", "Runtime", "Network"):
-            self.ask(domain + ".enable")
-
-    def ask(self, method, **parameters):
-        self.number += 1
-        message = {"id": self.number, "method": method, "params": parameters}
-        if self.session:
-            message["sessionId"] = self.session
-        os.write(self.to, json.dumps(message).encode() + b"\0")
-        while True:
-            while b"\0" not in self.buffer:
-                got = os.read(self.read, 1 << 20)
-                if not got:
-                    raise SystemExit("failed: the browser ended")
-                self.buffer += got
-            text, self.buffer = self.buffer.split(b"\0", 1)
-            answer = json.loads(text)
-            if answer.get("id") == self.number:
-                if "error" in answer:
-                    raise SystemExit("failed: %s: %s" % (method, answer["error"]))
-                return answer["result"]
-            self.events.append(answer)
-
-    def open(self, path):
-        """Seconds until the page says that it is ready."""
-        self.events.clear()
-        begin = time.monotonic()
-        self.ask("Page.navigate", url=pathlib.Path(path).as_uri())
-        while self.tell("document.readyState === 'complete' && !!document.body && document.body.dataset.ready || ''") != "yes":
-            if time.monotonic() - begin > 60:
-                raise SystemExit("failed: the page is never ready: %s" % self.faults())
-            time.sleep(0.01)
-        return time.monotonic() - begin
-
-    def tell(self, expression):
-        result = self.ask("Runtime.evaluate", expression=expression, returnByValue=True)
-        if "exceptionDetails" in result:
-            raise SystemExit("failed: %s: %s" % (expression, result["exceptionDetails"]))
-        return result["result"].get("value")
-
-    def faults(self):
-        return [event for event in self.events if event.get("method") in ("Runtime.exceptionThrown", "Page.javascriptDialogOpening")]
-
-    def requests(self):
-        return [event["params"]["request"]["url"] for event in self.events if event.get("method") == "Network.requestWillBeSent"]
-
-    def click(self, selector):
-        box = self.tell("(() => { const e = document.querySelector(%s); e.scrollIntoView({block: 'center', inline: 'center'}); "
-                        "const b = e.getBoundingClientRect(); return [b.x + b.width / 2, b.y + b.height / 2]; })()" % json.dumps(selector))
-        for kind in ("mousePressed", "mouseReleased"):
-            self.ask("Input.dispatchMouseEvent", type=kind, x=box[0], y=box[1], button="left", clickCount=1)
-
-    def key(self, name):
-        code = {"Enter": 13, "Escape": 27, "ArrowRight": 39, "ArrowDown": 40, "End": 35, "Home": 36}[name]
-        more = {"text": "\r"} if name == "Enter" else {}
-        self.ask("Input.dispatchKeyEvent", type="keyDown", key=name, code=name, windowsVirtualKeyCode=code, **more)
-        self.ask("Input.dispatchKeyEvent", type="keyUp", key=name, code=name, windowsVirtualKeyCode=code)
-
-    def write(self, text):
-        self.ask("Input.insertText", text=text)
-
-    def size(self, width, height, phone=False):
-        self.ask("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=2 if phone else 1, mobile=phone)
-
-    def scheme(self, name):
-        self.ask("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": name}])
-
-    def shot(self, path):
-        picture = base64.b64decode(self.ask("Page.captureScreenshot", format="png")["data"])
-        if path:
-            pathlib.Path(path).write_bytes(picture)
-
-    def close(self):
-        try:
-            self.ask("Browser.close")
-            self.process.wait(10)
-        except (SystemExit, OSError, subprocess.TimeoutExpired):
-            self.process.kill()
-        self.process.wait()
 
 
 def large(text, files, classes):
@@ -167,6 +63,19 @@ def use(test, page, shots):
     test.check("page: a button closes it", not page.tell("document.getElementById('panel').open"))
     test.check("page: one place in the table can be tabbed to", page.tell("document.querySelectorAll('#rows [tabindex=\"0\"]').length") == 1)
 
+    bars = page.tell("[...document.querySelectorAll('#archs .weighed')].map(e => e.innerText.split('\\n')[0])")
+    test.check("page: bars of archs: %s" % bars, bars == ["compute_90", "sm_75", "sm_80", "sm_90"])
+    widths = page.tell("[...document.querySelectorAll('#archs .bar')].map(e => [e.offsetWidth, e.lastChild.offsetWidth])")
+    sizes = page.tell("JSON.parse(document.getElementById('data').textContent).sizes.archs.map(e => e.stored)")
+    test.check("page: widths %s of bars for %s" % (widths, sizes),
+               all(abs(width[1] - width[0] * size / max(sizes)) <= 1.5 for width, size in zip(widths, sizes)) and widths[0][0] > 100)
+    page.tell("document.querySelector('#kernels summary').focus()")
+    page.key("Enter")
+    told = page.tell("document.querySelector('#kernels details[open] dl').innerText")
+    test.check("page: Enter opens a kernel: %s" % told, "file" in told and "size" in told)
+    page.tell("document.querySelector('#weight').scrollIntoView()")
+    shot("weight")
+
     page.click("#search")
     page.write("LIB03")
     time.sleep(0.3)
@@ -191,6 +100,9 @@ def use(test, page, shots):
     page.click("#rows tr:first-child td:nth-of-type(1)")
     test.check("page: a cell opens on a phone", page.tell("document.getElementById('panel').getBoundingClientRect().right <= 360"))
     shot("phone-cell")
+    page.key("Escape")
+    page.tell("document.querySelector('#weight').scrollIntoView()")
+    shot("phone-weight")
 
     page.size(1200, 900)
     many = test.folder / "many.html"
@@ -221,15 +133,12 @@ def main():
         at = sys.argv.index("--shots")
         shots = os.path.abspath(sys.argv[at + 1])
         del sys.argv[at:at + 2]
-    program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if not program:
-        print("SKIPPED: no Chromium (Debian: apt-get install chromium)")
-        sys.exit(77)
+    program = browser.program_or_skip()
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as profile:
         test = play.Play(folder)
         _, _, error = test.verify("--fleet", "fleet.csv", *test.files(), "--report", "html=out.html")
         test.check("verify: " + error, (test.folder / "out.html").exists())
-        page = Browser(program, profile)
+        page = browser.Browser(program, profile)
         try:
             use(test, page, shots)
         finally:

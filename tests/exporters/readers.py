@@ -1,11 +1,12 @@
 """Opens each report with what others wrote: XML with the standard library and junitparser, SARIF with its schema, the
-page with an HTML parser, annotations as GitHub's runner reads them."""
+page with an HTML parser, Markdown with markdown-it, annotations as GitHub's runner reads them."""
 import collections
 import html.parser
 import json
 import os
 import pathlib
 import re
+import subprocess
 import sys
 import tempfile
 import urllib.parse
@@ -85,7 +86,36 @@ def check_html(test, text):
         for back, front in pairs:
             ratio = contrast(colours[back], colours[front])
             test.check("html: contrast of %s on %s is %.1f" % (front, back, ratio), ratio >= 4.5)
+        for bar in ("stored-bar", "inflated-bar"):  # as WCAG 2.1 has it of what is no text
+            test.check("html: contrast of %s" % bar, contrast(colours["page"], colours[bar]) >= 3)
     return data
+
+
+def check_sizes(test, answer, data):
+    """What the bars tell, by the JSON of verify, and by what inspect says of the same files."""
+    files = [bytes.fromhex(file["path_bytes"]) if "path_bytes" in file else file["path"] for file in answer["files"]]
+    done = subprocess.run([test.options.archguard, "inspect", *files, "--by", "kernel", "--sort", "size", "--format", "json"],
+                          cwd=test.folder, capture_output=True, check=False)
+    costs = json.loads(done.stdout)["costs"]
+    sums = collections.Counter()
+    for file in answer["files"]:
+        for kind, archs in file.get("sizes", {}).items():
+            for arch, size in archs.items():
+                sums.update({(kind, arch, key): value for key, value in size.items()})
+    told = {(kind, arch, key): value for kind, archs in costs["sizes"].items() for arch, size in archs.items() for key, value in size.items()}
+    test.check("json: sizes %s, and inspect's are %s" % (sums, told), sums == told and told)
+    bars = data["sizes"]
+    test.check("html: bytes in all", (bars["stored"], bars["inflated"]) == (costs["size"], costs["uncompressed_size"]))
+    test.check("html: a bar an arch", [(each["stored"], each["inflated"]) for each in bars["archs"]] ==
+               [(size["size"], size["uncompressed_size"]) for archs in costs["sizes"].values() for size in archs.values()])
+    kernels = sorted(((kernel["size"], kernel["uncompressed_size"], file["path"]) for file in answer["files"]
+                      for kernel in file.get("largest_kernels", [])), key=lambda each: (-each[0], -each[1]))
+    test.check("html: the largest kernels %s" % bars["kernels"], [(each["stored"], each["inflated"]) for each in bars["kernels"]] ==
+               [each[:2] for each in kernels[:12]] and bars["kernels"])
+    order = {each["file"]: answer["files"][each["file"]]["largest_kernels"] for each in bars["kernels"]}
+    test.check("html: whose kernels", all((each["stored"], each["inflated"]) in {(kernel["size"], kernel["uncompressed_size"]) for kernel in order[each["file"]]}
+                                          for each in bars["kernels"]))
+    test.check("json: kernels %s" % kernels, sum(each[0] for each in kernels) + costs["shared"]["size"] + costs["without_kernels"]["size"] == costs["size"])
 
 
 def check_junit(test, data, fails):
@@ -134,6 +164,29 @@ def check_summary(test, words):
     test.check("github: a part of the summary", (1 << 20) - 3000 < summary.stat().st_size <= 1 << 20)
     status, _, error = test.verify(*words, "--report", "github=x.log", env={"GITHUB_STEP_SUMMARY": "/nowhere/x"})
     test.check("github: a summary that cannot be written: " + error, status == 2 and "/nowhere/x" in error)
+
+
+def check_markdown(test, text, findings):
+    """As a reader of Markdown with tables takes it apart, which keeps HTML: GitHub's does the same."""
+    import markdown_it
+    tokens = markdown_it.MarkdownIt("commonmark").enable("table").parse(text)
+    kinds = collections.Counter(token.type for token in tokens)
+    rows, titles = [], 0
+    for token in tokens:
+        if token.type == "tr_open":
+            rows.append(0)
+        titles += token.type == "th_open"
+        if token.type in ("th_open", "td_open"):
+            rows[-1] += 1
+    test.check("markdown: one table: %s" % kinds, kinds["table_open"] == 1 and len(rows) > 2)
+    test.check("markdown: as many cells in each row: %s" % rows, set(rows) == {titles})
+    every = [token for token in tokens for token in [token, *(token.children or [])]]
+    tags = collections.Counter(tag for token in every if token.type in ("html_block", "html_inline")
+                               for tag in re.findall(r"<(/?[a-zA-Z]+)", token.content))
+    test.check("markdown: HTML of its own alone: %s" % tags, set(tags) == {"details", "/details", "summary", "/summary"})
+    test.check("markdown: what is opened is closed: %s" % tags, len(set(tags.values())) == 1)
+    test.check("markdown: a fold for each finding and one for the devices", tags["details"] == len(findings) + 1)
+    test.check("markdown: no link or picture comes from names", not any(token.type in ("link_open", "image") for token in every))
 
 
 def check_limits(test):
@@ -211,6 +264,7 @@ def main():
                  [result["locations"][0]["physicalLocation"]] if "region" in place}
         test.check("sarif: lines of the fleet file: %s" % lines, lines <= {2, 3, 4, 5} and lines)
         data = check_html(test, text["html"].decode())
+        check_sizes(test, answer, data)
         test.check("html: as many findings as sarif", len(data["findings"]) == len(found))
         annotations = read_annotations(text["github"].decode())
         test.check("github: a line that is no annotation", annotations is not None)
@@ -218,6 +272,8 @@ def main():
             test.check("github: line of the fleet", annotations[0][1].get("file") == "fleet.csv" and
                        annotations[0][1].get("line") in ("2", "3", "4", "5"))
         markdown = text["markdown"].decode()
+        if not missing:
+            check_markdown(test, markdown, found)
         test.check("markdown: a table", "\n| file | 7.5 | 8.0 | 9.0 | 10.0 |\n|---|:-:|" in markdown)
         test.check("markdown: no tag or mention comes from names",
                    not re.search(r"<(img|script|b)\b", re.sub(r"```.*?```", "", markdown, flags=re.DOTALL)) and
@@ -242,7 +298,7 @@ def main():
         check_limits(test)
         check_unwritable(test, ["whole.so"])
         if missing:
-            print("SKIPPED: junitparser and the schema of SARIF: tests/support/fetch report-readers")
+            print("SKIPPED: junitparser, markdown-it and the schema of SARIF: tests/support/fetch report-readers")
         test.end()
 
 
