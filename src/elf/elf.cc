@@ -99,4 +99,21 @@ Status check_section_table(const ElfHeader& header, std::uint64_t file_size) {
   return Done{};
 }
 
+// A note: the sizes of name and description, a type, then both, padded to four bytes each.
+ByteView build_id_in(ByteView notes) {
+  constexpr std::uint64_t kHead = 12;
+  constexpr std::uint32_t kBuildId = 3;
+  const Cursor at(notes);
+  const auto padded = [](std::uint64_t size) { return (size + 3) / 4 * 4; };
+  for (std::uint64_t note = 0; at.holds(note, kHead);) {
+    const std::uint64_t name = at.u32(note), size = at.u32(note + 4);
+    const std::uint64_t id = note + kHead + padded(name);
+    if (!at.holds(id, size)) break;
+    if (at.u32(note + 8) == kBuildId && name == 4 && at.c_string(note + kHead) == "GNU")
+      return at.part(id, size);
+    note = id + padded(size);
+  }
+  return {};
+}
+
 }  // namespace archguard

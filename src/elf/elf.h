@@ -68,6 +68,10 @@ void apply_section_zero(ElfHeader& header, ByteView section_zero);
 // One section header of `header.section_size` bytes.
 ElfSection parse_elf_section(const ElfHeader& header, ByteView bytes);
 
+// The note that the linker makes of all that it links (ld's --build-id), in a PT_NOTE segment; empty where it
+// is not there.
+ByteView build_id_in(ByteView notes);
+
 // Does the section table lie inside a file of this size, with headers that are large enough?
 Status check_section_table(const ElfHeader& header, std::uint64_t file_size);
 

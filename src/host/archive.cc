@@ -48,9 +48,9 @@ bool is_bsd_symbol_table(std::string_view name) {
          name == "__.SYMDEF_64 SORTED";
 }
 
-class ArchiveReader {
+class ArReader {
  public:
-  ArchiveReader(const ByteSource& source, bool thin)
+  ArReader(const ByteSource& source, bool thin)
       : source_(source),
         thin_(thin),
         headers_(source, kArchiveWindow, kArchiveHeaderSize),
@@ -157,7 +157,7 @@ class ArchiveReader {
     if (!nested_at) return count_elsewhere(member);
     member.name += "+" + hex(*nested_at);
     if (*nested_at > file->size()) return Error{{}, "lies outside of that archive", {}};
-    ArchiveReader nested(*file, false);
+    ArReader nested(*file, false);
     ARCHGUARD_TRY(inner, nested.member_at(*nested_at));
     member.offset = inner.offset;
     member.size = inner.size;
@@ -254,7 +254,7 @@ OpenFile beside(const std::string& path) {
 Status visit_archive(const ByteSource& source, const OpenFile& open,
                      const std::function<void(const ArchiveMember&)>& visit, const MemberError& failed) {
   ARCHGUARD_TRY(magic, read_bytes(source, 0, kArchiveMagicSize));
-  return ArchiveReader(source, ByteView(magic).text() == "!<thin>\n").visit(open, visit, failed);
+  return ArReader(source, ByteView(magic).text() == "!<thin>\n").visit(open, visit, failed);
 }
 
 }  // namespace archguard

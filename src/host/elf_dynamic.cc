@@ -16,7 +16,7 @@ namespace {
 // file. PT_DYNAMIC is an array of (tag, value), ended by DT_NULL. The texts are offsets into one table, whose
 // address and size two of the entries tell; an address is found in the file through the PT_LOAD that holds
 // it.
-constexpr std::uint32_t kLoad = 1, kDynamic = 2, kInterpreter = 3;
+constexpr std::uint32_t kLoad = 1, kDynamic = 2, kInterpreter = 3, kNote = 4;
 constexpr std::uint64_t kDynamicEnd = 0, kNeeded = 1, kTextTable = 5, kTextSize = 10, kSoname = 14,
                         kRpath = 15, kBindNowTag = 24, kRunpath = 29, kFlags = 30, kFlags1 = 0x6ffffffb;
 // Libraries that serve in this one's place, `ld -f` and `ld -F`: the loader loads them, too.
@@ -28,6 +28,7 @@ constexpr std::uint64_t kBindNow = 0x8, kBindNowOfFlags1 = 0x1;  // DF_BIND_NOW,
 
 constexpr std::size_t kDynamicWindow = std::size_t{64} * 1024;
 constexpr std::size_t kDynamicTextMost = std::size_t{32} * 1024;
+constexpr std::uint64_t kNotesMost = 4096;                   // of one segment
 constexpr std::uint64_t kEntriesMost = 10'000;               // limits on time and memory
 constexpr std::size_t kNeededMost = 4096;                    // the largest seen: some 200
 constexpr std::size_t kNamesMost = std::size_t{256} * 1024;  // bytes of all their names
@@ -78,6 +79,10 @@ class DynamicReader {
       segment.size = header.is64 ? at.u64(32) : at.u32(16);
       if (segment.type == kLoad) loaded_.push_back(segment);
       if (segment.type == kDynamic) dynamic_ = segment;
+      if (segment.type == kNote && out_.build_id.empty() && segment.size <= kNotesMost) {
+        if (const auto notes = in_.at(segment.offset, static_cast<std::size_t>(segment.size)))
+          out_.build_id = build_id_in(*notes).text();
+      }
       if (segment.type == kInterpreter && segment.size != 0) {  // 0 where only debug information was kept
         const ElfPlace place{segment.offset, segment.size};
         ARCHGUARD_TRY(text, text_at(place, 0, "name of the loader"));

@@ -15,6 +15,7 @@ struct ElfDynamic {
   bool is64 = true;
   std::uint16_t machine = 0;
   std::string interpreter;          // PT_INTERP: the loader of a program; empty for most libraries
+  std::string build_id;             // bytes; empty where it was linked without --build-id
   std::string soname;               // DT_SONAME
   std::vector<std::string> needed;  // DT_NEEDED and DT_FILTER, in order
   // DT_AUXILIARY: loaded where it is found. `-fvisibility=hidden` given to the linker names one, too:

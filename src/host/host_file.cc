@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/preflight_format.h"
 #include "base/text.h"
 #include "elf/elf.h"
 #include "host/archive.h"
@@ -31,11 +32,6 @@ bool is_ptx_file(const ByteSource& source, ByteView start) {
     found = ptx_start(ByteView(*more).text());
   }
   return found == PtxStart::yes;
-}
-
-// An `ar` archive whose first member says so; its files are in a compressed tar archive (deb(5)).
-bool is_debian_package(ByteView start) {
-  return has_archive_magic(start) && starts_with(start.text().substr(8), "debian-binary");
 }
 
 // Is it for the linker to compile? Then that is an error, and nothing else of it is read.
@@ -97,6 +93,10 @@ bool is_host_file(const ByteSource& source) {
          (ptx_start(ByteView(*start).text()) == PtxStart::no || is_ptx_file(source, *start));
 }
 
+bool is_debian_package(ByteView start) {
+  return has_archive_magic(start) && starts_with(start.text().substr(8), "debian-binary");
+}
+
 bool is_git_lfs_pointer(ByteView start) {
   return starts_with(start.text(), "version https://git-lfs.github.com/spec/");
 }
@@ -121,11 +121,13 @@ bool is_msvc_gl(ByteView start) {
 namespace {
 
 // Why nothing of such a file can be read.
-Error not_recognized(ByteView start, const std::string& name) {
+Error not_recognized(ByteView start, std::uint64_t size, const std::string& name) {
   if (is_git_lfs_pointer(start))
     return {name, "is a pointer of git-lfs, not the file itself", "git lfs pull"};
   if (is_git_annex_pointer(start))
     return {name, "is a pointer of git-annex, not the file itself", "git annex get"};
+  if (is_preflight_table(start, size))
+    return {name, "is a preflight table, which holds no code", "name the program that it stands beside"};
   return {name, start.size == 0 ? "is empty" : "is no ELF or PE file, archive, fat binary, cubin or PTX", {}};
 }
 
@@ -210,7 +212,7 @@ HostFile visit_host_file(const ByteSource& source, const std::string& path, cons
     if (file.recognized)
       visit(object);
     else
-      file.errors.push_back(not_recognized(*start, name));
+      file.errors.push_back(not_recognized(*start, source.size(), name));
   }
   return file;
 }

@@ -67,6 +67,9 @@ HostFile read_host_file(const ByteSource& source, const std::string& path);
 bool is_host_file(const ByteSource& source);
 bool may_be_host_file(ByteView start, std::uint64_t file_size);
 
+// A Debian package, by its first bytes: an `ar` archive whose first member says so (deb(5)).
+bool is_debian_package(ByteView start);
+
 // Is it what git keeps in the place of a file that git-lfs, or git-annex, has to fetch?
 bool is_git_lfs_pointer(ByteView start);
 bool is_git_annex_pointer(ByteView start);

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/text.h"
+#include "host/zlib_stream.h"
 
 namespace archguard {
 namespace {
@@ -23,6 +24,7 @@ constexpr std::string_view kMagics[] = {
     "7z\xbc\xaf\x27\x1c"sv,
     "\x04\x22\x4d\x18"sv,  // lz4, its frames and the older ones
     "\x02\x21\x4c\x18"sv,
+    "\xff\x06\0\0sNaPpY"sv,  // snappy, its frames
     "LZIP"sv,
     "LRZI"sv,
     "\x89LZO\0\r\n\x1a\n"sv,
@@ -36,7 +38,8 @@ constexpr std::string_view kMagics[] = {
     "070707"sv,
     "\xed\xab\xee\xdb"sv,  // rpm
     "!<arch>\ndebian-binary"sv,
-    "hsqs"sv,  // squashfs
+    "DWARFS\x02"sv,  // DwarFS, its sections; AppImages hold one
+    "hsqs"sv,        // squashfs
     "sqsh"sv,
     "\x45\x3d\xcd\x28"sv,  // cramfs
     "-rom1fs-"sv,
@@ -50,6 +53,12 @@ constexpr std::string_view kMagics[] = {
 
 bool is_bzip2(std::string_view text) {
   return text.size() >= 4 && starts_with(text, "BZh") && text[3] >= '1' && text[3] <= '9';
+}
+
+// What zstd and lz4 may have in front of their frames, as pzstd does.
+bool is_skippable_frame(const Cursor& in) {
+  constexpr std::uint32_t kFirst = 0x184d2a50;
+  return (in.u32(0) & ~15U) == kFirst;
 }
 
 // compress(1): how many bits its codes have, 9 to 16, and whether they begin anew.
@@ -156,7 +165,7 @@ bool is_packed(ByteView start) {
   return std::any_of(std::begin(kMagics), std::end(kMagics),
                      [&](std::string_view magic) { return starts_with(text, magic); }) ||
          is_bzip2(text) || is_compress(in) || is_lzma(in) || is_old_cpio(in) || is_tar(text) || is_disk(in) ||
-         is_file_system(in);
+         is_file_system(in) || is_skippable_frame(in) || is_zlib_stream(start, kPackedStart);
 }
 
 bool is_packed(const ByteSource& source) {

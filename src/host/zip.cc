@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <initializer_list>
 #include <vector>
-#include <zlib.h>
 
 #include "base/text.h"
+#include "host/inflation.h"
+#include "host/kept_bytes.h"
 #include "host/mach_o.h"
-#include "io/temporary_file.h"
 #include "io/window.h"
 
 namespace archguard {
@@ -41,8 +41,7 @@ constexpr std::size_t kCommentMost = 65'535, kVariableMost = 3 * 65'535;
 constexpr std::uint32_t kIn64 = 0xffffffff;
 constexpr unsigned kStored = 0, kDeflated = 8;
 constexpr std::uint64_t kRatioMost = 1032;  // of deflate: 258 bytes for two bits
-constexpr std::size_t kZipStartSize = 4096, kZipBlock = std::size_t{256} * 1024,
-                      kInMemoryMost = std::size_t{4} << 20;
+constexpr std::size_t kZipStartSize = 4096, kZipBlock = std::size_t{256} * 1024;
 
 // Offsets count from the zip file's start, or from `begin`: behind a script or a program they may do either.
 struct Directory {
@@ -175,21 +174,9 @@ Status read_stored(const ByteSource& stored, const Take& take) {
   return Done{};
 }
 
-// zlib's state, ended with its owner.
-struct Inflation {
-  z_stream stream{};
-  bool ready = ::inflateInit2(&stream, -MAX_WBITS) == Z_OK;  // raw deflate
-  Inflation() = default;
-  Inflation(const Inflation&) = delete;
-  Inflation& operator=(const Inflation&) = delete;
-  ~Inflation() {
-    if (ready) ::inflateEnd(&stream);
-  }
-};
-
 // `size` is what must come out, and what bounds the work.
 Status read_deflated(const ByteSource& stored, std::uint64_t size, const Take& take) {
-  Inflation inflation;
+  Inflation inflation(-MAX_WBITS);  // raw deflate
   if (!inflation.ready) return Error{{}, "no memory for zlib", {}};
   z_stream& stream = inflation.stream;
   Bytes in(static_cast<std::size_t>(std::min<std::uint64_t>(kZipBlock / 4, stored.size())));
@@ -218,38 +205,21 @@ Status read_deflated(const ByteSource& stored, std::uint64_t size, const Take& t
   return Done{};
 }
 
-class OwnedBytes final : public ByteSource {
- public:
-  explicit OwnedBytes(Bytes bytes) : bytes_(std::move(bytes)) {}
-  std::uint64_t size() const override { return bytes_.size(); }
-  Status read(std::uint64_t offset, void* out, std::size_t count) const override {
-    return MemorySource(bytes_).read(offset, out, count);
-  }
-
- private:
-  Bytes bytes_;
-};
-
-// Where the bytes of a member go: the start is kept until `wanted` has seen it, and what is wanted is kept
-// whole.
+// Where the bytes of a member go. What stands in the zip file as it is, is compared and not kept.
 class Keeper {
  public:
   Keeper(std::uint64_t size, bool in_place, const std::function<bool(ByteView)>& wanted)
-      : size_(size), in_place_(in_place), wanted_(wanted) {}
+      : size_(size),
+        asked_([this, in_place, &wanted](ByteView start) {
+          keep_ = wanted(start);
+          return keep_ && !in_place;
+        }),
+        kept_(asked_) {}
 
   Status take(ByteView bytes) {
     checksum_ = static_cast<std::uint32_t>(::crc32(checksum_, bytes.data, static_cast<uInt>(bytes.size)));
     made_ += bytes.size;
-    if (decided_ && (!keep_ || in_place_)) return Done{};
-    if (file_ != nullptr) return file_->append(bytes);
-    memory_.insert(memory_.end(), bytes.data, bytes.data + bytes.size);
-    if (!decided_ && memory_.size() >= kZipStartSize) decide();
-    if (memory_.size() <= kInMemoryMost) return Done{};
-    ARCHGUARD_TRY(file, TemporaryFile::create());
-    file_ = std::make_unique<TemporaryFile>(std::move(file));
-    ARCHGUARD_CHECK(file_->append(memory_));
-    memory_ = {};
-    return Done{};
+    return kept_.take(bytes);
   }
 
   // The bytes, once all were taken; nothing where they are not wanted, or stand in the zip file as they are.
@@ -258,27 +228,17 @@ class Keeper {
       return damaged("it must have " + count_of(size_, "byte") + ", found " + std::to_string(made_));
     if (checksum_ != checksum)
       return damaged("its CRC-32 must be " + hex(checksum) + ", found " + hex(checksum_));
-    if (!decided_) decide();
-    if (!keep_ || in_place_) return std::unique_ptr<ByteSource>();
-    if (file_ != nullptr) return std::unique_ptr<ByteSource>(std::move(file_));
-    return std::unique_ptr<ByteSource>(new OwnedBytes(std::move(memory_)));
+    return kept_.finish();
   }
 
   bool keep() const { return keep_; }
 
  private:
-  void decide() {
-    decided_ = true;
-    keep_ = wanted_({memory_.data(), std::min(memory_.size(), kZipStartSize)});
-    if (!keep_ || in_place_) memory_ = {};
-  }
-
   std::uint64_t size_, made_ = 0;
-  bool in_place_, decided_ = false, keep_ = false;
-  const std::function<bool(ByteView)>& wanted_;
+  bool keep_ = false;
   std::uint32_t checksum_ = 0;
-  Bytes memory_;
-  std::unique_ptr<TemporaryFile> file_;
+  const std::function<bool(ByteView)> asked_;
+  KeptBytes kept_;
 };
 
 // Is what ends like a zip file one? The directory must begin with an entry.
@@ -355,7 +315,7 @@ Status visit_zip(const ByteSource& source, const std::function<void(const ZipMem
 }
 
 bool is_inflated_to_disk(const ZipMember& member) {
-  return member.method != kStored && member.size > kInMemoryMost;
+  return member.method != kStored && member.size > KeptBytes::kInMemoryMost;
 }
 
 Result<std::unique_ptr<ByteSource>> open_zip_member(const ByteSource& source, const ZipMember& member,

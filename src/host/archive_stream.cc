@@ -1,0 +1,204 @@
+#include "host/archive_stream.h"
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+
+#include "base/text.h"
+#include "host/libarchive.h"
+
+namespace archguard {
+namespace {
+
+constexpr std::size_t kTarBlock = 512;
+constexpr std::size_t kTarNameMost = 4095;  // PATH_MAX of Linux: nobody can unpack a longer one
+
+enum class ArchiveFormat { tar, cpio };
+
+// tar's header ends in its checksum's field, octal digits at 148; the field itself counts as blanks.
+bool is_tar_header(ByteView start) {
+  constexpr std::size_t kSumAt = 148, kSumSize = 8;
+  if (start.size < kTarBlock || start.data[0] == 0) return false;
+  std::uint64_t sum = 0, told = 0;
+  for (std::size_t i = 0; i < kTarBlock; ++i)
+    sum += i >= kSumAt && i < kSumAt + kSumSize ? std::uint64_t{' '} : start.data[i];
+  bool any = false;
+  for (std::size_t i = kSumAt; i < kSumAt + kSumSize; ++i) {
+    const char digit = static_cast<char>(start.data[i]);
+    if (digit >= '0' && digit <= '7') {
+      told = told * 8 + static_cast<std::uint64_t>(digit - '0');
+      any = true;
+    } else if (any) {
+      break;
+    } else if (digit != ' ') {
+      return false;
+    }
+  }
+  return any && told == sum;
+}
+
+bool is_tar_stream(ByteView start) {
+  constexpr std::size_t kMagicAt = 257;
+  const std::string_view text = start.text();
+  return (text.size() >= kMagicAt + 5 && text.substr(kMagicAt, 5) == "ustar") || is_tar_header(start);
+}
+
+// An archive of nothing is its end alone.
+bool is_empty_tar(ByteView start) {
+  return start.size >= 2 * kTarBlock &&
+         std::all_of(start.data, start.data + start.size, [](std::uint8_t byte) { return byte == 0; });
+}
+
+bool is_cpio_stream(ByteView start) {
+  for (const std::string_view magic : {"070701", "070702", "070707"})
+    if (starts_with(start.text(), magic)) return true;
+  return false;
+}
+
+std::string text_or(const char* text, const char* other) {
+  if (text != nullptr) return text;
+  return other != nullptr ? other : "";
+}
+
+class MemberStream final : public ByteStream {
+ public:
+  MemberStream(const LibArchive& library, ArchiveReader& reader) : library_(library), reader_(reader) {}
+  Result<std::size_t> next(std::uint8_t* out, std::size_t count) override {
+    const std::ptrdiff_t got = library_.read_data(reader_.get(), out, count);
+    if (got < 0) return reader_.error();
+    return static_cast<std::size_t>(got);
+  }
+
+ private:
+  const LibArchive& library_;
+  ArchiveReader& reader_;
+};
+
+class StreamReading {
+ public:
+  StreamReading(const LibArchive& library, ByteStream& content, ArchiveFormat format,
+                const VisitStreamMember& visit)
+      : library_(library), format_(format), visit_(visit), reader_(library, content) {}
+
+  Status run() {
+    if (reader_.get() != nullptr)
+      format_ == ArchiveFormat::tar ? library_.add_tar(reader_.get()) : library_.add_cpio(reader_.get());
+    ARCHGUARD_CHECK(reader_.open());
+    while (true) {
+      const std::int64_t before = library_.bytes_done(reader_.get(), 0);
+      LibArchive::Entry entry = nullptr;
+      const int state = library_.next_header(reader_.get(), &entry);
+      if (state == LibArchive::kEnd) return end(before);
+      // A warning is told of names that the locale lacks: these are taken as they stand.
+      if (state != LibArchive::kFine && (state != LibArchive::kWarning || !is_of_name()))
+        return reader_.error();
+      ARCHGUARD_TRY(more, take(entry));
+      if (!more) return Done{};
+      if (library_.skip_data(reader_.get()) < LibArchive::kWarning) return reader_.error();
+    }
+  }
+
+ private:
+  bool is_of_name() {
+    const char* text = library_.error_text(reader_.get());
+    return text != nullptr && std::string_view(text).find("onvert") != std::string_view::npos;
+  }
+
+  Result<bool> take(LibArchive::Entry entry) {
+    constexpr unsigned kKind = 0170000, kFile = 0100000, kLink = 0120000, kFolder = 0040000;
+    StreamMember member;
+    member.name = text_or(library_.name(entry), library_.name_utf8(entry));
+    while (starts_with(member.name, "./")) member.name.erase(0, 2);
+    if (member.name.size() > kTarNameMost)
+      return Error{
+          {},
+          "has a member whose name has " + count_of(member.name.size(), "byte") + ", which no system takes",
+          {}};
+    const std::int64_t size = library_.size(entry);
+    member.size = size > 0 ? static_cast<std::uint64_t>(size) : 0;
+    const unsigned kind = library_.file_type(entry) & kKind;
+    const std::string further = text_or(library_.hard_link(entry), library_.hard_link_utf8(entry));
+    if (!further.empty() && member.size == 0) {
+      member.target = further;
+    } else if (kind == kLink) {
+      member.kind = StreamMember::Kind::link;
+      member.target = text_or(library_.link(entry), library_.link_utf8(entry));
+    } else if (kind == kFile || !further.empty()) {
+      member.kind = StreamMember::Kind::file;
+      member.later = format_ == ArchiveFormat::cpio && member.size == 0 && library_.links(entry) > 1;
+    }
+    MemberStream bytes(library_, reader_);
+    member.folder = kind == kFolder;
+    return visit_(member, bytes);
+  }
+
+  // tar ends in two blocks of zeros: one that ends before them may have been cut between two members.
+  Status end(std::int64_t before) {
+    const std::int64_t after = library_.bytes_done(reader_.get(), 0);
+    if (format_ == ArchiveFormat::tar && after - before < static_cast<std::int64_t>(kTarBlock))
+      return Error{{}, "is cut: it ends without the two blocks of zeros that end a tar archive", {}};
+    ARCHGUARD_CHECK(reader_.drain());
+    if (reader_.last_byte() > static_cast<std::uint64_t>(after))
+      return Error{{}, "has bytes behind its end, which are not read", "unpack it and name the folder"};
+    return Done{};
+  }
+
+  const LibArchive& library_;
+  const ArchiveFormat format_;
+  const VisitStreamMember& visit_;
+  ArchiveReader reader_;
+};
+
+}  // namespace
+
+bool may_be_archive_stream(ByteView start) {
+  return packed_by(start) != nullptr || is_tar_stream(start) || is_cpio_stream(start);
+}
+
+Result<StreamKind> visit_archive_stream(ByteStream& stream, const Spend& spend,
+                                        const VisitStreamMember& visit) {
+  PeekedStream packed(stream);
+  ARCHGUARD_TRY(start, packed.start());
+  std::unique_ptr<ByteStream> unpacked;
+  if (const char* by = packed_by(start)) {
+    ARCHGUARD_TRY(opened, unpack(packed, by, spend));
+    unpacked = std::move(opened);
+  }
+  PeekedStream content(unpacked != nullptr ? *unpacked : packed);
+  ARCHGUARD_TRY(inner, content.start());
+  const bool cpio = is_cpio_stream(inner);
+  if (!cpio && !is_tar_stream(inner) && !is_empty_tar(inner)) return StreamKind::other;
+  const LibArchive* library = LibArchive::get();
+  if (library == nullptr) return libarchive_missing(cpio ? "is a cpio archive" : "is a tar archive");
+  ARCHGUARD_CHECK(
+      StreamReading(*library, content, cpio ? ArchiveFormat::cpio : ArchiveFormat::tar, visit).run());
+  return StreamKind::archive;
+}
+
+// The format of version 3 and 4, "RPM Package File Structure": a lead of 96 bytes, then two headers, each u32
+// magic and u32 reserved, u32 entries, u32 bytes of their data (big-endian), 16 bytes an entry, the data. The
+// first one's is filled up to 8 bytes.
+bool is_rpm(ByteView start) {
+  return starts_with(start.text(), "\xed\xab\xee\xdb");
+}
+
+Result<std::uint64_t> payload_of_rpm(const ByteSource& package) {
+  constexpr std::uint64_t kLead = 96, kHead = 16, kEntrySize = 16;
+  const auto big = [](const Bytes& bytes, std::size_t at) {
+    std::uint64_t value = 0;
+    for (std::size_t i = at; i < at + 4; ++i) value = value << 8U | bytes[i];
+    return value;
+  };
+  std::uint64_t at = kLead;
+  for (const bool signature : {true, false}) {
+    const auto head = read_bytes(package, at, kHead);
+    if (!head || (*head)[0] != 0x8e || (*head)[1] != 0xad || (*head)[2] != 0xe8)
+      return Error{{}, "is a damaged RPM package: no header at " + hex(at), {}};
+    at += kHead + big(*head, 8) * kEntrySize + big(*head, 12);
+    if (signature) at = (at + 7) / 8 * 8;
+    if (at >= package.size()) return Error{{}, "is a damaged RPM package: it is cut within its headers", {}};
+  }
+  return at;
+}
+
+}  // namespace archguard
