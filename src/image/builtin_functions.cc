@@ -57,4 +57,16 @@ std::optional<Version> builtin_function_since(std::string_view name) {
   return std::nullopt;
 }
 
+bool is_printing_function(std::string_view name) {
+  return name == "vprintf" || name == "__assertfail";
+}
+
+bool add_call(std::optional<DriverFunction>& newest, std::string_view name) {
+  const auto since = builtin_function_since(name);
+  if (!since) return false;
+  if (*since != Version{} && (!newest || newest->since < *since))
+    newest = DriverFunction{std::string(name), *since};
+  return true;
+}
+
 }  // namespace archguard

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "base/version.h"
+#include "image/image.h"
 
 namespace archguard {
 
@@ -13,5 +14,12 @@ namespace archguard {
 // and libcuda hold (real.ptx_limits asks again); the compiler in driver 535 (CUDA 12.2) knows those of
 // ptxas 12.2.
 std::optional<Version> builtin_function_since(std::string_view name);
+
+// Does that function only tell somebody something: of printf, of assert?
+bool is_printing_function(std::string_view name);
+
+// For an image that calls `name` and has no body of it: false where that is none of those functions. `newest`
+// becomes the call that asks for the newest driver; functions that every release knows ask for none.
+bool add_call(std::optional<DriverFunction>& newest, std::string_view name);
 
 }  // namespace archguard

@@ -82,6 +82,24 @@ std::uint64_t parameters_in(ByteView section) {
   return 0;
 }
 
+// There, 04 0f is a run of u32: symbols of functions that are none of the cubin's (EIATTR_EXTERNS in NVIDIA's
+// cuobjdump); 04 46 likewise the offsets of calls of vprintf, __assertfail and such (EIATTR_SYSCALL_OFFSETS).
+DriverCalls driver_calls_in(ByteView section) {
+  constexpr std::uint8_t kExterns = 0x0f, kSyscallOffsets = 0x46;
+  const Cursor in(section);
+  DriverCalls calls;
+  for (std::uint64_t at = 0; in.holds(at, 4);) {
+    const std::uint64_t size = in.u8(at) == 4 ? in.u16(at + 2) : 0U;
+    const std::uint8_t kind = in.u8(at + 1);
+    if (size != 0 && (kind == kExterns || kind == kSyscallOffsets))
+      for (std::uint64_t i = 0; i + 4 <= size && in.holds(at + 4 + i, 4); i += 4)
+        (kind == kExterns ? calls.symbols : calls.offsets).push_back(in.u32(at + 4 + i));
+    at += 4 + size;
+  }
+  std::sort(calls.offsets.begin(), calls.offsets.end());
+  return calls;
+}
+
 // .note.nv.tkinfo is text in an ELF note, first of the tool that wrote the file: "ptxas", "Cuda compilation
 // tools, release 13.0, V13.0.88", "Build cuda_13.0…", "-arch sm_100f -m 64". A linked cubin has the notes of
 // its parts behind. NVIDIA's own assembler, "nvasm_internal", writes no `-arch`.

@@ -48,6 +48,14 @@ std::optional<Version> find_toolkit_release(std::string_view text);
 // tell.
 std::uint64_t parameters_in(ByteView section);
 
+// What a kernel calls that the driver brings, by its section `.nv.info.<kernel>`: the symbols, and where in
+// its code the calls stand.
+struct DriverCalls {
+  std::vector<std::uint32_t> symbols;  // indexes into the table that the section links to
+  std::vector<std::uint32_t> offsets;  // sorted
+};
+DriverCalls driver_calls_in(ByteView section);
+
 constexpr std::uint32_t kKernelInfo = 0x70000000;  // type of those sections
 constexpr const char* kKernelInfoSection = ".nv.info.";
 constexpr const char* kCompatSection = ".nv.compat";

@@ -1,9 +1,11 @@
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "base/text.h"
 #include "elf/elf.h"
+#include "image/builtin_functions.h"
 #include "image/cubin.h"
 #include "image/cubin_damage.h"
 #include "image/image.h"
@@ -28,7 +30,9 @@ struct Symbol {
 
   unsigned type() const { return info & 0xfU; }
   bool is_function() const { return type() == kElfFunction && section != 0; }
+  bool is_wanted_function() const { return type() == kElfFunction && section == 0; }
   bool is_global() const { return info >> 4 != 0; }  // STB_GLOBAL, STB_WEAK
+  bool is_weak() const { return info >> 4 == 2; }
   bool is_kernel() const { return is_function() && (other & kKernelMark) != 0; }
   bool is_reference() const { return type() == kTexture || type() == kSurface; }  // in no section
   bool is_object() const { return (type() == kElfObject || type() == kCudaObject) && section != 0; }
@@ -54,6 +58,11 @@ bool is_zero(ByteView code) {
 constexpr std::uint32_t kSecondCode = 0x70000016;
 constexpr std::uint32_t kDebugShared = 0x7000000a;            // .nv_debug.shared: has a size and no bytes
 constexpr std::string_view kParametersOf = ".nv.constant0.";  // and a kernel's name
+constexpr std::string_view kSharedOf = ".nv.shared.";         // and a function's name
+constexpr std::uint64_t kSharedBeyondAny = std::uint64_t{1} << 30;
+
+// ptxas puts these in where `-sanitize` is asked for: "$__internal_0_$__cuda_sanitizer_memcheck_global".
+constexpr std::string_view kSanitizerFunction = "__cuda_sanitizer_";
 
 // Sections of variables at module scope; `.nv.constant2.<kernel>` and `.nv.shared.<kernel>` are a kernel's
 // own.
@@ -87,6 +96,7 @@ class CubinReader {
       ARCHGUARD_CHECK(check_damage(i, section));
       if (section.type == kKernelInfo) add_parameters(section, code);
       add_own(i, section);
+      if (code.relocatable) add_shared(section);
       if (section.type == 0 || section.type == kElfNoBits || section.type >= kElfMachineTypes) continue;
       if (!in_.holds(section.offset, section.size))
         return Error{{},
@@ -103,6 +113,8 @@ class CubinReader {
       }
     }
     for (const ElfSection& table : tables) ARCHGUARD_CHECK(add_symbols(table, code));
+    if (code.relocatable) finish_shared_uses(code.names);
+    if (tables.size() == 1 && !printing_symbols_.empty()) judge_printing_kernels(code.kernels);
     if (has_machine_code && tables.empty())
       return Error{{}, "cubin holds machine code and no symbol table that names its kernels", {}};
     if (has_machine_code && header_.type == kElfExecutable) ARCHGUARD_CHECK(check_code_is_named(code));
@@ -113,8 +125,14 @@ class CubinReader {
     code.archs = archs_of(cubin_);
     code.is32 = !header_.is64;
     if (cubin_.unknown_flags != 0)
-      code.warnings.push_back("cubin has e_flags " + hex(cubin_.unknown_flags) +
-                              ", whose meaning is not known");
+      code.warnings.push_back(
+          {{}, "cubin has e_flags " + hex(cubin_.unknown_flags) + ", whose meaning is not known", {}});
+    if (is_sanitized_)
+      code.warnings.push_back(
+          {{},
+           "SASS is instrumented for compute-sanitizer; what it does without that is undefined",
+           "build it without nvcc's -fdevice-sanitize or -sanitize, or run it under compute-sanitizer "
+           "alone"});
     const auto by_name = [](const auto& a, const auto& b) { return a.name < b.name; };
     std::sort(code.kernels.begin(), code.kernels.end(), by_name);
     std::sort(code.variables.begin(), code.variables.end(), by_name);
@@ -183,8 +201,10 @@ class CubinReader {
     return Done{};
   }
 
+  std::uint64_t symbol_size() const { return header_.is64 ? 24 : 16; }
+
   Status add_symbols(const ElfSection& table, ImageKernels& code) {
-    const std::uint64_t stride = header_.is64 ? 24 : 16;
+    const std::uint64_t stride = symbol_size();
     if (table.size % stride != 0)
       return Error{{},
                    "symbol table of the cubin must be a multiple of " + std::to_string(stride) +
@@ -200,6 +220,12 @@ class CubinReader {
       if (symbol.is_function() && symbol.section < header_.section_count) named_[symbol.section] = true;
       if (code.relocatable && symbol.is_global() && !symbol.is_kernel())
         add_link_name(names, symbol, code.names);
+      if (symbol.is_wanted_function() && is_printing_function(start_of_name(names, symbol)))
+        printing_symbols_.insert(static_cast<std::uint32_t>(at / stride));
+      if (!code.relocatable && symbol.is_wanted_function())
+        add_call(code.newest_call, start_of_name(names, symbol));
+      if (symbol.type() == kElfFunction && !symbol.is_kernel())
+        is_sanitized_ |= start_of_name(names, symbol).find(kSanitizerFunction) != std::string_view::npos;
       const Holds holds = symbol.is_object() ? holds_of(symbol.section) : Holds::nothing;
       if (holds != Holds::nothing && symbol.section < header_.section_count) named_[symbol.section] = true;
       if (!symbol.is_kernel() && holds == Holds::nothing && !symbol.is_reference()) continue;
@@ -218,6 +244,7 @@ class CubinReader {
         add_variable(name, symbol, holds, code.variables);
         continue;
       }
+      if (code.relocatable) add_shared_use(name, symbol, true);
       const ByteView machine_code = code_of(symbol);
       if (header_.type == kElfExecutable && is_zero(machine_code))
         return Error{{}, "kernel '" + std::string(name) + "' of the cubin has no machine code", {}};
@@ -228,8 +255,25 @@ class CubinReader {
         own += std::exchange(second->second, 0);
       code.kernels.push_back(
           {std::string(name), state_of_sass(machine_code, cubin_.sm), machine_code.size, own});
+      if (symbol.value == 0) kernel_code_.push_back({code.kernels.size() - 1, symbol.section, machine_code});
     }
     return Done{};
+  }
+
+  // Kernels that call nothing but printf and assert: only their attributes tell which functions they call.
+  void judge_printing_kernels(std::vector<Kernel>& kernels) const {
+    std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> calls_by_section;
+    for (std::uint64_t i = 1; i < header_.section_count; ++i) {
+      const ElfSection section = section_at(i);
+      if (section.type != kKernelInfo || !starts_with(name_of(section), kKernelInfoSection)) continue;
+      DriverCalls calls = driver_calls_in(in_.part(section.offset, section.size));
+      const auto prints = [&](std::uint32_t symbol) { return printing_symbols_.count(symbol) != 0; };
+      if (!calls.symbols.empty() && std::all_of(calls.symbols.begin(), calls.symbols.end(), prints))
+        calls_by_section[section.info] = std::move(calls.offsets);
+    }
+    for (const KernelCode& kernel : kernel_code_)
+      if (const auto calls = calls_by_section.find(kernel.section); calls != calls_by_section.end())
+        kernels[kernel.index].state = state_of_sass(kernel.code, cubin_.sm, &calls->second);
   }
 
   // Sections of code, and those that belong to one: parameters, relocations, attributes. In an unsound cubin
@@ -329,12 +373,47 @@ class CubinReader {
     if (symbol.section == 0)
       add_wanted(link, name);
     else
-      add_defined(link, name);
+      add_defined(link, name, !symbol.is_weak() && is_code_or_variable(symbol));
+    if (symbol.is_function()) add_shared_use(name, symbol, false);
+  }
+
+  bool is_code_or_variable(const Symbol& symbol) {
+    if (symbol.section >= header_.section_count) return false;
+    return symbol.is_function() || (symbol.is_object() && holds_of(symbol.section) != Holds::nothing);
+  }
+
+  // `.nv.shared.<kernel>`, of the section of its code, and `.nv_debug.shared`, of all functions.
+  void add_shared(const ElfSection& section) {
+    if (!starts_with(name_of(section), kSharedOf) && section.type != kDebugShared) return;
+    shared_[section.info] += std::min(section.size, kSharedBeyondAny);
+    all_shared_ += std::min(section.size, kSharedBeyondAny);
+  }
+
+  void add_shared_use(std::string_view name, const Symbol& symbol, bool kernel) {
+    if (all_shared_ == 0) return;
+    const auto shared = shared_.find(symbol.section);
+    SharedUse use;
+    use.name = name;
+    use.kernel = kernel;
+    use.own = use.least = use.most = shared == shared_.end() ? 0 : shared->second;
+    uses_.push_back(std::move(use));
+  }
+
+  // Which function calls which is not read: each may call all, and what the cubin wants of others.
+  void finish_shared_uses(LinkNames& link) {
+    if (all_shared_ == 0) return;
+    std::uint64_t of_kernels = 0;
+    for (SharedUse& use : uses_) {
+      of_kernels += use.kernel ? use.own : 0;
+      use.calls = link.wanted;
+    }
+    link.shared_of_functions = all_shared_ - std::min(of_kernels, all_shared_);
+    link.shared = std::make_shared<const std::vector<SharedUse>>(std::move(uses_));
   }
 
   // Cut at its NUL.
   static std::string_view start_of_name(const Cursor& names, const Symbol& symbol) {
-    constexpr std::uint64_t kEnough = 32;
+    constexpr std::uint64_t kEnough = 64;
     const std::uint64_t remain = names.size() - std::min<std::uint64_t>(names.size(), symbol.name);
     const std::string_view text = names.part(symbol.name, std::min(remain, kEnough)).text();
     return text.substr(0, text.find('\0'));
@@ -380,17 +459,29 @@ class CubinReader {
     return Cursor(in_.part(section.offset, section.size)).part(symbol.value, symbol.size);
   }
 
+  struct KernelCode {  // that begins its section
+    std::size_t index;
+    std::uint16_t section;
+    ByteView code;
+  };
+
   Cursor in_;
   ElfHeader header_;
   CubinIdentity cubin_;
+  std::vector<KernelCode> kernel_code_;
   std::vector<bool> named_;         // by section: a function is in it
   std::vector<Holds> holds_;        // by section
   std::vector<std::uint64_t> own_;  // bytes of each section of code, and of those that belong to it
   std::uint64_t own_size_ = 0;      // of all of them
   std::unordered_map<std::uint32_t, std::uint64_t> second_;  // by name: bytes of the second form of its code
+  std::unordered_set<std::uint32_t> printing_symbols_;       // vprintf, __assertfail
   std::uint64_t names_size_ = 0, code_size_ = 0;             // of all symbols' names and kernels' code
   std::uint64_t link_names_size_ = 0;
-  std::uint64_t looked_at_ = 0;  // bytes of sections that were read whole
+  std::uint64_t looked_at_ = 0;                              // bytes of sections that were read whole
+  std::unordered_map<std::uint64_t, std::uint64_t> shared_;  // by section of code: bytes of shared memory
+  std::uint64_t all_shared_ = 0;
+  std::vector<SharedUse> uses_;
+  bool is_sanitized_ = false;
   std::uint64_t strings_index_ = 0;
   ByteView strings_;  // of section strings_index_
 };

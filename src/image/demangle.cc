@@ -9,6 +9,12 @@
 #include "image/symbol_name.h"
 
 namespace archguard {
+
+std::string with_closed_brackets(std::string text) {
+  for (std::size_t at = 0; (at = text.find("> >", at)) != std::string::npos;) text.erase(at + 1, 1);
+  return text;
+}
+
 namespace {
 
 // A mangled name refers to its own parts (`S_`, `S0_`, `T_`), which refer in turn: a few hundred bytes can
@@ -24,7 +30,7 @@ std::string demangle_here(const std::string& name) {
   int status = 0;
   const std::unique_ptr<char, void (*)(void*)> text(
       abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free);
-  return status == 0 && text ? std::string(text.get()) : name;
+  return status == 0 && text ? with_closed_brackets(text.get()) : name;
 }
 
 AnsweringChild& child() {

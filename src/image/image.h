@@ -1,12 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/bytes.h"
+#include "base/result.h"
 #include "base/version.h"
 #include "compat/arch.h"
 
@@ -14,7 +16,12 @@ namespace archguard {
 
 // real: does something. empty: returns at once. trap: straight-line code that ends in a trap. unknown: could
 // not be told.
-enum class KernelState { real, empty, trap, unknown };
+enum class KernelState { real, empty, trap, prints, unknown };
+
+// Does it nothing but end, say something or trap?
+constexpr bool is_hollow(KernelState state) {
+  return state == KernelState::empty || state == KernelState::trap || state == KernelState::prints;
+}
 
 struct Kernel {
   std::string name;  // mangled
@@ -34,7 +41,19 @@ enum class VariableSpace { device, constant, managed, reference };
 struct DeviceVariable {
   std::string name;  // mangled
   VariableSpace space = VariableSpace::device;
-  std::uint64_t size = 0;  // bytes; 0 where PTX gives it by an expression
+  std::uint64_t size = 0;  // bytes
+};
+
+// Static shared memory of a kernel or function of an image for linking, in bytes.
+struct SharedUse {
+  std::string name;
+  bool kernel = false;
+  std::uint64_t own = 0;    // that it names itself
+  std::uint64_t least = 0;  // with the functions of the image that it calls, as compilers count at least
+  std::uint64_t most = 0;   // that it declares itself
+  std::vector<std::string> calls;  // functions of other images that it reaches
+  bool sure = false;               // these are its calls, not those of the whole image
+  bool through_pointers = false;
 };
 
 // What an image that is made for linking (nvcc -rdc=true) gives to others and wants of them. The device
@@ -44,13 +63,23 @@ struct LinkNames {
   bool is_runtime = false;     // it is the device runtime itself
   bool wants_runtime = false;  // it uses functions of the device runtime
   std::vector<std::string> defined, wanted;
-  bool whole = true;  // false: those two lack some
+  std::vector<std::string> once;                         // of `defined`, what no other image may define, too
+  std::uint64_t shared_of_functions = 0;                 // bytes of static shared memory outside of kernels
+  std::shared_ptr<const std::vector<SharedUse>> shared;  // of its kernels and functions; nothing without any
+  bool whole = true;                                     // false: those two lack some
 };
 
 // What compilers refuse in PTX for the target that it names, and what mends it.
 struct PtxRefusal {
-  std::string reason, mend;
+  std::string reason, mend;           // without the driver that takes it
   std::optional<Version> taken_from;  // those of this CUDA and newer take it; nothing where none does
+  bool in_doubt = false;              // some may take it, and which is not known
+};
+
+// One that drivers bring along for device code, from that CUDA on (image/builtin_functions.h).
+struct DriverFunction {
+  std::string name;
+  Version since;
 };
 
 struct ImageKernels {
@@ -61,7 +90,8 @@ struct ImageKernels {
   std::string unresolved;          // of PTX for linking: what it declares `.extern` and the driver lacks
   std::optional<Version> toolkit;  // that made it, where the image tells
   int cubin_abi = 0;               // of a cubin: 7 or 8 (image/cubin.h)
-  std::uint64_t parameters = 0;    // bytes of the kernel that takes the most; of PTX and cubins
+  std::optional<DriverFunction> newest_call;  // of PTX, and of a cubin that is loaded as it is
+  std::uint64_t parameters = 0;               // bytes of the kernel that takes the most; of PTX and cubins
   // What the image itself says it is for: 90a of `.target sm_90a`. Several where a cubin does not tell its
   // suffix (archs_of() in image/cubin.h); none where PTX names no known target.
   std::vector<Arch> archs;
@@ -69,11 +99,11 @@ struct ImageKernels {
   std::optional<PtxRefusal> refused;  // of PTX; nothing where nothing is known (ptx_limits.h)
   bool by_gcc = false;                // PTX of GCC's OpenMP or OpenACC, which libgomp links when it loads it
   bool is32 = false;                  // PTX with `.address_size 32`, an ELF file of 32 bits
-  std::vector<std::string> warnings;  // what is not known of it and changes no verdict
+  std::vector<Error> warnings;        // what is to be known of it and changes no verdict; without a place
 };
 
 // For readers of images: a global name that the image defines, or wants of another.
-void add_defined(LinkNames& names, std::string_view name);
+void add_defined(LinkNames& names, std::string_view name, bool once);
 void add_wanted(LinkNames& names, std::string_view name);
 
 // An error where the image is damaged or of a generation that is not known: never fewer kernels than it

@@ -4,8 +4,9 @@
 
 namespace archguard {
 
-void add_defined(LinkNames& names, std::string_view name) {
+void add_defined(LinkNames& names, std::string_view name, bool once) {
   names.defines = true;
+  if (once) names.once.emplace_back(name);
   names.defined.emplace_back(name);
   // In libcudadevrt of every release from CUDA 5.0 on: device code that launches a kernel calls it.
   names.is_runtime |= name == "cudaGetParameterBuffer";

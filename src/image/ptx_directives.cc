@@ -1,5 +1,6 @@
 #include "image/ptx_directives.h"
 
+#include <charconv>
 #include <string>
 
 #include "base/text.h"
@@ -123,8 +124,23 @@ Error no_samplers() {
   return Error{{}, "PTX has a `.samplerref` without `.target texmode_independent`", {}};
 }
 
+std::optional<std::uint64_t> parse_ptx_integer(std::string_view number) {
+  if (ends_with(number, "U")) number.remove_suffix(1);
+  int base = 10;
+  if (number.size() > 1 && number[0] == '0') {
+    const char kind = number[1];
+    base = kind == 'x' || kind == 'X' ? 16 : kind == 'b' || kind == 'B' ? 2 : 8;
+    number.remove_prefix(base == 8 ? 1 : 2);
+  }
+  std::uint64_t value = 0;
+  const char* const end = number.data() + number.size();
+  const auto [read, fault] = std::from_chars(number.data(), end, value, base);
+  if (fault != std::errc() || read != end) return std::nullopt;
+  return value;
+}
+
 bool is_ptx_zero(std::string_view number) {
-  return !number.empty() && number[0] == '0' && number.find_first_not_of("0xXbBU") == std::string_view::npos;
+  return parse_ptx_integer(number) == 0;
 }
 
 Status check_ptx_directive(std::string_view directive, PtxPlace place, PtxLevel level) {
@@ -158,27 +174,86 @@ Status check_ptx_directive(std::string_view directive, PtxPlace place, PtxLevel 
                {}};
 }
 
-Status check_ptx_attributes(PtxLexer& lexer, PtxPlace place, PtxLevel level, bool& managed) {
-  std::size_t depth = 1;
-  while (depth != 0) {
+Status check_ptx_attributes(PtxLexer& lexer, PtxPlace place, PtxLevel level, PtxAttributes& attributes) {
+  std::size_t depth = 1, words = 0;
+  for (; depth != 0; ++words) {
     const std::string_view word = lexer.next();
     if (word.empty()) return Error{{}, "PTX ends inside an `.attribute`", {}};
+    const bool is_attribute = word[0] == '.' || word == "," || word == "(" || (word == ")" && words != 0);
+    if (depth == 1 && !is_attribute)
+      return Error{
+          {},
+          "PTX has an `.attribute` that no compiler takes, at '" + std::string(word.substr(0, 40)) + "'",
+          {}};
     if (word == "(") ++depth;
     if (word == ")") --depth;
     if (word[0] == '.') ARCHGUARD_CHECK(check_ptx_directive(word, place, level));
-    managed = managed || word == ".managed";
+    attributes.managed |= word == ".managed";
+    attributes.unified |= word == ".unified";
   }
   return Done{};
 }
 
+namespace {
+
+// How many numbers stand behind a directive of a kernel or function; nothing where that is not known.
+std::optional<std::size_t> numbers_behind(std::string_view directive) {
+  if (directive == ".maxntid" || directive == ".reqntid" || directive == ".reqnctapercluster") return 3;
+  for (const std::string_view one : {".maxnreg", ".minnctapersm", ".maxnctapersm", ".maxclusterrank",
+                                     ".abi_preserve", ".abi_preserve_control"})
+    if (directive == one) return 1;
+  for (const std::string_view none : {".noreturn", ".explicitcluster", ".blocksareclusters"})
+    if (directive == none) return 0;
+  return std::nullopt;
+}
+
+Error wrong_value(std::string_view directive, std::string_view found) {
+  return Error{{},
+               "PTX has `" + std::string(directive.substr(0, 40)) +
+                   "` with what no compiler takes behind it" +
+                   (found.empty() ? "" : ", '" + std::string(found.substr(0, 40)) + "'"),
+               {}};
+}
+
+}  // namespace
+
+// `32`, or `32, 1, 1`
+Status PtxFunctionHead::add_number(std::string_view token) {
+  if (directive_.empty())
+    return Error{
+        {}, "PTX must have a body or directives there, found '" + std::string(token.substr(0, 40)) + "'", {}};
+  const auto most = numbers_behind(directive_);
+  if (!most) return Done{};
+  const bool is_comma = token == ",";
+  const auto number = parse_ptx_integer(token);
+  const bool fits = words_ < 2 * *most && is_comma == (words_ % 2 != 0);
+  if (!fits || words_ + 1 > 2 * *most - 1 || (!is_comma && (!number || *number > UINT32_MAX)))
+    return wrong_value(directive_, token);
+  ++words_;
+  const bool positive = directive_ == ".maxntid" || directive_ == ".reqntid" || directive_ == ".maxnreg" ||
+                        directive_ == ".minnctapersm";
+  if (positive && !is_comma && number == 0)
+    return Error{{}, "PTX has `" + std::string(directive_) + "` of 0", {}};
+  return Done{};
+}
+
+Status PtxFunctionHead::finish(bool body) const {
+  if (of_kernel_ && !body && !directive_.empty())
+    return Error{{}, "PTX has `" + std::string(directive_) + "` of a kernel without a body", {}};
+  return end_directive();
+}
+
+Status PtxFunctionHead::end_directive() const {
+  const auto most = directive_.empty() ? std::nullopt : numbers_behind(directive_);
+  if (most && *most != 0 && words_ % 2 == 0) return wrong_value(directive_, {});
+  return Done{};
+}
+
 Status PtxFunctionHead::add(std::string_view token) {
-  if (token[0] != '.') {
-    const bool positive = directive_ == ".maxntid" || directive_ == ".reqntid" || directive_ == ".maxnreg" ||
-                          directive_ == ".minnctapersm";
-    if (positive && is_ptx_zero(token))
-      return Error{{}, "PTX has `" + std::string(directive_) + "` of 0", {}};
-    return Done{};
-  }
+  if (token[0] != '.') return add_number(token);
+  ARCHGUARD_CHECK(end_directive());
+  words_ = 0;
+  never_returns_ |= token == ".noreturn";
   directive_ = token;
   most_ = most_ || token == ".maxntid";
   exactly_ = exactly_ || token == ".reqntid";
@@ -191,10 +266,8 @@ Status PtxFunctionHead::add(std::string_view token) {
 }
 
 Status check_ptx_alignment(std::string_view number) {
-  if (number.size() > 1 && number[0] == '0') return Done{};  // octal, hexadecimal or binary
-  const auto bytes = parse_number(number, UINT64_MAX);
-  if (!bytes) return Done{};
-  if (*bytes == 0 || (*bytes & (*bytes - 1)) != 0)
+  const auto bytes = parse_ptx_integer(number);
+  if (!bytes || *bytes == 0 || (*bytes & (*bytes - 1)) != 0)
     return Error{{}, "PTX has an `.align` of " + std::string(number.substr(0, 40)) + ", no power of two", {}};
   return Done{};
 }

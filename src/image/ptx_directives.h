@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "base/result.h"
@@ -19,6 +20,9 @@ struct PtxLevel {
 
 Error no_samplers();  // where they are not
 
+// `16`, `020`, `0x10`, `0b10000`, each also with `U` behind it (PTX ISA, "Integer Constants"). Nothing for
+// anything else.
+std::optional<std::uint64_t> parse_ptx_integer(std::string_view number);
 // `0`, `00`, `0x0`, `0b0`, `0U`
 bool is_ptx_zero(std::string_view number);
 
@@ -43,22 +47,36 @@ PtxWord look_up_ptx_directive(std::string_view word);
 Status check_ptx_directive(std::string_view directive, PtxPlace place, PtxLevel level);
 
 // The directives between the name of a kernel or function and its body, one after the other: what no compiler
-// takes of their values, or side by side. (ptxas 11.8 to 13.5; real.ptx_limits.)
+// takes of their values, or side by side. (ptxas 11.8 to 13.5; real.ptx_limits, real.ptx.)
 class PtxFunctionHead {
  public:
+  explicit PtxFunctionHead(bool of_kernel) : of_kernel_(of_kernel) {}
+
   // A directive, or a word behind it. check_ptx_directive() took the directive.
   Status add(std::string_view token);
+  // At the body, or the end of a declaration.
+  Status finish(bool body) const;
+
+  bool never_returns() const { return never_returns_; }
 
  private:
+  Status add_number(std::string_view token);
+  Status end_directive() const;
+
+  bool of_kernel_;
   std::string_view directive_;
-  bool most_ = false, exactly_ = false, cluster_ = false, cluster_most_ = false;
+  std::size_t words_ = 0;  // behind it
+  bool most_ = false, exactly_ = false, cluster_ = false, cluster_most_ = false, never_returns_ = false;
 };
 
-// An error where the number behind `.align` is no power of two. One that is not read is none.
+// An error where what stands behind `.align` is no power of two.
 Status check_ptx_alignment(std::string_view number);
 
 // Moves behind the `)` that closes a `(` already taken, and checks the attributes up to it:
 // `(.managed, .unified(1, 2))`.
-Status check_ptx_attributes(PtxLexer& lexer, PtxPlace place, PtxLevel level, bool& managed);
+struct PtxAttributes {
+  bool managed = false, unified = false;
+};
+Status check_ptx_attributes(PtxLexer& lexer, PtxPlace place, PtxLevel level, PtxAttributes& attributes);
 
 }  // namespace archguard

@@ -1,8 +1,6 @@
 #include <algorithm>
 #include <cstdint>
-#include <map>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include "base/text.h"
@@ -11,23 +9,26 @@
 #include "image/image.h"
 #include "image/ptx_ascii.h"
 #include "image/ptx_body.h"
+#include "image/ptx_calls.h"
 #include "image/ptx_directives.h"
+#include "image/ptx_head.h"
 #include "image/ptx_lexer.h"
 #include "image/ptx_limits.h"
 #include "image/ptx_name.h"
+#include "image/ptx_names.h"
 #include "image/ptx_parameters.h"
 #include "image/ptx_pragma.h"
 #include "image/ptx_target.h"
 #include "image/ptx_text.h"
+#include "image/ptx_values.h"
 #include "image/ptx_variables.h"
 #include "image/symbol_name.h"
 
 namespace archguard {
 namespace {
 
-// No limits of PTX: what keeps a hostile text from costing memory.
-constexpr std::size_t kKernelsMost = std::size_t{1} << 20, kVariablesMost = kKernelsMost,
-                      kFilesMost = kKernelsMost;
+// No limit of PTX: what keeps a hostile text from costing memory.
+constexpr std::size_t kVariablesMost = std::size_t{1} << 20;
 
 // In front of `.version`, of GCC's back end for PTX: since GCC 5 (gcc/config/nvptx/nvptx.cc).
 constexpr std::string_view kGccMark = "// BEGIN PREAMBLE";
@@ -44,35 +45,39 @@ class PtxReader {
   Status read(ImageKernels& code) {
     std::string_view before;
     for (std::string_view token = lexer_.next(); !token.empty(); before = token, token = lexer_.next()) {
+      if (stray_ || lexer_.strings() != strings_) return stray_string();
       if (!in_statement_) {
         before = {};
         ARCHGUARD_CHECK(begin_statement(token));
       }
       if (token[0] == '.')
         ARCHGUARD_CHECK(read_directive(token, before, code));
-      else if (token == "{" && !lexer_.skip_block())
+      else if (token == "{" && !skip_block())
         return Error{{}, "PTX ends inside a block", {}};
       else if (token == "(")
-        skip_parentheses();  // parameters may be `.ptr .global`
+        skip_parentheses();  // of `.attribute`
+      else if (token == ";" && !ends_with_semicolon_)
+        return Error{{}, "PTX has a statement that declares nothing, at " + hex(lexer_.position() - 1), {}};
       if (token == ";" || (token == "{" && before != "=")) in_statement_ = false;
     }
     if (lexer_.broken()) return Error{{}, "PTX ends inside a comment or string", {}};
     if (in_statement_) return Error{{}, "PTX ends inside a statement", {}};
+    if (stray_ || lexer_.strings() != strings_) return stray_string();
     if (target_.is_debug() && !sections_ && Version{2, 0} <= isa_)
       return Error{{}, "PTX has `.target debug` and no debug information", {}};
+    if (!code.refused && target_.arch()) code.refused = calls_.check(*target_.arch(), isa_);
     check_constants(code);
-    for (const std::string_view name : declared_)
-      if (defined_.count(name) == 0) want(name, code);
-    add_used_functions(code);
-    code.relocatable = !externs_.empty();
-    if (code.relocatable) code.unresolved = *externs_.begin();
-    for (const std::string_view name : externs_) add_wanted(code.names, name);
+    if (unified_ && !is_sure(code.refused)) code.refused = unified_refusal();
+    add_missing(code);
+    if (calls_.most() != 0 && (code.relocatable || code.names.defines)) {
+      for (const std::string_view name : names_.extern_functions()) calls_.add_extern(name);
+      code.names.shared_of_functions = calls_.of_functions();
+      code.names.shared = std::make_shared<const std::vector<SharedUse>>(calls_.uses(isa_));
+    }
     return Done{};
   }
 
  private:
-  enum class Stage { version, target, size, body };  // what may come next: each once, `.target` several times
-
   Error found(std::string_view token) const {
     return Error{{},
                  "PTX must hold statements alone, found '" + std::string(token.substr(0, 40)) + "' at " +
@@ -80,34 +85,31 @@ class PtxReader {
                  {}};
   }
 
+  Error stray_string() const {
+    return Error{{}, "PTX has a string where none belongs, before " + hex(lexer_.position()), {}};
+  }
+
+  // Strings in it are none of a statement's.
+  bool skip_block() {
+    stray_ = stray_ || lexer_.strings() != strings_;
+    const bool whole = lexer_.skip_block();
+    strings_ = lexer_.strings();
+    return whole;
+  }
+
   Status begin_statement(std::string_view token) {
     linking_ = {};
+    ends_with_semicolon_ = false;
     if (token[0] == '.') {
       in_statement_ = true;
-      const bool head = token == ".version" || token == ".target" || token == ".address_size";
-      if (head) ARCHGUARD_CHECK(begin_head(token));
-      if (head && token != ".address_size") return Done{};
-      if (!head) stage_ = Stage::body;
+      ARCHGUARD_CHECK(head_.begin(token, lexer_.position()));
+      if (is_ptx_head(token) && token != ".address_size") return Done{};
       return check_ptx_directive(token, PtxPlace::statement, level());
     }
     // `@@DWARF`, of old compilers
     if (token != "@" || isa_ >= Version{2, 0} || lexer_.next() != "@" || lexer_.next() != "DWARF")
       return found(token);
     lexer_.skip_line();
-    return Done{};
-  }
-
-  Status begin_head(std::string_view token) {
-    if (token == ".version" && stage_ != Stage::version)
-      return Error{{}, "PTX must be one module, found another `.version` at " + hex(lexer_.position()), {}};
-    const bool in_place = token == ".target" ? stage_ == Stage::target || stage_ == Stage::size
-                                             : token == ".version" || stage_ == Stage::size;
-    if (!in_place)
-      return Error{{},
-                   "PTX must have `" + std::string(token) + "` in its head alone, found another at " +
-                       hex(lexer_.position()),
-                   {}};
-    stage_ = token == ".version" ? Stage::target : token == ".target" ? Stage::size : Stage::body;
     return Done{};
   }
 
@@ -118,6 +120,9 @@ class PtxReader {
     if (before == ".common" && token != ".global" && token != ".align" && token != ".attribute")
       return Error{{}, "PTX has `.common` before what is no `.global` variable", {}};
     if (is_linking(token)) linking_ = token;
+    // Those of old PTX, and what ends so.
+    if (token == ".reg" || token == ".local" || token == ".tex" || token == ".pragma" || token == ".alias")
+      ends_with_semicolon_ = true;
     if (token == ".version") return take_word();
     if (token == ".entry") return add_kernel(code);
     if (token == ".target") return add_target(code);
@@ -129,11 +134,24 @@ class PtxReader {
     if (token == ".section") {
       sections_ = true;
       lexer_.next();
-    } else if (token == ".alias") {  // `.alias other, function;`
-      const std::string_view name = lexer_.next();
-      if (!name.empty()) ARCHGUARD_CHECK(check_ptx_name(name));
-      defined_.insert(name);
+    } else if (token == ".alias") {
+      return add_alias();
+    } else if (token == ".align") {
+      return check_ptx_alignment(lexer_.next());
     }
+    return Done{};
+  }
+
+  // `.alias other, function;`
+  Status add_alias() {
+    const std::string_view name = lexer_.next();
+    if (name.empty()) return Done{};  // the text ends
+    ARCHGUARD_CHECK(check_ptx_name(name));
+    if (const std::string_view comma = lexer_.next(); comma != ",")
+      return comma.empty() ? Status(Done{}) : found(comma);
+    const std::string_view of = lexer_.next();
+    ARCHGUARD_CHECK(names_.add_alias(name, of));
+    calls_.add_alias(name, of);
     return Done{};
   }
 
@@ -146,8 +164,9 @@ class PtxReader {
   Status add_address_size(ImageKernels& code) {
     in_statement_ = false;
     const std::string_view size = lexer_.next();
-    code.is32 = size == "32";
-    if (size == "32" || size == "64") return Done{};
+    const auto bits = parse_ptx_integer(size);
+    code.is32 = bits == 32;
+    if (bits == 32 || bits == 64) return Done{};
     return Error{{}, "PTX must have an `.address_size` of 32 or 64, found '" + std::string(size) + "'", {}};
   }
 
@@ -159,35 +178,24 @@ class PtxReader {
     return Done{};
   }
 
-  // `.file 1 "k.cu", 1700000000, 42`: ends without a mark.
   Status add_file() {
-    const std::string_view word = lexer_.next();
-    if (word.empty()) return Done{};  // the text ends
-    const auto number = parse_number(word, UINT32_MAX);
-    if (!number) return found(word);
-    if (!files_.insert(*number).second)
-      return Error{{}, "PTX has `.file " + std::to_string(*number) + "` twice", {}};
-    if (files_.size() == kFilesMost)
-      return Error{{}, "PTX has more than " + std::to_string(kFilesMost) + " files", {}};
-    for (PtxLexer ahead = lexer_; ahead.next() == ","; ahead = lexer_) {
-      lexer_ = ahead;
-      lexer_.next();
-    }
-    in_statement_ = false;
+    bool whole = false;
+    ARCHGUARD_CHECK(files_.read(lexer_, whole));
+    in_statement_ = !whole;
     return Done{};
   }
 
   // Moves behind the head of a kernel or function, its body included, and tells where the body stands;
   // nothing where it is only declared.
-  Result<std::optional<std::string_view>> read_body(std::string_view kind, std::string_view name) {
+  Result<std::optional<std::string_view>> read_body(std::string_view kind, std::string_view name,
+                                                    PtxFunctionHead& head) {
     const auto cut = [&] {
       return Error{{}, "PTX ends inside the " + std::string(kind) + " '" + std::string(name) + "'", {}};
     };
     in_statement_ = false;
     const PtxPlace place = kind == "kernel" ? PtxPlace::kernel : PtxPlace::function;
-    PtxFunctionHead head;
-    std::string_view token = next_outside();
-    for (; token != "{" && token != ";"; token = next_outside()) {
+    std::string_view token = lexer_.next();
+    for (; token != "{" && token != ";"; token = lexer_.next()) {
       if (token.empty()) return cut();
       if (token[0] == '.') ARCHGUARD_CHECK(check_ptx_directive(token, place, level()));
       ARCHGUARD_CHECK(head.add(token));
@@ -196,45 +204,36 @@ class PtxReader {
       // `.entry k() .pragma "nounroll"; { … }`; a function ends there.
       if (place == PtxPlace::kernel && lexer_.next().empty()) return cut();
     }
+    ARCHGUARD_CHECK(head.finish(token == "{"));
     if (token == ";") return std::optional<std::string_view>();
     const std::size_t begin = lexer_.position();
-    if (!lexer_.skip_block()) return cut();
+    if (!skip_block()) return cut();
     return std::optional(text_.substr(begin, lexer_.position() - 1 - begin));
   }
 
   // Declared, `.func name (…);`, or with a body.
   Status add_function(ImageKernels& code) {
-    const bool external = linking_ == ".extern";
     PtxParameters parameters(false, level());
     ARCHGUARD_TRY(name, name_of_function(parameters));
-    if (name.empty() && external) return Error{{}, "PTX ends inside an `.extern` declaration", {}};
+    if (name.empty() && linking_ == ".extern")
+      return Error{{}, "PTX ends inside an `.extern` declaration", {}};
     if (!name.empty()) ARCHGUARD_CHECK(check_ptx_name(name));
     ARCHGUARD_CHECK(read_parameters(parameters));
-    ARCHGUARD_TRY(body, read_body("function", name));
-    if (external) {
-      ++extern_functions_[name];
-    } else if (body) {
-      ARCHGUARD_CHECK(parameters.check_definition());
-      check_limits(*body, {}, code);
-      ARCHGUARD_CHECK(define(name));
-      defined_.insert(name);
-      if (is_visible(linking_)) add_defined(code.names, name);
-    } else {
-      declared_.insert(name);
-    }
+    if (parameters.any_small_register()) calls_.add_small_registers(name);
+    PtxFunctionHead head(false);
+    ARCHGUARD_TRY(body, read_body("function", name, head));
+    if (head.never_returns() && parameters.any_results())
+      return Error{{}, "PTX has '" + std::string(name) + "' with `.noreturn` and a result", {}};
+    const std::uint64_t prototype = mix_ptx_hash(parameters.prototype(), head.never_returns() ? 1 : 0);
+    ARCHGUARD_CHECK(names_.add_function({name, linking_, false, body.has_value(), prototype}));
+    if (!body) return Done{};
+    ARCHGUARD_CHECK(parameters.check_definition());
+    check_limits(*body, name, false, code);
+    if (is_visible(linking_)) add_defined(code.names, name, linking_ == ".visible");
     return Done{};
   }
 
   PtxLevel level() const { return target_.level(); }
-
-  // Variables, functions and kernels share one list of names. Kernels of one name are told at the end.
-  Status define(std::string_view name, bool kernel = false) {
-    if (names_.size() == kVariablesMost)
-      return Error{{}, "PTX has more than " + std::to_string(kVariablesMost) + " names", {}};
-    const auto [known, is_new] = names_.emplace(name, kernel);
-    if (is_new || (known->second && kernel)) return Done{};
-    return Error{{}, "PTX defines '" + std::string(name) + "' twice", {}};
-  }
 
   static bool is_space(std::string_view word) {
     return word == ".global" || word == ".const" || word == ".shared";
@@ -246,14 +245,28 @@ class PtxReader {
 
   static bool is_linking(std::string_view word) { return is_visible(word) || word == ".extern"; }
 
-  void check_limits(std::string_view body, std::string_view kernel, ImageKernels& code) {
+  void check_limits(std::string_view body, std::string_view name, bool kernel, ImageKernels& code) {
     if (!limits_ && target_.arch()) limits_.emplace(*target_.arch(), isa_);  // bodies end the head
-    if (!limits_ || (code.refused && !code.refused->taken_from)) return;
-    if (auto refusal = limits_->check(body, kernel)) code.refused = std::move(refusal);
+    if (!limits_ || code.refused) return;
+    PtxBodySizes sizes;
+    code.refused = limits_->check(body, sizes);
+    calls_.add_body(name, kernel, body, sizes.shared);
+    constants_ += std::min(sizes.constants, UINT64_MAX - constants_);
+  }
+
+  static bool is_sure(const std::optional<PtxRefusal>& refusal) {
+    return refusal && !refusal->taken_from && !refusal->in_doubt;
+  }
+
+  // ptxas 12.0 to 13.5 take it for linking alone, and nvJitLink does not.
+  static PtxRefusal unified_refusal() {
+    return {"its PTX has the attribute `.unified`, which drivers do not compile",
+            "leave `.attribute(.unified(…))` out of it",
+            {}};
   }
 
   void check_constants(ImageKernels& code) const {
-    if (constants_ <= kConstantsMost || (code.refused && !code.refused->taken_from)) return;
+    if (constants_ <= kConstantsMost || is_sure(code.refused)) return;
     code.refused =
         PtxRefusal{"its PTX has " + std::to_string(constants_) + " bytes of constants (__constant__), and " +
                        std::to_string(kConstantsMost) + " are the most",
@@ -276,49 +289,50 @@ class PtxReader {
     if (!name.empty()) ARCHGUARD_CHECK(check_ptx_name(name));
     PtxParameters parameters(true, level());
     ARCHGUARD_CHECK(read_parameters(parameters));
-    ARCHGUARD_TRY(body, read_body("kernel", name));
-    if (!body) {
-      if (linking_ != ".extern") declared_.insert(name);
-      return Done{};
-    }
+    PtxFunctionHead head(true);
+    ARCHGUARD_TRY(body, read_body("kernel", name, head));
+    ARCHGUARD_CHECK(names_.add_function({name, linking_, true, body.has_value(), parameters.prototype()}));
+    if (!body) return Done{};
     ARCHGUARD_CHECK(parameters.check_definition());
-    if (kernels.size() == kKernelsMost)
-      return Error{{}, "PTX has more than " + std::to_string(kKernelsMost) + " kernels", {}};
-    ARCHGUARD_CHECK(define(name, true));
-    defined_.insert(name);
     code.parameters = std::max(code.parameters, parameters.bytes());
-    check_limits(*body, name, code);
+    check_limits(*body, name, true, code);
     kernels.push_back({std::string(name), state_of_ptx_body(*body), 0, lexer_.position() - begin});
     return Done{};
   }
 
   Status add_variables(std::string_view space, ImageKernels& code) {
     const bool external = linking_ == ".extern";
+    const std::size_t begin = lexer_.position();
     PtxVariables declared(lexer_, space, level(), external);
-    while (const auto variable = declared.next())
-      if (external)
-        declare(*variable, space);
-      else
-        ARCHGUARD_CHECK(add_variable(*variable, space, code));
+    while (const auto variable = declared.next()) ARCHGUARD_CHECK(add_variable(*variable, space, code));
     in_statement_ = false;
     if (declared.error()) return *declared.error();
+    unified_ |= declared.is_unified();
+    const std::string_view text = text_.substr(begin, lexer_.position() - begin);
+    if (text.find('=') != std::string_view::npos) calls_.add_values(text);
     return Done{};
   }
 
-  // Textures and their like are no matter of linking, and shared memory is what the launch gives.
-  void declare(const PtxVariable& variable, std::string_view space) {
-    if (space == ".shared" || variable.space == VariableSpace::reference) return;
-    if (names_.count(variable.name) == 0) externs_.insert(variable.name);
-  }
-
   Status add_variable(const PtxVariable& variable, std::string_view space, ImageKernels& code) {
-    ARCHGUARD_CHECK(define(variable.name));
-    if (space == ".shared") return Done{};
+    // Textures and their like are no matter of linking, and shared memory is what the launch gives.
+    const bool linked = space != ".shared" && variable.space != VariableSpace::reference;
+    if (linking_ == ".common" && variable.space == VariableSpace::reference)
+      return Error{{}, "PTX has `.common` before a texture or the like", {}};
+    const std::vector<std::uint64_t>& sizes = variable.sizes;
+    ARCHGUARD_CHECK(names_.add_variable({variable.name, linking_, type_of(variable),
+                                         sizes.empty() ? 0 : sizes.front(), space == ".shared", linked}));
+    if (variable.value && linking_ == ".extern")
+      return Error{{}, "PTX has '" + std::string(variable.name) + "' with `.extern` and a value", {}};
+    if (variable.value) ARCHGUARD_CHECK(check_ptx_values(variable, space, names_));
+    if (linking_ == ".extern") return Done{};
+    if (space == ".shared") {
+      calls_.add_shared(variable.name, variable.size);
+      return Done{};
+    }
     if (variable.space == VariableSpace::constant)
       constants_ += std::min(variable.size, UINT64_MAX - constants_);
-    externs_.erase(variable.name);
     if (is_visible(linking_) && variable.space != VariableSpace::reference)
-      add_defined(code.names, variable.name);
+      add_defined(code.names, variable.name, linking_ == ".visible");
     if (variable.sampler || !host_can_name(variable.name)) return Done{};
     if (code.variables.size() == kVariablesMost)
       return Error{{}, "PTX has more than " + std::to_string(kVariablesMost) + " variables", {}};
@@ -326,30 +340,22 @@ class PtxReader {
     return Done{};
   }
 
-  // Of what is declared `.extern`, ptxas and nvJitLink ask only for the functions that something names.
-  void add_used_functions(ImageKernels& code) {
-    if (extern_functions_.empty()) return;
-    PtxLexer lexer(text_);
-    auto unseen = extern_functions_;  // how often each stands in its declarations
-    for (auto token = lexer.next(); !token.empty(); token = lexer.next())
-      if (const auto found = unseen.find(token); found != unseen.end() && found->second-- == 0) {
-        want(found->first, code);
-        unseen.erase(found);
-      }
+  // The number of dimensions counts, and all sizes but the first, which may be open.
+  static std::uint64_t type_of(const PtxVariable& variable) {
+    std::uint64_t type = mix_ptx_hash(hash_of_ptx_type(variable.type), variable.lanes);
+    type = mix_ptx_hash(type, variable.sizes.size());
+    for (std::size_t i = 1; i < variable.sizes.size(); ++i) type = mix_ptx_hash(type, variable.sizes[i]);
+    return type;
   }
 
-  // A function that the module lacks.
-  void want(std::string_view name, ImageKernels& code) {
-    const auto since = builtin_function_since(name);
-    if (!since) {
-      externs_.insert(name);
-      return;
+  // What the module lacks, and a link has to add: functions of the driver apart.
+  void add_missing(ImageKernels& code) {
+    for (const PtxNames::Missing& each : names_.missing(text_)) {
+      if (each.function && add_call(code.newest_call, each.name)) continue;
+      if (!code.relocatable) code.unresolved = each.name;
+      code.relocatable = true;
+      add_wanted(code.names, each.name);
     }
-    const bool refused = code.refused && (!code.refused->taken_from || !(*code.refused->taken_from < *since));
-    if (*since == Version{} || refused) return;
-    code.refused = PtxRefusal{"its PTX calls " + std::string(name) +
-                                  ", which drivers bring along from CUDA " + to_string(*since) + " on",
-                              "update the driver to one that offers CUDA " + to_string(*since), *since};
   }
 
   void skip_parentheses() {
@@ -361,25 +367,14 @@ class PtxReader {
     }
   }
 
-  // The next token outside of parentheses; empty where the text ends first.
-  std::string_view next_outside() {
-    for (std::size_t parentheses = 0;;) {
-      const std::string_view token = lexer_.next();
-      if (token == "(")
-        ++parentheses;
-      else if (token == ")" && parentheses != 0)
-        --parentheses;
-      else if (token.empty() || parentheses == 0)
-        return token;
-    }
-  }
-
   // `.func (.param .b32 result) name (…)`: the first word outside of parentheses that is no attribute.
   Result<std::string_view> name_of_function(PtxParameters& parameters) {
+    bool any = false;
     std::string_view token = lexer_.next();
     for (; !token.empty() && (token[0] == '.' || token == "("); token = lexer_.next()) {
       if (token == "(") {
-        ARCHGUARD_CHECK(parameters.add(lexer_));
+        if (std::exchange(any, true)) return found(token);
+        ARCHGUARD_CHECK(parameters.add(lexer_, true));
         continue;
       }
       ARCHGUARD_CHECK(check_ptx_directive(token, PtxPlace::function, level()));
@@ -390,27 +385,29 @@ class PtxReader {
 
   // Behind `.attribute`.
   Status check_attributes(PtxPlace place) {
-    bool managed = false;
     PtxLexer ahead = lexer_;
     if (ahead.next() != "(") return Done{};
     lexer_ = ahead;
-    return check_ptx_attributes(lexer_, place, level(), managed);
+    PtxAttributes attributes;
+    ARCHGUARD_CHECK(check_ptx_attributes(lexer_, place, level(), attributes));
+    unified_ |= attributes.unified;
+    return Done{};
   }
 
   std::string_view text_;
   Version isa_;
   PtxLexer lexer_;
   PtxTarget target_;
+  PtxCalls calls_;
   std::optional<PtxLimits> limits_;
-  Stage stage_ = Stage::version;
+  PtxHeadOrder head_;
   std::uint64_t constants_ = 0;  // bytes of them, without what aligning takes
-  bool in_statement_ = false, sections_ = false;
-  std::string_view linking_;                                  // of the statement: `.extern`, `.visible`, …
-  std::map<std::string_view, bool> names_;                    // what is defined; is it a kernel?
-  std::set<std::string_view> externs_;                        // not defined so far
-  std::set<std::string_view> declared_, defined_;             // functions and kernels
-  std::map<std::string_view, std::size_t> extern_functions_;  // how often each is declared
-  std::set<std::uint64_t> files_;
+  std::size_t strings_ = 0;      // that were skipped where they may stand
+  bool in_statement_ = false, ends_with_semicolon_ = false, stray_ = false, sections_ = false,
+       unified_ = false;
+  std::string_view linking_;  // of the statement: `.extern`, `.visible`, …
+  PtxNames names_;
+  PtxFiles files_;
 };
 
 }  // namespace
@@ -442,9 +439,6 @@ Result<ImageKernels> read_ptx(ByteView bytes) {
   const auto by_name = [](const auto& a, const auto& b) { return a.name < b.name; };
   std::sort(code.kernels.begin(), code.kernels.end(), by_name);
   std::sort(code.variables.begin(), code.variables.end(), by_name);
-  const auto twice = std::adjacent_find(code.kernels.begin(), code.kernels.end(),
-                                        [](const Kernel& a, const Kernel& b) { return a.name == b.name; });
-  if (twice != code.kernels.end()) return Error{{}, "PTX defines the kernel '" + twice->name + "' twice", {}};
   return code;
 }
 

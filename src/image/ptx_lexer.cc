@@ -76,6 +76,7 @@ void PtxLexer::skip_blanks(bool strings) {
       if (end != std::string_view::npos) ++end;
     } else if (c == '"' && strings) {
       end = text_.find('"', at_ + 1);
+      ++strings_;
     } else if (c == '#') {
       const std::size_t size = size_of_line_marker(text_.substr(at_));
       if (size == 0) return;
@@ -93,8 +94,9 @@ std::string_view PtxLexer::next() {
   if (at_ == text_.size()) return {};
   const std::size_t begin = at_++;
   if (!is_word(text_[begin])) return text_.substr(begin, 1);
+  const bool directive = text_[begin] == '.';  // `.param.b32` is two
   for (; at_ < text_.size(); ++at_) {
-    if (is_word(text_[at_])) continue;
+    if (is_word(text_[at_]) && !(directive && text_[at_] == '.')) continue;
     if (text_.substr(at_, 2) != "::") break;  // as in `shared::cta`; one colon ends a label
     ++at_;
   }

@@ -6,8 +6,8 @@
 
 namespace archguard {
 
-// Splits PTX into words (names, numbers, directives, opcodes with their suffixes) and single characters of
-// punctuation. Comments, strings and line markers are skipped. (PTX ISA, "Syntax".)
+// Splits PTX into words (names, numbers, directives one by one, opcodes with their suffixes) and single
+// characters of punctuation. Comments, strings and line markers are skipped. (PTX ISA, "Syntax".)
 class PtxLexer {
  public:
   explicit PtxLexer(std::string_view text) : text_(text) {}
@@ -25,13 +25,15 @@ class PtxLexer {
   std::string_view end_of_statement(std::string_view token);
   // Moves behind the `}` that closes a `{` already taken; false where the text ends first.
   bool skip_block();
+  // How many strings were skipped so far; what next_string() takes is not.
+  std::size_t strings() const { return strings_; }
   // A comment or string that is not closed.
   bool broken() const { return broken_; }
 
  private:
   void skip_blanks(bool strings = true);
   std::string_view text_;
-  std::size_t at_ = 0;
+  std::size_t at_ = 0, strings_ = 0;
   bool broken_ = false;
 };
 

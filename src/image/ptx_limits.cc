@@ -6,66 +6,12 @@
 #include "base/text.h"
 #include "compat/toolkit.h"
 #include "image/ptx_lexer.h"
+#include "image/ptx_rules.h"
 #include "image/ptx_variables.h"
 
 namespace archguard {
 
-// An instruction, by the words that it begins with, and the targets that have it: from `first` on, or those
-// of them with an `a` or `f`, or with one from `first` to `last`. (PTX ISA, "Target ISA Notes" of each
-// instruction; ptxas of 11.8, 12.9 and 13.5 refuses each on the targets below, real.ptx_limits.)
-struct PtxLimits::Rule {
-  std::string_view opcode;
-  int first;
-  bool specific = false;
-  int last = 0;
-};
-
 namespace {
-
-constexpr PtxLimits::Rule kRules[] = {
-    {"wgmma", 90, true, 90},
-    {"tcgen05", 100, true, 119},
-    {"setmaxnreg", 90, true},
-    {"tensormap.replace", 90, true},
-    {"clusterlaunchcontrol", 100},
-    {"barrier.cluster", 90},
-    {"cp.async.bulk", 90},
-    {"cp.reduce.async.bulk", 90},
-    {"elect", 90},
-    {"getctarank", 90},
-    {"griddepcontrol", 90},
-    {"mapa", 90},
-    {"multimem", 90},
-    {"prefetch.tensormap", 90},
-    {"red.async", 90},
-    {"st.async", 90},
-    {"stmatrix", 90},
-    {"tensormap.cp_fenceproxy", 90},
-    {"applypriority", 80},
-    {"cp.async", 80},
-    {"createpolicy", 80},
-    {"discard", 80},
-    {"mbarrier", 80},
-    {"redux", 80},
-    {"ldmatrix", 75},
-    {"movmatrix", 75},
-    {"tanh", 75},
-    {"bmsk", 70},
-    {"match", 70},
-    {"mma", 70},
-    {"nanosleep", 70},
-    {"szext", 70},
-    {"wmma", 70},
-    {"dp2a", 61},
-    {"dp4a", 61},
-    {"alloca", 52},
-    {"lop3", 50},
-};
-
-// Of static shared memory. ptxas 13.0 and newer take more of it for targets with an `a`: as much as the
-// device has, 227 KB of sm_90a, 99 KB of sm_120a. (CUDA Programming Guide, "Shared Memory"; real.ptx_limits.)
-constexpr Version kFirstMoreShared{13, 0};
-constexpr std::uint64_t kSharedMost = 49152;
 
 bool begins_label(char c) {
   return (c >= 'A' && c <= 'Z') || c == '_' || c == '$' || c == '%';
@@ -79,30 +25,142 @@ std::size_t letters_of(std::string_view opcode) {
   return (letter(0) * 32 + letter(1)) * 32 + letter(3);
 }
 
-bool has_instruction(const PtxLimits::Rule& rule, Arch target) {
+bool has_instruction(const PtxRule& rule, Arch target) {
   if (target.number < rule.first || (rule.last != 0 && target.number > rule.last)) return false;
   return !rule.specific || target.suffix != Suffix::none;
 }
 
-std::string targets_of(const PtxLimits::Rule& rule) {
+std::string targets_of(const PtxRule& rule) {
   const std::string first = std::to_string(rule.first);
   if (rule.specific) return "sm_" + first + "a" + (rule.last == rule.first ? "" : " or the like");
   return "sm_" + first + " or newer";
 }
 
 bool names_it(std::string_view opcode, std::string_view rule) {
-  return starts_with(opcode, rule) && (opcode.size() == rule.size() || opcode[rule.size()] == '.');
+  if (!starts_with(opcode, rule)) return false;
+  return opcode.size() == rule.size() || opcode[rule.size()] == '.' || opcode[rule.size()] == ':';
+}
+
+bool is_ptx_blank(char c) {
+  return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+// PTX ISA, "shfl (deprecated)" and "vote (deprecated)": from here on not for sm_70 and newer.
+constexpr Version kFirstWithSync{6, 4};
+
+// As much of a statement is looked at: one without an end must not cost a search each.
+constexpr std::size_t kStatementMost = 512;
+
+// Of a statement, what stands before its operands.
+std::string_view opcode_of(std::string_view statement) {
+  std::size_t end = 0;
+  while (end < statement.size() && !is_ptx_blank(statement[end]) && statement[end] != '/') ++end;
+  return statement.substr(0, end);
+}
+
+// Is that a load, a store or arithmetic of a type that no rule is about, as most of all code is? Told by few
+// of its letters: `ld.shared.`, `st.global.v2`, `add.s32`, `mul.wide`, `fma.rn.f32`.
+bool is_common(std::string_view rest) {
+  if (rest.size() < 16) return false;
+  const auto is_letter = [&](std::size_t at, std::string_view letters) {
+    return letters.find(rest[at]) != std::string_view::npos;
+  };
+  const auto is_type = [&](std::size_t at) {  // of 32 or 64 bits, and the last
+    return is_letter(at, "fsu") && is_letter(at + 1, "36") && !is_letter(at + 3, ".x");
+  };
+  if (rest[2] == '.') {
+    if (rest[3] == 's') return rest[4] == 'h' && rest[9] == '.';
+    if (rest[3] == 'g') return rest[9] == '.' && (is_type(10) || (rest[10] == 'v' && rest[11] == '2'));
+    return is_letter(3, "pc");
+  }
+  if (rest[3] != '.' || (rest[0] == 'm' && rest[1] != 'u')) return false;
+  if (rest[0] == 'm' && is_letter(4, "lwh")) return true;
+  return is_type(4) || (rest[4] == 'r' && rest[5] == 'n' && rest[6] == '.' && is_type(7));
+}
+
+// The part of the opcode that the rule is about; nothing where there is none.
+std::optional<std::string_view> part_of(const PtxRule& rule, std::string_view opcode) {
+  for (const std::string_view part : rule.parts)
+    if (!part.empty() && opcode.find(part) != std::string_view::npos) return part;
+  return std::nullopt;
+}
+
+// The most of all code: what they read ends in a digit, as no special register of kPtxRules does.
+bool is_plain_move(std::string_view rest, std::size_t end) {
+  return starts_with(rest, "mov.") && rest[end - 1] >= '0' && rest[end - 1] <= '9';
+}
+
+// The special register that the statement reads. `%clusterid.x` is one of three in one.
+std::optional<std::string_view> register_of(const PtxRule& rule, std::string_view statement) {
+  std::size_t at = statement.find(',');
+  if (at == std::string_view::npos) return std::nullopt;
+  ++at;
+  while (at < statement.size() && is_ptx_blank(statement[at])) ++at;
+  if (at + 1 >= statement.size() || statement[at] != '%' ||
+      std::string_view("acin").find(statement[at + 1]) == std::string_view::npos)
+    return std::nullopt;
+  for (const std::string_view part : rule.parts)
+    if (!part.empty() && names_it(opcode_of(statement.substr(at)), part)) return part;
+  return std::nullopt;
+}
+
+// A comment may hold commas.
+bool has_three(std::string_view opcode, std::string_view statement) {
+  return opcode.size() > 4 && opcode.substr(opcode.size() - 4) == ".f32" &&
+         std::count(statement.begin(), statement.end(), ',') == 3 &&
+         statement.find('/') == std::string_view::npos;
+}
+
+// What a message calls it where the rule is about the statement, which begins with the opcode; else nothing.
+std::optional<std::string_view> named_by(const PtxRule& rule, std::string_view opcode,
+                                         std::string_view statement) {
+  constexpr std::size_t kMostNamed = 64;
+  if (opcode[0] != rule.opcode[0] || !names_it(opcode, rule.opcode)) return std::nullopt;
+  if (rule.form == PtxForm::reads) return register_of(rule, statement);
+  if (rule.form == PtxForm::alone && statement.find(".sync") != std::string_view::npos) return std::nullopt;
+  if (rule.form == PtxForm::three)
+    return has_three(opcode, statement) ? std::optional(opcode.substr(0, kMostNamed)) : std::nullopt;
+  if (rule.parts[0].empty()) return rule.opcode;
+  return part_of(rule, opcode) ? std::optional(opcode.substr(0, kMostNamed)) : std::nullopt;
+}
+
+// How a message begins that says what of it the target lacks.
+std::string held_as(const PtxRule& rule, const std::string& name) {
+  if (rule.form == PtxForm::reads) return "reads the register '" + name + "'";
+  return "holds the instruction '" + name + "'" + (rule.form == PtxForm::three ? " with three sources" : "");
+}
+
+// Of a body, from one of its words on.
+std::string_view statement_from(std::string_view body, std::string_view word) {
+  const std::string_view rest =
+      body.substr(static_cast<std::size_t>(word.data() - body.data()), kStatementMost);
+  return rest.substr(0, rest.find(';'));
+}
+
+bool declares_memory(std::string_view rest) {
+  return starts_with(rest, ".shared") || starts_with(rest, ".const");
+}
+
+bool declares_special_register(std::string_view statement) {
+  return statement.find("cluster") != std::string_view::npos ||
+         statement.find("aggr_smem_size") != std::string_view::npos;
 }
 
 }  // namespace
 
 PtxLimits::PtxLimits(Arch target, Version isa) : target_(target), isa_(isa) {
   if (newest_known_toolkit().ptx_isa < isa) return;  // which may have more of them on this target
-  for (const Rule& rule : kRules) {
-    if (has_instruction(rule, target)) continue;
+  for (const PtxRule& rule : kPtxRules) {
+    if (has_instruction(rule, target) || (rule.form == PtxForm::alone && isa < kFirstWithSync)) continue;
     absent_.push_back(&rule);
-    absent_letters_[letters_of(std::string(rule.opcode) + ".")] = true;
+    const std::size_t letters = letters_of(std::string(rule.opcode) + ".");
+    absent_letters_[letters] = true;
+    for (std::size_t fourth = 0; fourth < 32 && rule.opcode.size() == 2; ++fourth)  // `ld.`, and any part
+      absent_letters_[letters + fourth] = true;
   }
+  std::stable_sort(absent_.begin(), absent_.end(),
+                   [](const PtxRule* a, const PtxRule* b) { return a->opcode[0] < b->opcode[0]; });
+  for (std::size_t i = absent_.size(); i-- != 0;) first_with_[absent_[i]->opcode[0] - 'a'] = i;
 }
 
 // Most bodies hold nothing of the kind, and all of a file's PTX goes through here: so each is looked through
@@ -114,16 +172,16 @@ bool PtxLimits::may_refuse(std::string_view body) const {
     const std::string_view rest = body.substr(at);
     std::size_t end = std::string_view::npos;
     if (rest[0] >= 'a' && rest[0] <= 'z') {
-      if (absent_letters_[letters_of(rest)] &&
-          std::any_of(absent_.begin(), absent_.end(),
-                      [&](const Rule* rule) { return starts_with(rest, rule->opcode); }))
-        return true;
       if (semicolon < at) semicolon = std::min(body.find(';', at), body.size());
       end = semicolon - at;
+      if (absent_letters_[letters_of(rest)] && !is_common(rest) && !is_plain_move(rest, end)) {
+        const std::string_view statement = rest.substr(0, std::min(end, kStatementMost));
+        if (find_lack(opcode_of(statement), statement).rule != nullptr) return true;
+      }
       const std::size_t label = rest.substr(0, end).find(':');  // or `shared::cta`
       if (label != std::string_view::npos && rest.substr(label, 2) != "::") end = label;
     } else if (rest[0] == '.') {
-      if (starts_with(rest, ".shared")) return true;
+      if (declares_memory(rest)) return true;
       end = rest.find(starts_with(rest, ".loc") ? '\n' : ';');
     } else if (rest[0] == '/') {
       if (!starts_with(rest, "//")) return true;
@@ -142,27 +200,39 @@ bool PtxLimits::may_refuse(std::string_view body) const {
   return false;
 }
 
-std::optional<PtxRefusal> PtxLimits::check(std::string_view body, std::string_view kernel) const {
-  return may_refuse(body) ? read(body, kernel) : std::nullopt;
+std::optional<PtxRefusal> PtxLimits::check(std::string_view body, PtxBodySizes& sizes) const {
+  return may_refuse(body) ? read(body, sizes) : std::nullopt;
 }
 
-std::optional<PtxRefusal> PtxLimits::check_opcode(std::string_view opcode) const {
-  for (const Rule* rule : absent_) {
-    if (opcode[0] != rule->opcode[0] || !names_it(opcode, rule->opcode)) continue;
-    const std::string name(rule->opcode);
-    return PtxRefusal{"its PTX is for sm_" + to_string(target_) + " and holds the instruction '" + name +
-                          "', which takes " + targets_of(*rule),
-                      "leave '" + name + "' out for sm_" + to_string(target_) +
-                          " (#if on __CUDA_ARCH__) or, for devices that have it, compile this code for " +
-                          targets_of(*rule),
+PtxLimits::Lack PtxLimits::find_lack(std::string_view opcode, std::string_view statement) const {
+  if (opcode.empty() || opcode[0] < 'a' || opcode[0] > 'z') return {};
+  for (std::size_t i = first_with_[opcode[0] - 'a']; i < absent_.size() && absent_[i]->opcode[0] == opcode[0];
+       ++i)
+    if (const auto name = named_by(*absent_[i], opcode, statement)) return {absent_[i], *name};
+  return {};
+}
+
+std::optional<PtxRefusal> PtxLimits::check_statement(std::string_view opcode, std::string_view statement,
+                                                     bool own_registers) const {
+  const Lack lack = find_lack(opcode, statement);
+  if (lack.rule == nullptr || (own_registers && lack.rule->form == PtxForm::reads)) return std::nullopt;
+  const std::string name(lack.name), target = to_string(target_), first = targets_of(*lack.rule);
+  if (lack.rule->form == PtxForm::alone)
+    return PtxRefusal{"its PTX is for sm_" + target + " and holds the instruction '" + name +
+                          "' without '.sync', which PTX ISA " + to_string(kFirstWithSync) +
+                          " and newer have for older targets alone",
+                      "call '" + name + ".sync' in it, in CUDA C++ __shfl_sync and the like",
                       {}};
-  }
-  return std::nullopt;
+  return PtxRefusal{
+      "its PTX is for sm_" + target + " and " + held_as(*lack.rule, name) + ", which takes " + first,
+      "leave '" + name + "' out for sm_" + target +
+          " (#if on __CUDA_ARCH__) or, for devices that have it, compile this code for " + first,
+      {}};
 }
 
-std::optional<PtxRefusal> PtxLimits::read(std::string_view body, std::string_view kernel) const {
+std::optional<PtxRefusal> PtxLimits::read(std::string_view body, PtxBodySizes& sizes) const {
   PtxLexer lexer(body);
-  std::uint64_t shared = 0;
+  bool own_registers = false;  // called as special ones are: a name of its own hides them
   std::string_view token = lexer.next();
   while (!token.empty()) {
     if (token == "{" || token == "}" || token == ";") {
@@ -174,13 +244,15 @@ std::optional<PtxRefusal> PtxLimits::read(std::string_view body, std::string_vie
       token = lexer.next();
       continue;
     }
-    if (token == ".shared" && !kernel.empty()) {
+    if (token == ".shared" || token == ".const") {
+      std::uint64_t& bytes = token == ".shared" ? sizes.shared : sizes.constants;
       PtxVariables variables(lexer, token, {isa_, target_.number}, false);
-      while (const auto variable = variables.next()) shared += std::min(variable->size, UINT64_MAX - shared);
+      while (const auto variable = variables.next()) bytes += std::min(variable->size, UINT64_MAX - bytes);
       token = lexer.next();
       continue;
     }
     if (token[0] == '.') {
+      own_registers |= token == ".reg" && declares_special_register(statement_from(body, token));
       token = lexer.end_of_statement(token);
       continue;
     }
@@ -195,20 +267,10 @@ std::optional<PtxRefusal> PtxLimits::read(std::string_view body, std::string_vie
       continue;
     }
     if (opcode.empty()) break;
-    if (auto refusal = check_opcode(opcode)) return refusal;
+    if (auto refusal = check_statement(opcode, statement_from(body, opcode), own_registers)) return refusal;
     token = lexer.end_of_statement(token);
   }
-  if (shared <= kSharedMost) return std::nullopt;
-  PtxRefusal refusal;
-  refusal.reason = "the kernel '" + std::string(kernel) + "' of its PTX has " + std::to_string(shared) +
-                   " bytes of static shared memory, and " + std::to_string(kSharedMost) + " are the most";
-  refusal.mend = "declare that shared memory without a size (extern __shared__), which the launch gives";
-  if (target_.suffix == Suffix::a) {
-    refusal.taken_from = kFirstMoreShared;
-    refusal.reason += " for drivers before CUDA " + to_string(kFirstMoreShared);
-    refusal.mend += ", or update the driver to one that offers CUDA " + to_string(kFirstMoreShared);
-  }
-  return refusal;
+  return std::nullopt;
 }
 
 }  // namespace archguard

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <array>
 #include <bitset>
+#include <cstdint>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -11,31 +13,48 @@
 
 namespace archguard {
 
+struct PtxRule;
+
 // Bytes of all constants of a module, or of modules that are linked, whether anything uses them. (PTX ISA,
 // "Constant State Space"; ptxas 11.8 to 13.5 and nvJitLink 13.0 and 13.5 refuse more.)
 inline constexpr std::uint64_t kConstantsMost = 65536;
 
-// Looks for what every compiler of a PTX target refuses in bodies, as far as it is known here: instructions
-// that the target does not have, and static shared memory of a kernel beyond 48 KB. nvcc -ptx writes both,
-// since only assembling shows it. Not looked at: modifiers and types of instructions, and shared memory that
-// is declared outside of kernels.
+// Bytes of static shared memory of a kernel. ptxas 13.0 and newer take more of it for targets with an `a`: as
+// much as the device has, 227 KB of sm_90a, 99 KB of sm_120a. (CUDA Programming Guide, "Shared Memory";
+// real.ptx_limits.)
+inline constexpr std::uint64_t kSharedMost = 49152;
+
+// Bytes that a body declares, without what aligning takes.
+struct PtxBodySizes {
+  std::uint64_t shared = 0, constants = 0;
+};
+
+// Looks for instructions that the target of PTX does not have, as far as they are known here: nvcc -ptx
+// writes them, since only assembling shows it. Of modifiers and types only those that code behind `#if` on
+// the architecture is known to hold are looked at.
 class PtxLimits {
  public:
   PtxLimits(Arch target, Version isa);
 
-  // Of the body of one kernel or, where `kernel` is empty, of a function.
-  std::optional<PtxRefusal> check(std::string_view body, std::string_view kernel) const;
-
-  struct Rule;
+  // Of the body of a kernel or function. Adds what it declares, where it is not refused.
+  std::optional<PtxRefusal> check(std::string_view body, PtxBodySizes& sizes) const;
 
  private:
   bool may_refuse(std::string_view body) const;
-  std::optional<PtxRefusal> read(std::string_view body, std::string_view kernel) const;
-  std::optional<PtxRefusal> check_opcode(std::string_view opcode) const;
+  std::optional<PtxRefusal> read(std::string_view body, PtxBodySizes& sizes) const;
+  // What the target lacks of a statement, and what a message calls it.
+  struct Lack {
+    const PtxRule* rule = nullptr;
+    std::string_view name = {};
+  };
+  Lack find_lack(std::string_view opcode, std::string_view statement) const;
+  std::optional<PtxRefusal> check_statement(std::string_view opcode, std::string_view statement,
+                                            bool own_registers) const;
 
   Arch target_;
   Version isa_;
-  std::vector<const Rule*> absent_;           // what the target does not have
+  std::vector<const PtxRule*> absent_;        // what the target does not have, by first letter
+  std::array<std::size_t, 26> first_with_{};  // where those of each letter begin
   std::bitset<32 * 32 * 32> absent_letters_;  // how those begin
 };
 

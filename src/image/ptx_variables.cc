@@ -9,6 +9,8 @@
 namespace archguard {
 namespace {
 
+constexpr std::optional<std::uint64_t> kWarpSize = 32;
+
 std::uint64_t times(std::uint64_t size, std::uint64_t count) {
   return count != 0 && size > UINT64_MAX / count ? UINT64_MAX : size * count;
 }
@@ -24,52 +26,107 @@ std::uint64_t bytes_of_ptx_type(std::string_view type) {
   return bits ? *bits / 8 * (lanes == std::string_view::npos ? 1 : 2) : 0;
 }
 
-std::string_view take_ptx_dimensions(PtxLexer& lexer, std::uint64_t& size, bool& has_size) {
+std::uint64_t mix_ptx_hash(std::uint64_t hash, std::uint64_t part) {
+  constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15;
+  hash = (hash ^ part) * kOdd;
+  return hash ^ (hash >> 29);
+}
+
+std::uint64_t hash_of_ptx_type(std::string_view type) {
+  std::uint64_t hash = type.size();
+  for (const char c : type) hash = mix_ptx_hash(hash, static_cast<unsigned char>(c));
+  return hash;
+}
+
+bool is_small_ptx_type(std::string_view type) {
+  return type == ".pred" || type == ".u8" || type == ".s8" || type == ".u16" || type == ".s16";
+}
+
+std::string_view PtxDimensions::take(PtxLexer& lexer) {
   std::string_view token = lexer.next();
   while (token == "[") {
     const std::string_view count = lexer.next();
-    if (count == "]" || is_ptx_zero(count)) has_size = false;
-    const auto number = parse_number(count, UINT64_MAX);
+    const auto number = count == "WARP_SZ" ? kWarpSize : parse_ptx_integer(count);
+    is_open = is_open || count == "]";
+    sizes.push_back(number.value_or(0));
+    has_size = has_size && count != "]" && number != 0;
     token = count;
     std::size_t words = 0;
     for (; !token.empty() && token != "]"; token = lexer.next()) ++words;
-    size = number && words == 1 ? times(size, *number) : 0;
+    if (words != 0 && (words != 1 || !number) && refused.empty()) refused = count;
+    if (words != 0) elements = times(elements, number.value_or(0));
     if (!token.empty()) token = lexer.next();
   }
   return token;
 }
 
+Status PtxDimensions::check(std::string_view name) const {
+  if (refused.empty()) return Done{};
+  return Error{{},
+               "PTX has '" + std::string(name.substr(0, 40)) + "' with a size at '" +
+                   std::string(refused.substr(0, 40)) + "' that is no single number",
+               {}};
+}
+
 PtxVariables::PtxVariables(PtxLexer& lexer, std::string_view space, PtxLevel level, bool external)
     : lexer_(lexer), external_(external), token_(lexer.next()) {
   if (space == ".const") all_.space = VariableSpace::constant;
-  std::uint64_t lanes = 1;
-  for (; !token_.empty() && (token_[0] == '.' || token_ == "(" || token_ == "["); token_ = lexer_.next()) {
-    if (token_[0] == '.' && !error_)
-      if (Status known = check_ptx_directive(token_, PtxPlace::variable, level); !known)
-        refuse(std::move(known).error());
-    if (token_ == ".texref" || token_ == ".surfref" || token_ == ".samplerref") {
-      all_.space = VariableSpace::reference;
-      all_.sampler = token_ == ".samplerref";
-      if (all_.sampler && !level.samplers) refuse(no_samplers());
-    } else if (token_ == ".align") {
-      Status align = check_ptx_alignment(lexer_.next());
-      if (!align) refuse(std::move(align).error());
-    } else if (token_ == "(") {  // of `.attribute`
-      bool managed = false;
-      Status known = check_ptx_attributes(lexer_, PtxPlace::variable_attribute, level, managed);
-      if (!known) refuse(std::move(known).error());
-      if (managed && space != ".global")
-        refuse(Error{{}, "PTX has `.managed` for a `" + std::string(space.substr(1)) + "` variable", {}});
-      if (managed) all_.space = VariableSpace::managed;
-    } else if (token_ == "[") {
-      read_bank(space, level.isa);
-    } else if (token_ == ".v2" || token_ == ".v4") {
-      lanes = token_ == ".v2" ? 2 : 4;
-    } else if (const std::uint64_t bytes = bytes_of_ptx_type(token_); bytes != 0) {
-      all_.size = bytes;
-    }
+  for (; !token_.empty() && (token_[0] == '.' || token_ == "(" || token_ == "["); token_ = lexer_.next())
+    read_word(space, level);
+  if (all_.type.empty()) refuse(space, "without a type");
+  if (all_.lanes != 1 && (all_.space == VariableSpace::reference || all_.size > kPtxVectorMost / all_.lanes))
+    refuse(all_.type, "in a vector that no compiler takes");
+  if (all_.space == VariableSpace::reference && space != ".global")
+    refuse(all_.type, "that is not `.global`");
+  all_.size *= all_.lanes;
+}
+
+// One word between the state space and the names, with what belongs to it.
+void PtxVariables::read_word(std::string_view space, PtxLevel level) {
+  if (token_[0] == '.' && !error_)
+    if (Status known = check_ptx_directive(token_, PtxPlace::variable, level); !known)
+      refuse(std::move(known).error());
+  if (token_ == ".align") {
+    Status align = check_ptx_alignment(lexer_.next());
+    if (!align) refuse(std::move(align).error());
+  } else if (token_ == ".attribute") {
+    read_attribute(space, level);
+  } else if (token_ == "(") {
+    refuse(token_, "before a variable");
+  } else if (token_ == "[") {
+    read_bank(space, level.isa);
+  } else if (token_ == ".v2" || token_ == ".v4") {
+    if (!all_.type.empty()) refuse(token_, "behind the type");
+    all_.lanes = token_ == ".v2" ? 2 : 4;
+  } else if (token_ == ".global" || token_ == ".const" || token_ == ".shared" || token_ == ".local") {
+    refuse(token_, "behind another state space");
+  } else {
+    if (token_ == ".samplerref" && !level.samplers) refuse(no_samplers());
+    read_type();
   }
-  all_.size *= lanes;
+}
+
+void PtxVariables::read_type() {
+  if (!all_.type.empty()) refuse(token_, "behind another type");
+  all_.type = token_;
+  all_.sampler = token_ == ".samplerref";
+  if (all_.sampler || token_ == ".texref" || token_ == ".surfref") all_.space = VariableSpace::reference;
+  all_.size = bytes_of_ptx_type(token_);
+}
+
+void PtxVariables::read_attribute(std::string_view space, PtxLevel level) {
+  PtxLexer ahead = lexer_;
+  if (ahead.next() != "(") return refuse(token_, "without parentheses");
+  lexer_ = ahead;
+  Status known = check_ptx_attributes(lexer_, PtxPlace::variable_attribute, level, attributes_);
+  if (!known) refuse(std::move(known).error());
+  if (attributes_.managed && space != ".global")
+    refuse(Error{{}, "PTX has `.managed` for a `" + std::string(space.substr(1)) + "` variable", {}});
+  if (attributes_.managed) all_.space = VariableSpace::managed;
+}
+
+void PtxVariables::refuse(std::string_view word, const char* why) {
+  refuse(Error{{}, "PTX has a variable with `" + std::string(word.substr(0, 40)) + "` " + why, {}});
 }
 
 void PtxVariables::refuse(Error error) {
@@ -93,42 +150,67 @@ void PtxVariables::read_bank(std::string_view space, Version isa) {
 }
 
 std::optional<PtxVariable> PtxVariables::next() {
-  if (token_ == ";") return std::nullopt;
+  if (token_ == ";") {
+    if (any_) refuse(";", "behind a comma");
+    return std::nullopt;
+  }
   PtxVariable variable = all_;
   variable.name = token_;
-  bool has_size = true, is_empty = true;
-  std::string_view end = token_.empty() ? token_ : take_ptx_dimensions(lexer_, variable.size, has_size);
-  if (end == "=") end = end_of_initializer(is_empty);
-  token_ = end.empty() || end == ";" || end == "," ? end : lexer_.end_of_statement(end);
+  PtxDimensions dimensions;
+  std::uint64_t values = 0;
+  std::string_view end = token_.empty() ? token_ : dimensions.take(lexer_);
+  if (end == "=") {
+    const char* const begin = end.data() + 1;
+    end = end_of_initializer(dimensions.is_open, values);
+    if (!end.empty()) variable.value = std::string_view(begin, static_cast<std::size_t>(end.data() - begin));
+  }
+  if (Status known = dimensions.check(variable.name); !known) refuse(std::move(known).error());
+  variable.size = times(variable.size, dimensions.elements);
+  if (dimensions.is_open) variable.size = times(variable.size, values);
+  variable.sizes = std::move(dimensions.sizes);
+  const bool sound = end.empty() || end == ";" || end == ",";
+  token_ = sound ? end : lexer_.end_of_statement(end);
   if (token_ != ";" && token_ != ",") {
     error_ = Error{{}, "PTX ends inside a variable", {}};
     token_ = ";";
+    any_ = false;
     return std::nullopt;
   }
   if (Status name = check_ptx_name(variable.name); !name) refuse(std::move(name).error());
-  if (!has_size && is_empty && !external_)
+  if (!sound) refuse(end, "behind its name");
+  if (!dimensions.has_size && values == 0 && !external_)
     refuse(Error{
         {},
         "PTX has '" + std::string(variable.name.substr(0, 40)) + "' without a size, a value or `.extern`",
         {}});
-  if (token_ == ",") token_ = lexer_.next();
+  any_ = token_ == ",";
+  if (any_) token_ = lexer_.next();
   return variable;
 }
 
-// The `,` or `;` behind a value, or nothing where the text ends first. `{ }` is empty.
-std::string_view PtxVariables::end_of_initializer(bool& is_empty) {
-  std::size_t depth = 0;
+// The `,` or `;` behind a value, or nothing where the text ends first. `{ 1, { 2, 3 } }` has two values and
+// `{ }` none; where nobody counts them, as of tables with thousands, it has one.
+std::string_view PtxVariables::end_of_initializer(bool count, std::uint64_t& values) {
+  std::size_t parentheses = 0, braces = 0;
+  std::uint64_t commas = 0;
+  bool is_value = false;
   for (std::string_view token = lexer_.next(); !token.empty(); token = lexer_.next()) {
-    if (depth == 0 && (token == "," || token == ";")) return token;
-    if (token == "{") {
-      PtxLexer ahead = lexer_;
-      is_empty = is_empty && ahead.next() == "}";
-      if (!lexer_.skip_block()) return {};
-    } else {
-      is_empty = false;
+    if (parentheses == 0 && braces == 0 && (token == "," || token == ";")) {
+      values = is_value ? commas + 1 : 0;
+      return token;
     }
-    if (token == "(") ++depth;
-    if (token == ")" && depth != 0) --depth;
+    if (token == "{" && !count) {
+      PtxLexer ahead = lexer_;
+      is_value = is_value || ahead.next() != "}";
+      if (!lexer_.skip_block()) return {};
+      continue;
+    }
+    if (token == "(") ++parentheses;
+    if (token == ")" && parentheses != 0) --parentheses;
+    if (token == "{" && braces++ == 0) continue;
+    if (token == "}" && braces != 0 && --braces == 0) continue;
+    commas += token == "," && parentheses == 0 && braces == 1 ? 1 : 0;
+    is_value = true;
   }
   return {};
 }

@@ -74,6 +74,10 @@ bool is_generic_store(Instruction i) {
   return i.operation() == 0x185;
 }
 
+bool is_shared_store(Instruction i) {
+  return i.operation() == 0x188;
+}
+
 bool is_call(Instruction i) {
   return i.operation() == 0x143 || i.operation() == 0x144;
 }
@@ -114,26 +118,31 @@ std::uint64_t word_at(ByteView bytes, std::size_t at) {
 
 }  // namespace
 
-KernelState state_of_sass(ByteView code, int sm) {
+KernelState state_of_sass(ByteView code, int sm, const std::vector<std::uint32_t>* printing_calls) {
   if (sm < kFirstSm || sm > kLastSm || code.size == 0 || code.size % kInstructionSize != 0)
     return KernelState::unknown;
   const Cursor in(code);
   bool straight = true, only_prologue = true, called = false, stored = false;
+  bool only_prints = printing_calls != nullptr;  // so far
   for (std::uint64_t at = 0; at < code.size; at += kInstructionSize) {
     const Instruction i{in.u64(at), in.u64(at + 8)};
     if (is_nop(i)) continue;
     if (sass_has_effect(i)) return KernelState::real;
     stored = stored || is_generic_store(i);
+    only_prints = only_prints && !is_generic_store(i) && !is_shared_store(i) &&
+                  (!is_call(i) || std::binary_search(printing_calls->begin(), printing_calls->end(), at));
     if (!straight) continue;
     if (is_sass_trap(i)) return stored ? KernelState::unknown : KernelState::trap;
     if (is_exit(i) && only_prologue) return KernelState::empty;
+    if (is_exit(i) && only_prints && called) return KernelState::prints;
     if (!is_prologue(i)) only_prologue = false;
     called = called || is_call(i);
     straight = !leaves_straight_line(i);
-    if (!straight && code.size > kSassHollowMost) return KernelState::real;  // all that is left to come out
+    if (!straight && !only_prints && code.size > kSassHollowMost)
+      return KernelState::real;  // all that is left to come out
   }
   if (stored && !called) return KernelState::real;
-  return code.size > kSassHollowMost ? KernelState::real : KernelState::unknown;
+  return code.size > kSassHollowMost && !only_prints ? KernelState::real : KernelState::unknown;
 }
 
 std::optional<std::uint64_t> find_zero_instruction(ByteView code, int sm) {

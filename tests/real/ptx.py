@@ -12,6 +12,7 @@ import tempfile
 import unittest
 
 import common
+from ptx_statements import STATEMENTS
 
 RELEASES = ["11.8", "12.4", "12.9", "13.0", "13.5"]
 KERNEL = ".entry k() { ret; }\n"
@@ -75,10 +76,27 @@ HEADS = {
     "the address size twice": HEAD + ".address_size 64\n" + KERNEL,
     "the address size late": module() + ".address_size 64\n",
     "an address size that is none": module(target=".target sm_80\n.address_size 48"),
+    "an address size in hexadecimal": module(target=".target sm_80\n.address_size 0x40"),
+    "an unsigned address size": module(target=".target sm_80\n.address_size 64U"),
     "two modules": module() + module().replace("k(", "l("),
     "a byte order mark": "\ufeff" + module(),
 }
 BEHIND = {
+    "a size by its values": ".const .b32 c[] = {" + "1," * 16383 + "1};",
+    "too many constants by their values": ".const .b32 c[] = {" + "1," * 16384 + "1};",
+    "too many constants by rows of values": ".const .b8 c[][0x9000] = {{1}, {2}};",
+    "too many constants by vectors": ".const .v4 .b32 c[] = {" + "{1,2,3,4}," * 4096 + "{1,2,3,4}};",
+    "a size of WARP_SZ": ".global .b8 c[WARP_SZ];",
+    "a size by a product": ".global .b8 c[30*2];",
+    "a size in parentheses": ".global .b8 c[(60)];",
+    "a negative size": ".global .b8 c[-1];",
+    "a size beyond 64 bits": ".global .b8 c[10000000000000000000000];",
+    "a parameter's size by a product": ".entry l(.param .b8 p[4*3]) { ret; }",
+    "constants in a body": ".entry l() { .const .b8 c[65536]; ret; }",
+    "too many constants in a body": ".entry l() { .const .b8 c[70000]; ret; }",
+    "constants in two bodies": ".entry l() { .const .b8 c[40000]; ret; }\n.entry m() { .const .b8 c[40000]; ret; }",
+    "constants in a body and outside": ".const .b8 c[40000];\n.entry l() { .const .b8 d[40000]; ret; }",
+    "the number of a file in hexadecimal": ".file 0x2 \"a\"",
     "an unused function of another file": ".extern .func f;",
     "with parameters": ".extern .func (.param .b32 r) f (.param .b64 a);",
     "twice": ".extern .func f;\n.extern .func f;",
@@ -281,6 +299,11 @@ class PtxTest(unittest.TestCase):
         done = [self.compare(name, HEAD + KERNEL + text + "\n") for name, text in BEHIND.items()]
         self.assertGreater(sum(taken for taken, _ in done), 20)
         self.assertGreater(sum(refused for _, refused in done), 25)
+
+    def test_declarations(self):
+        done = [self.compare(text, HEAD + KERNEL + text + "\n") for text in STATEMENTS]
+        self.assertGreater(sum(taken for taken, _ in done), 60)
+        self.assertGreater(sum(refused for _, refused in done), 120)
 
     def test_names(self):
         done = [self.compare(name, HEAD + KERNEL + ".func %s() { ret; }\n" % name) for name in NAMES.split()]

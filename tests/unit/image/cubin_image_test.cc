@@ -39,6 +39,27 @@ TEST_CASE("a cubin tells how many bytes of parameters its kernels take at the mo
   CHECK(read_cubin(builder.generation7(129).bytes())->parameters == 8008);
 }
 
+TEST_CASE("a kernel only prints where its attributes name printf or assert for each call") {
+  const auto with = [](std::vector<unsigned> symbols, std::vector<unsigned> offsets) {
+    return kernels_of(
+        read_cubin(CubinBuilder{}
+                       .called("vprintf")
+                       .called("malloc")
+                       .called("__assertfail")
+                       .kernel("gemm", sass::join({sass::store(), sass::exit()}))
+                       .kernel("k", sass::join({sass::prologue(), sass::call(), sass::call(), sass::exit()}))
+                       .driver_calls(std::move(symbols), std::move(offsets))
+                       .kernel("other", sass::join({sass::prologue(), sass::call(), sass::exit()}))
+                       .bytes()));
+  };
+  CHECK(with({1, 3}, {32, 16}) == "gemm real, k prints, other unknown");
+  CHECK(with({1}, {16, 32}) == "gemm real, k prints, other unknown");
+  CHECK(with({1}, {16}) == "gemm real, k unknown, other unknown");
+  CHECK(with({1, 2}, {16, 32}) == "gemm real, k unknown, other unknown");
+  CHECK(with({1, 99}, {16, 32}) == "gemm real, k unknown, other unknown");
+  CHECK(with({}, {16, 32}) == "gemm real, k unknown, other unknown");
+}
+
 TEST_CASE("the instructions of sm_62 and older are not read") {
   CHECK(kernels_of(read_cubin(CubinBuilder{}.sm(61).generation7(124).kernel("k", sass::exit()).bytes())) ==
         "k unknown");
@@ -155,8 +176,24 @@ TEST_CASE("a type of ELF file that no cubin has is an error, bits of e_flags tha
   CHECK(extensible->relocatable);
   const auto code = read_cubin(CubinBuilder{}.flags(0x50000).kernel("k", sass::exit()).bytes());
   CHECK(kernels_of(code) == "k empty");
-  CHECK(code->warnings == std::vector<std::string>{"cubin has e_flags 0x50000, whose meaning is not known"});
+  REQUIRE(code->warnings.size() == 1);
+  CHECK(code->warnings[0].what == "cubin has e_flags 0x50000, whose meaning is not known");
   CHECK(read_cubin(CubinBuilder{}.bytes())->warnings.empty());
+}
+
+TEST_CASE("SASS that ptxas instrumented for compute-sanitizer has a warning") {
+  const Bytes code = sass::join({sass::store(), sass::exit()});
+  const auto warnings_of = [&](const CubinBuilder& cubin) { return read_cubin(cubin.bytes())->warnings; };
+  const auto kernel = [&] { return CubinBuilder{}.kernel("k", code); };
+  const auto linked =
+      warnings_of(kernel().function("$__internal_12_$__cuda_sanitizer_memcheck_global", code));
+  REQUIRE(linked.size() == 1);
+  CHECK(linked[0].what ==
+        "SASS is instrumented for compute-sanitizer; what it does without that is undefined");
+  CHECK(linked[0].fix ==
+        "build it without nvcc's -fdevice-sanitize or -sanitize, or run it under compute-sanitizer alone");
+  CHECK(warnings_of(kernel().relocatable().called("__cuda_sanitizer_memcheck_local")).size() == 1);
+  CHECK(warnings_of(kernel().function("$__internal_0_$__cuda_sm20_div_u64", code)).empty());
 }
 
 TEST_CASE("machine code that no symbol names may be a kernel's") {
@@ -213,13 +250,30 @@ TEST_CASE("symbol tables that claim the same bytes again and again are refused, 
 }
 
 TEST_CASE("of a cubin a kernel has its code and the sections that belong to it") {
-  const auto bytes = two_kernels().bytes();
-  const auto code = read_cubin(bytes);
-  REQUIRE(code);
-  std::uint64_t own = 0;
-  for (const Kernel& kernel : code->kernels) {
-    CHECK(kernel.own_size >= kernel.code_size);
-    own += kernel.own_size;
-  }
-  CHECK(own <= bytes.size());
+  const auto own_sizes = [](const CubinBuilder& cubin) {
+    const auto code = read_cubin(cubin.bytes());
+    REQUIRE(code);
+    std::string sizes;
+    for (const Kernel& kernel : code->kernels)
+      sizes += kernel.name + " " + std::to_string(kernel.code_size) + " of " +
+               std::to_string(kernel.own_size) + "; ";
+    return sizes;
+  };
+  CHECK(own_sizes(two_kernels()) == "copy 32 of 32; gemm 32 of 32; ");
+  // .nv.info.copy has 12 bytes.
+  CHECK(own_sizes(two_kernels().parameters(64).constants(1000).relocations(48)) ==
+        "copy 32 of 1092; gemm 32 of 32; ");
+  CHECK(own_sizes(two_kernels().sm(100).second_code(500)) == "copy 32 of 532; gemm 32 of 32; ");
+}
+
+TEST_CASE("a cubin that is loaded as it is tells which functions of newer drivers it calls") {
+  const auto called = [](const char* one, const char* other) {
+    const auto code = read_cubin(two_kernels().called(one).called(other).bytes());
+    REQUIRE(code);
+    return code->newest_call ? code->newest_call->name : "none";
+  };
+  CHECK(called("vprintf", "malloc") == "none");
+  CHECK(called("vprintf", "cudaGraphLaunch") == "cudaGraphLaunch");
+  CHECK(called("cudaGraphSetConditional", "cudaGraphLaunch") == "cudaGraphSetConditional");
+  CHECK(called("cudaGraphLaunch", "somebody_elses") == "cudaGraphLaunch");
 }

@@ -29,10 +29,10 @@ TEST_CASE("C++ names are shown as they were written, and any other text as it is
 }
 
 TEST_CASE("a name that refers to its own parts, as long ones do, is shown as well") {
-  CHECK(demangle(doubling(1)) == "f(A<int, int>, A<A<int, int>, A<int, int> >)");
+  CHECK(demangle(doubling(1)) == "f(A<int, int>, A<A<int, int>, A<int, int>>)");
   CHECK(demangle(doubling(7)).size() < demangle(doubling(8)).size());
   const std::string shown = demangle(doubling(10));
-  CHECK(shown.substr(0, 47) == "f(A<int, int>, A<A<int, int>, A<int, int> >, A<");
+  CHECK(shown.substr(0, 46) == "f(A<int, int>, A<A<int, int>, A<int, int>>, A<");
   CHECK(shown.size() > 10000);
 }
 

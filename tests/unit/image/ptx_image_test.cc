@@ -45,9 +45,8 @@ TEST_CASE("the bytes of a kernel's parameters, each at its alignment") {
   CHECK(bytes("(\n\t.param .align 4 .b8 _Z2kb1BPi_param_0[8000],\n\t.param .u64 _Z2kb1BPi_param_1\n)\n") ==
         8008);
   CHECK(bytes("(.param .u32 n, .param .u64 .ptr .global .align 256 a)") == 16);
-  CHECK(bytes("(.param .u8 a, .param .align 16 .b8 b[2][3])") == 22);
-  CHECK(bytes("(.param .v4 .f32 a)") == 16);
-  CHECK(bytes("(.param .b8 a[99999999999999999999])") == 1);  // no number that is known
+  CHECK(bytes("(.param .u8 a, .param .align 16 .b8 b[6])") == 22);
+  CHECK(bytes("(.param .b128 a)") == 16);
   CHECK(bytes("(.param .b64 a[18446744073709551615], .param .b64 b[18446744073709551615])") > 4352);
 }
 
@@ -93,20 +92,18 @@ TEST_CASE("a built-in function of a later CUDA needs a driver of it") {
     }
     return *read_ptx(test::bytes_of_text(text + ".visible .entry k() { " + calls + "ret; }\n"));
   };
-  CHECK_FALSE(read("vprintf cnpLaunchDeviceV2").refused);
+  CHECK_FALSE(read("vprintf cnpLaunchDeviceV2").newest_call);
   const ImageKernels conditional = read("cudaGraphSetConditional");
   CHECK_FALSE(conditional.relocatable);
   CHECK(conditional.names.wanted.empty());
-  REQUIRE(conditional.refused);
-  CHECK(conditional.refused->taken_from == Version{12, 3});
-  CHECK(conditional.refused->reason ==
-        "its PTX calls cudaGraphSetConditional, which drivers bring along from CUDA 12.3 on");
+  REQUIRE(conditional.newest_call);
+  CHECK(conditional.newest_call->name == "cudaGraphSetConditional");
+  CHECK(conditional.newest_call->since == Version{12, 3});
   const std::string update = "cudaGraphKernelNodeSetEnabled";
-  CHECK(read("cudaGraphLaunch " + update + " cudaGraphSetConditional").refused->taken_from == Version{12, 4});
+  CHECK(read("cudaGraphLaunch " + update + " cudaGraphSetConditional").newest_call->name == update);
   CHECK(read("cudaGraphInstantiate").relocatable);  // no built-in
-  CHECK_FALSE(
-      read_ptx(test::bytes_of_text(".version 4.0\n.target sm_50\n.extern .func cudaGraphLaunch();\n"))
-          ->refused);  // nothing calls it
+  CHECK_FALSE(read_ptx(test::bytes_of_text(".version 4.0\n.target sm_50\n.extern .func cudaGraphLaunch();\n"))
+                  ->newest_call);  // nothing calls it
 }
 
 TEST_CASE("a function that is declared needs a body, or another file") {
@@ -117,7 +114,7 @@ TEST_CASE("a function that is declared needs a body, or another file") {
   };
   const std::string kernel = ".entry k() { call foo, (p); ret; }\n";
   CHECK(unresolved(".func foo(.param .b32 a);\n" + kernel) == "for linking: foo");
-  CHECK(unresolved(".func (.param .b32 r) foo(.param .b32 a)\n.noreturn;\n" + kernel) == "for linking: foo");
+  CHECK(unresolved(".func () foo(.param .b32 a)\n.noreturn;\n" + kernel) == "for linking: foo");
   CHECK(unresolved(".visible .func foo();\n" + kernel) == "for linking: foo");
   CHECK(unresolved(".weak .func foo();\n" + kernel) == "for linking: foo");
   CHECK(unresolved(".func foo();\n.func bar() { ret; }\n" + kernel) == "for linking: foo");
@@ -145,8 +142,7 @@ TEST_CASE("a function of another file is missing where something names it, and a
   CHECK(unresolved(".extern .func f;\n.global .u64 t[1] = { f };") == "for linking: f");
   CHECK(unresolved(".func g() { call f; ret; }\n.extern .func f;\n.extern .func e;") == "for linking: f");
   CHECK(unresolved(".func f();") == "for linking: f");
-  CHECK(unresolved(".extern .func f;\n.visible .func f() { ret; }") ==
-        "for linking: f");  // no compiler takes it
+  CHECK(unresolved(".extern .func f;\n.func g() { ret; }\n.alias f, g;\n.func h() { call f; ret; }") == "whole");
   CHECK(unresolved(".global .u32 v;\n.extern .global .u32 v;") == "whole");
   CHECK(unresolved(".entry e();") == "for linking: e");
   CHECK(unresolved(".extern .entry e();") == "whole");
@@ -277,7 +273,8 @@ TEST_CASE("text that is part of no statement is damage") {
   CHECK(read("#line 3") == found("#", "0x47"));
   CHECK(read(std::string(100, 'x')) == found(std::string(40, 'x'), "0x47"));
   CHECK(read(".file 1 \"k.cu\" x") == found("x", "0x56"));
-  CHECK(read(".file \"k.cu\"\n.entry l() {}") == found(".entry", "0x54"));
+  CHECK(read(".file \"k.cu\"\n.entry l() {}") ==
+        "PTX has `.file` with what no compiler takes behind it, found '.entry'");
   CHECK(read(".extern .global .u32 t; x") == found("x", "0x5f"));
   CHECK(read(".func f() { ret; } x") == found("x", "0x5a"));
   CHECK(read(".version 9.0\n.target sm_80\n") == "PTX must be one module, found another `.version` at 0x4f");
@@ -303,6 +300,26 @@ TEST_CASE("empty: the body returns and does no more") {
   CHECK(state_of("") == "k empty");
   CHECK(state_of(" .reg .b32 %r<5>;\n.loc 1 3 0, function_name $L1\n$L_begin: exit; $L_end:") == "k empty");
   CHECK(state_of("ret; ret;") == "k empty");
+}
+
+TEST_CASE("prints: straight-line code that calls nothing but printf and assert, to its end") {
+  const std::string print =
+      "st.local.u32 [%SP], %r1;\n{ call.uni (retval0),\nvprintf,\n(param0, param1);\n }\n";
+  const std::string fail = "call __assertfail, (param0, param1);\n";
+  CHECK(state_of(print + "ret;") == "k prints");
+  CHECK(state_of(fail + "ret;") == "k prints");
+  CHECK(state_of(print + fail) == "k prints");
+  CHECK(state_of(print + "call.uni other, (param0); ret;") == "k unknown");
+  CHECK(state_of("call.uni (retval0), other, (param0); ret;") == "k unknown");
+  CHECK(state_of("@%p1 ret; " + print + "ret;") == "k unknown");
+  CHECK(state_of(print + "st.shared.u32 [%r2], %r1; ret;") == "k unknown");
+  CHECK(state_of(print + "ret; st.global.u32 [%rd1], 1;") == "k prints");  // behind the end
+  CHECK(state_of(print + "st.global.u32 [%rd1], 1; ret;") == "k real");
+  CHECK(state_of(print + "@%p1 bra $L; st.global.u32 [%rd1], 1; $L: ret;") == "k real");
+  std::string many;
+  for (int i = 0; i < 300; ++i) many += "mov.u32 %r1, 1;\n";
+  CHECK(state_of(print + "@%p1 bra $L;\n" + many + "$L: ret;") ==
+        "k unknown");  // it may only print everywhere
 }
 
 TEST_CASE("trap: straight-line code, calls included, to an unconditional trap") {
@@ -487,8 +504,8 @@ TEST_CASE("a kernel's name stands once in a module, and there is an end to them"
   CHECK(kernels_of_ptx(head + ".entry a() { ret; }\n.entry b() { ret; }\n.entry a() { trap; }") ==
         "PTX defines the kernel 'a' twice");
   std::string many = head;
-  for (int i = 0; i <= 1 << 20; ++i) many += ".entry a{}";
-  CHECK(kernels_of_ptx(many) == "PTX has more than 1048576 kernels");
+  for (int i = 0; i <= 1 << 20; ++i) many += ".entry a" + std::to_string(i) + "{}";
+  CHECK(kernels_of_ptx(many) == "PTX has more than 1048576 names");
 }
 
 TEST_CASE("a module tells its target, its ISA and its pointers' size") {
@@ -595,4 +612,27 @@ TEST_CASE("of PTX a kernel has its text, from .entry to its brace") {
   REQUIRE(code);
   REQUIRE(code->kernels.size() == 1);
   CHECK(code->kernels[0].own_size == kernel.size());
+}
+
+TEST_CASE("the size of an array is a single number") {
+  const auto read = [](const std::string& text) {
+    return kernels_of_ptx(".version 9.0\n.target sm_80\n.address_size 64\n" + text +
+                          "\n.entry k() { ret; }\n");
+  };
+  for (const char* fine : {"4", "0x4", "4U", "WARP_SZ"})
+    CHECK(read(".global .b8 v[" + std::string(fine) + "];") == "k empty");
+  CHECK(read(".global .b8 v[2*2];") == "PTX has 'v' with a size at '2' that is no single number");
+  CHECK(read(".global .b8 v[4][-1];") == "PTX has 'v' with a size at '-' that is no single number");
+  CHECK(read(".entry l(.param .b8 p[(4)]) { ret; }") ==
+        "PTX has 'p' with a size at '(' that is no single number");
+}
+
+TEST_CASE("numbers of the head have every base") {
+  const auto read = [](const std::string& size) {
+    return kernels_of_ptx(".version 9.0\n.target sm_80\n.address_size " + size +
+                          "\n.file 0x2 \"a\"\n.entry k() { ret; }\n");
+  };
+  CHECK(read("0x40") == "k empty");
+  CHECK(read("64U") == "k empty");
+  CHECK(read("0x41") == "PTX must have an `.address_size` of 32 or 64, found '0x41'");
 }

@@ -8,7 +8,7 @@ namespace archguard::test {
 
 // "gemm real, copy empty", or the error.
 inline std::string kernels_of(const Result<ImageKernels>& code) {
-  static const char* const states[] = {"real", "empty", "trap", "unknown"};
+  static const char* const states[] = {"real", "empty", "trap", "prints", "unknown"};
   if (!code) return code.error().text();
   std::string text;
   for (const Kernel& kernel : code->kernels)

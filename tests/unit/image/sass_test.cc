@@ -54,6 +54,34 @@ TEST_CASE("loads without a store are nobody's guess, unless there are many") {
   CHECK(state_of(std::vector<test::Bytes>(256, load())) == KernelState::unknown);
 }
 
+TEST_CASE("code that calls nothing but printf and assert, and ends, only prints") {
+  const auto printing = [](const std::vector<test::Bytes>& instructions, std::vector<std::uint32_t> calls) {
+    return state_of_sass(join(instructions), 80, &calls);
+  };
+  CHECK(printing({prologue(), store_local(), call(), exit(), branch()}, {32}) == KernelState::prints);
+  CHECK(printing({prologue(), call(), load(), call(), exit()}, {16, 48}) == KernelState::prints);
+  CHECK(printing({prologue(), exit(), call()}, {32}) == KernelState::empty);
+  CHECK(printing({prologue(), call(), trap()}, {16}) == KernelState::trap);
+  CHECK(printing({prologue(), call(), store(), exit()}, {16}) == KernelState::real);
+  CHECK(printing({prologue(), call(), call(), exit()}, {16}) == KernelState::unknown);  // whose is the other?
+  CHECK(printing({prologue(), call(), exit_if(), exit()}, {16}) == KernelState::unknown);
+  CHECK(printing({prologue(), branch(), call(), exit()}, {32}) == KernelState::unknown);
+  CHECK(printing({prologue(), store_generic(), call(), exit()}, {32}) == KernelState::unknown);
+  CHECK(printing({prologue(), store_shared(), call(), exit()}, {32}) == KernelState::unknown);
+  CHECK(printing({prologue(), load(), exit()}, {}) ==
+        KernelState::unknown);  // wants vprintf, and calls nothing
+}
+
+TEST_CASE("the size of code that only prints makes it neither real nor hollow") {
+  std::vector<test::Bytes> instructions(300, load());
+  instructions.push_back(call());
+  instructions.push_back(branch());
+  instructions.push_back(exit());
+  const std::vector<std::uint32_t> calls = {300 * 16};
+  CHECK(state_of_sass(join(instructions), 80, &calls) == KernelState::unknown);
+  CHECK(state_of_sass(join(instructions), 80) == KernelState::real);
+}
+
 TEST_CASE("code of another encoding, cut or absent is unknown") {
   CHECK(state_of({exit()}, 69) == KernelState::unknown);
   CHECK(state_of({exit()}, 70) == KernelState::empty);

@@ -100,10 +100,14 @@ TEST_CASE("variables of PTX, with their sizes") {
                          ".weak .global .align 8 .v2 .f64 pair[3][2];\n"
                          ".global .f16x2 half;\n") ==
         "cv constant 12, dv device 16, half device 4, mv managed 4, pair device 96");
-  CHECK(variables_of_ptx(".global .u64 p = generic(a)+16, q[2] = {generic(a), 1}, r;") ==
-        "p device 8, q device 16, r device 8");
-  CHECK(variables_of_ptx(".global .b8 expression[2*3]; .global .b8 open[] = {1, 2};") ==
-        "expression device 0, open device 0");
+  CHECK(variables_of_ptx(".global .u64 a, p = generic(a)+16, q[2] = {generic(a), 1}, r;") ==
+        "a device 8, p device 8, q device 16, r device 8");
+  CHECK(variables_of_ptx(".global .b8 hex[0x10], suffix[16U], octal[020], both[0x1fU], binary[0b101];") ==
+        "binary device 5, both device 31, hex device 16, octal device 16, suffix device 16");
+  CHECK(variables_of_ptx(".global .b8 open[] = {1, 2}, rows[][3] = {{1}, {2, 3}}, none = 1;") ==
+        "none device 1, open device 2, rows device 6");
+  CHECK(variables_of_ptx(".global .b8 bad[0x];") ==
+        "PTX has 'bad' with a size at '0x' that is no single number");
 }
 
 TEST_CASE("textures and surfaces of the old kind are references without bytes") {
@@ -117,9 +121,8 @@ TEST_CASE("what only looks like a variable of PTX is none") {
   CHECK(
       variables_of_ptx(".target sm_80, texmode_independent\n.global .samplerref r;\n"
                        ".extern .global .u32 elsewhere; .extern .shared .b8 dynamic[];\n"
-                       ".func f(.param .u64 .ptr .global .align 4 p);\n"
                        ".visible .entry k(.param .u64 .ptr .const .align 4 p) { .global .u32 inner; ret; }\n"
-                       ".func (.param .b32 r) g(.param .u64 .ptr .global p) { ret; }\n"
+                       ".func (.param .b32 r) g(.param .u64 p) { ret; }\n"
                        "// .global .u32 comment;\n"
                        ".global .u32 v;") == "v device 4");
 }

@@ -1,0 +1,179 @@
+#include "image/ptx_values.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "base/text.h"
+#include "image/ptx_lexer.h"
+
+namespace archguard {
+namespace {
+
+bool begins_number(char c) {
+  return c >= '0' && c <= '9';
+}
+
+// `1.0`, `.5`, `1e5`, `0f3F800000`, `0d…`
+bool is_fraction(std::string_view number) {
+  if (starts_with(number, "0x") || starts_with(number, "0X")) return false;
+  return number.find_first_of(".eEfFdD") != std::string_view::npos;
+}
+
+bool is_number(std::string_view word) {
+  return begins_number(word[0]) || (word[0] == '.' && word.size() > 1 && begins_number(word[1]));
+}
+
+class Values {
+ public:
+  Values(const PtxVariable& variable, const PtxNames& names)
+      : variable_(variable), names_(names), lexer_(*variable.value), token_(lexer_.next()) {}
+
+  Status read() {
+    // Each dimension is a pair of braces, and a vector another.
+    depths_ = variable_.sizes.size() + (variable_.lanes == 1 ? 0 : 1);
+    ARCHGUARD_CHECK(read_level());
+    return token_.empty() ? Status(Done{})
+                          : refuse("with '" + std::string(token_.substr(0, 40)) + "' behind it");
+  }
+
+ private:
+  Error refuse(const std::string& what) const {
+    return Error{{}, "PTX has '" + std::string(variable_.name.substr(0, 40)) + "' with a value " + what, {}};
+  }
+
+  // One value, or all between a pair of braces. A loop: texts may have any number of braces.
+  Status read_level() {
+    std::vector<std::uint64_t> counts;  // values so far in each pair of braces that is open
+    for (;;) {
+      const bool is_row = counts.size() < depths_;
+      if ((token_ == "{") != is_row) return refuse("that does not have the braces of its type");
+      if (is_row) {
+        counts.push_back(0);
+        token_ = lexer_.next();
+        if (token_ != "}") {
+          counts.back() = 1;
+          continue;
+        }
+      } else {
+        ARCHGUARD_CHECK(read_value());
+      }
+      while (!counts.empty() && token_ == "}") {
+        ARCHGUARD_CHECK(check_count(counts.size() - 1, counts.back()));
+        counts.pop_back();
+        token_ = lexer_.next();
+      }
+      if (counts.empty()) return Done{};
+      if (token_ != ",") return refuse("that has no comma or brace behind it");
+      ++counts.back();
+      token_ = lexer_.next();
+    }
+  }
+
+  Status check_count(std::size_t level, std::uint64_t count) const {
+    if (level == variable_.sizes.size())
+      return count == variable_.lanes ? Status(Done{}) : refuse("that has not the numbers of its vector");
+    const std::uint64_t most = variable_.sizes[level];
+    return most == 0 || count <= most ? Status(Done{}) : refuse("that has more numbers than it holds");
+  }
+
+  // Up to a comma or brace outside of parentheses: numbers and names, with operators between them.
+  Status read_value() {
+    Value value;
+    const std::string_view first = token_;
+    for (; !token_.empty(); token_ = lexer_.next()) {
+      if (value.parentheses == 0 && (token_ == "," || token_ == "}" || token_ == "{")) break;
+      ARCHGUARD_CHECK(add_word(value));
+      value.last = token_;
+      ++value.words;
+    }
+    if (value.wants || value.parentheses != 0) return refuse("that is not whole");
+    const std::string_view type = variable_.type;
+    if (type == ".f16" || type == ".f16x2") return refuse("of its type, which no compiler takes");
+    if (value.any_name && type != ".u64" && type != ".u32" && !(type == ".u8" && value.any_mask))
+      return refuse("that is an address, which is not of its type");
+    const bool is_plain = value.words == 1 || (value.words == 2 && first == "-");
+    if (!is_plain || !is_number(value.last) || type[1] == 'b') return Done{};
+    if (is_fraction(value.last) == (type[1] == 'f')) return Done{};
+    return refuse("at '" + std::string(value.last.substr(0, 40)) + "' that is not of its type");
+  }
+
+  struct Value {
+    std::string_view last;
+    std::size_t words = 0, parentheses = 0;
+    bool wants = true;  // a number or name
+    bool cast = false, any_name = false, any_mask = false;
+  };
+
+  Status add_word(Value& value) const {
+    const std::string_view word = token_;
+    const bool is_operator =
+        word.size() == 1 && std::string_view("+-*/%~!&|^<>=?:").find(word[0]) != std::string_view::npos;
+    if (is_operator) {
+      if (word == "-" && !value.wants && value.any_name) return refuse("that subtracts from an address");
+      value.wants = true;
+    } else if (word == "(") {
+      const bool of_name = value.last == "generic", of_mask = !value.last.empty() && is_number(value.last);
+      if (!value.wants && !of_name && !of_mask) return refuse("that is not whole");
+      value.any_mask |= !value.wants && of_mask;
+      value.wants = true;
+      ++value.parentheses;
+    } else if (word == ")") {
+      if (value.wants || value.parentheses == 0) return refuse("that is not whole");
+      value.wants = std::exchange(value.cast, false);  // `(.s64) 1`
+      --value.parentheses;
+    } else if (word[0] == '.' && !is_number(word)) {
+      value.cast = true;
+      value.wants = false;
+    } else {
+      if (!value.wants) return refuse("that is not whole");
+      value.wants = false;
+      if (!is_number(word)) return add_name(word, value);
+    }
+    return Done{};
+  }
+
+  Status add_name(std::string_view word, Value& value) const {
+    const bool is_name = (word[0] >= 'a' && word[0] <= 'z') || (word[0] >= 'A' && word[0] <= 'Z') ||
+                         word[0] == '_' || word[0] == '$' || word[0] == '%';
+    if (!is_name) return refuse("at '" + std::string(word) + "', which no compiler takes");
+    if (word == "generic" || word == "WARP_SZ") return Done{};
+    value.any_name = true;
+    if (names_.has_address(word)) return Done{};
+    return refuse("at '" + std::string(word.substr(0, 40)) + "', which has no address that is known there");
+  }
+
+  const PtxVariable& variable_;
+  const PtxNames& names_;
+  PtxLexer lexer_;
+  std::string_view token_;
+  std::size_t depths_ = 0;
+};
+
+// `{ 1, 2, 3 }` without other marks.
+bool is_row_of_numbers(std::string_view value) {
+  return std::count(value.begin(), value.end(), '{') == 1 && value.find('/') == std::string_view::npos &&
+         value.find('"') == std::string_view::npos;
+}
+
+}  // namespace
+
+Status check_ptx_values(const PtxVariable& variable, std::string_view space, const PtxNames& names) {
+  const std::string_view value = *variable.value;
+  const auto refuse = [&](const char* what) {
+    return Error{{}, "PTX has '" + std::string(variable.name.substr(0, 40)) + "' with a value " + what, {}};
+  };
+  if (space == ".shared") return refuse("in `.shared`, where no compiler takes one");
+  if (variable.space == VariableSpace::reference) {
+    PtxLexer lexer(value);
+    return lexer.next() == "{" ? Status(Done{}) : refuse("without braces");
+  }
+  if (value.size() <= kPtxValuesMost) return Values(variable, names).read();
+  const bool counted = variable.sizes.size() == 1 && variable.sizes[0] != 0 && variable.lanes == 1;
+  if (counted && is_row_of_numbers(value) &&
+      static_cast<std::uint64_t>(std::count(value.begin(), value.end(), ',')) >= variable.sizes[0])
+    return refuse("that has more numbers than it holds");
+  return Done{};
+}
+
+}  // namespace archguard
