@@ -44,8 +44,8 @@ Error lost_fatbins(const HostObject& host, const std::string& name,
 Error damaged_registration(const HostObject& host, const std::string& name, std::uint64_t offset) {
   return {
       place_in(host, name, offset),
-      "no registration of a fat binary stands here, and its section holds nothing else: it was removed or "
-      "overwritten, and the runtime never sees its kernels",
+      "a fat binary's registration is missing here: it was removed or overwritten, so the runtime never sees "
+      "its kernels",
       kRebuild};
 }
 
@@ -104,7 +104,7 @@ std::optional<Error> check_device_link(const ByteSource& source, const HostObjec
                                        const DeviceObject& out, const Fatbin* relocatable) {
   if (host.format != HostFormat::elf || relocatable == nullptr) return std::nullopt;
   const std::string wanted = wanted_registration(source, host);
-  if (!wanted.empty()) return not_linked(out, *relocatable, "the file wants " + wanted);
+  if (!wanted.empty()) return not_linked(out, *relocatable, "the file needs " + wanted);
   // A static program wants nothing from elsewhere, and may hold functions of that name that do nothing.
   const auto unlinked = not_device_linked(out);
   if (!unlinked) return std::nullopt;

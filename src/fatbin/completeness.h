@@ -9,7 +9,8 @@
 namespace archguard::fatbin {
 
 // How to get back what was removed from a file or overwritten.
-inline constexpr const char* kRebuild = "build it anew, and keep the sections .nv_fatbin, __nv_relfatbin and .nvFatBinSegment";
+inline constexpr const char* kRebuild =
+    "build it anew, and keep the sections .nv_fatbin, __nv_relfatbin and .nvFatBinSegment";
 
 // Is all device code there that the host code of an object tells of? Reads the object's registrations into
 // `out`, whose fat binaries are `list`. `whole`: no error was found before; else what is missing may be a

@@ -1,16 +1,24 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "fatbin/archive_visitor.h"
+#include "fatbin/contents.h"
 #include "fatbin/device_object.h"
 #include "fatbin/fatbin.h"
 #include "fatbin/format.h"
 #include "fatbin/registrations.h"
+#include "fatbin/saved_image_visitor.h"
 #include "fatbin/zip_visitor.h"
 #include "host/host_file.h"
 #include "host/packed.h"
 #include "host/zip.h"
 
 namespace archguard {
+namespace {
+
+constexpr std::uint64_t kArchiveStart = 4096;
+
+}  // namespace
 
 DeviceCode read_device_code(const ByteSource& source, const std::string& path, const std::string& member,
                             Keep keep) {
@@ -58,15 +66,34 @@ DeviceCode search_device_code(const ByteSource& source, const std::string& path,
 }
 
 bool holds_files(const ByteSource& source) {
-  return is_zip(source);
+  if (is_zip(source)) return true;
+  const auto start = read_bytes(source, 0, std::min<std::uint64_t>(kArchiveStart, source.size()));
+  return start && fatbin::may_be_archive_file(*start);
 }
 
 void visit_device_code(const ByteSource& source, const std::string& path, const VisitDeviceCode& visit,
                        const MembersRead& progress, Keep keep) {
-  if (!holds_files(source)) return visit(read_device_code(source, path, {}, keep), source);
-  fatbin::ZipVisitor visitor(path, source.size(), visit, progress, keep);
-  visitor.read(source);
-  visitor.finish();
+  if (fatbin::is_index_of_layout(path)) {
+    const fatbin::SavedImageFolder files(path);
+    fatbin::Contents contents(path, visit, keep, fatbin::most_inflated_of_archive(files.size()));
+    if (fatbin::SavedImageVisitor(files, contents).read()) return contents.finish(false);
+  }
+  if (is_zip(source)) {
+    fatbin::ZipVisitor visitor(path, source.size(), visit, progress, keep);
+    visitor.read(source);
+    return visitor.finish();
+  }
+  if (holds_files(source)) {
+    fatbin::Contents contents(path, visit, keep, fatbin::most_inflated_of_archive(source.size()));
+    if (fatbin::SavedImageVisitor(fatbin::SavedImageArchive(source), contents).read())
+      return contents.finish(false);
+    if (fatbin::ArchiveVisitor(contents).read_file(source, {}, 1)) return contents.finish(false);
+  }
+  visit(read_device_code(source, path, {}, keep), source);
+}
+
+bool is_saved_image(const std::string& path) {
+  return fatbin::is_index_of_layout(path);
 }
 
 void visit_code_behind(const ByteSource& program, const std::string& path, const VisitDeviceCode& visit,
@@ -113,7 +140,8 @@ std::string image_name(const FatbinEntry& entry) {
       return (entry.optix ? "OptiX-IR of " : entry.own_arch ? "LLVM bitcode of sm_" : "lto_") + arch;
     case EntryKind::other:
       if (entry.kind_code == fatbin::kKindConcatenated) return "concatenated";
-      if (entry.kind_code == fatbin::kKindTileIr) return "Tile IR of " + arch;
+      if (entry.kind_code == fatbin::kKindTileIr)
+        return entry.arch.number == 0 ? "Tile IR" : "Tile IR of " + arch;
       break;
   }
   return "kind " + hex(entry.kind_code) + " of " + arch;

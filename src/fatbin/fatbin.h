@@ -186,8 +186,11 @@ DeviceCode read_device_code(const ByteSource& source, const std::string& path, c
 DeviceCode search_device_code(const ByteSource& source, const std::string& path,
                               const std::string& member = {}, Keep keep = Keep::all);
 
-// Is it a zip file, whose members are files of their own?
+// Is it a zip file, an archive or a package, whose members are files of their own? What is only compressed
+// looks the same.
 bool holds_files(const ByteSource& source);
+// Is it the index.json of a container image that was saved into a folder (OCI Image Layout)?
+bool is_saved_image(const std::string& path);
 
 using VisitDeviceCode = std::function<void(const DeviceCode&, const ByteSource&)>;
 // Told before each member of a zip file how many are done, of how many that it says it has.

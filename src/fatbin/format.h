@@ -49,6 +49,9 @@ constexpr std::uint16_t kKindTileIr =
     0x80;  // of CUDA Tile, which drivers of 13.1 and newer compile; not judged
 constexpr std::uint16_t kKindConcatenated = 0x100;  // several images, compressed as one; not read
 
+// What a file of it begins with, and where it stands as data.
+constexpr std::string_view kTileIrMagic{"\x7fTileIR\0", 8};
+
 // What FatbinEntry::unknown says of Tile IR of which all else is known.
 constexpr const char* kTileIrUnknown = "CUDA Tile IR, which is not judged";
 

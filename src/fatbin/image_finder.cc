@@ -7,6 +7,7 @@
 #include "fatbin/bare_image.h"
 #include "fatbin/format.h"
 #include "fatbin/nvvm_image.h"
+#include "fatbin/tile_ir.h"
 #include "host/elf_object.h"
 #include "image/cubin.h"
 #include "image/ptx_text.h"
@@ -118,6 +119,20 @@ std::optional<Fatbin> ImageFinder::nvvm_at(std::uint64_t at, std::uint64_t end) 
   auto fatbin = bytes ? read_nvvm_head(*bytes) : std::nullopt;
   if (fatbin) return place(std::move(*fatbin), at);
   return std::nullopt;
+}
+
+std::optional<Fatbin> ImageFinder::tile_ir_at(std::uint64_t at, std::uint64_t end) {
+  const auto size = size_of_tile_ir(in_, at, end);
+  if (!size) return std::nullopt;
+  FatbinEntry entry;
+  entry.kind = EntryKind::other;
+  entry.kind_code = kKindTileIr;
+  entry.unknown = kTileIrUnknown;
+  entry.stored_size = entry.uncompressed_size = *size;
+  Fatbin fatbin;
+  fatbin.size = *size;
+  fatbin.entries.push_back(std::move(entry));
+  return place(std::move(fatbin), at);
 }
 
 bool ImageFinder::is_head(std::uint64_t at, std::uint64_t end) {

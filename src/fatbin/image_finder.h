@@ -22,6 +22,9 @@ class ImageFinder {
   // The LTO-IR or OptiX-IR whose head stands at `at` (nvvm_image.h).
   std::optional<Fatbin> nvvm_at(std::uint64_t at, std::uint64_t end);
 
+  // The bytecode of CUDA Tile whose magic stands at `at`; nothing where that is a program's word for it.
+  std::optional<Fatbin> tile_ir_at(std::uint64_t at, std::uint64_t end);
+
   // The PTX whose `.version` stands at `at`, with the comments above it, but not before `begin`. Nothing
   // where it is no module: a template of one (`.version %s`), a word of a message, a part of a text. One
   // whose end cannot be found is unknown.

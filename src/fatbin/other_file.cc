@@ -3,17 +3,14 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/preflight_format.h"
 #include "base/text.h"
+#include "fatbin/format.h"
 #include "host/host_file.h"
 #include "host/packed.h"
 
 namespace archguard {
 namespace {
-
-using namespace std::string_view_literals;
-
-// "Tile IR bytecode format": what a file begins with.
-constexpr std::string_view kTileIrMagic = "\x7fTileIR\0"sv;
 
 template <std::size_t kCount>
 bool ends_with_any(std::string_view name, const std::string_view (&suffixes)[kCount]) {
@@ -46,7 +43,11 @@ bool is_searched(std::string_view name, ByteView start, std::uint64_t size, bool
   constexpr std::string_view kNames[] = {".engine", ".plan", ".trt", ".pkl", ".pickle", ".nbc", ".nbi"};
   if (size > kMost && !any_size && !is_named_like_image(name) && !ends_with_any(name, kNames)) return false;
   return start.text().find('\0') != std::string_view::npos && !is_bitcode(start) && !is_msvc_gl(start) &&
-         !is_packed(start);
+         !is_packed(start) && !is_preflight_table(start, size);
+}
+
+bool is_named_like_binary(std::string_view name) {
+  return is_named_like_image(name) || is_named_like_program(name) || is_named_like_object(name);
 }
 
 bool is_lost_binary(std::string_view name, ByteView start) {
@@ -62,7 +63,7 @@ std::optional<UnreadKind> unread_kind(std::string_view name, ByteView start) {
   if (is_git_lfs_pointer(start) || is_git_annex_pointer(start)) return UnreadKind::pointer;
   if (is_bitcode(start) && is_named_like_object(name)) return UnreadKind::bitcode;
   if (is_msvc_gl(start)) return UnreadKind::gl;
-  if (starts_with(start.text(), kTileIrMagic)) return UnreadKind::tile_ir;
+  if (starts_with(start.text(), fatbin::kTileIrMagic)) return UnreadKind::tile_ir;
   return is_packed(start) ? std::optional(UnreadKind::packed) : std::nullopt;
 }
 

@@ -11,6 +11,7 @@
 namespace archguard {
 
 // Is it named like a binary: a library, a program, an object or an image?
+bool is_named_like_binary(std::string_view name);
 bool is_named_like_image(std::string_view name);    // .fatbin, .cubin, .ptx: nothing else has such a name
 bool is_named_like_program(std::string_view name);  // .so, .so.1, .dll, .exe, .pyd, .whl
 bool is_named_like_object(std::string_view name);   // .a, .lib, .o, .obj

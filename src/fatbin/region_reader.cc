@@ -193,6 +193,10 @@ std::optional<std::uint64_t> RegionReader::take_image(const Region& region, std:
     auto image = images_.nvvm_at(at, end);
     return image ? std::optional(add(region, std::move(*image))) : std::nullopt;
   }
+  if (kind == SignatureKind::tile_ir) {
+    auto image = images_.tile_ir_at(at, end);
+    return image ? std::optional(add(region, std::move(*image))) : std::nullopt;
+  }
   if (kind == SignatureKind::ptx) {
     // The comments above it are none of the module before it.
     auto image = images_.ptx_at(std::max(region.begin, found_.last_end), at, end);

@@ -6,9 +6,12 @@
 #include "fatbin/format.h"
 
 // glibc knows the processor already. Asking the processor itself stops a virtual machine, for as long as
-// searching 200 KB takes each time.
-#if defined(__x86_64__) && defined(__GNUC__) && __has_include(<sys/platform/x86.h>)
+// searching 200 KB takes each time. A compiler for older glibc may have the header without the function
+// behind it.
+#if defined(__x86_64__) && defined(__GNUC__) && defined(__GLIBC_PREREQ)
+#if __GLIBC_PREREQ(2, 33) && __has_include(<sys/platform/x86.h>)
 #include <sys/platform/x86.h>
+#endif
 #endif
 #ifdef CPU_FEATURE_ACTIVE
 #define ARCHGUARD_WIDE __attribute__((target("avx2")))
@@ -23,6 +26,8 @@ namespace {
 constexpr std::uint8_t kFatbin[] = {kMagic & 0xff, kMagic >> 8 & 0xff, kMagic >> 16 & 0xff, kMagic >> 24};
 constexpr std::uint8_t kElf[] = {0x7f, 'E', 'L', 'F'};
 constexpr std::uint8_t kNvvm[] = {0xed, 'C', 'N', 0x7f};
+constexpr std::uint8_t kTile[] = {0x7f, 'T', 'i', 'l', 'e', 'I', 'R', 0};
+constexpr std::uint8_t kOfElfAndTile = 0xff ^ 'E' ^ 'T';  // the bits that these share
 constexpr std::uint8_t kSignaturePtx[] = {'.', 'v', 'e', 'r', 's', 'i', 'o', 'n'};
 constexpr std::size_t kSignatureBlock = 512,
                       kSignaturePart = 32;  // a block that may hold one is looked at in parts
@@ -36,7 +41,7 @@ ARCHGUARD_INLINE bool may_hold(const std::uint8_t* bytes) {
   for (std::size_t i = 0; i < kSize; ++i) {
     const std::uint8_t first = bytes[i], second = bytes[i + 1];
     const std::uint8_t fatbin = (first ^ kFatbin[0]) | (second ^ kFatbin[1]);
-    const std::uint8_t elf = (first ^ kElf[0]) | (second ^ kElf[1]);
+    const std::uint8_t elf = (first ^ kElf[0]) | ((second ^ kElf[1]) & kOfElfAndTile);  // or Tile IR
     const std::uint8_t ptx = (first ^ kSignaturePtx[0]) | (second ^ kSignaturePtx[1]);
     const std::uint8_t nvvm = (first ^ kNvvm[0]) | (second ^ kNvvm[1]);
     least = std::min(std::min(least, nvvm), std::min(std::min(fatbin, elf), ptx));
@@ -68,6 +73,7 @@ ARCHGUARD_INLINE Signature find_first(ByteView bytes) {
       const std::uint8_t* here = bytes.data + at;
       if (begins_with(here, kFatbin)) return {at, SignatureKind::fatbin};
       if (begins_with(here, kElf)) return {at, SignatureKind::elf};
+      if (begins_with(here, kTile)) return {at, SignatureKind::tile_ir};
       if (begins_with(here, kNvvm)) return {at, SignatureKind::nvvm};
       if (begins_with(here, kSignaturePtx)) return {at, SignatureKind::ptx};
     }

@@ -8,9 +8,9 @@
 namespace archguard::fatbin {
 
 // How device code begins, wherever it stands: a fat binary's magic; an ELF file, as a cubin is one; the
-// fat binary of LTO-IR and OptiX-IR; the directive `.version`, with which the text of PTX begins but for
-// comments.
-enum class SignatureKind { fatbin, elf, nvvm, ptx };
+// fat binary of LTO-IR and OptiX-IR; the bytecode of CUDA Tile; the directive `.version`, with which the text
+// of PTX begins but for comments.
+enum class SignatureKind { fatbin, elf, nvvm, tile_ir, ptx };
 
 constexpr std::size_t kSignatureSize = 8;  // of the longest
 

@@ -1,16 +1,18 @@
 #include "fatbin/zip_visitor.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/text.h"
-#include "fatbin/other_file.h"
+#include "fatbin/archive_visitor.h"
+#include "host/byte_stream.h"
 #include "host/host_file.h"
+#include "host/libarchive.h"
 #include "io/temporary_file.h"
 
 namespace archguard::fatbin {
 namespace {
 
-constexpr std::size_t kDepthMost = 4;  // of zip files within zip files
 constexpr std::size_t kZipPiecesAhead = 16;
 // Members that are read at once are listed first, names and all.
 constexpr std::size_t kMembersAtOnce = 4096, kMemberNamesMost = std::size_t{1} << 20;
@@ -25,7 +27,7 @@ std::uint64_t most_inflated_of_zip(std::uint64_t size) {
 
 // conda's package format 2: a zip file with two compressed tar archives, `pkg-*` and `info-*`.
 bool holds_conda_files(const std::string& member) {
-  return starts_with(member, "pkg-") && ends_with(member, ".tar.zst");
+  return (starts_with(member, "pkg-") || starts_with(member, "info-")) && ends_with(member, ".tar.zst");
 }
 
 }  // namespace
@@ -36,20 +38,21 @@ struct ZipVisitor::Members {
   const std::size_t depth;
   std::vector<ZipMember> all = {};
   std::size_t names = 0;  // bytes
+  ZipLinks links = {};
 
-  std::string name_of(const ZipMember& member) const {
-    return outer.empty() ? member.name : object_name(outer, member.name);
+  std::string name_of(const std::string& member) const {
+    return outer.empty() ? member : object_name(outer, member);
   }
 };
 
 ZipVisitor::ZipVisitor(const std::string& path, std::uint64_t size, const VisitDeviceCode& visit,
                        const MembersRead& progress, Keep keep, const ZipLimits& limits)
-    : path_(path),
-      visit_(visit),
+    : own_(std::make_unique<Contents>(path, visit, keep, most_inflated_of_zip(size))),
+      in_(*own_),
       progress_(progress),
-      keep_(keep),
-      limits_(limits),
-      inflated_most_(most_inflated_of_zip(size)) {}
+      limits_(limits) {}
+
+ZipVisitor::ZipVisitor(Contents& contents) : in_(contents) {}
 
 void ZipVisitor::read(const ByteSource& zip, const std::string& outer, std::size_t depth, Ahead* of_outer) {
   std::optional<Ahead::Rest> rest;
@@ -62,7 +65,8 @@ void ZipVisitor::read(const ByteSource& zip, const std::string& outer, std::size
     if (members.all.size() == kMembersAtOnce || members.names > kMemberNamesMost) read(members);
   });
   read(members);
-  if (!status) add_error(outer, status.error());
+  if (!status) return in_.add_error(outer, status.error());
+  add_broken_links(members);
 }
 
 // Reads them, and leaves none.
@@ -75,10 +79,10 @@ void ZipVisitor::read(Members& members) {
   // this is the least that it comes to.
   std::vector<bool> ahead_of_turn;
   std::vector<Piece> pieces;
-  std::uint64_t inflated = inflated_;
+  std::uint64_t inflated = in_.inflated;
   for (std::size_t i = 0; i < members.all.size(); ++i) {
     const ZipMember& member = members.all[i];
-    const bool read = !holds_conda_files(member.name) && member.size <= inflated_most_ - inflated;
+    const bool read = !holds_conda_files(member.name) && member.size <= in_.inflated_most - inflated;
     ahead_of_turn.push_back(read);
     if (pieces.empty() || pieces.back().size >= kZipPieceSize || i - pieces.back().begin == kZipPieceMembers)
       pieces.push_back({i, i});
@@ -117,13 +121,13 @@ void ZipVisitor::read(Members& members) {
 ZipVisitor::Opened ZipVisitor::open(const Members& members, const ZipMember& member) const {
   Opened opened;
   opened.tried = true;
-  bool searched = false, lost = false;
+  MemberStart first;
   const auto wanted = [&](ByteView start) {
-    const bool may_be_read = is_zip(start) || may_be_host_file(start, member.size);
-    searched = is_searched(member.name, start, member.size, false);
-    lost = !member.link && is_lost_binary(member.name, start);
-    if (!may_be_read && !searched && !lost) opened.unread = unread_kind(member.name, start);
-    return may_be_read || searched || lost;
+    first = MemberStart(member.name, start, member.size);
+    if (member.link) opened.link_to = start.text();
+    if (member.link) first.lost = false;
+    opened.unread = first.unread;
+    return first.wanted();
   };
   auto bytes = open_zip_member(members.zip, member, wanted);
   if (!bytes) {
@@ -131,72 +135,67 @@ ZipVisitor::Opened ZipVisitor::open(const Members& members, const ZipMember& mem
     return opened;
   }
   if (*bytes == nullptr) return opened;
-  const bool zip = holds_files(**bytes);
-  const std::string name = members.name_of(member);
-  if (!zip && !is_host_file(**bytes)) {
-    if (searched) opened.code = search_device_code(**bytes, path_, name, keep_);
-    const bool found =
-        searched && (opened.code->objects.front().holds_fatbins() || !opened.code->errors.empty());
-    if (!found) opened.code.reset();
-    if (!found && !lost) return opened;
-  }
-  if (!opened.code && (!zip || members.depth == kDepthMost)) {
-    opened.code = read_device_code(**bytes, path_, name, keep_);
-    opened.code->recognized = true;  // also a lost one: the zip file is
+  if (!is_zip(**bytes)) {
+    opened.code = code_of_member(**bytes, first, in_.path, members.name_of(member.name), in_.keep);
+    if (!opened.code) return opened;
+  } else if (members.depth == kDepthMost) {
+    opened.code = read_device_code(**bytes, in_.path, members.name_of(member.name), in_.keep);
+    opened.code->recognized = true;
   }
   opened.bytes = std::move(*bytes);
   return opened;
 }
 
-void ZipVisitor::take(const Members& members, const ZipMember& member, Opened opened, Ahead* ahead) {
+void ZipVisitor::take(Members& members, const ZipMember& member, Opened opened, Ahead* ahead) {
   if (members.depth == 1 && progress_) progress_(taken_++, members_);
-  const std::string name = members.name_of(member);
-  if (holds_conda_files(member.name)) return add_conda_package(members.outer);
+  const std::string name = members.name_of(member.name);
+  if (holds_conda_files(member.name)) return read_conda_files(members, member);
   // Nested, each file may inflate a thousandfold: together they may not.
-  if (member.size > inflated_most_ - inflated_) {
+  if (!in_.spend(member.size)) {
     if (opened.tried) careful_ = true;
-    return add_error(name, {{}, "is not read: the zip file inflates to too much", {}});
+    return in_.add_error(name, {{}, "is not read: the zip file inflates to too much", {}});
   }
-  inflated_ += member.size;
   if (!opened.tried) opened = open(members, member);
-  if (opened.unread == UnreadKind::packed)
-    packed_.push_back(name);
-  else if (opened.unread)
-    rest_.passed_over.push_back({object_name(path_, name), *opened.unread});
-  if (opened.error) return add_error(name, std::move(*opened.error));
+  if (opened.unread) in_.pass_over(name, *opened.unread);
+  if (opened.error) return in_.add_error(name, std::move(*opened.error));
+  if (opened.link_to) members.links.add(member.name, *opened.link_to);
   if (opened.bytes == nullptr) return;
   if (!opened.code) return read(*opened.bytes, name, members.depth + 1, ahead);
-  any_ = true;
-  visit_(*opened.code, *opened.bytes);
+  in_.any = true;
+  in_.visit(*opened.code, *opened.bytes);
   if (members.depth < kDepthMost && has_zip_behind(*opened.bytes))
     read(*opened.bytes, name, members.depth + 1, ahead);
 }
 
-void ZipVisitor::finish(bool beside) {
-  any_ |= beside;
-  // Beside binaries such a file is mostly data; alone it may hold all of them.
-  if (any_) {
-    for (const std::string& name : packed_)
-      rest_.passed_over.push_back({object_name(path_, name), UnreadKind::packed});
-  } else if (rest_.errors.empty() && !packed_.empty()) {
-    is_package_ = true;
-    add_error(packed_.front(), {{}, "is packed itself, and is not read", "unpack it and name the folder"});
+// Zip files of a build's files hold them, as pip's never do; unpacked, they are broken links in a folder.
+void ZipVisitor::add_broken_links(const Members& members) {
+  const auto broken = members.links.broken([&](const VisitName& name) {
+    return visit_zip(members.zip, [&](const ZipMember& member) {
+      if (!member.link) name(member.name);
+    });
+  });
+  if (!broken) return in_.add_error(members.outer, broken.error());
+  for (const std::string& name : *broken) in_.pass_over(members.name_of(name), UnreadKind::broken_link);
+}
+
+// The names of files are those that they get when the package is installed.
+void ZipVisitor::read_conda_files(const Members& members, const ZipMember& member) {
+  if (LibArchive::get() == nullptr) {
+    if (std::exchange(lacks_libarchive_, true)) return;
+    in_.is_package |= members.outer.empty();
+    Error error = libarchive_missing("is a conda package");
+    if (members.outer.empty()) error.fix += ": cph extract " + in_.path + " --dest DIR";
+    return in_.add_error(members.outer, std::move(error));
   }
-  if (any_ && rest_.errors.empty() && rest_.passed_over.empty()) return;
-  rest_.recognized = !rest_.errors.empty() && !is_package_;
-  visit_(rest_, MemorySource({}));
-}
-
-void ZipVisitor::add_conda_package(const std::string& outer) {
-  is_package_ = outer.empty();
-  add_error(outer, {{},
-                    "is a conda package, which is not read",
-                    "unpack it and name the folder: cph extract " + path_ + " --dest DIR"});
-}
-
-void ZipVisitor::add_error(const std::string& member, Error error) {
-  error.where = object_name(path_, member);
-  rest_.errors.push_back(std::move(error));
+  in_.inflated_most = std::max(in_.inflated_most, most_inflated_of_archive(0));
+  const std::string name = members.name_of(member.name);
+  if (!in_.spend(member.size))
+    return in_.add_error(name, {{}, "is not read: the zip file inflates to too much", {}});
+  const auto bytes = open_zip_member(members.zip, member, [](ByteView) { return true; });
+  if (!bytes) return in_.add_error(name, bytes.error());
+  if (members.depth == kDepthMost) return in_.add_error(name, too_deep());
+  SourceStream stream(**bytes);
+  ArchiveVisitor(in_).read_package(stream, name, members.outer, members.depth + 1);
 }
 
 }  // namespace archguard::fatbin

@@ -2,13 +2,16 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/bytes.h"
 #include "base/parallel.h"
+#include "fatbin/contents.h"
 #include "fatbin/fatbin.h"
+#include "fatbin/zip_links.h"
 #include "host/zip.h"
 
 namespace archguard::fatbin {
@@ -36,13 +39,20 @@ class ZipVisitor {
   void read(const ByteSource& zip) { read(zip, {}, 1, nullptr); }
 
   // After read(). `beside`: what the zip file stands behind was read.
-  void finish(bool beside = false);
+  void finish(bool beside = false) { in_.finish(beside); }
+
+  // Of a zip file within another file, whose reader finishes. `contents` outlives it.
+  explicit ZipVisitor(Contents& contents);
+  void read_within(const ByteSource& zip, const std::string& outer, std::size_t depth) {
+    read(zip, outer, depth, nullptr);
+  }
 
  private:
   // A member as far as it can be read before its turn.
   struct Opened {
     bool tried = false;
     std::optional<UnreadKind> unread;
+    std::optional<std::string> link_to;
     std::optional<Error> error;
     std::unique_ptr<ByteSource> bytes;  // of a zip file or a binary; else null
     std::optional<DeviceCode> code;     // nothing for a zip file
@@ -53,24 +63,18 @@ class ZipVisitor {
   void read(const ByteSource& zip, const std::string& outer, std::size_t depth, Ahead* of_outer);
   void read(Members& members);
   Opened open(const Members& members, const ZipMember& member) const;
-  void take(const Members& members, const ZipMember& member, Opened opened, Ahead* ahead);
-  void add_conda_package(const std::string& outer);
-  void add_error(const std::string& member, Error error);
+  void take(Members& members, const ZipMember& member, Opened opened, Ahead* ahead);
+  void add_broken_links(const Members& members);
+  void read_conda_files(const Members& members, const ZipMember& member);
 
-  const std::string& path_;
-  const VisitDeviceCode& visit_;
-  const MembersRead& progress_;
-  const Keep keep_;
+  const std::unique_ptr<Contents> own_;
+  Contents& in_;
+  const MembersRead progress_;
   const ZipLimits limits_;
-  const std::uint64_t inflated_most_;
-  std::uint64_t inflated_ = 0;
   std::uint64_t members_ = 0, taken_ = 0;  // of the outermost zip file
   // A member was inflated ahead that may not be: from here on, each waits for its turn.
   std::atomic<bool> careful_{false};
-  DeviceCode rest_;  // of no member: what could not be read
-  bool any_ = false;
-  std::vector<std::string> packed_;  // members that are; the others that are passed over are in rest_
-  bool is_package_ = false;  // whose files nobody reads: as of a tar archive, in a folder it is passed over
+  bool lacks_libarchive_ = false;  // and that was told
 };
 
 }  // namespace archguard::fatbin
