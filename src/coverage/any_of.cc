@@ -247,6 +247,12 @@ bool any_of_matches(const std::string& written, const FileResult& file) {
   return matches_end(glob, file.member) || matches_end(glob, path + "(" + file.member + ")");
 }
 
+void forget_alternatives(FileResult& file) {
+  file.any_of.clear();
+  file.libraries.clear();
+  file.alternative = false;
+}
+
 void find_alternatives(Verification& verification, const std::vector<std::string>& globs) {
   if (globs.empty()) return;
   resolve_libraries(verification);

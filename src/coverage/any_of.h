@@ -43,6 +43,9 @@ bool any_of_matches(const std::string& glob, const FileResult& file);
 // it needs; one that only alternatives need is asked for with them.
 void find_alternatives(Verification& verification, const std::vector<std::string>& globs);
 
+// Takes out of a file what that adds to it.
+void forget_alternatives(FileResult& file);
+
 // The file that a device of this class runs instead of this alternative, which does not cover it; nothing
 // where a group of this file has none.
 std::optional<std::size_t> covered_elsewhere(const Verification& verification, const FileResult& file,

@@ -19,13 +19,15 @@ std::string kind_text(const Image& image, const FatbinCode& code) {
   text += "|" + (toolkit ? to_string(*toolkit) : std::string());
   text += "|" + std::to_string(image.code ? image.code->cubin_abi : 0);
   text += "|" + std::to_string(image.code ? image.code->parameters : 0);
+  text += image.code && image.code->newest_call ? "|calls " + image.code->newest_call->name : "";
   text += image.code && image.code->by_gcc ? "|gcc" : "";
   text += image.entry.own_arch ? "|own" : "";
   text += wants_device_sync(image) ? "|sync" : "";
   if (image.code && image.code->refused) {
     const PtxRefusal& refused = *image.code->refused;
     text += "|refused " + refused.reason + "|" + refused.mend + "|" +
-            (refused.taken_from ? to_string(*refused.taken_from) : std::string());
+            (refused.taken_from ? to_string(*refused.taken_from) : std::string()) +
+            (refused.in_doubt ? "|doubt" : "");
   }
   text += code.fatbin.offload ? "|offload" : "";
   text += !image.code ? "|none" : image.code->relocatable ? "|relocatable" : "|";
@@ -42,10 +44,8 @@ bool asks_as_embedded(const FatbinCode& code) {
 }
 
 void BareImages::add(const std::string& place, const FatbinCode& code) {
-  const bool any_unknown = std::any_of(code.images.begin(), code.images.end(),
-                                       [](const Image& image) { return !image.unknown.empty(); });
   if (is_of_gcc(code)) return gcc_.add(place, code);
-  if (asks_as_embedded(code) && (any_unknown || asks_for_image(code))) add_items(place, code);
+  if (asks_as_embedded(code) && asks_for_image(code)) add_items(place, code);
 }
 
 void BareImages::add_items(const std::string& place, const FatbinCode& code) {

@@ -4,45 +4,15 @@
 #include <string>
 
 #include "compat/driver.h"
+#include "compat/driver_text.h"
 #include "compat/rules.h"
 #include "coverage/driver_load.h"
 
 namespace archguard {
 namespace {
 
-Fit fit_of(const Device& device) {
-  if (!device.driver_cuda || is_found(device)) return Fit::yes;
-  return driver_knows(*device.capability, *device.driver_cuda);
-}
-
 bool is_beyond_last(const Device& device) {
-  const auto last = last_driver_cuda_for(*device.capability);
-  return last && *last < *device.driver_cuda;
-}
-
-// "is branch 580 (CUDA 13.0)"
-std::string last_driver_text(ComputeCapability device) {
-  const auto branch = last_driver_branch_for(device);
-  const std::string cuda = "CUDA " + to_string(*last_driver_cuda_for(device));
-  return branch ? "is branch " + std::to_string(*branch) + " (" + cuda + ")" : "offers " + cuda;
-}
-
-// The driver is newer than any for the device.
-void say_last(Failure& failure, ComputeCapability device) {
-  failure.mend.leave_out = true;
-  const std::string own = to_string(device);
-  if (const auto renamed = later_name(arch_of(device))) {
-    const std::string name = to_string(capability_of(*renamed));
-    failure.reason += own + " is called " + name + " by drivers that offer more than CUDA " +
-                      to_string(*last_driver_cuda_for(device));
-    failure.fix = "name this device " + name;
-    return;
-  }
-  failure.reason += "the last driver for " + own + " " + last_driver_text(device);
-  failure.fix = may_be_tegra(device)
-                    ? "state the CUDA that its JetPack offers"
-                    : "keep its driver at branch " + std::to_string(*last_driver_branch_for(device)) +
-                          ", or leave this device out of the fleet";
+  return is_beyond_last_driver(*device.capability, *device.driver_cuda);
 }
 
 }  // namespace
@@ -63,7 +33,7 @@ std::optional<Version> driver_for(const Image& image) {
 KnownDevices with_driver_that_knows(const DeviceClass& devices, const VerifyPolicy& policy) {
   KnownDevices known{devices, policy, {}};
   known.policy.judge.newer_sass = policy.driver == DriverPolicy::warn;
-  if (fit_of(devices.device) == Fit::yes) return known;
+  if (driver_knows_device(devices.device) == Fit::yes) return known;
   known.devices.device.driver_cuda.reset();
   known.devices.device.cuda_at_least = false;
   known.policy.judge.require_driver = false;
@@ -73,19 +43,19 @@ KnownDevices with_driver_that_knows(const DeviceClass& devices, const VerifyPoli
 
 void judge_device_driver(DeviceResult& result, const DeviceClass& stated) {
   const Device& device = stated.device;
-  const Fit fit = fit_of(device);
+  const Fit fit = driver_knows_device(device);
   const bool any_code = result.fatbins.total != 0 || result.embedded.total != 0;
   if (fit == Fit::yes || !any_code) return;
   Failure failure;
   failure.code = fit == Fit::no ? kNoDevice : 0;
   failure.unknown = fit == Fit::unknown;
-  failure.reason = "its driver offers CUDA " + to_string(*device.driver_cuda) + ", and ";
+  failure.reason = "its driver offers " + cuda_text(*device.driver_cuda) + ", and " +
+                   unknown_to_driver_text(*device.capability, *device.driver_cuda);
   if (is_beyond_last(device)) {
-    say_last(failure, *device.capability);
+    failure.mend.leave_out = true;
+    failure.fix = last_driver_advice(*device.capability);
   } else {
     const Version first = *first_driver_cuda_for(*device.capability);
-    failure.reason += (fit == Fit::no ? "drivers know " : "NVIDIA's compilers know ") +
-                      to_string(*device.capability) + " from CUDA " + to_string(first) + " on";
     Remedy update;
     update.driver = std::max(first, result.needs_driver.value_or(first));
     if (const auto last = last_driver_cuda_for(*device.capability))

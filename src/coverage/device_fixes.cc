@@ -21,6 +21,7 @@ std::string fix_key(const FatbinCode& code, const std::vector<std::string>& excu
     same += "|" + (toolkit ? to_string(*toolkit) : std::string());
     same += "|" + std::to_string(image.code ? image.code->cubin_abi : 0);
     if (image.code && image.code->parameters > kParametersMost) same += "p";
+    if (image.code && image.code->newest_call) same += "c" + image.code->newest_call->name;
     if (image.entry.compression == Compression::zstd) same += "z";
     if (image.code && image.code->relocatable) same += "r";
     if (!holds_all(code, i, excused)) same += "-";
@@ -73,7 +74,8 @@ void DeviceFixes::note_kind(const FatbinCode& code, const Judgement& judgement) 
                     judgement.code == kUnsupportedPtxVersion || judgement.code == kInvalidKernelImage;
   const auto without = excused(code, judgement);
   const auto [kind, is_new] = kinds_.try_emplace(fix_key(code, without));
-  if (is_new) kind->second = {without_names(code, without), runs};
+  if (is_new) kind->second = {without_names(code, without), false};
+  kind->second.runs |= runs;
 }
 
 std::vector<KindOfFatbin> DeviceFixes::take_kinds() {

@@ -47,6 +47,7 @@ struct DeviceJudge::State {
         policy_(known_.policy),
         waivers_(waivers),
         census_(census),
+        links_(links),
         link_judge_(links, device_, policy_.judge),
         failures_(device_, policy_.target, result_.failures),
         fixes_(device_, policy_, waivers_) {}
@@ -59,10 +60,17 @@ struct DeviceJudge::State {
       add(object, code, judge(code, device_, policy_.judge), std::nullopt);
     else if (const auto judgement = link_judge_.add_linked(*role->linked, object, code))
       add(object, code, *judgement, role->linked);
+    if (role != nullptr) note_build_of_link(code);
     if (role != nullptr) note_waived_of_link(code);
     if (role != nullptr && role->linked && linked_.size() < kCausesMost)
       linked_.try_emplace(where(object, code.fatbin),
                           fixes_.demands_of(code, judge(code, device_, policy_.judge)));
+  }
+
+  // Whoever builds the link anew builds all of it, whatever the device takes; the device runtime comes with
+  // the toolkit.
+  void note_build_of_link(const FatbinCode& code) {
+    if (!DeviceLinks::is_runtime(code)) fixes_.note_kind(code, {});
   }
 
   // `link`: the device link that made the fat binary, or nothing.
@@ -134,6 +142,7 @@ struct DeviceJudge::State {
     if (known_.needs_driver)
       for (const FatbinCode& kind : bare.kinds()) add_needs(kind, judge(kind, device_, policy_.judge));
     raise(result_.needs_driver, known_.needs_driver);
+    if (result_.needs_driver) raise(result_.needs_driver, first_driver_cuda_for(*device_.capability));
     judge_runtime(result_, known_.devices, policy_, fixes_.take_kinds(), runtime);
     judge_driver_functions(result_, known_.devices, policy_, functions);
     judge_device_driver(result_, stated_);
@@ -245,6 +254,8 @@ struct DeviceJudge::State {
     if (linked == linked_.end()) return {};
     if (judgement.verdict == Verdict::nothing) judgement.verdict = Verdict::uncovered;
     Fix fix = find_fix({linked->second, device_, policy_.judge, policy_.scope == Scope::library}, judgement);
+    for (Remedy& way : fix.ways)
+      if (way.toolkits) build_too(way, links_.archs_of_objects(outcome.link));
     if (!outcome.change.empty()) fix.build_nothing(outcome.change);
     return fix;
   }
@@ -300,7 +311,7 @@ struct DeviceJudge::State {
         "the " + image + " image that this device takes lacks it; another image of the same ";
     add_gaps(
         std::move(gaps), subject, image, lacks + "fat binary has it", lacks + "fat binary has it",
-        "it does nothing in the " + image + " image that this device takes; another image holds real code");
+        "it does no work in the " + image + " image that this device takes; another image holds real code");
   }
 
   void add_gaps(KernelGaps gaps, const LinkJudge::Subject& subject, const std::string& image,
@@ -337,6 +348,7 @@ struct DeviceJudge::State {
   Waivers& waivers_;
   LibraryCensus* census_;
   KernelSum got_;  // with scope library
+  const DeviceLinks& links_;
   LinkJudge link_judge_;
   bool untold_links_ = false;
   DeviceResult result_;

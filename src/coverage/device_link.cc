@@ -144,6 +144,11 @@ void DeviceLinks::note_part(std::size_t index, std::size_t part, const DeviceObj
   for (const Image& image : code.images) {
     if (image.code) link.defined.insert(image.code->names.defined.begin(), image.code->names.defined.end());
     link.names_whole = link.names_whole && (!image.code || image.code->names.whole);
+    if (!image.code || image.entry.kind != EntryKind::sass ||
+        std::count(link.archs.begin(), link.archs.end(), image.entry.arch) == 0)
+      continue;
+    for (const std::string& name : image.code->names.once)
+      if (!link.once.emplace(image.entry.arch, name).second) link.twice.insert(name);
   }
   if (!std::all_of(code.images.begin(), code.images.end(), lists_references)) link.references = nullptr;
   link.holds_ltoir |= std::any_of(code.images.begin(), code.images.end(),
@@ -228,6 +233,16 @@ std::vector<std::string> DeviceLinks::take_unnamed(std::size_t index, KernelGaps
   return taken;
 }
 
+std::vector<Arch> DeviceLinks::archs_of_objects(std::size_t index) const {
+  const auto& parts = code_.links[index].parts;
+  std::vector<Arch> archs;
+  for (std::size_t part = 0; part < parts.size(); ++part)
+    if (!links_[index].is_runtime[part])
+      for (const FatbinEntry& entry : fatbin(parts[part]).entries)
+        if (std::find(archs.begin(), archs.end(), entry.arch) == archs.end()) archs.push_back(entry.arch);
+  return archs;
+}
+
 std::optional<std::string> DeviceLinks::without_plain_ptx(std::size_t index) const {
   const auto& parts = code_.links[index].parts;
   for (std::size_t part = 0; part < parts.size(); ++part) {
@@ -260,6 +275,8 @@ void LinkJudge::add_part(std::size_t link, const std::string& name, const Device
     const LinkNames& names = image.code->names;
     answer.exact = answer.exact && capability_of(image.entry.arch) == *device_.capability;
     add_constants(answer, *image.code);
+    add_once(link, answer, name, *image.code);
+    answer.shared.push_back(linked_shared_of(image));
     answer.defined.insert(names.defined.begin(), names.defined.end());
     for (const std::string& wanted : names.wanted) answer.wanted.try_emplace(wanted, name);
     KernelGaps gaps = compare_kernels(code, *judgement.image);
@@ -394,6 +411,8 @@ Judgement LinkJudge::relink(std::size_t link) const {
                      std::to_string(device_.capability->major * 10 + device_.capability->minor) +
                      " too: nvlink leaves out what nothing uses";
   }
+  if (judgement.verdict == Verdict::jit) refuse_definitions(link, again, judgement);
+  if (judgement.verdict == Verdict::jit) refuse_shared(link, again, judgement);
   if (judgement.verdict == Verdict::uncovered && objects.fitting == 0 && objects.bad)
     judgement.reason = objects.bad->reason;
   judgement.numbered = judgement.verdict == Verdict::jit || objects.fitting == 0;

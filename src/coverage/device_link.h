@@ -10,6 +10,7 @@
 
 #include "coverage/expected_images.h"
 #include "coverage/judge_fatbin.h"
+#include "coverage/link_shared.h"
 #include "coverage/verify.h"
 
 // Separate compilation: what the driver loads is what the device linker made of relocatable fat binaries, one
@@ -49,6 +50,13 @@ class DeviceLinks {
   // Does an image of one of its objects define this, whether it is taken or not? False where not all names
   // are known.
   bool defines(std::size_t link, const std::string& name) const;
+  // Was it linked for some architecture although several objects define this there? So they belong to links
+  // that the file does not tell apart.
+  bool was_linked_twice(std::size_t link, const std::string& name) const {
+    return links_[link].twice.count(name) != 0;
+  }
+  // That its objects are built for.
+  std::vector<Arch> archs_of_objects(std::size_t link) const;
   const std::vector<std::string>& absent_ids(std::size_t link) const { return code_.links[link].absent; }
 
   // Takes the variables away that no host code of the link's objects is known to name, once all is read: nvcc
@@ -75,8 +83,10 @@ class DeviceLinks {
  private:
   struct Link {
     bool wants_runtime = false;
-    const HostReferences* references = nullptr;  // of the objects; nothing where they do not tell
-    std::set<std::string> defined;               // by any image of an object
+    const HostReferences* references = nullptr;   // of the objects; nothing where they do not tell
+    std::set<std::string> defined;                // by any image of an object
+    std::set<std::pair<Arch, std::string>> once;  // defined for an arch that it was linked for,
+    std::set<std::string> twice;                  // and in several objects
     bool names_whole = true;
     bool holds_ltoir = false;  // so that the linker left unnamed variables out, too
     std::uint64_t kernels = 0, variables = 0;
@@ -157,7 +167,10 @@ class LinkJudge {
     std::set<std::string> defined;                   // by the images that are taken
     std::map<std::string, std::string> wanted;       // by them, and the object
     std::map<std::string, std::uint64_t> constants;  // of them, and their bytes
-    bool exact = true;                               // all of them are for the very device
+    std::map<std::string, std::string> once;         // by them, and the object
+    std::string twice;                 // one of those that another object defines, too, in words
+    std::vector<LinkedShared> shared;  // of them
+    bool exact = true;                 // all of them are for the very device
   };
   std::optional<Arch> sass_taken(const FatbinCode& code, const Judgement& judgement) const;
   Judgement relink(std::size_t link) const;
@@ -166,6 +179,9 @@ class LinkJudge {
   };
   std::optional<Unresolved> unresolved(std::size_t link) const;
   void add_constants(Answer& answer, const ImageKernels& code) const;
+  void add_once(std::size_t link, Answer& answer, const std::string& object, const ImageKernels& code) const;
+  void refuse_definitions(std::size_t link, const std::string& again, Judgement& judgement) const;
+  void refuse_shared(std::size_t link, const std::string& again, Judgement& judgement) const;
   std::uint64_t constants(std::size_t link) const;
   std::string change_for(std::size_t link) const;
   void decide(Outcome& outcome) const;

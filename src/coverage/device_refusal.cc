@@ -12,6 +12,11 @@ constexpr const char* kSynchronize = "cudaDeviceSynchronize";
 
 }  // namespace
 
+std::string call_text(const std::string& image, const DriverFunction& call) {
+  return image + " calls " + call.name + ", which drivers bring along from CUDA " + to_string(call.since) +
+         " on";
+}
+
 bool wants_device_sync(const Image& image) {
   if (image.entry.kind != EntryKind::ptx || !image.code) return false;
   const auto& wanted = image.code->names.wanted;
@@ -28,9 +33,12 @@ std::optional<DeviceRefusal> device_refusal_of(const Image& image, ComputeCapabi
         std::string("leave that call of ") + kSynchronize +
             " out for 9.0 and newer (#if __CUDA_ARCH__ < 900), and compile for compute_90 as well",
         {}};
-  if (!image.code->refused) return std::nullopt;
-  return DeviceRefusal{kInvalidPtx, image.code->refused->reason, image.code->refused->mend,
-                       image.code->refused->taken_from};
+  const auto& refused = image.code->refused;
+  const auto& call = image.code->newest_call;
+  if (call && (!refused || (refused->taken_from && *refused->taken_from < call->since)))
+    return DeviceRefusal{kInvalidPtx, call_text("its PTX", *call), {}, call->since};
+  if (!refused) return std::nullopt;
+  return DeviceRefusal{kInvalidPtx, refused->reason, refused->mend, refused->taken_from, refused->in_doubt};
 }
 
 }  // namespace archguard

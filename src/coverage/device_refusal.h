@@ -14,7 +14,11 @@ struct DeviceRefusal {
   int code = 0;
   std::string reason, mend;
   std::optional<Version> taken_from;  // those of this CUDA and newer do; nothing where none does
+  bool in_doubt = false;              // some may
 };
+
+// "its PTX calls cudaGraphLaunch, which drivers bring along from CUDA 12.0 on"
+std::string call_text(const std::string& image, const DriverFunction& call);
 
 // Is it PTX that calls cudaDeviceSynchronize on the device?
 bool wants_device_sync(const Image& image);

@@ -6,6 +6,7 @@
 #include "compat/rules.h"
 #include "coverage/device_refusal.h"
 #include "coverage/fit.h"
+#include "coverage/fix.h"
 
 namespace archguard {
 namespace {
@@ -35,10 +36,24 @@ bool has_large_parameters(const Image& image) {
   return image.code && image.code->parameters > kParametersMost;
 }
 
+// Does it ask for more of the driver than the toolkit does that made it?
+bool wants_more(const Image& image) {
+  return has_large_parameters(image) || (image.code && image.code->newest_call);
+}
+
 // "a kernel of its PTX takes 8008 bytes of parameters; more than 4352 "
 std::string parameters_text(const Image& image, const std::string& of) {
   return "a kernel of its " + of + " takes " + std::to_string(image.code->parameters) +
          " bytes of parameters; more than " + std::to_string(kParametersMost) + " ";
+}
+
+// The parameters or the function that ask for a driver of that CUDA.
+std::string what_it_wants(const Image& image, Version lowest) {
+  const std::string of = image_name(image.entry) + " image";
+  if (const auto& call = image.code->newest_call; call && call->since == lowest)
+    return call_text("its " + of, *call);
+  return parameters_text(image, of) + "need a driver of CUDA " + to_string(kFirstLargeParametersDriver) +
+         " or newer";
 }
 
 // The driver is handed a cubin that fits the device. Does it load what this toolkit makes?
@@ -50,7 +65,7 @@ Judgement load_sass(const Image& image, std::size_t index, const Device& device,
   if (!device.driver_cuda) {
     const auto last = last_driver_cuda_for(*device.capability);
     // Programs of older toolkits run on any driver that is still met.
-    const bool asks = *lowest >= kFirstToBeAsked || has_large_parameters(image);
+    const bool asks = *lowest >= kFirstToBeAsked || wants_more(image);
     if (asks || (last && *last < *lowest)) need_driver(judgement, *lowest);
     return judgement;
   }
@@ -58,9 +73,7 @@ Judgement load_sass(const Image& image, std::size_t index, const Device& device,
   const std::string offers = offers_text("; this one", device, use);
   if (taken == Fit::yes && *lowest <= *device.driver_cuda) return judgement;
   if (taken == Fit::yes) {
-    Judgement refused =
-        not_known(parameters_text(image, image_name(image.entry) + " image") + "need a driver of CUDA " +
-                  to_string(kFirstLargeParametersDriver) + " or newer" + offers);
+    Judgement refused = not_known(what_it_wants(image, *lowest) + offers);
     need_driver(refused, *lowest);
     return refused;
   }
@@ -79,8 +92,12 @@ Judgement load_sass(const Image& image, std::size_t index, const Device& device,
 }
 
 Judgement refused_for(const DeviceRefusal& refusal, const Device& device, std::size_t index) {
-  Judgement judgement = failed(refusal.code, refusal.reason, index);
+  Judgement judgement =
+      refusal.in_doubt ? not_known(refusal.reason) : failed(refusal.code, refusal.reason, index);
   judgement.mend = refusal.mend;
+  if (refusal.taken_from)
+    judgement.mend +=
+        (judgement.mend.empty() ? "" : ", or ") + update_driver(*refusal.taken_from, *device.capability);
   judgement.needs_driver = refusal.taken_from;
   judgement.numbered = refusal.code != kUnsupportedDeviceSync || !device.driver_cuda ||
                        kFirstDeviceSyncError <= *device.driver_cuda;
@@ -222,8 +239,11 @@ Judgement failed(int code, std::string reason, std::optional<std::size_t> image)
 }
 
 std::optional<Version> lowest_driver_for_sass(const Image& image) {
-  const auto lowest = lowest_driver_cuda_for_sass(maker_of(image));
-  return has_large_parameters(image) ? std::max(lowest, std::optional(kFirstLargeParametersDriver)) : lowest;
+  auto lowest = lowest_driver_cuda_for_sass(maker_of(image));
+  if (has_large_parameters(image)) lowest = std::max(lowest, std::optional(kFirstLargeParametersDriver));
+  if (image.code && image.code->newest_call)
+    lowest = std::max(lowest, std::optional(image.code->newest_call->since));
+  return lowest;
 }
 
 Judgement not_known(std::string reason) {

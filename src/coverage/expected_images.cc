@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/text.h"
+
 namespace archguard {
 namespace {
 
@@ -63,6 +65,12 @@ Expectation expect_linked(const Fatbin& linked, const std::vector<const Fatbin*>
 
 std::string to_string(const ExpectedImage& image) {
   return (image.sass ? "SASS of sm_" : "PTX of compute_") + to_string(image.arch);
+}
+
+std::string to_string(const std::vector<ExpectedImage>& images) {
+  std::vector<std::string> texts;
+  for (const ExpectedImage& image : images) texts.push_back(to_string(image));
+  return join(texts, ", ");
 }
 
 }  // namespace archguard

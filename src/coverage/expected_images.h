@@ -36,7 +36,8 @@ Expectation expect_images(const FatbinCode& code, const std::vector<ExpectedImag
 Expectation expect_linked(const Fatbin& linked, const std::vector<const Fatbin*>& parts,
                           const std::vector<ExpectedImage>& expected);
 
-// "SASS of sm_80", "PTX of compute_90"
+// "SASS of sm_80", "PTX of compute_90"; several with ", " between them
 std::string to_string(const ExpectedImage& image);
+std::string to_string(const std::vector<ExpectedImage>& images);
 
 }  // namespace archguard

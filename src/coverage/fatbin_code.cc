@@ -117,6 +117,10 @@ void mark_clangs_own(FatbinCode& code) {
   code.fatbin.offload |= code.fatbin.bare && std::any_of(code.kernels.begin(), code.kernels.end(), is_own);
 }
 
+bool names_any(const FatbinCode& code) {
+  return !code.kernels.empty() || !code.variables.empty();
+}
+
 bool is_read(const FatbinEntry& entry) {
   const bool holds_kernels =
       entry.kind == EntryKind::sass || entry.kind == EntryKind::ptx || entry.kind == EntryKind::reloc_ptx;
@@ -267,8 +271,8 @@ FatbinCode FatbinCodeReader::next() {
           image.entry.arch = image.code->archs[0];
           image.entry.or_archs = {entry.arch};
         }
-        for (const std::string& warning : image.code->warnings)
-          code.warnings.push_back({where(*object, *fatbin), warning, {}});
+        for (const Error& warning : image.code->warnings)
+          code.warnings.push_back({where(*object, *fatbin), warning.what, warning.fix});
       } else {
         image.unknown = read.error().what;  // without the offset: like causes are told once
         code.errors.push_back({where(*object, *fatbin), read.error().text(), read.error().fix});
@@ -283,13 +287,14 @@ FatbinCode FatbinCodeReader::next() {
   if (code.linked && any_whole(code.images)) code.fatbin.relocatable = false;
   code.kernels = union_of_kernels(code.images);
   code.variables = union_of_variables(code.images, false);
-  if (!asks_for_image(code)) code.variables = union_of_variables(code.images, true);
+  if (!names_any(code)) code.variables = union_of_variables(code.images, true);
   mark_clangs_own(code);
   return code;
 }
 
 bool asks_for_image(const FatbinCode& code) {
-  return !code.kernels.empty() || !code.variables.empty();
+  return names_any(code) || std::any_of(code.images.begin(), code.images.end(),
+                                        [](const Image& image) { return !image.unknown.empty(); });
 }
 
 void add_warnings(const FatbinCode& code, std::vector<Error>& warnings) {

@@ -32,10 +32,11 @@ struct FatbinCode {
   std::vector<KernelName> kernels;     // the union over the images, sorted by name
   std::vector<std::string> variables;  // likewise; without those of toolkit_symbols.h
   std::vector<Error> errors;           // images that could not be read
-  std::vector<Error> warnings;         // what is not known of images and changes no verdict
+  std::vector<Error> warnings;         // what is to be known of images and changes no verdict
 };
 
-// Does a program need an image of this fat binary: for a kernel, or for a variable that it can name?
+// Does a program need an image of this fat binary: for a kernel, or for a variable that it can name? What
+// cannot be read (Image::unknown) may hold either.
 bool asks_for_image(const FatbinCode& code);
 
 // Adds the fat binary's warnings, each text once: where it was said first.

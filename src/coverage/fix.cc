@@ -38,6 +38,11 @@ bool is_for_linking(const FatbinCode& code) {
                      [](const Image& image) { return image.code && image.code->relocatable; });
 }
 
+bool holds_tile_ir(const FatbinCode& code) {
+  return std::any_of(code.images.begin(), code.images.end(),
+                     [](const Image& image) { return is_tile_ir(image.entry); });
+}
+
 class Search {
  public:
   Search(const FixQuestion& question, const Judgement& judgement)
@@ -266,7 +271,8 @@ class Search {
     for (const Arch arch : archs_of_all()) {
       const auto made =
           std::any_of(known_toolkits().begin(), known_toolkits().end(), [&](const Toolkit& toolkit) {
-            return range->first <= toolkit.version && toolkit.version <= range->last && makes(toolkit, arch);
+            return range->first <= toolkit.version && toolkit.version <= range->last &&
+                   has_arch(toolkit, arch);
           });
       if (arch.suffix == Suffix::none && made && sass_fits(arch, capability()) == Fit::yes)
         remedy.holds.push_back(arch);
@@ -314,8 +320,12 @@ Fix find_fix(const FixQuestion& question, const Judgement& judgement) {
   if (judgement.verdict != Verdict::unknown || judgement.needs_driver)
     return Search(question, judgement).find();
   Fix fix;
-  // What is not linked may or may not run; linked, it does.
-  if (is_for_linking(question.code)) fix = Search(question, judgement).find();
+  if (question.code.fatbin.bare && holds_tile_ir(question.code)) {
+    fix.change = "verify the cubin that nvcc -tilecubin makes of it, and let the program load that";
+    return fix;
+  }
+  // What is not linked may or may not run; linked, it does. Nor is Tile IR judged; a cubin is.
+  if (is_for_linking(question.code) || holds_tile_ir(question.code)) fix = Search(question, judgement).find();
   if (!fix.ways.empty()) return fix;
   fix = {};
   JudgePolicy policy = question.policy;

@@ -66,6 +66,8 @@ Fix find_fix(const FixQuestion& question, const Judgement& judgement);
 
 // Adds to a way that names a toolkit what it takes for that one to build this fat binary, too.
 void build_too(Remedy& way, const FatbinCode& code);
+// The same for what is built for these archs.
+void build_too(Remedy& way, const std::vector<Arch>& archs);
 
 // ---- in fix_text.cc ----
 
@@ -84,6 +86,8 @@ std::vector<Addition> entries_to_add(const Fix& fix, const std::vector<ExpectedI
 
 // "add 75-real;90-real to CMAKE_CUDA_ARCHITECTURES (…)", for several devices at once.
 std::string fix_by_adding(const std::vector<Addition>& additions, const FixTarget& target);
+// "add 75-real to CUDA_ARCHITECTURES of 3 targets ('a', 'b', 'c')"; without any target as above.
+std::string fix_by_adding(const std::vector<Addition>& additions, const std::vector<FixTarget>& targets);
 
 // The same for "kernels" or "variables" that an image lacks (98, 13), and for kernels that it holds empty;
 // `first` is the one that the report names first, `all` are the file's.

@@ -5,12 +5,16 @@
 #include "compat/driver.h"
 #include "compat/toolkit.h"
 #include "coverage/fix.h"
+#include "coverage/judge_fatbin.h"
 
 namespace archguard {
 
-bool makes(const Toolkit& toolkit, Arch arch) {
-  return std::find(toolkit.archs.begin(), toolkit.archs.end(), arch) != toolkit.archs.end();
-}
+namespace {
+
+// What nvcc compresses so without being asked: all of a relocatable fat binary, and PTX beside raw SASS.
+constexpr Version kFirstZstdByDefault{13, 0};
+
+}  // namespace
 
 std::vector<Arch> listable(const Toolkit& toolkit) {
   std::vector<Arch> archs = toolkit.archs;
@@ -37,23 +41,37 @@ bool is_zstd(const Image& image) {
 bool asks_for_zstd(const FatbinCode& code) {
   const auto is_sass = [](const Image& image) { return image.entry.kind == EntryKind::sass; };
   const bool any_sass = std::any_of(code.images.begin(), code.images.end(), is_sass);
-  return std::any_of(code.images.begin(), code.images.end(),
-                     [&](const Image& image) { return is_zstd(image) && (is_sass(image) || !any_sass); });
+  return std::any_of(code.images.begin(), code.images.end(), [&](const Image& image) {
+    if (!is_zstd(image) || (!is_sass(image) && any_sass)) return false;
+    const auto toolkit = toolkit_of(image);
+    return !code.fatbin.relocatable || (toolkit && *toolkit < kFirstZstdByDefault);
+  });
 }
 
-std::vector<Arch> not_made(const FatbinCode& code, const Toolkit& toolkit) {
+namespace {
+
+std::vector<Arch> archs_of(const FatbinCode& code) {
   std::vector<Arch> archs;
-  for (const Image& image : code.images) {
-    const Arch arch = image.entry.arch;
-    if (!makes(toolkit, arch) && std::find(archs.begin(), archs.end(), arch) == archs.end())
-      archs.push_back(arch);
-  }
-  std::sort(archs.begin(), archs.end());
+  for (const Image& image : code.images) archs.push_back(image.entry.arch);
   return archs;
 }
 
+std::vector<Arch> not_made(std::vector<Arch> archs, const Toolkit& toolkit) {
+  const auto is_made = [&](Arch arch) { return has_arch(toolkit, arch); };
+  archs.erase(std::remove_if(archs.begin(), archs.end(), is_made), archs.end());
+  std::sort(archs.begin(), archs.end());
+  archs.erase(std::unique(archs.begin(), archs.end()), archs.end());
+  return archs;
+}
+
+}  // namespace
+
+std::vector<Arch> not_made(const FatbinCode& code, const Toolkit& toolkit) {
+  return not_made(archs_of(code), toolkit);
+}
+
 void rebuild(std::vector<Image>& images, const Toolkit& toolkit) {
-  const auto gone = [&](const Image& image) { return !makes(toolkit, image.entry.arch); };
+  const auto gone = [&](const Image& image) { return !has_arch(toolkit, image.entry.arch); };
   images.erase(std::remove_if(images.begin(), images.end(), gone), images.end());
   for (Image& image : images) {
     if (image.entry.kind == EntryKind::ptx) image.entry.ptx_isa = toolkit.ptx_isa;
@@ -82,10 +100,14 @@ Image made(Image image, EntryKind kind, Arch arch, std::optional<Version> toolki
   return image;
 }
 
+void build_too(Remedy& way, const std::vector<Arch>& archs) {
+  std::vector<Arch> all = way.drop;
+  all.insert(all.end(), archs.begin(), archs.end());
+  way.drop = not_made(std::move(all), *find_toolkit(way.toolkits->first));
+}
+
 void build_too(Remedy& way, const FatbinCode& code) {
-  for (const Arch arch : not_made(code, *find_toolkit(way.toolkits->first)))
-    if (std::find(way.drop.begin(), way.drop.end(), arch) == way.drop.end()) way.drop.push_back(arch);
-  std::sort(way.drop.begin(), way.drop.end());
+  build_too(way, archs_of(code));
   way.lz4 = way.lz4 || (way.toolkits->first < kFirstCompressMode && asks_for_zstd(code));
 }
 

@@ -13,8 +13,6 @@ namespace archguard {
 // nvcc's --compress-mode, and zstd with it, came with this release. (Release notes of CUDA 12.8.)
 inline constexpr Version kFirstCompressMode{12, 8};
 
-bool makes(const Toolkit& toolkit, Arch arch);
-
 // What a list of architectures can ask of it: sm_21, which has no PTX of its own, is for nvcc's flags alone.
 std::vector<Arch> listable(const Toolkit& toolkit);
 // All that any known toolkit makes, for images that do not tell theirs.
@@ -23,7 +21,7 @@ const std::vector<Arch>& archs_of_all();
 std::vector<Arch> not_made(const FatbinCode& code, const Toolkit& toolkit);
 
 bool is_zstd(const Image& image);
-// Was zstd asked for, by --compress-mode? PTX beside raw SASS is compressed by default from CUDA 13 on.
+// Was zstd asked for, by --compress-mode?
 bool asks_for_zstd(const FatbinCode& code);
 
 // The images as this toolkit makes them, those that it does not make left out.

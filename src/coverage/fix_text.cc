@@ -80,15 +80,20 @@ std::string other_forms(const std::vector<Addition>& additions) {
   return " (nvcc: " + join(spelled(additions, nvcc_flags), " ") + torch_form(additions) + ")";
 }
 
+constexpr std::size_t kTargetsNamed = 4;
+
+// "a, b, c, d and 3 more"
+std::string targets_text(const std::vector<std::string>& names) {
+  const std::size_t named = std::min(kTargetsNamed, names.size()), more = names.size() - named;
+  return join({names.begin(), names.begin() + static_cast<std::ptrdiff_t>(named)}, ", ") +
+         (more == 0 ? "" : " and " + std::to_string(more) + " more");
+}
+
 // " and of the CUDA libraries that it links (a, b)": a kernel of theirs is compiled for their lists.
-std::string linked_text(const std::vector<std::string>& linked) {
-  constexpr std::size_t kNamed = 4;
+std::string linked_text(const std::vector<std::string>& linked, bool several = false) {
   if (linked.empty()) return {};
-  const std::size_t named = std::min(kNamed, linked.size()), more = linked.size() - named;
-  return std::string(" and of the CUDA ") + (linked.size() == 1 ? "library" : "libraries") +
-         " that it links (" +
-         join({linked.begin(), linked.begin() + static_cast<std::ptrdiff_t>(named)}, ", ") +
-         (more == 0 ? "" : " and " + std::to_string(more) + " more") + ")";
+  return std::string(" and of the CUDA ") + (linked.size() == 1 ? "library" : "libraries") + " that " +
+         (several ? "they link (" : "it links (") + targets_text(linked) + ")";
 }
 
 std::string add_entries(const std::vector<Addition>& additions, const FixTarget& target,
@@ -251,10 +256,22 @@ std::string fix_by_adding(const std::vector<Addition>& additions, const FixTarge
   return add_entries(additions, target, join(spelled(additions, entry_to_add), ";"));
 }
 
+std::string fix_by_adding(const std::vector<Addition>& additions, const std::vector<FixTarget>& targets) {
+  if (targets.size() < 2) return fix_by_adding(additions, targets.empty() ? FixTarget{} : targets.front());
+  std::vector<std::string> names, linked;
+  for (const FixTarget& target : targets) {
+    names.push_back("'" + target.name + "'");
+    for (const std::string& library : target.linked)
+      if (std::find(linked.begin(), linked.end(), library) == linked.end()) linked.push_back(library);
+  }
+  return "add " + listed(spelled(additions, entry_to_add)) + " to CUDA_ARCHITECTURES of " +
+         std::to_string(names.size()) + " targets (" + targets_text(names) + ")" + linked_text(linked, true);
+}
+
 std::string fix_for_missing(const std::string& what, const std::string& image, const std::string& first,
                             const std::vector<std::string>& all, ComputeCapability device) {
-  return "compile every source file that holds these " + what + " for " + image + " too" +
-         or_waive(first, all, device);
+  return "compile every source file that holds these " + what + " for " + image +
+         " too, with no #if on __CUDA_ARCH__ that leaves them out" + or_waive(first, all, device);
 }
 
 std::string fix_for_hollow(const std::string& image, const std::string& kernel,

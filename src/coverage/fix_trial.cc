@@ -8,6 +8,7 @@
 #include "coverage/choices.h"
 #include "coverage/demanded_names.h"
 #include "coverage/fix_build.h"
+#include "image/builtin_functions.h"
 
 namespace archguard {
 namespace {
@@ -25,7 +26,7 @@ std::vector<FixTrial::Build> FixTrial::builds_of(const Remedy& remedy) {
   for (const Arch arch : remedy.holds)
     for (const Toolkit& toolkit : known_toolkits())
       if (remedy.toolkits->first <= toolkit.version && toolkit.version <= remedy.toolkits->last &&
-          makes(toolkit, arch))
+          has_arch(toolkit, arch))
         builds.push_back({toolkit.version, arch});
   if (!builds.empty()) return builds;
   if (!remedy.toolkits) return {{std::nullopt, std::nullopt}};
@@ -71,7 +72,7 @@ std::optional<Version> FixTrial::needs_of(const Remedy& remedy, const Build& bui
   for (const Addition& each : add)
     for (const EntryKind kind : {EntryKind::sass, EntryKind::ptx}) {
       if (!(kind == EntryKind::sass ? each.sass : each.ptx)) continue;
-      const bool refused = build.toolkit && !makes(*find_toolkit(*build.toolkit), each.arch);
+      const bool refused = build.toolkit && !has_arch(*find_toolkit(*build.toolkit), each.arch);
       if (refused || has_image(code.images, kind, each.arch)) return std::nullopt;
       Image image = build.only ? Image{} : like();
       if (image.code && remedy.link) image.code->relocatable = false;
@@ -117,8 +118,11 @@ Image FixTrial::like() const {
     if (image.code && (like == nullptr || (code_.fatbin.bare && like->code->relocatable))) like = &image;
   Image image = like == nullptr ? Image{} : *like;
   if (!image.code) return image;
-  for (const Image& each : code_.images)  // the same kernels take the same everywhere
-    if (each.code) image.code->parameters = std::max(image.code->parameters, each.code->parameters);
+  for (const Image& each : code_.images) {  // the same kernels take and call the same everywhere
+    if (!each.code) continue;
+    image.code->parameters = std::max(image.code->parameters, each.code->parameters);
+    if (const auto& call = each.code->newest_call) add_call(image.code->newest_call, call->name);
+  }
   return image;
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "image/builtin_functions.h"
+
 namespace archguard {
 namespace {
 
@@ -11,6 +13,7 @@ void join_module(Image& all, const Image& module) {
   all.entry.ptx_isa = std::max(all.entry.ptx_isa, module.entry.ptx_isa);
   ImageKernels& code = *all.code;
   code.parameters = std::max(code.parameters, module.code->parameters);
+  if (const auto& call = module.code->newest_call) add_call(code.newest_call, call->name);
   const auto& refused = module.code->refused;
   if (refused && (!code.refused || !refused->taken_from)) code.refused = refused;
   code.kernels.insert(code.kernels.end(), module.code->kernels.begin(), module.code->kernels.end());

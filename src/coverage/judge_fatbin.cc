@@ -188,9 +188,7 @@ Judgement require(Judgement judgement, const JudgePolicy& policy) {
 Judgement judge(const FatbinCode& code, const Device& device, const JudgePolicy& policy) {
   const bool relocatable = code.fatbin.relocatable;
   if (relocatable && code.linked) return {};
-  const bool any_unknown = std::any_of(code.images.begin(), code.images.end(),
-                                       [](const Image& image) { return !image.unknown.empty(); });
-  if (!asks_for_image(code) && !any_unknown && !is_linkable(code)) return {};
+  if (!asks_for_image(code) && !is_linkable(code)) return {};
 
   const Step step = relocatable ? Step::link : Step::load;
   const Judgement judgement =
@@ -216,7 +214,7 @@ KernelGaps compare_kernels(const FatbinCode& code, std::size_t taken) {
     while (next != held.end() && next->name < kernel.name) ++next;
     if (next == held.end() || next->name != kernel.name) {
       gaps.missing.push_back(kernel.name);
-    } else if (kernel.real && (next->state == KernelState::empty || next->state == KernelState::trap)) {
+    } else if (kernel.real && is_hollow(next->state)) {
       gaps.hollow.push_back(kernel.name);
     }
   }
@@ -249,7 +247,7 @@ std::string describe_images(const FatbinCode& code) {
         text = "relocatable PTX compute_" + arch;
         break;
       case EntryKind::other:
-        text = is_tile_ir(image.entry) ? "CUDA Tile IR of " + arch
+        text = is_tile_ir(image.entry) ? "CUDA " + image_name(image.entry)
                                        : "unknown kind " + hex(image.entry.kind_code);
         break;
       case EntryKind::ptx:

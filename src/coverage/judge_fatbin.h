@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "compat/error_codes.h"
 #include "coverage/fatbin_code.h"
 #include "device/device.h"
 
@@ -20,21 +21,8 @@ enum class Verdict {
   nothing,    // asks for nothing: no kernel or variable, or the relocatable part of a linked file
 };
 
-// CUDA's numbers for what a user would see; 0 where a policy of the caller failed and not the driver.
-// (cuda.h: CUDA_ERROR_NO_BINARY_FOR_GPU, _INVALID_PTX, _UNSUPPORTED_PTX_VERSION, _INVALID_IMAGE,
-// _JIT_COMPILATION_DISABLED, _UNSUPPORTED_DEVSIDE_SYNC;
-// driver_types.h: cudaErrorInvalidDeviceFunction, cudaErrorInvalidSymbol, cudaErrorNoDevice.)
-inline constexpr int kNoKernelImage = 209;
-inline constexpr int kInvalidPtx = 218;
-inline constexpr int kUnsupportedPtxVersion = 222;
-inline constexpr int kInvalidKernelImage = 200;
-inline constexpr int kInvalidDeviceFunction = 98;
-inline constexpr int kInvalidSymbol = 13;
-inline constexpr int kInsufficientDriver = 35;
-inline constexpr int kNoDevice = 100;
-inline constexpr int kJitDisabled = 223;
-inline constexpr int kUnsupportedDeviceSync = 225;
-inline constexpr Version kFirstDeviceSyncError{12, 1};  // whose drivers have that number
+// Whose drivers have the error of a device that synchronizes, kUnsupportedDeviceSync.
+inline constexpr Version kFirstDeviceSyncError{12, 1};
 
 // What the environment of the program tells the driver; empty: the variable is not set. Each holds the name
 // of the variable, for messages. (CUDA Programming Guide, "CUDA Environment Variables".)
@@ -53,7 +41,9 @@ struct JudgePolicy {
 
 struct Judgement {
   Verdict verdict = Verdict::nothing;
-  int code = 0;        // with `uncovered`; with `unknown`, what may happen, where there is one such error
+  // With `uncovered`, of compat/error_codes.h; 0 where a policy of the caller failed and not the driver. With
+  // `unknown`, what may happen, where there is one such error.
+  int code = 0;
   std::string reason;  // for `uncovered` and `unknown`, without place and device
   std::string mend;    // where it takes a change of the source
   std::optional<std::size_t>

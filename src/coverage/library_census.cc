@@ -41,10 +41,6 @@ bool covers(Verdict verdict) {
   return verdict == Verdict::sass || verdict == Verdict::jit;
 }
 
-bool is_hollow(KernelState state) {
-  return state == KernelState::empty || state == KernelState::trap;
-}
-
 }  // namespace
 
 void add_to(KernelSum& sum, const KernelSum& more) {

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "coverage/device_link.h"
+#include "image/ptx_limits.h"
 
 // What keeps objects from being linked for a device although each has code for it.
 namespace archguard {
@@ -27,6 +28,50 @@ std::uint64_t LinkJudge::constants(std::size_t link) const {
   std::uint64_t bytes = 0;
   for (const auto& each : objects_[link].constants) bytes += std::min(each.second, UINT64_MAX - bytes);
   return bytes;
+}
+
+void LinkJudge::add_once(std::size_t link, Answer& answer, const std::string& object,
+                         const ImageKernels& code) const {
+  for (const std::string& name : code.names.once) {
+    const auto [known, is_new] = answer.once.emplace(name, object);
+    if (!is_new && answer.twice.empty() && !links_.was_linked_twice(link, name))
+      answer.twice = known->second + " and " + object + " both define '" + name + "'";
+  }
+}
+
+// nvJitLink 12.0 to 12.5 refuses it; from 12.6 on it prints the error and links.
+void LinkJudge::refuse_definitions(std::size_t link, const std::string& again, Judgement& judgement) const {
+  constexpr Version kFirstToLink{12, 6};
+  const std::string& twice = objects_[link].twice;
+  if (twice.empty()) return;
+  if (!judgement.needs_driver || *judgement.needs_driver < kFirstToLink)
+    judgement.needs_driver = kFirstToLink;
+  if (!device_.driver_cuda || kFirstToLink <= *device_.driver_cuda) return;
+  judgement.verdict = Verdict::uncovered;
+  judgement.code = kNoKernelImage;
+  judgement.reason = again + twice + " for this architecture, which drivers before CUDA " +
+                     to_string(kFirstToLink) + " do not link; this one offers CUDA " +
+                     to_string(*device_.driver_cuda);
+  judgement.mend = "make one of them static, or name them differently";
+}
+
+// nvJitLink 13.0 and newer refuses it; 12.x does not look. For targets with an `a` it takes more of it.
+void LinkJudge::refuse_shared(std::size_t link, const std::string& again, Judgement& judgement) const {
+  constexpr Version kFirstToLook{13, 0};
+  const auto most = most_linked_shared(objects_[link].shared);
+  if (!most) return;
+  const bool looks = !device_.driver_cuda || kFirstToLook <= *device_.driver_cuda;
+  const bool is_sure = most->sure && looks && !most->specific;
+  judgement.verdict = is_sure ? Verdict::uncovered : Verdict::unknown;
+  judgement.code = is_sure ? kNoKernelImage : 0;
+  judgement.reason = again + "the kernel '" + most->kernel + "' has " + std::to_string(most->bytes) +
+                     " bytes of static shared memory with functions of other objects, and " +
+                     std::to_string(kSharedMost) + " are the most";
+  if (!most->sure)
+    judgement.reason += "; functions that are called one after the other may share theirs";
+  else if (!is_sure)
+    judgement.reason += "; whether this driver takes more is not known";
+  judgement.mend = "declare that shared memory without a size (extern __shared__), which the launch gives";
 }
 
 std::string LinkJudge::change_for(std::size_t link) const {

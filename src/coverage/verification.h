@@ -38,11 +38,14 @@ struct Verification {
   DeviceList devices;                    // that are judged, or could not be
   std::vector<DeviceClass> classes;      // of `devices`
   std::vector<ExcludedDevice> excluded;  // that the fleet names and that were left out on purpose
+  std::vector<std::string> looked_in;    // the paths and lists that were asked for, where all are judged
   std::vector<FileResult> files;
   std::vector<AnyOf> any_of;  // in the order of the command line, those of one glob in that of their files
   std::vector<UnusedWaiver> unused_waivers;
   PassedOver passed_over;               // without it, no file is known to hold no device code
   std::optional<NeededOutcome> needed;  // nothing where nobody asked
+  std::string asked;                    // options that judge in another way than by default, or nothing
+  bool one_build = false;               // CMake asked, of the files of one build or installation
   bool expects = false;                 // images were expected (--expect)
   std::vector<Error> owner_errors;      // lists of packages that could not be read, or say what cannot be
 };

@@ -8,6 +8,7 @@
 #include "coverage/data_fatbins.h"
 #include "coverage/device_judge.h"
 #include "coverage/device_link.h"
+#include "coverage/kernel_costs.h"
 #include "coverage/runtime.h"
 
 namespace archguard {
@@ -109,6 +110,7 @@ FileResult verify_file(const DeviceCode& code, const ByteSource& file, const std
   FileResult result;
   result.library = request.policy.scope == Scope::library;
   result.path = path;
+  result.target = request.policy.target;
   result.member = code.member;
   result.errors = code.errors;
   // Sections for device code without their bytes: what they held cannot be judged.
@@ -127,12 +129,14 @@ FileResult verify_file(const DeviceCode& code, const ByteSource& file, const std
   DriverFunctions functions(code, file, elsewhere);
   FatbinCodeReader codes(code, file);
   BareImages bare;
+  KernelCosts costs;
   const auto judge_one = [&](const DeviceObject& object, const FatbinCode& contents, const LinkRole* role) {
     if (on_judged) on_judged(object, contents);
     result.has_code |= may_hold_code(contents);
     result.errors.insert(result.errors.end(), contents.errors.begin(), contents.errors.end());
     add_warnings(contents, result.warnings);
-    if (asks_for_image(contents)) add_held(held, contents);
+    // The toolkit brings the device runtime, for all devices that it knows.
+    if (asks_for_image(contents) && !DeviceLinks::is_runtime(contents)) add_held(held, contents);
     runtime.add(object, contents);
     for (const KernelName& kernel : contents.kernels) waivers.note(kernel.name);
     for (const std::string& variable : contents.variables) waivers.note(variable);
@@ -154,6 +158,7 @@ FileResult verify_file(const DeviceCode& code, const ByteSource& file, const std
     const DataFatbins data(object);
     for (std::size_t i = 0; i < object.fatbins.size(); ++i) {
       FatbinCode contents = codes.next();
+      costs.add(contents);
       const LinkRole* role = links.role(index, i);
       // What a link joined, no other one joins; an archive may hold the link beside its objects.
       contents.linked = contents.linked || (role != nullptr && is_joined(code, *role));
@@ -177,12 +182,27 @@ FileResult verify_file(const DeviceCode& code, const ByteSource& file, const std
   for (std::size_t i = 0; i < links.size(); ++i) result.has_code |= links.asks(i);
   expected_of_links.finish(result.expect, links, request.expected);
   bare.finish();
+  result.sizes = costs.sizes();
   for (DeviceJudge& each : judges)
     result.devices.push_back(
         each.finish(held, result.errors.empty(), !result.runtime_code.empty(), bare, runtime, functions));
   if (auto warning = result.has_code || !bare.items().empty() ? warning_of_calls(request.classes, functions)
                                                               : std::nullopt)
     result.warnings.push_back(std::move(*warning));
+  return result;
+}
+
+FileResult of_file_alone(FileResult result) {
+  const FileResult unset;
+  result.named = unset.named;
+  result.needed_by = unset.needed_by;
+  result.by_linker = unset.by_linker;
+  result.needs = unset.needs;
+  result.found_under = unset.found_under;
+  result.any_of = unset.any_of;
+  result.alternative = unset.alternative;
+  result.libraries = unset.libraries;
+  result.package = unset.package;
   return result;
 }
 

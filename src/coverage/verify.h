@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "coverage/arch_sizes.h"
 #include "coverage/embedded.h"
 #include "coverage/expected_images.h"
 #include "coverage/fix.h"
@@ -161,15 +162,20 @@ struct FileResult {
   std::vector<Error> errors;              // what could not be read
   std::vector<Error> warnings;            // see FatbinCode
   std::vector<std::string> runtime_code;  // see DeviceObject
-  std::uint64_t optix = 0;                // bare PTX for OptiX, which is not judged
-  std::vector<std::string> needs = {};    // paths of the libraries that it needs, where they were looked for
-  std::string found_under = {};  // the folder that was named and walked; empty for a file named itself
+  std::uint64_t optix = 0;              // bare PTX and entries of fat binaries for OptiX, which is not judged
+  std::vector<std::string> needs = {};  // paths of the libraries that it needs, where they were looked for
+  std::string found_under = {};         // the folder that was named and walked; empty for a file named itself
   std::vector<std::size_t> any_of = {};  // of which it is one: indices into any_of of the verification
   // Of alternatives, or needed by such alone: its failures are none by themselves. See any_of.h.
   bool alternative = false;
   std::vector<std::size_t> libraries = {};  // `needs` as indices of files
+  FixTarget target = {};                    // that made it; no name where none is known
+  CodeSizes sizes = {};                     // of its device code; nothing rests on them
   std::optional<Package> package = {};      // that it belongs to, where one is known; nothing rests on it
 };
+
+// What is told of the file alone, however it came to be judged: without its place among others.
+FileResult of_file_alone(FileResult result);
 
 // Told of each fat binary as it is judged: several that stand as data and are taken for one are one.
 using OnJudged = std::function<void(const DeviceObject& object, const FatbinCode& code)>;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/hex.h"
 #include "base/text.h"
 #include "report/names.h"
 
@@ -144,17 +145,9 @@ class BaselineReader {
   }
 
   std::string of_digits(const std::string& digits) {
-    constexpr std::string_view kDigits = "0123456789abcdef";
-    std::string bytes;
-    for (std::size_t i = 0; i + 1 < digits.size(); i += 2) {
-      const auto high = kDigits.find(digits[i]), low = kDigits.find(digits[i + 1]);
-      if (high == std::string_view::npos || low == std::string_view::npos) {
-        bad_ = true;
-        return {};
-      }
-      bytes += static_cast<char>(high * 16 + low);
-    }
-    return bytes;
+    const auto bytes = bytes_of_hex(digits);
+    bad_ = bad_ || !bytes;
+    return bytes.value_or(std::string());
   }
 
   // As it was, where it is not UTF-8.
@@ -321,25 +314,27 @@ void write_baseline(const DiffSide& side, JsonWriter& json) {
   json.end();
 }
 
-Result<DiffSide> parse_baseline(std::string_view text, const std::string& path) {
-  const Error not_one{path, "is not the JSON of archguard inspect", "write it with: " + write_line({}, path)};
+Result<DiffSide> parse_baseline(std::string_view text, const std::string& path, const std::string& options) {
+  const Error not_one{path, "is not the JSON of archguard inspect",
+                      "write it with: " + write_line(options, path)};
   const BaselineJson document = BaselineJson::parse(text, nullptr, false);
   if (document.is_discarded())
     return Error{path, "is no whole JSON document: it was cut, or is none",
-                 "write it again: " + write_line({}, path)};
+                 "write it again: " + write_line(options, path)};
   BaselineReader reader;
   const std::string schema = reader.text(reader.member(document, "schema"));
   if (reader.bad()) return not_one;
   if (schema != kInspectSchema)
     return Error{path, "has the schema '" + schema + "', and '" + kInspectSchema + "' is needed",
-                 "write it with: " + write_line({}, path)};
+                 "write it with: " + write_line(options, path)};
   if (!document.contains("coverage"))
-    return Error{path, "holds no verdicts to compare", "write it with: " + write_line({}, path)};
+    return Error{path, "is what inspect writes without --coverage: it holds no verdicts to compare",
+                 "write it with: " + write_line(options, path)};
   const BaselineJson& errors = reader.list(document, "errors");
   if (!errors.empty())
     return Error{path,
                  "is of files that were not read whole: " + reader.text(reader.member(errors[0], "what")),
-                 "mend that, and write it again: " + write_line({}, path)};
+                 "fix that, and write it again: " + write_line(options, path)};
   DiffSide side = reader.side(document["coverage"], path);
   for (const BaselineJson& each : reader.list(document, "passed_over"))
     side.passed_over.push_back(reader.text(each));

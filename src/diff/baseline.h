@@ -14,11 +14,13 @@ namespace archguard {
 void write_baseline(const DiffSide& side, JsonWriter& json);
 
 // Reads it back. An error, with the line that writes one, where the text is cut, is another document, or one
-// without verdicts. `path` names it in messages.
-Result<DiffSide> parse_baseline(std::string_view text, const std::string& path);
+// without verdicts. `path` names it in messages; `options` are those of the line to type that would ask for
+// what is asked (" --fleet fleet.csv").
+Result<DiffSide> parse_baseline(std::string_view text, const std::string& path,
+                                const std::string& options = {});
 
 // The side with the verdicts for these devices alone, in their order; an error that names one of which it has
-// none, and `options`, those of the line to type that would ask for it (" --fleet fleet.csv").
+// none.
 Result<DiffSide> for_devices(DiffSide side, const std::vector<DiffDevice>& devices,
                              const std::string& options);
 

@@ -7,15 +7,17 @@
 
 #include "base/text_source.h"
 #include "diff/difference.h"
+#include "diff/fleet_change.h"
 #include "report/style.h"
 
 namespace archguard {
 
-// A format of diff's reports, and who writes it.
+// A format of diff's reports, and who writes it: of two sides, and of two fleets.
 struct DiffFormat {
   std::string_view name;  // of --format
   bool is_for_people;
   void (*write)(const Difference&, const Style&, TextSink&);
+  void (*write_fleets)(const FleetChange&, const Style&, TextSink&);
 };
 const std::vector<DiffFormat>& diff_formats();  // the first is the one that nobody has to name
 

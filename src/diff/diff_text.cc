@@ -71,9 +71,10 @@ void write_errors(const DiffSide& side, const Style& style, TextSink& sink) {
 }  // namespace
 
 const std::vector<DiffFormat>& diff_formats() {
-  static const std::vector<DiffFormat> formats = {{"text", true, write_diff_text},
-                                                  {"json", false, write_diff_json},
-                                                  {"markdown", true, write_diff_markdown}};
+  static const std::vector<DiffFormat> formats = {
+      {"text", true, write_diff_text, write_fleet_text},
+      {"json", false, write_diff_json, write_fleet_json},
+      {"markdown", true, write_diff_markdown, write_fleet_markdown}};
   return formats;
 }
 
@@ -84,8 +85,7 @@ std::string scope_hint(const Difference& difference) {
   if (difference.after.scope == "library" ||
       std::none_of(difference.losses.begin(), difference.losses.end(), is_partial))
     return {};
-  return "a library that chooses among its images when it runs, such as NVIDIA's, is asked less with --scope "
-         "library";
+  return "if this library picks its images at run time, as NVIDIA's do, judge it as a whole: --scope library";
 }
 
 std::string names_text(const Difference& difference) {
@@ -199,8 +199,8 @@ std::string change_text(std::uint64_t before, std::uint64_t after) {
 std::string size_change_text(std::uint64_t before, std::uint64_t after) {
   if (human_size(before) == human_size(after)) return human_size(after);
   std::string text = human_size(before) + " -> " + human_size(after);
-  if (before != 0 && after != 0)
-    text += " (" + percent_text((static_cast<double>(after) / static_cast<double>(before) - 1) * 100) + ")";
+  if (const auto percent = percent_of_growth(before, after); percent && after != 0)
+    text += " (" + percent_text(*percent) + ")";
   return text;
 }
 
@@ -214,19 +214,21 @@ std::string growth_text(const Difference& difference) {
 }
 
 std::string verdict_text(const Difference& difference) {
-  std::set<std::size_t> lost;
+  std::set<std::size_t> lost, unknown;
   for (const CoverageLoss& loss : difference.losses)
-    if (loss.how != CoverageLoss::How::unknown) lost.insert(loss.devices.begin(), loss.devices.end());
+    (loss.how == CoverageLoss::How::unknown ? unknown : lost)
+        .insert(loss.devices.begin(), loss.devices.end());
+  const bool all_read = difference.before.errors.empty() && difference.after.errors.empty();
   const std::size_t all = difference.before.devices.size();
   std::string text;
   if (!lost.empty())
     text = std::to_string(lost.size()) + " of " + count_of(all, "device") +
            (lost.size() == 1 ? " loses coverage" : " lose coverage");
   else if (is_untold(difference))
-    text = "not told for " + count_of(all, "device");
+    text = "unknown for " + count_of(all_read ? unknown.size() : all, "device");
   else
     text = "nothing lost on " + count_of(all, "device");
-  if (!lost.empty() && is_untold(difference)) text += "; not all is told";
+  if (!lost.empty() && is_untold(difference)) text += "; some of the answer is unknown";
   if (grew_too_much(difference)) text += "; grew too much";
   return text;
 }

@@ -292,13 +292,16 @@ DiffSizes sizes_of(const DiffSide& side) {
   return sizes;
 }
 
-std::optional<double> growth_of(const Difference& difference) {
-  const std::uint64_t was = total_of(sizes_of(difference.before)).stored;
-  const std::uint64_t is = total_of(sizes_of(difference.after)).stored;
+std::optional<double> percent_of_growth(std::uint64_t was, std::uint64_t is) {
   if (was == is) return 0;
   if (was == 0) return std::nullopt;
   const double percent = (static_cast<double>(is) / static_cast<double>(was) - 1) * 100;
   return std::ceil(percent * 10 - 1e-6) / 10;
+}
+
+std::optional<double> growth_of(const Difference& difference) {
+  return percent_of_growth(total_of(sizes_of(difference.before)).stored,
+                           total_of(sizes_of(difference.after)).stored);
 }
 
 bool grew_too_much(const Difference& difference) {

@@ -41,8 +41,9 @@ struct Difference {
 Difference difference_of(DiffSide before, DiffSide after);
 
 DiffSizes sizes_of(const DiffSide& side);
-// How much larger the new one is, in percent, rounded up to tenths; nothing where the old one is empty and
-// the new one is not.
+// How much larger `is` is than `was`, in percent, rounded up to tenths, as every report says it: what grew
+// too much never reads as if it had not. Nothing where `was` is 0 and `is` is not.
+std::optional<double> percent_of_growth(std::uint64_t was, std::uint64_t is);
 std::optional<double> growth_of(const Difference& difference);
 bool grew_too_much(const Difference& difference);
 

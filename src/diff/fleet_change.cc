@@ -90,11 +90,13 @@ std::string verdict_of(const FleetChange& change) {
       ++before;
     }
   }
-  std::string text = come == 0  ? "no kind of device comes"
-                     : bad == 0 ? "covered: all " + count_of(come, "kind") + " of devices that come"
-                                : "not covered: " + std::to_string(bad) + " of " + count_of(come, "kind") +
-                                      " of devices that come";
-  if (before != 0) text += "; " + count_of(before, "kind") + " that stays was not covered before either";
+  const std::string all = count_of(come, "new kind") + " of devices";
+  std::string text = come == 0  ? "no new kind of device"
+                     : bad == 0 ? "covered: all " + all
+                                : "not covered: " + std::to_string(bad) + " of " + all;
+  if (before != 0)
+    text += "; " + count_of(before, "kind") + " in both fleets " + (before == 1 ? "was" : "were") +
+            " not covered before either";
   return text;
 }
 
@@ -150,7 +152,7 @@ void write_fleet_text(const FleetChange& change, const Style& style, TextSink& s
   sink.flush();
 }
 
-void write_fleet_json(const FleetChange& change, TextSink& sink) {
+void write_fleet_json(const FleetChange& change, const Style&, TextSink& sink) {
   JsonWriter json(sink);
   json.begin_object(JsonLayout::packed);
   json.message("schema", "archguard.diff/1");
@@ -199,7 +201,7 @@ void write_fleet_json(const FleetChange& change, TextSink& sink) {
   sink.flush();
 }
 
-void write_fleet_markdown(const FleetChange& change, TextSink& sink) {
+void write_fleet_markdown(const FleetChange& change, const Style&, TextSink& sink) {
   const auto line = [&](const std::string& text) { sink.write(text + "\n"); };
   line("### " + markdown_escape(verdict_of(change)));
   line("");

@@ -28,7 +28,7 @@ bool breaks_something(const FleetChange& change);
 bool is_untold(const FleetChange& change);
 
 void write_fleet_text(const FleetChange& change, const Style& style, TextSink& sink);
-void write_fleet_json(const FleetChange& change, TextSink& sink);
-void write_fleet_markdown(const FleetChange& change, TextSink& sink);
+void write_fleet_json(const FleetChange& change, const Style& style, TextSink& sink);
+void write_fleet_markdown(const FleetChange& change, const Style& style, TextSink& sink);
 
 }  // namespace archguard

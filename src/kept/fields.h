@@ -62,6 +62,17 @@ constexpr bool is_known(PackageManager value) {
   }
   return false;
 }
+constexpr bool is_known(EntryKind value) {
+  switch (value) {
+    case EntryKind::ptx:
+    case EntryKind::sass:
+    case EntryKind::ltoir:
+    case EntryKind::reloc_ptx:
+    case EntryKind::other:
+      return true;
+  }
+  return false;
+}
 
 ARCHGUARD_FIELDS(Version, major, minor)
 ARCHGUARD_FIELDS(ComputeCapability, major, minor)
@@ -92,15 +103,19 @@ ARCHGUARD_FIELDS(DeviceResult, coverage, containers, kernels, variables, partly,
 ARCHGUARD_FIELDS(ExpectFailure, place, where, absent, found)
 ARCHGUARD_FIELDS(ExpectResult, fatbins, specific, failures)
 ARCHGUARD_FIELDS(Package, name, version, manager)
+ARCHGUARD_FIELDS(FixTarget, name, compiles_cuda, linked)
+ARCHGUARD_FIELDS(ArchSize, images, stored, uncompressed)
+ARCHGUARD_FIELDS(CodeSizes::OfArch, kind, arch, size)
+ARCHGUARD_FIELDS(CodeSizes::OfKernel, name, size)
+ARCHGUARD_FIELDS(CodeSizes, archs, largest, kernels)
 ARCHGUARD_FIELDS(FileResult, path, member, has_fatbins, has_code, opened, named, needed_by, by_linker,
                  library, objects, devices, expect, errors, warnings, runtime_code, optix, needs, found_under,
-                 any_of, alternative, libraries, package)
+                 any_of, alternative, libraries, target, sizes, package)
 
 // ---- of a question; written alone ----
 
 ARCHGUARD_FIELDS(JitEnvironment, forces_jit, disables_jit)
 ARCHGUARD_FIELDS(JudgePolicy, require_sass, require_ptx, require_driver, environment, newer_sass)
-ARCHGUARD_FIELDS(FixTarget, name, compiles_cuda, linked)
 ARCHGUARD_FIELDS(VerifyPolicy, scope, hollow, driver, partly, embedded, judge, target)
 // What a rule or a text of a FileResult reads of a device. The others name it in reports, and tell devices
 // apart: two fleets with the same GPUs and drivers ask the same.

@@ -18,20 +18,6 @@ std::uint64_t key_of(const std::string& path, const std::string& real_path, cons
   return hash_of(joined(path, real_path, question));
 }
 
-// Without what is known of the file's place among others.
-FileResult of_file_alone(FileResult result) {
-  const FileResult unset;
-  result.named = unset.named;
-  result.needed_by = unset.needed_by;
-  result.by_linker = unset.by_linker;
-  result.needs = unset.needs;
-  result.found_under = unset.found_under;
-  result.any_of = unset.any_of;
-  result.alternative = unset.alternative;
-  result.libraries = unset.libraries;
-  return result;
-}
-
 }  // namespace
 
 KeptVerdicts::KeptVerdicts(const std::vector<std::string>& folders, KeptFolder::Limits limits) {

@@ -1,33 +1,14 @@
 #include "kept/question.h"
 
-#include <cstring>
 #include <ctime>
-#include <elf.h>
 #include <link.h>
 #include <unistd.h>
 
+#include "elf/elf.h"
 #include "kept/fields.h"
 
 namespace archguard {
 namespace {
-
-// The note that the linker makes of all that it links (ld's --build-id).
-std::string build_id_in(const char* notes, std::size_t size) {
-  constexpr char kName[] = "GNU";
-  const auto padded = [](std::size_t count) { return (count + 3) / 4 * 4; };
-  ElfW(Nhdr) head;
-  while (size >= sizeof head) {
-    std::memcpy(&head, notes, sizeof head);
-    const std::size_t name = padded(head.n_namesz), all = sizeof head + name + padded(head.n_descsz);
-    if (all > size) break;
-    if (head.n_type == NT_GNU_BUILD_ID && head.n_namesz == sizeof kName &&
-        std::memcmp(notes + sizeof head, kName, sizeof kName) == 0)
-      return {notes + sizeof head + name, head.n_descsz};
-    notes += all;
-    size -= all;
-  }
-  return {};
-}
 
 // The loader names the program itself first.
 int find_build_id(dl_phdr_info* program, std::size_t, void* found) {
@@ -35,7 +16,9 @@ int find_build_id(dl_phdr_info* program, std::size_t, void* found) {
     const auto& header = program->dlpi_phdr[i];
     auto& id = *static_cast<std::string*>(found);
     if (header.p_type == PT_NOTE && id.empty())
-      id = build_id_in(reinterpret_cast<const char*>(program->dlpi_addr + header.p_vaddr), header.p_memsz);
+      id = build_id_in(
+               {reinterpret_cast<const std::uint8_t*>(program->dlpi_addr + header.p_vaddr), header.p_memsz})
+               .text();
   }
   return 1;
 }

@@ -77,22 +77,26 @@ class Loading {
       return;
     }
     LoaderSearch::Answer answer = search_.find(name, loaded_, asker);
+    if (answer.file) take(name, std::move(*answer.file), asker, answer.by_linker);
+    for (LoadedFile& variant : answer.variants) take(name, std::move(variant), asker, false);
     if (!answer.file) {
       if (is_runtime_library(last_part(name)))
         pass_over(name);
       else if (must && said_.insert(name).second)
         out_.missing.push_back({name, by, std::move(answer.searched)});
-      return;
     }
-    if (!files_.add(answer.file->path)) {
-      search_.keep_tried(answer.file->path);
+  }
+
+  void take(const std::string& name, LoadedFile file, std::size_t asker, bool by_linker) {
+    if (!files_.add(file.path)) {
+      search_.keep_tried(file.path);
       names_.insert(name);
       return;
     }
-    if (answer.error) out_.errors.push_back(std::move(*answer.error));
-    out_.found.push_back({name, answer.file->path, by, answer.by_linker});
-    answer.file->asker = asker;
-    enter(name, std::move(*answer.file));
+    if (file.error) out_.errors.push_back(std::move(*file.error));
+    out_.found.push_back({name, file.path, loaded_[asker].path, by_linker});
+    file.asker = asker;
+    enter(name, std::move(file));
   }
 
   // From now on it is known by the name that it was asked for, and by the name that it gives itself.

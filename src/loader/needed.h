@@ -44,7 +44,8 @@ struct NeededLibraries {
 
 // All libraries that the file at `path` needs, found as ld.so(8) finds them, and then by
 // rpath_link; nothing for what is no linked
-// ELF file. Subfolders for newer processors (glibc-hwcaps) are not looked into.
+// ELF file. Which of the subfolders for newer processors (glibc-hwcaps) the loader looks into depends on the
+// processor: what stands in any of them is found, too.
 NeededLibraries needed_libraries(const std::string& path, const LoaderFolders& folders);
 
 // Is it one of the NVIDIA driver's, by its name? It comes with the machine that runs the program, and its

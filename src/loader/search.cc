@@ -15,19 +15,24 @@ constexpr std::size_t kSearchPathMost = 4096;
 constexpr std::size_t kTriedMost = 10'000, kTriedBytesMost = std::size_t{4} << 20;
 constexpr std::uint64_t kCacheMost = std::uint64_t{16} << 20;
 
-// How Debian names a machine's folders, and what the kernel calls it. (AT_PLATFORM; glibc before 2.37 says
-// "haswell" for some of Intel's processors instead.)
+// How Debian names a machine's folders, what the kernel calls it (AT_PLATFORM; glibc before 2.37 says
+// "haswell" for some of Intel's processors instead), and its subfolders of glibc-hwcaps.
 struct Machine {
   unsigned number;
   bool is64;
   const char* folder;
   const char* platform;
+  std::array<const char*, 3> variants = {};
 };
 constexpr Machine kMachines[] = {
-    {62, true, "x86_64-linux-gnu", "x86_64"},    {3, false, "i386-linux-gnu", "i686"},
-    {183, true, "aarch64-linux-gnu", "aarch64"}, {21, true, "powerpc64le-linux-gnu", "power8"},
-    {40, false, "arm-linux-gnueabihf", "v7l"},   {243, true, "riscv64-linux-gnu", "riscv64"},
+    {62, true, "x86_64-linux-gnu", "x86_64", {"x86-64-v4", "x86-64-v3", "x86-64-v2"}},
+    {3, false, "i386-linux-gnu", "i686"},
+    {183, true, "aarch64-linux-gnu", "aarch64"},
+    {21, true, "powerpc64le-linux-gnu", "power8", {"power10", "power9"}},
+    {40, false, "arm-linux-gnueabihf", "v7l"},
+    {243, true, "riscv64-linux-gnu", "riscv64"},
 };
+constexpr const char* kVariantsFolder = "glibc-hwcaps";
 
 const Machine* find_machine(unsigned number, bool is64) {
   for (const Machine& machine : kMachines)
@@ -66,6 +71,7 @@ LoaderSearch::LoaderSearch(const LoaderFolders& folders, const LoadedFile& first
       cache_path_(folders.sysroot + folders.cache) {
   const Machine* machine = find_machine(machine_, is64_);
   if (machine != nullptr) platform_ = machine->platform;
+  if (machine != nullptr) variants_ = machine->variants;
   const std::string multiarch = machine == nullptr ? "" : std::string("lib/") + machine->folder;
   if (machine != nullptr && is_folder(sysroot_ + "/" + multiarch))
     lib_ = multiarch;  // a loader that Debian built
@@ -109,27 +115,44 @@ LoaderSearch::Answer LoaderSearch::find(const std::string& needed, const std::ve
 
 // Is this the file that the loader takes? One of another class or machine is passed over, and so is one that
 // cannot be opened; what is no ELF file, or is damaged, is taken, and the loader ends there.
-bool LoaderSearch::try_file(const std::string& path, Answer& answer) {
-  if (exhausted()) return false;
+std::optional<LoadedFile> LoaderSearch::take_file(const std::string& path) {
+  if (exhausted()) return std::nullopt;
   ++lookups_;
   auto source = FileSource::open(path);
   if (!source) {
     keep_tried(path);
-    return false;
+    return std::nullopt;
   }
   LoadedFile file{path, {}, folder_of(path), {}};
   auto dynamic = read_elf_dynamic(*source);
   if (!dynamic) {
-    answer.error = Error{path, dynamic.error().what, {}};
+    file.error = Error{path, dynamic.error().what, {}};
   } else if (*dynamic) {
     if ((*dynamic)->is64 != is64_ || (*dynamic)->machine != machine_) {
       keep_tried(path);
-      return false;
+      return std::nullopt;
     }
     file.dynamic = std::move(**dynamic);
   }
-  answer.file = std::move(file);
-  return true;
+  return file;
+}
+
+bool LoaderSearch::try_file(const std::string& path, Answer& answer) {
+  answer.file = take_file(path);
+  return answer.file.has_value();
+}
+
+void LoaderSearch::add_variant(const std::string& path, Answer& answer) {
+  if (auto file = take_file(path)) answer.variants.push_back(std::move(*file));
+}
+
+// `folder` ends in a slash.
+void LoaderSearch::add_variants(const std::string& folder, const std::string& name, Answer& answer) {
+  if (variants_[0] == nullptr) return;
+  const std::string all = folder + kVariantsFolder;
+  if (!is_folder(all)) return keep_tried(all);
+  for (const char* variant : variants_)
+    if (variant != nullptr) add_variant(all + "/" + variant + "/" + name, answer);
 }
 
 void LoaderSearch::keep_tried(const std::string& path) {
@@ -151,7 +174,9 @@ void LoaderSearch::note(const std::string& place, Answer& answer) {
 }
 
 bool LoaderSearch::try_folder(const std::string& folder, const std::string& name, Answer& answer) {
-  if (try_file(folder + (ends_with(folder, "/") ? "" : "/") + name, answer)) return true;
+  const std::string in = folder + (ends_with(folder, "/") ? "" : "/");
+  add_variants(in, name, answer);
+  if (try_file(in + name, answer)) return true;
   note(folder, answer);
   return false;
 }
@@ -191,7 +216,11 @@ bool LoaderSearch::try_cache(const std::string& name, bool no_default_folders, A
   if (const auto found = cache_->find(name); found != cache_->end())
     for (const std::string_view each : found->second) {
       const std::string path = sysroot_ + std::string(each);
-      if (!(no_default_folders && is_default(path)) && try_file(path, answer)) return true;
+      if (no_default_folders && is_default(path)) continue;
+      if (path.find("/" + std::string(kVariantsFolder) + "/") != std::string::npos)
+        add_variant(path, answer);
+      else if (try_file(path, answer))
+        return true;
     }
   note(cache_path_, answer);
   return false;

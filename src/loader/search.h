@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <optional>
 #include <set>
 #include <string>
@@ -17,6 +18,7 @@ struct LoadedFile {
   ElfDynamic dynamic;
   std::string origin;                // what $ORIGIN stands for in it
   std::optional<std::size_t> asker;  // that it was loaded for; nothing for the first
+  std::optional<Error> error = {};   // where it cannot be read as the loader reads it
 };
 
 // Where one needed library is: the search order of ld.so(8), and then that of the linker.
@@ -27,9 +29,9 @@ class LoaderSearch {
 
   struct Answer {
     std::optional<LoadedFile> file;
-    bool by_linker = false;  // the loader would not find it
+    std::vector<LoadedFile> variants;  // that the loader takes instead, each where the processor has more
+    bool by_linker = false;            // the loader would not find it
     std::vector<std::string> searched;
-    std::optional<Error> error;  // of a file that is there and cannot be read as the loader reads it
   };
   // More places were to be looked into than any program needs; nothing is found from then on.
   bool exhausted() const { return lookups_ >= kLookupsMost; }
@@ -46,7 +48,10 @@ class LoaderSearch {
   static constexpr std::size_t kLookupsMost = 100'000;
 
   void note(const std::string& place, Answer& answer);
+  std::optional<LoadedFile> take_file(const std::string& path);
   bool try_file(const std::string& path, Answer& answer);
+  void add_variant(const std::string& path, Answer& answer);
+  void add_variants(const std::string& folder, const std::string& name, Answer& answer);
   bool try_folder(const std::string& folder, const std::string& name, Answer& answer);
   bool try_folders(const std::vector<std::string>& folders, const std::string& name, Answer& answer);
   bool try_run_path(const std::string& list, const LoadedFile& file, const std::string& name, Answer& answer);
@@ -59,6 +64,7 @@ class LoaderSearch {
   bool is64_;
   unsigned machine_;
   std::string lib_, platform_;  // what $LIB and $PLATFORM stand for
+  std::array<const char*, 3> variants_ = {};
   std::vector<std::string> library_path_, defaults_, rpath_link_;
   std::string sysroot_, cache_path_;
   Bytes cache_bytes_;

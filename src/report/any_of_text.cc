@@ -8,6 +8,7 @@
 #include "coverage/fix.h"
 #include "host/host_file.h"
 #include "report/device_text.h"
+#include "report/failure_text.h"
 #include "report/names.h"
 
 namespace archguard {
@@ -70,10 +71,8 @@ Refusal refusal_of(const Verification& verification, const FileResult& file, std
   const auto known = std::find_if(result.failures.begin(), result.failures.end(),
                                   [](const Failure& failure) { return !failure.unknown; });
   const Failure& failure = known != result.failures.end() ? *known : result.failures.front();
-  refusal.code = failure.unknown || !failure.numbered ? 0 : failure.code;
-  refusal.text = failure.unknown     ? "unknown"
-                 : refusal.code == 0 ? "error"
-                                     : "error " + std::to_string(refusal.code);
+  refusal.code = failure.unknown ? 0 : error_number_of(failure);
+  refusal.text = kind_of(failure);
   const std::string& why = failure.found.empty() || failure.unknown ? failure.reason : failure.found;
   if (!why.empty()) refusal.text += ": " + why;
   if (!file.errors.empty()) refusal.text += "; not read whole";
@@ -83,6 +82,11 @@ Refusal refusal_of(const Verification& verification, const FileResult& file, std
       fixes.push_back(each.fix);
   refusal.fix = join(fixes, "; and ");
   return refusal;
+}
+
+// As it is typed where alternatives are asked for: to a shell, or in CMake.
+std::string option_with(const Verification& all, const std::string& glob) {
+  return all.one_build ? "ANY_OF \"" + glob + "\"" : "--any-of '" + glob + "'";
 }
 
 class GroupWriter {
@@ -105,11 +109,9 @@ class GroupWriter {
       for (std::size_t i = 0; i < group_.devices.size(); ++i)
         if (group_.devices[i].coverage != Coverage::covered) write_device(i);
       write_absent();
-    } else if (group_.places == 1 && group_.glob.find_first_of("*?[") == std::string::npos) {
-      line({style_.warning("archguard: warning: "),
-            "--any-of " + glob_ + " is one file, which has no alternative"});
-      detail("fix", "write the glob in quotes, so that the shell leaves it as it is: --any-of '" +
-                        suggest_any_of(all_) + "'");
+    } else if (const auto said = no_alternative(all_, group_)) {
+      line({style_.warning("archguard: warning: "), said->text()});
+      detail("fix", said->fix);
     }
     write_summary();
     if (group_.place + 1 == group_.places) write_apart();
@@ -126,11 +128,12 @@ class GroupWriter {
 
   void write_no_match() {
     line({style_.error("archguard: error: "),
-          "--any-of " + glob_ + ": matches no file with device code" +
+          option_with(all_, group_.glob) + ": matches no file with device code" +
               (group_.without_code == 0 ? "" : ", and " + std::to_string(group_.without_code) + " without")});
     const std::string glob = suggest_any_of(all_);
-    detail("fix", glob.empty() ? "leave it out: no file holds device code"
-                               : "write the end of a path, such as --any-of '" + glob + "'; * stops at /");
+    detail("fix", glob.empty()
+                      ? "leave it out: no file holds device code"
+                      : "write the end of a path, such as " + option_with(all_, glob) + "; * stops at /");
   }
 
   void write_device(std::size_t device) {
@@ -188,11 +191,9 @@ class GroupWriter {
 
   void write_absent() {
     if (group_.absent.empty()) return;
-    std::vector<std::string> absent;
-    for (const ExpectedImage& image : group_.absent) absent.push_back(to_string(image));
     line({style_.error("archguard: error: "),
           fmt::format("any of {}: none of {} holds {} in every fat binary, which was asked for", named_,
-                      count(), join(absent, ", "))});
+                      count(), to_string(group_.absent))});
     detail("fix", "in one of them, " + fix_for_absent(group_.absent, {}));
   }
 
@@ -240,16 +241,25 @@ std::string any_of_text(const Verification& verification, const AnyOf& group, co
   return GroupWriter(verification, group, style).write();
 }
 
-std::string pickable_text(const std::vector<Pickable>& images) {
+std::optional<Error> no_alternative(const Verification& verification, const AnyOf& group) {
+  if (group.files.size() != 1 || group.places != 1) return std::nullopt;
+  if (group.glob.find_first_of("*?[") != std::string::npos) return std::nullopt;
+  const char* what = verification.one_build
+                         ? "write a glob for the alternatives too: "
+                         : "write the glob in quotes, so that the shell leaves it as it is: ";
+  return Error{{},
+               option_with(verification, group.glob) + " is one file, which has no alternative",
+               what + option_with(verification, suggest_any_of(verification))};
+}
+
+std::string pickable_text(const Verification& verification, const std::vector<Pickable>& images) {
   constexpr std::size_t kShown = 3;
   std::string text;
   for (std::size_t i = 0; i < std::min(kShown, images.size()); ++i)
     text += fmt::format(
         "archguard: hint: the {} images '{}' cover every device together; where the program picks the one "
-        "for its "
-        "device, "
-        "add --any-of '{}'\n",
-        images[i].files, printable(images[i].glob), printable(images[i].glob));
+        "for its device, add {}\n",
+        images[i].files, printable(images[i].glob), printable(option_with(verification, images[i].glob)));
   if (images.size() > kShown)
     text += fmt::format("archguard: hint: so do {} more groups of images\n", images.size() - kShown);
   return text;

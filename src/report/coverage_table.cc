@@ -75,7 +75,7 @@ bool is_good(const CoverageCell& cell) {
   return cell.state != State::error && cell.state != State::unknown;
 }
 
-CoverageTable coverage_table(const Verification& verification) {
+CoverageTable coverage_table(const Verification& verification, TableRows rows) {
   CoverageTable table;
   table.titles = titles_of(verification.classes);
   std::map<std::string, std::size_t> known;  // by all letters
@@ -88,6 +88,7 @@ CoverageTable coverage_table(const Verification& verification) {
       cells.push_back(cell_of(verification, file, device));
       letters += letter_of(cells.back()) + " ";
     }
+    if (rows == TableRows::unfolded) letters = std::to_string(i);
     const auto [at, is_new] = known.try_emplace(std::move(letters), table.rows.size());
     if (is_new) table.rows.push_back({{}, std::move(cells)});
     table.rows[at->second].files.push_back(i);

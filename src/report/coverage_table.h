@@ -31,7 +31,8 @@ struct CoverageTable {
   std::vector<Row> rows;            // in the order of their first files
   std::vector<std::string> titles;  // of the classes: "9.0", "9.0@12.4" where that alone tells two apart
 };
-CoverageTable coverage_table(const Verification& verification);
+enum class TableRows { folded, unfolded };  // unfolded: one for each file
+CoverageTable coverage_table(const Verification& verification, TableRows rows = TableRows::folded);
 
 // What the letters that stand in the table mean, in one line.
 std::string legend_of(const CoverageTable& table);

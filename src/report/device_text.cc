@@ -43,6 +43,12 @@ std::uint64_t count_of_class(const Verification& verification, std::size_t devic
   return all;
 }
 
+Error unjudged_device(const Device& device, std::size_t more) {
+  return {describe(device) + (more == 0 ? "" : fmt::format(" and {} more", more)),
+          "a device without a compute capability cannot be judged",
+          "write its compute_cap (X.Y) into that line, or into its column excluded why it is left out"};
+}
+
 CoveredText covered_text(const Verification& verification, const std::vector<Coverage>& classes) {
   if (verification.devices.empty() && verification.excluded.empty()) return {};
   std::uint64_t covered = 0, all = count_of_excluded(verification);

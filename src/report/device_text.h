@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
 #include "coverage/verification.h"
 
 namespace archguard {
@@ -21,5 +22,8 @@ struct CoveredText {
 };
 // Of what covers these classes; empty where no device is known.
 CoveredText covered_text(const Verification& verification, const std::vector<Coverage>& classes);
+
+// Of a device without a compute capability, and so many more like it.
+Error unjudged_device(const Device& device, std::size_t more);
 
 }  // namespace archguard

@@ -3,18 +3,20 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
+#include <utility>
 
 namespace archguard {
 namespace {
 
 // Equal for failures that are said in the same words, but for their place. What a fix names of one file, such
-// as the kernel to waive, does not part them.
+// as the kernel to waive, or the target that made it, does not part them.
 using Likeness = std::tuple<int, bool, bool, FailureCause, std::string, std::string>;
 
-Likeness likeness_of(const Failure& failure) {
-  const bool names_kernels = !failure.mend.lacking.empty();
-  return {failure.code,  failure.numbered, failure.unknown,
-          failure.cause, failure.reason,   names_kernels ? failure.mend.lacking : failure.fix};
+Likeness likeness_of(const Failure& failure, const FixTarget& target) {
+  std::string fix = !failure.mend.lacking.empty() ? failure.mend.lacking : failure.fix;
+  if (!target.name.empty() && !failure.add.empty() && fix == fix_by_adding(failure.add, target))
+    fix = fix_by_adding(failure.add, FixTarget{});
+  return {failure.code, failure.numbered, failure.unknown, failure.cause, failure.reason, std::move(fix)};
 }
 
 // One cause on one class of devices.
@@ -34,7 +36,8 @@ std::vector<OnClass> by_class(const Verification& verification) {
     if (result.alternative) continue;
     for (std::size_t device = 0; device < result.devices.size(); ++device)
       for (const Failure& failure : result.devices[device].failures) {
-        const auto [at, is_new] = known.try_emplace({device, likeness_of(failure)}, found.size());
+        const auto [at, is_new] =
+            known.try_emplace({device, likeness_of(failure, result.target)}, found.size());
         if (is_new) found.push_back({device, &failure, {}, 0});
         OnClass& like = found[at->second];
         like.same_found &= like.failure->found == failure.found;

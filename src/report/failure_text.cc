@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <set>
 
 #include "base/text.h"
 #include "compat/driver.h"
@@ -92,6 +93,18 @@ std::string missing_text(const Failure& failure, const DeviceResult& result, std
                                                                             : "";
 }
 
+// That made the files; none where one of them is not known to have any.
+std::vector<FixTarget> targets_behind(const Verification& verification, const FailureGroup& group) {
+  std::vector<FixTarget> targets;
+  std::set<std::string> known;
+  for (const std::size_t file : group.files) {
+    const FixTarget& target = verification.files[file].target;
+    if (target.name.empty()) return {};
+    if (known.insert(target.name).second) targets.push_back(target);
+  }
+  return targets;
+}
+
 // The first of what is named, where there is more than a reader wants to see.
 constexpr std::size_t kFilesNamed = 3;
 constexpr std::size_t kClassesNamed = 12;
@@ -111,7 +124,7 @@ class Teller {
     const int number = error_number_of(failure_);
     const std::string devices = several ? count_of(group_.classes.size(), "kind of device", "kinds of device")
                                         : devices_of(all_, group_.classes.front().device);
-    text_.kind = failure_.unknown ? "unknown" : number == 0 ? "error" : "error " + std::to_string(number);
+    text_.kind = kind_of(failure_);
     text_.where = failure_.where.empty() ? name_of(file_) : failure_.where;
     const std::size_t more_files = group_.files.size() - 1;
     if (more_files != 0) text_.where += " and " + count_of(more_files, "more file", "more files");
@@ -179,15 +192,16 @@ class Teller {
   void add_fixes() {
     const std::vector<Addition> additions = additions_of(group_);
     if (group_.classes.size() > 1 && !additions.empty())
-      return add("fix", fix_by_adding(additions, words_.target));
+      return add("fix", fix_by_adding(additions, targets_behind(all_, group_)));
     std::vector<std::pair<std::string, std::vector<std::string>>> said;  // and the devices
     for (const auto& [device, failure] : group_.classes) {
-      const auto known = std::find_if(said.begin(), said.end(),
-                                      [&](const auto& each) { return each.first == failure->fix; });
+      const std::string fix = fix_in(all_, group_, *failure);
+      const auto known =
+          std::find_if(said.begin(), said.end(), [&](const auto& each) { return each.first == fix; });
       const std::string capability = to_string(*all_.classes[device].device.capability);
-      if (failure->fix.empty()) continue;
+      if (fix.empty()) continue;
       if (known == said.end())
-        said.push_back({failure->fix, {capability}});
+        said.push_back({fix, {capability}});
       else if (known->second.back() != capability)
         known->second.push_back(capability);
     }
@@ -207,8 +221,22 @@ class Teller {
 
 }  // namespace
 
+std::string fix_in(const Verification& verification, const FailureGroup& group, const Failure& failure) {
+  if (failure.add.empty() || group.files.size() == 1) return failure.fix;
+  const std::vector<FixTarget> targets = targets_behind(verification, group);
+  return targets.size() > 1 ? fix_by_adding(failure.add, targets) : failure.fix;
+}
+
 int error_number_of(const Failure& failure) {
   return failure.numbered ? failure.code : 0;
+}
+
+std::string kind_of_error(int number) {
+  return number == 0 ? "error" : "error " + std::to_string(number);
+}
+
+std::string kind_of(const Failure& failure) {
+  return failure.unknown ? "unknown" : kind_of_error(error_number_of(failure));
 }
 
 PartlyText partly_text(const DeviceResult& result, const std::string& device) {

@@ -8,13 +8,11 @@
 #include "base/text.h"
 #include "coverage/fix.h"
 #include "host/host_file.h"
-#include "image/demangle.h"
 #include "report/any_of_text.h"
 #include "report/device_text.h"
-#include "report/driver_notes.h"
-#include "report/embedded_text.h"
-#include "report/for_others_text.h"
+#include "report/expect_text.h"
 #include "report/names.h"
+#include "report/warnings.h"
 
 namespace archguard {
 namespace {
@@ -57,8 +55,7 @@ class Finder {
       for (const Error& error : all_.needed->errors) add(Level::unknown, "AG-library", error, {});
     add_vain();
     add_unjudged();
-    for (const auto& [text, fix] : notes_on_jetsons(all_))
-      add(Level::warning, "AG-warning", {{}, text, fix}, {});
+    for (const Warning& warning : warnings_of(all_)) add_warning(warning);
     add_last();
     std::stable_sort(found_.begin(), found_.end(), [](const Finding& a, const Finding& b) {
       return a.level != b.level ? a.level < b.level : is_of_cuda(a) > is_of_cuda(b);
@@ -83,12 +80,13 @@ class Finder {
   void add_group(const FailureGroup& group) {
     Finding finding{group.first().unknown ? Level::unknown : Level::error,
                     rule_of(group.first()),
-                    failure_text(all_, group, {options_.hint_scope, options_.target, options_.full}),
+                    failure_text(all_, group, {options_.hint_scope, options_.full}),
                     group.files,
                     {}};
     for (const auto& [device, failure] : group.classes) {
       finding.classes.push_back(device);
-      if (group.classes.size() > 1) finding.of_classes.push_back({failure->reason, failure->fix});
+      if (group.classes.size() > 1)
+        finding.of_classes.push_back({failure->reason, fix_in(all_, group, *failure)});
     }
     found_.push_back(std::move(finding));
   }
@@ -97,53 +95,16 @@ class Finder {
     const FileResult& file = all_.files[index];
     for (const Error& error : file.errors)
       add(errors_matter(all_, file) ? Level::unknown : Level::warning, "AG-unread", error, {index});
-    for (const Error& warning : file.warnings) add(Level::warning, "AG-warning", warning, {index});
     if (!file.alternative)
       for (const ExpectFailure& failure : file.expect.failures) {
-        std::vector<std::string> absent;
-        for (const ExpectedImage& image : failure.absent) absent.push_back(to_string(image));
-        const std::string asked = options_.target.name.empty() ? "which was asked for"
-                                                               : "which CUDA_ARCHITECTURES of target '" +
-                                                                     options_.target.name + "' asks for";
-        add(Level::error, "AG-expect",
-            {failure.where, fmt::format("lacks {}, {}", join(absent, ", "), asked),
-             fix_for_absent(failure.absent, options_.target.name)},
-            {index})
-            .text.details.insert(found_.back().text.details.begin(), {"found", failure.found});
+        auto& details = add(Level::error, "AG-expect", error_of(file, failure), {index}).text.details;
+        details.insert(details.begin(), {"found", failure.found});
       }
-    for (std::size_t i = 0; i < file.devices.size(); ++i)
-      if (is_to_be_told(all_, file, i)) add_warnings(index, i);
-    for (const auto& said : {for_others_text(all_, file), embedded_for_others_text(all_, file)})
-      if (said && said->warning) add(Level::warning, "AG-warning", {{}, said->text, said->fix}, {index});
   }
 
-  void warn(std::size_t file, std::size_t device, const std::string& what, const std::string& fix) {
-    add(Level::warning, "AG-warning", {name_of(all_.files[file]), what, fix}, {file}).classes = {device};
-  }
-
-  void add_warnings(std::size_t index, std::size_t device) {
-    const FileResult& file = all_.files[index];
-    const DeviceResult& result = file.devices[device];
-    const std::string devices = devices_of(all_, device);
-    if (result.partly && result.coverage == Coverage::covered) {
-      const PartlyText text = partly_text(result, devices);
-      warn(index, device, text.what, text.fix);
-    }
-    if (!result.kernels.hollow.empty())
-      warn(index, device,
-           fmt::format("{} on {}, while another image holds real code: {}",
-                       count_of(result.kernels.hollow.size(), "kernel does nothing", "kernels do nothing"),
-                       devices, name_list(result.kernels.hollow)),
-           result.hollow_fix);
-    const bool said = !result.failures.empty() && result.failures.front().code == kInsufficientDriver;
-    if (result.toolkit_ahead && !said)
-      warn(index, device,
-           fmt::format("the runtime of CUDA {} fails with error 35 on the driver of {}",
-                       to_string(*result.toolkit_ahead), devices),
-           result.runtime_fix);
-    const EmbeddedResult& embedded = result.embedded;
-    if (embedded.lacking() && !embedded.is_error && !embedded.comes_later)
-      warn(index, device, embedded_text(embedded, devices), fix_of_embedded(embedded));
+  void add_warning(const Warning& warning) {
+    found_.push_back(
+        {Level::warning, "AG-warning", text_of(warning, options_.columns), warning.files, warning.classes});
   }
 
   void add_alternatives(const AnyOf& group) {
@@ -168,10 +129,8 @@ class Finder {
       add_refusals(group, i, finding);
     }
     if (!group.absent.empty()) {
-      std::vector<std::string> absent;
-      for (const ExpectedImage& image : group.absent) absent.push_back(to_string(image));
       add(Level::error, "AG-any-of",
-          {where, "no file holds " + join(absent, ", ") + " in every fat binary, which was asked for",
+          {where, "no file holds " + to_string(group.absent) + " in every fat binary, which was asked for",
            "in one of them, " + fix_for_absent(group.absent, {})},
           group.files);
     }
@@ -192,30 +151,15 @@ class Finder {
       const auto& failures = file.devices[device].failures;
       if (failures.empty()) continue;
       const Failure& failure = failures.front();
-      const int number = error_number_of(failure);
-      finding.text.details.emplace_back(name_of(file),
-                                        (failure.unknown ? "unknown"
-                                         : number == 0   ? "error"
-                                                         : "error " + std::to_string(number)) +
-                                            ": " + (failure.found.empty() ? failure.reason : failure.found));
+      finding.text.details.emplace_back(
+          name_of(file), kind_of(failure) + ": " + (failure.found.empty() ? failure.reason : failure.found));
       if (fix == nullptr && !failure.fix.empty()) fix = &failure.fix;
     }
     if (fix != nullptr) finding.text.details.emplace_back("fix", "in one of them, " + *fix);
   }
 
   void add_vain() {
-    if (expects_of_data_alone(all_))
-      add(Level::error, "AG-expect",
-          {{},
-           "no fat binary is there to hold what was asked for; images held as data are not asked",
-           "leave --expect out, or verify the .ptx, .cubin or .fatbin files that the images are made of"},
-          {});
-    else if (expects_in_vain(all_))
-      add(Level::error, "AG-expect",
-          {{},
-           "every fat binary holds a or f images only, and none of what was asked for",
-           "remove -arch and -gencode flags that override CUDA_ARCHITECTURES"},
-          {});
+    if (const auto error = vain_expectation(all_)) add(Level::error, "AG-expect", *error, {});
   }
 
   void add_unjudged() {
@@ -228,11 +172,7 @@ class Finder {
         ++more;
     }
     if (first == all_.devices.size()) return;
-    add(Level::unknown, "AG-device",
-        {describe(all_.devices[first]) + (more == 0 ? "" : fmt::format(" and {} more", more)),
-         "a device without a compute capability cannot be judged",
-         "write its compute_cap (X.Y) into that line, or into its column excluded why it is left out"},
-        {});
+    add(Level::unknown, "AG-device", unjudged_device(all_.devices[first], more), {});
   }
 
   // What no finding tells, the answer does.

@@ -15,7 +15,7 @@ struct Finding {
   // `error` makes the answer "not covered", `unknown` "unknown", `warning` nothing.
   enum class Level { error, unknown, warning };
   Level level = Level::error;
-  std::string rule;  // "AG209", of CUDA's number; else one of finding_rules()
+  std::string rule;  // "AG209", of CUDA's number; else a word: "AG-unread". rules_of() has the names
   FailureText text;
   std::vector<std::size_t> files;    // indices, ascending; empty: of all, or of none
   std::vector<std::size_t> classes;  // of devices; likewise
@@ -37,13 +37,12 @@ struct FindingRule {
 // Those of the findings, each once, in order.
 std::vector<FindingRule> rules_of(const std::vector<Finding>& findings);
 
-// "209 cudaErrorNoKernelImageForDevice…" is what others say; here: "error 209: libfoo.so and 3 more files:
-// …".
+// "error 209: libfoo.so(.nv_fatbin+0x0) and 3 more files: kernel 'k(int*)' cannot run on H100 (9.0)".
 std::string headline_of(const Finding& finding);
 // "found: sm_80 cubin, no PTX", a line each.
 std::string details_of(const Finding& finding);
 
-// The answer in one line: "not covered: 3 of 50 files, 10 of 40 devices".
+// The answer in one line: "not covered: 1 of 3 files covered on all of 5 devices".
 std::string verdict_line(const Verification& verification);
 
 }  // namespace archguard

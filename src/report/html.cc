@@ -1,13 +1,18 @@
 #include "report/html.h"
 
+#include <algorithm>
 #include <map>
+#include <vector>
 
 #include "base/json.h"
 #include "base/printable.h"
+#include "base/text.h"
 #include "host/host_file.h"
+#include "image/demangle.h"
 #include "report/coverage_table.h"
 #include "report/device_text.h"
 #include "report/findings.h"
+#include "report/kernel_costs_text.h"
 #include "report/names.h"
 #include "report/tables.h"
 
@@ -93,6 +98,7 @@ class PageData {
     write_rows();
     write_facts();
     write_findings();
+    write_sizes_of_all();
     json_.end();
   }
 
@@ -128,8 +134,8 @@ class PageData {
     for (const ExcludedDevice& each : all_.excluded)
       add(each.name + " (" + to_string(each.capability) + "): " + each.reason);
     for (std::size_t i = 0; i < all_.devices.size() && written < kMost; ++i)
-      if (is_excluded(all_.devices.kind(i)))
-        add(describe(all_.devices[i]) + ": " + std::string(all_.devices[i].excluded));
+      if (!is_wanted(all_.devices.kind(i)))
+        add(describe(all_.devices[i]) + ": " + why_left_out(all_.devices[i]));
     json_.end();
   }
 
@@ -219,6 +225,55 @@ class PageData {
     json_.end();
   }
 
+  void write_bytes(const ArchSize& size) {
+    json_.number("stored", size.stored);
+    json_.number("inflated", size.uncompressed);
+    text("text", human_size(size.stored) +
+                     (size.stored == size.uncompressed ? "" : ", inflated " + human_size(size.uncompressed)));
+    text("images", count_of(size.images, "image"));
+  }
+
+  // Bars: what the images of each arch weigh, and the largest kernels of a file.
+  void write_sizes_of_all() {
+    ArchSizes archs;
+    ArchSize total;
+    std::vector<std::pair<const CodeSizes::OfKernel*, std::size_t>> largest;
+    for (std::size_t i = 0; i < all_.files.size(); ++i) {
+      for (const auto& [kind, arch, size] : all_.files[i].sizes.archs) {
+        archs[{kind, arch}].add(size);
+        total.add(size);
+      }
+      for (const CodeSizes::OfKernel& kernel : all_.files[i].sizes.largest) largest.push_back({&kernel, i});
+    }
+    const std::size_t shown = std::min(kLargestKept, largest.size());
+    std::partial_sort(largest.begin(), largest.begin() + static_cast<std::ptrdiff_t>(shown), largest.end(),
+                      [](const auto& a, const auto& b) {
+                        return is_larger(*a.first, *b.first) ||
+                               (!is_larger(*b.first, *a.first) && a.second < b.second);
+                      });
+    largest.resize(shown);
+    json_.begin_object("sizes");
+    write_bytes(total);
+    json_.begin_list("archs", JsonLayout::packed_lines);
+    for (const auto& [image, size] : archs) {
+      json_.begin_object(JsonLayout::packed);
+      text("title", image_name(image.first, image.second));
+      write_bytes(size);
+      json_.end();
+    }
+    json_.end();
+    json_.begin_list("kernels", JsonLayout::packed_lines);
+    for (const auto& [kernel, file] : largest) {
+      json_.begin_object(JsonLayout::packed);
+      text("title", demangle(kernel->name));
+      json_.number("file", file);
+      write_bytes(kernel->size);
+      json_.end();
+    }
+    json_.end();
+    json_.end();
+  }
+
   const Verification& all_;
   const ReportOptions& options_;
   JsonWriter json_;
@@ -280,7 +335,13 @@ void HtmlReport::write_to(TextSink& sink) const {
       "<details><summary>devices</summary><ul id=\"devices\"></ul></details>\n</section>\n"
       "<section id=\"left_out\" hidden><h2>Left out</h2><ul id=\"left\"></ul></section>\n"
       "<section id=\"found\" hidden><h2>Messages, the gravest first</h2><div id=\"findings\"></div>"
-      "<button id=\"more\" type=\"button\" hidden>more</button></section>\n</main>\n"
+      "<button id=\"more\" type=\"button\" hidden>more</button></section>\n"
+      "<section id=\"weight\" hidden><h2>What the device code weighs</h2><p id=\"total\"></p>\n"
+      "<div class=\"key\"><div><span class=\"mark stored\"></span> in the file</div>"
+      "<div><span class=\"mark inflated\"></span> inflated</div></div>\n"
+      "<h3>By architecture</h3><ul class=\"bars\" id=\"archs\"></ul>\n"
+      "<div id=\"kernels_part\"><h3>The largest kernels</h3><div class=\"bars\" id=\"kernels\"></div></div>\n"
+      "</section>\n</main>\n"
       "<dialog id=\"panel\" aria-label=\"what a cell is about\"><button class=\"close\" id=\"close\" "
       "type=\"button\">close</button><div id=\"content\"></div></dialog>\n");
   if (!options_.version.empty())

@@ -1,6 +1,4 @@
-// Style and script of the page. No text of others goes through innerHTML: names are textContent alone.
-// Neither holds double quotes, which would end a string for who reads this file as C++ without knowing raw
-// ones.
+// Style and script of the page. Names are text of others: they become textContent, and nothing is innerHTML.
 #include "report/html.h"
 
 namespace archguard {
@@ -12,6 +10,7 @@ const std::string_view kHtmlStyle = R"css(
   --sass-back: #d5f0dc; --sass-text: #0b4a1e; --ptx-back: #dbe9ff; --ptx-text: #0b3d8a;
   --bad-back: #ffd8d4; --bad-text: #8b0c0c; --warn-back: #ffedb8; --warn-text: #5c4000;
   --unknown-back: #e3e0ec; --unknown-text: #3c3550; --other-back: #eceff3; --other-text: #3a424c;
+  --stored-bar: #2463b8; --inflated-bar: #7a8796;
 }
 @media (prefers-color-scheme: dark) {
   :root {
@@ -19,6 +18,7 @@ const std::string_view kHtmlStyle = R"css(
     --sass-back: #12391f; --sass-text: #b5f0c5; --ptx-back: #12305c; --ptx-text: #c6dcff;
     --bad-back: #5a1513; --bad-text: #ffd4d0; --warn-back: #4a3700; --warn-text: #ffe59a;
     --unknown-back: #35304a; --unknown-text: #e0daf5; --other-back: #262c35; --other-text: #cfd6df;
+    --stored-bar: #6ea8ff; --inflated-bar: #66717f;
   }
 }
 * { box-sizing: border-box; }
@@ -26,6 +26,7 @@ body { margin: 0 auto; padding: 1rem; max-width: 100rem; background: var(--page)
   font: 16px/1.45 system-ui, sans-serif; }
 h1 { font-size: 1.4rem; margin: 0 0 .25rem; }
 h2 { font-size: 1.1rem; margin: 1.5rem 0 .5rem; }
+h3 { font-size: 1rem; margin: 1rem 0 .3rem; }
 code, .name, dd { font-family: ui-monospace, monospace; font-size: .9em; overflow-wrap: anywhere; }
 .soft { color: var(--soft); }
 .badge, td, .key span { border-radius: .2rem; }
@@ -67,7 +68,24 @@ dd { margin: 0; }
 summary { cursor: pointer; overflow-wrap: anywhere; padding: .15rem 0; }
 details, .finding { border-top: 1px solid var(--line); padding: .3rem 0; }
 ul { margin: .3rem 0; padding-left: 1.2rem; }
+.bars { list-style: none; padding: 0; margin: 0; max-width: 64rem; font-size: .95rem; }
+.weighed { display: grid; grid-template-columns: 14rem 1fr 22rem; gap: 0 .75rem;
+  align-items: center; padding: .15rem 0; }
+.weighed .name { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+.bars summary { list-style: none; grid-template-columns: 1fr 22rem; }
+.bars summary .name { grid-column: 1 / -1; }
+.bars summary .name::before { content: '\25b8  '; }
+.bars summary:focus-visible { outline-offset: 1px; }
+.bars [open] .name::before { content: '\25be  '; }
+.bars summary::-webkit-details-marker { display: none; }
+.bar { display: block; height: .8rem; position: relative; }
+.bar i { position: absolute; left: 0; height: 100%; min-width: 1px; border-radius: .15rem; }
+.stored { background: var(--stored-bar); }
+.inflated { background: var(--inflated-bar); }
+.bar .stored { top: .15rem; height: .5rem; }
+.key .mark { display: inline-block; width: 1.5rem; height: .6rem; }
 @media (max-width: 40rem) {
+  .weighed, .bars summary { grid-template-columns: 1fr; padding: .3rem 0; }
   body { padding: .5rem; }
   tbody th { max-width: 45vw; min-width: 0; font-size: .8rem; }
   dl { grid-template-columns: 1fr; }
@@ -261,6 +279,33 @@ const std::string_view kHtmlScript = R"js(
   find('more').addEventListener('click', tell);
   find('found').hidden = !data.findings.length;
   tell();
+
+  // Bars, as wide as what they show of the largest one.
+  function weigh(node, each, most) {
+    node.classList.add('weighed');
+    const bar = make('span', 'bar');
+    bar.setAttribute('aria-hidden', 'true');
+    for (const part of ['inflated', 'stored']) {
+      const line = make('i', part);
+      line.style.width = 100 * each[part] / Math.max(1, most) + '%';
+      bar.append(line);
+    }
+    node.append(make('span', 'name', each.title), bar, make('span', '', each.text));
+    return node;
+  }
+  const mostOf = (list) => list.reduce((most, each) => Math.max(most, each.stored, each.inflated), 0);
+  const {archs, kernels} = data.sizes;
+  for (const each of archs) find('archs').append(weigh(make('li'), {...each, text: each.text + ', ' + each.images}, mostOf(archs)));
+  for (const each of kernels) {
+    const box = make('details'), list = make('dl');
+    for (const [label, text] of [['kernel', each.title], ['file', data.files[each.file]], ['size', each.text + ', in ' + each.images]])
+      list.append(make('dt', '', label), make('dd', '', text));
+    box.append(weigh(make('summary'), each, mostOf(kernels)), list);
+    find('kernels').append(box);
+  }
+  find('total').textContent = data.sizes.images + ': ' + data.sizes.text;
+  find('weight').hidden = !archs.length;
+  find('kernels_part').hidden = !kernels.length;
   let timer = 0;
   find('search').addEventListener('input', () => { clearTimeout(timer); timer = setTimeout(look, 80); });
   find('failing').addEventListener('change', look);

@@ -1,9 +1,8 @@
 #include "base/json.h"
 #include "coverage/toolkit_symbols.h"
-#include "report/arch_sizes.h"
 #include "report/error_json.h"
 #include "report/inspect.h"
-#include "report/kernel_costs.h"
+#include "report/kernel_costs_text.h"
 #include "report/names.h"
 
 namespace archguard {

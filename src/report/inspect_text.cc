@@ -10,9 +10,8 @@
 #include "coverage/toolkit_symbols.h"
 #include "host/host_file.h"
 #include "image/demangle.h"
-#include "report/arch_sizes.h"
 #include "report/inspect.h"
-#include "report/kernel_costs.h"
+#include "report/kernel_costs_text.h"
 #include "report/names.h"
 
 namespace archguard {
@@ -160,8 +159,10 @@ class TextWriter final : public InspectWriter {
       for (const Kernel& kernel : image.code->kernels) {
         KernelRow& row = rows_[kernel.name];
         row.code_size += kernel.code_size;
-        const bool hollow = kernel.state == KernelState::empty || kernel.state == KernelState::trap;
-        add_once(hollow ? row.hollow : kernel.state == KernelState::real ? row.real : row.unknown, name);
+        add_once(is_hollow(kernel.state)             ? row.hollow
+                 : kernel.state == KernelState::real ? row.real
+                                                     : row.unknown,
+                 name);
       }
     }
   }

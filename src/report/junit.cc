@@ -8,6 +8,7 @@
 #include "report/any_of_text.h"
 #include "report/coverage_table.h"
 #include "report/device_text.h"
+#include "report/failure_text.h"
 #include "report/findings.h"
 #include "report/names.h"
 
@@ -24,11 +25,7 @@ struct TestCase {
 };
 
 std::string words_of(const Failure& failure) {
-  const int number = error_number_of(failure);
-  const std::string kind = failure.unknown ? "unknown"
-                           : number == 0   ? "error"
-                                           : "error " + std::to_string(number);
-  return kind + ": " + failure.reason;
+  return kind_of(failure) + ": " + failure.reason;
 }
 
 TestCase case_of(const Verification& verification, const FileResult& file, std::size_t device) {
@@ -90,9 +87,9 @@ void each_case(const Verification& verification, const std::vector<Finding>& fin
           excluded.reason,
           {}});
   for (std::size_t i = 0; i < verification.devices.size(); ++i) {
-    if (!is_excluded(verification.devices.kind(i))) continue;
+    if (is_wanted(verification.devices.kind(i))) continue;
     const Device device = verification.devices[i];
-    take({"fleet", describe(device), CaseEnd::skipped, {}, device.excluded, {}});
+    take({"fleet", describe(device), CaseEnd::skipped, {}, why_left_out(device), {}});
   }
 }
 

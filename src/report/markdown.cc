@@ -60,7 +60,7 @@ class MarkdownWriter {
   }
 
   void write_files() {
-    const CoverageTable table = coverage_table(all_);
+    const CoverageTable table = coverage_table(all_, options_.full ? TableRows::unfolded : TableRows::folded);
     if (table.rows.empty() || table.titles.empty()) return;
     std::string head = "\n| file |", line = "|---|";
     for (const std::string& title : table.titles) {

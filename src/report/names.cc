@@ -45,6 +45,8 @@ std::string_view name_of(KernelState state) {
       return "empty";
     case KernelState::trap:
       return "trap";
+    case KernelState::prints:
+      return "prints";
     case KernelState::unknown:
       break;
   }
@@ -199,6 +201,10 @@ std::string passed_over_text(const PassedOver& passed_over) {
         "\n  fix: " + std::string(kind.fix) + "\n";
   }
   return text;
+}
+
+std::string no_binary_text(const std::vector<std::string>& looked_in) {
+  return "no binary in " + join(looked_in, ", ");
 }
 
 std::string_view file_name(std::string_view path) {

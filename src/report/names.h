@@ -13,7 +13,7 @@ namespace archguard {
 // The spellings of the JSON documents, which the text shares where it can.
 std::string_view name_of(EntryKind kind);           // sass ptx ltoir reloc-ptx other
 std::string_view name_of(Compression compression);  // none lz4 zstd
-std::string_view name_of(KernelState state);        // real empty trap unknown
+std::string_view name_of(KernelState state);        // real empty trap prints unknown
 std::string_view name_of(VariableSpace space);      // device constant managed reference
 std::string_view name_of(Coverage coverage);        // covered not-covered unknown
 std::string_view name_of(Outcome outcome);          // the same and no-device-code
@@ -36,6 +36,9 @@ std::string runtime_code_text(const std::vector<std::string>& functions);
 
 // "passed over unread: 4 archives or compressed files (…)": of a folder; not empty.
 std::string passed_over_text(const PassedOver& passed_over);
+
+// "no binary in build, list.txt": what to say where none of the files in them was visited.
+std::string no_binary_text(const std::vector<std::string>& looked_in);
 
 // The last part of a path.
 std::string_view file_name(std::string_view path);

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "base/text_source.h"
-#include "coverage/fix_target.h"
 #include "coverage/verification.h"
 #include "report/style.h"
 
@@ -13,13 +12,11 @@ namespace archguard {
 // What a report says, beside what was found; a format takes what it has a use for.
 struct ReportOptions {
   Style style;
-  bool brief = false;          // only what fails, what is warned of, and one line a file
-  FixTarget target;            // CMake target, named by fixes and where an expectation fails
-  bool full = false;           // name every file and device of a failure; else the first few
-  std::size_t columns = 0;     // names are cut so that they leave room in a line of that width; 0: never
-  bool hint_scope = false;     // name --scope library where some fat binaries fit and others do not
-  std::string no_binary = {};  // said where there was no file to judge
-  std::string version = {};    // of the program
+  bool brief = false;        // only what fails, what is warned of, and one line a file
+  bool full = false;         // name every file and device of a failure; else the first few
+  std::size_t columns = 0;   // names are cut so that they leave room in a line of that width; 0: never
+  bool hint_scope = false;   // name --scope library where some fat binaries fit and others do not
+  std::string version = {};  // of the program
   // What other runs join, beside what a document tells: once, and of each file. Empty: nothing.
   std::string record = {};
   std::string (*record_of_file)(const FileResult&) = nullptr;

@@ -7,8 +7,8 @@
 #include "coverage/any_of.h"
 #include "host/host_file.h"
 #include "report/any_of_text.h"
-#include "report/coverage_table.h"
 #include "report/device_text.h"
+#include "report/failure_text.h"
 #include "report/names.h"
 
 namespace archguard {
@@ -21,7 +21,7 @@ std::string cell_word(const CoverageCell& cell) {
     case CoverageCell::State::partly:
       return "partly";
     case CoverageCell::State::error:
-      return cell.error != 0 ? "error " + std::to_string(cell.error) : "error";
+      return kind_of_error(cell.error);
     case CoverageCell::State::unknown:
       return "unknown";
     default:
@@ -90,8 +90,8 @@ std::string counts_text(const DeviceResult& result) {
   if (result.needs_driver && !result.toolkit_ahead && result.coverage == Coverage::covered)
     text += "; needs a driver that offers CUDA " + to_string(*result.needs_driver);
   if (result.toolkit_ahead && result.coverage == Coverage::covered)
-    text += fmt::format("; error 35 {} the runtime of CUDA {}", result.runtime_elsewhere ? "under" : "from",
-                        to_string(*result.toolkit_ahead));
+    text += fmt::format("; {} {} the runtime of CUDA {}", kind_of_error(kInsufficientDriver),
+                        result.runtime_elsewhere ? "under" : "from", to_string(*result.toolkit_ahead));
   return text;
 }
 
@@ -112,8 +112,9 @@ std::string table_of_devices(const Verification& verification, const FileResult&
   return out;
 }
 
-std::string table_of_files(const Verification& verification, Style style, std::size_t columns) {
-  const CoverageTable table = coverage_table(verification);
+std::string table_of_files(const Verification& verification, Style style, std::size_t columns,
+                           TableRows rows) {
+  const CoverageTable table = coverage_table(verification, rows);
   if (table.rows.empty()) return {};
   std::size_t cells = 2;
   for (const std::string& title : table.titles) cells += 2 + std::max<std::size_t>(6, title.size());

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "coverage/verification.h"
+#include "report/coverage_table.h"
 #include "report/style.h"
 
 namespace archguard {
@@ -15,6 +16,7 @@ std::string table_of_devices(const Verification& verification, const FileResult&
 
 // What all files get (coverage_table.h), with what its letters mean; empty where none holds device code.
 // `columns`: the names are cut to fit that width, where it is not 0.
-std::string table_of_files(const Verification& verification, Style style, std::size_t columns);
+std::string table_of_files(const Verification& verification, Style style, std::size_t columns,
+                           TableRows rows);
 
 }  // namespace archguard

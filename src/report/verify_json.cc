@@ -4,6 +4,7 @@
 #include "device/device_json.h"
 #include "installed/package.h"
 #include "report/error_json.h"
+#include "report/kernel_costs_text.h"
 #include "report/names.h"
 
 namespace archguard {
@@ -193,6 +194,20 @@ class VerifyJsonWriter {
     json_.text("fix", result.fix);
   }
 
+  void members(const CodeSizes::OfKernel& kernel) {
+    json_.text("name", kernel.name);
+    json_.number("images", kernel.size.images);
+    json_.number("size", kernel.size.stored);
+    json_.number("uncompressed_size", kernel.size.uncompressed);
+  }
+
+  void write_sizes_of(const CodeSizes& sizes) {
+    ArchSizes archs;
+    for (const auto& [kind, arch, size] : sizes.archs) archs[{kind, arch}] = size;
+    write_sizes(archs, json_);
+    list("largest_kernels", sizes.largest);
+  }
+
   void members(const ExpectFailure& failure) {
     members(failure.place);
     json_.texts("absent", names_of(failure.absent));
@@ -271,6 +286,7 @@ class VerifyJsonWriter {
     std::vector<std::string> warnings;
     for (const Error& warning : file.warnings) warnings.push_back(warning.text());
     json_.texts("warnings", warnings);
+    if (!file.sizes.archs.empty()) write_sizes_of(file.sizes);
     if (file.optix != 0) json_.number("optix", file.optix);
     if (all_.needed) {
       json_.text_or_null("needed_by", file.needed_by);

@@ -7,22 +7,19 @@
 
 #include "base/printable.h"
 #include "base/text.h"
-#include "compat/rules.h"
-#include "compat/toolkit.h"
 #include "coverage/fix.h"
 #include "coverage/pickable.h"
 #include "host/host_file.h"
-#include "image/demangle.h"
 #include "report/any_of_text.h"
 #include "report/device_text.h"
-#include "report/driver_notes.h"
-#include "report/embedded_text.h"
+#include "report/expect_text.h"
 #include "report/failure_text.h"
 #include "report/for_others_text.h"
 #include "report/left_out.h"
 #include "report/names.h"
 #include "report/package_sums.h"
 #include "report/tables.h"
+#include "report/warnings.h"
 
 namespace archguard {
 namespace {
@@ -60,46 +57,20 @@ class Writer {
     if (without_kernels != 0) line(count_of(without_kernels, "file") + " without kernels");
     if (!all_.passed_over.empty()) out_ += passed_over_text(all_.passed_over);
     for (const AnyOf& group : all_.any_of) out_ += any_of_text(all_, group, options_.style);
-    if (tabled_) out_ += table_of_files(all_, options_.style, options_.columns);
-    out_ += pickable_text(pickable_images(all_));
+    if (tabled_)
+      out_ += table_of_files(all_, options_.style, options_.columns,
+                             options_.full ? TableRows::unfolded : TableRows::folded);
+    out_ += pickable_text(all_, pickable_images(all_));
     if (libraries != 0 && !options_.brief)
       line(count_of(libraries, "needed library", "needed libraries") + " without device code");
     if (all_.needed)
-      for (const Error& error : all_.needed->errors) {
-        line({options_.style.error("archguard: error: "), error.text()});
-        detail("fix", error.fix);
-      }
-    if (expects_of_data_alone(all_)) {
-      line({options_.style.error("archguard: error: "),
-            "no fat binary is there to hold what was asked for; images held as data are not asked"});
-      detail("fix",
-             "leave --expect out, or verify the .ptx, .cubin or .fatbin files that the images are made of");
-    } else if (expects_in_vain(all_)) {
-      line({options_.style.error("archguard: error: "),
-            "every fat binary holds a or f images only, and none of what was asked for"});
-      detail("fix", "remove -arch and -gencode flags that override CUDA_ARCHITECTURES");
-    }
-    for (const auto& [waiver, kernel_read] : all_.unused_waivers)
-      warn(fmt::format("{}: the waiver for '{}' on {} {}", waiver.origin, waiver.kernel, waiver.compute_cap,
-                       kernel_read ? "was not needed" : "matches no kernel that was read"),
-           kernel_read ? "delete the line"
-                       : "look at the spelling; archguard inspect --kernels shows the names");
-    for (std::size_t i = 0; i < all_.devices.size(); ++i) {
-      if (!is_unjudged(all_.devices.kind(i))) continue;
-      line({options_.style.error("archguard: unknown: "),
-            fmt::format("{}: a device without a compute capability cannot be judged",
-                        describe(all_.devices[i]))});
-      detail("fix",
-             "write its compute_cap (X.Y) into that line, or into its column excluded why it is left out");
-    }
+      for (const Error& error : all_.needed->errors) fail("archguard: error: ", error);
+    if (const auto error = vain_expectation(all_)) fail("archguard: error: ", *error);
+    for (std::size_t i = 0; i < all_.devices.size(); ++i)
+      if (is_unjudged(all_.devices.kind(i)))
+        fail("archguard: unknown: ", unjudged_device(all_.devices[i], 0));
     out_ += left_out_text(all_.devices);
-    for (const auto& [text, fix] : notes_on_jetsons(all_)) warn(text, fix);
-    for (std::size_t i = 0; i < all_.classes.size(); ++i)
-      if (is_beyond_table(*all_.classes[i].device.capability))
-        warn(
-            fmt::format("{}: no toolkit up to CUDA {} knows such a device; it is judged by the general rules",
-                        devices_of(i), to_string(newest_known_toolkit().version)),
-            {});
+    for (const Warning& warning : warnings_of_run(all_)) warn(warning);
     if (!options_.brief) {
       for (const Error& error : all_.owner_errors) line("archguard: note: " + error.text());
       out_ += package_sums(all_, options_.style, options_.full);
@@ -134,9 +105,15 @@ class Writer {
   void detail(std::string_view label, const std::string& text) {
     if (!text.empty()) line(fmt::format("  {}: {}", label, text));
   }
-  void warn(const std::string& text, const std::string& fix) {
-    line({options_.style.warning("archguard: warning: "), text});
-    detail("fix", fix);
+  void fail(const char* kind, const Error& error) {
+    line({options_.style.error(kind), error.text()});
+    detail("fix", error.fix);
+  }
+  void warn(const Warning& warning, const std::vector<std::string>& also = {}) {
+    const FailureText text = text_of(warning, options_.columns);
+    line({options_.style.warning("archguard: warning: "), Error{text.where, text.what, {}}.text()});
+    detail("also", join(also, ", "));
+    for (const auto& [label, words] : text.details) detail(label, words);
   }
 
   // In a folder, a list or a zip file.
@@ -160,69 +137,42 @@ class Writer {
     if (file.errors.size() > kVerifyErrorsShown)
       line(fmt::format("archguard: {} more errors in {}; --format json has them all",
                        file.errors.size() - kVerifyErrorsShown, name_of(file)));
-    for (const Error& warning : file.warnings) warn(warning.text(), warning.fix);
+    for (const Warning& warning : warnings_of_bytes(all_, index)) warn(warning);
     const bool alone = !file.alternative;
     if (const auto groups = groups_of_.find(index); groups != groups_of_.end())
       for (const FailureGroup* group : groups->second) write_failures(*group);
     if (alone) write_expectation(file);
     for (std::size_t i = 0; i < file.devices.size(); ++i)
-      if (is_to_be_told(all_, file, i)) write_warnings(file, i);
-    write_for_others(file);
+      if (is_to_be_told(all_, file, i)) write_warnings(file, index, i);
+    write_for_others(file, index);
     if (!options_.brief && !tabled_) out_ += table_of_devices(all_, file, options_.style);
     write_summary(file);
   }
 
   void write_failures(const FailureGroup& group) {
     const FailureText text =
-        failure_text(all_, group, {options_.hint_scope, options_.target, options_.full, options_.columns});
+        failure_text(all_, group, {options_.hint_scope, options_.full, options_.columns});
     line({options_.style.error("archguard: " + text.kind + ": "), text.where + ": " + text.what});
     for (const auto& [label, words] : text.details) detail(label, words);
   }
 
-  // Nothing that a device gets of a library works: said with the error.
-  static bool is_idle(const DeviceResult& result) {
-    return std::any_of(result.failures.begin(), result.failures.end(), [](const Failure& failure) {
-      return failure.cause == FailureCause::partly && failure.code != 0;
-    });
-  }
-  static bool is_partly(const DeviceResult& result) {
-    return result.partly && result.coverage == Coverage::covered;
-  }
-
-  void write_partly(const FileResult& file, std::size_t index) {
-    const DeviceResult& result = file.devices[index];
-    if (!is_partly(result)) return;
-    const PartlyText text = partly_text(result, devices_of(index));
-    warn(name_of(file) + ": " + text.what, text.fix);
-  }
-
-  void write_warnings(const FileResult& file, std::size_t index) {
-    const DeviceResult& result = file.devices[index];
+  void write_warnings(const FileResult& file, std::size_t index, std::size_t device) {
+    const DeviceResult& result = file.devices[device];
     if (result.fatbins.linked_at_load != 0)
       line(
           fmt::format("archguard: note: {}: the driver links -rdc code again when it is loaded on {}: "
                       "documented by NVIDIA, not recorded on a GPU",
-                      name_of(file), devices_of(index)));
-    write_partly(file, index);
-    if (!result.kernels.hollow.empty() && !is_idle(result))
-      warn(fmt::format("{}: {} on {}, while another image holds real code: {}", name_of(file),
-                       count_of(result.kernels.hollow.size(), "kernel does nothing", "kernels do nothing"),
-                       devices_of(index), name_list(result.kernels.hollow, options_.columns / 2)),
-           file.library ? "--hollow off, if the library chooses other kernels for this device"
-                        : result.hollow_fix);
-    if (!result.variables.unnamed.empty())
-      warn(fmt::format(
-               "{}: {} in the {} image that {} takes, and no host code that nvcc compiled names {}: {}",
-               name_of(file),
-               count_of(result.variables.unnamed.size(), "variable is missing", "variables are missing"),
-               result.variables.unnamed_in, devices_of(index),
-               result.variables.unnamed.size() == 1 ? "it" : "them",
-               name_list(result.variables.unnamed, options_.columns / 2)),
-           {});
-    const bool said = !result.failures.empty() && result.failures.front().code == kInsufficientDriver;
-    if (result.toolkit_ahead && !said) write_old_driver(file, index);
-    write_embedded(file, index);
-    if (result.other_order && !options_.brief) write_other_order(*result.other_order, index);
+                      name_of(file), devices_of(device)));
+    for (const Warning& warning : warnings_of_device(all_, index, device)) {
+      if (warning.kind != Warning::Kind::runtime) {
+        warn(warning);
+      } else if (const auto files = files_of_runtime(file, device); files.front() == &file) {
+        std::vector<std::string> others;
+        for (std::size_t i = 1; i < files.size(); ++i) others.push_back(name_of(*files[i]));
+        warn(warning, others);
+      }
+    }
+    if (result.other_order && !options_.brief) write_other_order(*result.other_order, device);
   }
 
   void write_other_order(const OtherOrder& other, std::size_t index) {
@@ -233,74 +183,46 @@ class Writer {
                       to_string(arch_of(*all_.classes[index].device.capability)) + "-real");
   }
 
-  void write_for_others(const FileResult& file) {
-    for (const auto& said : {for_others_text(all_, file), embedded_for_others_text(all_, file)})
-      if (said && (!options_.brief || said->warning)) write_for_others(*said);
-  }
-
-  void write_for_others(const ForOthersText& said) {
-    if (said.warning) return warn(said.text, said.fix);
-    line("archguard: note: " + said.text);
-    detail("fix", said.fix);
-  }
-
-  void write_embedded(const FileResult& file, std::size_t index) {
-    const EmbeddedResult& embedded = file.devices[index].embedded;
-    if (!embedded.lacking() || embedded.is_error || embedded.comes_later) return;
-    warn(name_of(file) + ": " + embedded_text(embedded, devices_of(index)), {});
-    detail("cause", embedded.reason);
-    if (embedded.without.size() > 1) detail("missing", name_list(embedded.without, options_.columns / 2));
-    detail("fix", fix_of_embedded(embedded));
-  }
-
-  // Once for all files of that toolkit: a program and its libraries fail together.
-  void write_old_driver(const FileResult& file, std::size_t index) {
-    const auto toolkit = file.devices[index].toolkit_ahead;
-    std::vector<std::string> others;
-    for (const FileResult& each : all_.files) {
-      const DeviceResult& other = each.devices[index];
-      const bool same =
-          other.toolkit_ahead == toolkit && other.runtime_elsewhere == file.devices[index].runtime_elsewhere;
-      if (!same || !is_to_be_told(all_, each, index)) continue;
-      if (&each == &file) {
-        if (!others.empty()) return;  // said with the first of them
-      } else {
-        others.push_back(name_of(each));
-      }
+  void write_for_others(const FileResult& file, std::size_t index) {
+    for (const Warning& warning : warnings_for_others(all_, index)) warn(warning);
+    if (options_.brief) return;
+    for (const auto& said : {for_others_text(all_, file), embedded_for_others_text(all_, file)}) {
+      if (!said || said->warning) continue;
+      line("archguard: note: " + said->text);
+      detail("fix", said->fix);
     }
-    warn(fmt::format("{}: {} CUDA {} fails with error 35 (cudaErrorInsufficientDriver) on the driver of {}",
-                     name_of(file),
-                     file.devices[index].runtime_elsewhere ? "the CUDA runtime is in another file; that of"
-                                                           : "the runtime of",
-                     to_string(*toolkit), devices_of(index)),
-         {});
-    detail("also", join(others, ", "));
-    detail("fix", file.devices[index].runtime_fix);
+  }
+
+  // Those of the same toolkit, which is told of once: a program and its libraries fail together.
+  std::vector<const FileResult*> files_of_runtime(const FileResult& file, std::size_t device) const {
+    const DeviceResult& result = file.devices[device];
+    std::vector<const FileResult*> files;
+    for (const FileResult& each : all_.files) {
+      const DeviceResult& other = each.devices[device];
+      const bool same =
+          other.toolkit_ahead == result.toolkit_ahead && other.runtime_elsewhere == result.runtime_elsewhere;
+      if (same && is_to_be_told(all_, each, device)) files.push_back(&each);
+    }
+    return files;
   }
 
   // Fat binaries that lack the same images are one message.
   void write_expectation(const FileResult& file) {
-    std::vector<std::pair<std::string, std::vector<const ExpectFailure*>>> groups;
+    std::vector<std::pair<Error, std::vector<const ExpectFailure*>>> groups;  // the error of the first
     for (const ExpectFailure& failure : file.expect.failures) {
-      std::vector<std::string> absent;
-      for (const ExpectedImage& image : failure.absent) absent.push_back(to_string(image));
-      const std::string key = join(absent, ", ");
-      auto group =
-          std::find_if(groups.begin(), groups.end(), [&](const auto& each) { return each.first == key; });
-      if (group == groups.end()) group = groups.insert(groups.end(), {key, {}});
+      Error error = error_of(file, failure);
+      auto group = std::find_if(groups.begin(), groups.end(),
+                                [&](const auto& each) { return each.first.what == error.what; });
+      if (group == groups.end()) group = groups.insert(groups.end(), {std::move(error), {}});
       group->second.push_back(&failure);
     }
-    for (const auto& [absent, failures] : groups) {
-      const std::string asked = options_.target.name.empty() ? "which was asked for"
-                                                             : "which CUDA_ARCHITECTURES of target '" +
-                                                                   options_.target.name + "' asks for";
-      line({options_.style.error("archguard: error: "),
-            fmt::format("{}: lacks {}, {}", failures.front()->where, absent, asked)});
+    for (const auto& [error, failures] : groups) {
+      line({options_.style.error("archguard: error: "), error.text()});
       detail("found", failures.front()->found);
       if (failures.size() > 1)
         detail("also",
                count_of(failures.size() - 1, "more fat binary", "more fat binaries") + " of this file");
-      detail("fix", fix_for_absent(failures.front()->absent, options_.target.name));
+      detail("fix", error.fix);
     }
   }
 
@@ -347,7 +269,8 @@ class Writer {
 
 std::string verify_text(const Verification& verification, const ReportOptions& options) {
   std::string text = Writer(verification, options).write();
-  if (verification.files.empty()) text += options.no_binary;
+  if (verification.files.empty() && !verification.looked_in.empty())
+    text += printable(no_binary_text(verification.looked_in)) + "\n";
   return text;
 }
 

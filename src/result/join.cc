@@ -33,16 +33,12 @@ bool same_excluded(const std::vector<ExcludedDevice>& a, const std::vector<Exclu
   });
 }
 
-// Of the file alone, however it came to be judged.
-std::string answer_of(FileResult file) {
-  file.named = file.by_linker = false;
-  file.needed_by.clear();
-  file.needs.clear();
-  file.any_of.clear();
-  file.libraries.clear();
-  file.alternative = false;
-  file.package.reset();  // nothing rests on it
-  return encode(std::move(file));
+std::string answer_of(const FileResult& file) {
+  return encode(of_file_alone(file));
+}
+
+std::string how(const std::string& asked) {
+  return asked.empty() ? "without options of policy" : "with " + asked;
 }
 
 std::vector<std::string> globs_of_groups(const Verification& verification) {
@@ -86,6 +82,8 @@ Status Join::add(ResultPart& part) {
     all_.devices = more.devices;
     all_.classes = more.classes;
     all_.excluded = more.excluded;
+    all_.asked = more.asked;
+    all_.one_build = more.one_build;
     all_.expects = more.expects;
     globs_ = globs_of_groups(more);
     all_.unused_waivers = more.unused_waivers;
@@ -97,6 +95,8 @@ Status Join::add(ResultPart& part) {
   for (FileResult& file : more.files) add_file(part.name, std::move(file));
   for (Unread& each : more.passed_over)
     if (passed_over_.insert(each.path).second) all_.passed_over.push_back(std::move(each));
+  for (std::string& path : more.looked_in)
+    if (looked_in_.insert(path).second) all_.looked_in.push_back(std::move(path));
   for (Error& error : more.owner_errors)
     if (owner_errors_.insert(error.text()).second) all_.owner_errors.push_back(std::move(error));
   if (more.needed) add_needed_outcome(*more.needed);
@@ -107,11 +107,7 @@ Verification Join::finish() {
   // As one run has them: the libraries that files need stand behind all that are named.
   std::stable_partition(all_.files.begin(), all_.files.end(),
                         [](const FileResult& file) { return file.needed_by.empty(); });
-  for (FileResult& file : all_.files) {
-    file.any_of.clear();
-    file.libraries.clear();
-    file.alternative = false;
-  }
+  for (FileResult& file : all_.files) forget_alternatives(file);
   find_alternatives(all_, globs_);
   return std::move(all_);
 }
@@ -124,6 +120,9 @@ Status Join::check_question(const ResultPart& part) const {
   if (globs_ != globs_of_groups(more))
     return Error{part.name, "was asked for other alternatives than " + first_,
                  "verify all parts with the same --any-of"};
+  if (all_.asked != more.asked)
+    return Error{part.name, "was judged " + how(more.asked) + ", and " + first_ + " " + how(all_.asked),
+                 "verify all parts with the same options, or report each for itself"};
   if (all_.expects != more.expects)
     return Error{part.name, "was asked for other images than " + first_,
                  "verify all parts with --expect, or none"};

@@ -39,7 +39,7 @@ class Join {
   std::vector<std::string> globs_;
   std::map<std::pair<std::string, std::string>, std::size_t> index_;  // by path and member
   std::vector<std::string> parts_;                                    // of each file
-  std::set<std::string> passed_over_, needed_passed_over_, needed_errors_, owner_errors_;
+  std::set<std::string> passed_over_, looked_in_, needed_passed_over_, needed_errors_, owner_errors_;
 };
 
 // What one run over the files of all parts would have found. An error where they were asked for other

@@ -32,6 +32,8 @@ struct WholeVerification {
   std::vector<WholeUnread> passed_over;
   std::optional<NeededOutcome> needed;
   std::vector<Error> owner_errors;
+  std::vector<std::string> looked_in;
+  std::string asked;
   bool expects = false, hint_scope = false;
 };
 
@@ -75,9 +77,10 @@ void fields(A& archive, NeededOutcome& value) {
 }
 template <class A>
 void fields(A& archive, WholeVerification& value) {
-  auto& [kinds, excluded, globs, unused_waivers, passed_over, needed, owner_errors, expects, hint_scope] =
-      value;
-  archive(kinds, excluded, globs, unused_waivers, passed_over, needed, owner_errors, expects, hint_scope);
+  auto& [kinds, excluded, globs, unused_waivers, passed_over, needed, owner_errors, looked_in, asked, expects,
+         hint_scope] = value;
+  archive(kinds, excluded, globs, unused_waivers, passed_over, needed, owner_errors, looked_in, asked,
+          expects, hint_scope);
 }
 
 }  // namespace kept
@@ -158,6 +161,8 @@ std::string record_of(const Verification& verification, const std::string& versi
   whole.needed = verification.needed;
   if (whole.needed) whole.needed->tried.clear();  // of checks in a build tree alone
   whole.owner_errors = verification.owner_errors;
+  whole.looked_in = verification.looked_in;
+  whole.asked = verification.asked;
   whole.expects = verification.expects;
   whole.hint_scope = hint_scope;
   return std::string(kRecordMark) + version + " " + write_fields(whole);
@@ -165,9 +170,7 @@ std::string record_of(const Verification& verification, const std::string& versi
 
 std::string record_of_file(const FileResult& file) {
   FileResult alone = file;
-  alone.any_of.clear();  // what find_alternatives() adds
-  alone.libraries.clear();
-  alone.alternative = false;
+  forget_alternatives(alone);
   return write_fields(alone);
 }
 
@@ -193,6 +196,8 @@ std::optional<ReadRecord> read_record(std::string_view record) {
   }
   read.verification.needed = std::move(whole->needed);
   read.verification.owner_errors = std::move(whole->owner_errors);
+  read.verification.looked_in = std::move(whole->looked_in);
+  read.verification.asked = std::move(whole->asked);
   read.verification.expects = whole->expects;
   read.hint_scope = whole->hint_scope;
   return read;

@@ -153,6 +153,36 @@ TEST_CASE("where no linked SASS fits, the driver links the objects again from th
   CHECK(verdict(both, device("8.0"), policy_of(forced)) == "covered linked 1");
 }
 
+TEST_CASE("another toolkit builds the whole link: the fix of error 35 names all that it does not make") {
+  const auto fix = [](const Bytes& made, const Bytes& part, const char* capability, const char* driver) {
+    const Bytes file = program(part, part, made).bytes();
+    return result_of(file, device(capability, driver)).devices[0].runtime_fix;
+  };
+  const auto part = [](bool sass, bool ptx) {
+    FatbinBuilder builder;
+    builder.cubin(80, object_cubin(80, "ka", 130));
+    if (sass) builder.cubin(120, object_cubin(120, "ka", 130));
+    if (ptx) builder.ptx("120", "9.0", object_ptx("120", "ka"));
+    return builder.zstd().bytes();  // as nvcc of CUDA 13 does by itself
+  };
+  const auto made = [](bool newer) {
+    FatbinBuilder builder;
+    builder.cubin(80, CubinBuilder{}.generation7(130).kernel("ka", kCode).bytes());
+    if (newer) builder.cubin(120, CubinBuilder{}.sm(120).generation7(130).kernel("ka", kCode).bytes());
+    return builder.bytes();
+  };
+  const std::string build = "build with CUDA 11.8", less = " without 120, which it does not make";
+  CHECK(fix(made(false), part(false, false), "3.5", "11.8") == build);
+  CHECK(fix(made(true), part(true, false), "3.5", "11.8") == build + less);
+  CHECK(fix(made(false), part(false, true), "3.5", "11.8") == build + less);
+  // Beside a link that serves the device, too.
+  CHECK(fix(made(true), part(true, false), "8.0", "11.8").find(build + less) != std::string::npos);
+  CHECK(fix(made(false), part(false, true), "8.0", "11.8").find(build + less) != std::string::npos);
+  const auto older =
+      result_of(program(part(false, true), part(false, true), made(false)).bytes(), device("3.5"));
+  CHECK(older.devices[0].failures.at(0).fix.find(build + less + ", and add 35-real") == 0);
+}
+
 TEST_CASE("objects are told by what registers them where their section has another name") {
   ProgramBuilder both = program(object("ka"), object("kb"));
   both.objects_in(".relf");
@@ -475,6 +505,79 @@ TEST_CASE("constants of objects that are linked when loaded count together, each
         "covered linked 1");
 }
 
+TEST_CASE("static shared memory of a kernel and of functions of other objects counts together") {
+  const auto shared = [](int bytes) {
+    return bytes == 0 ? std::string()
+                      : ".shared .b8 s[" + std::to_string(bytes) + "]; st.shared.u32 [s], 1; ";
+  };
+  const auto of = [](const std::string& kernel, const std::string& ptx, const std::string& arch = "80") {
+    return FatbinBuilder{}
+        .cubin(80, object_cubin(80, kernel))
+        .ptx(arch, "8.0", ".version 8.0\n.target sm_" + arch + "\n.address_size 64\n" + ptx)
+        .bytes();
+  };
+  const auto calling = [&](int bytes, const std::string& arch = "80") {
+    return of("ka", ".extern .func f ();\n.visible .entry ka() { " + shared(bytes) + "call f; ret; }\n",
+              arch);
+  };
+  const auto called = [&](int bytes, const std::string& other = "") {
+    return of("kb", ".visible .func f() { " + shared(bytes) + "ret; }\n" + other +
+                        ".visible .entry kb() { ret; }\n");
+  };
+  const auto on = [&](const ProgramBuilder& builder, const std::string& cuda) {
+    return verdict(builder, device("9.0", cuda));
+  };
+  CHECK(on(program(calling(30000), called(19000)), "13.0") == "covered linked 1");
+  CHECK(on(program(calling(30000), called(0)), "13.0") == "covered linked 1");
+  const std::string text = on(program(calling(30000), called(30000)), "13.0");
+  CHECK_MESSAGE(text.substr(0, 11) == "not covered", text);
+  CHECK_MESSAGE(text.find("the kernel 'ka' has 60000 bytes of static shared memory with functions of other "
+                          "objects, and 49152 are the most") != std::string::npos,
+                text);
+  CHECK(on(program(calling(30000), called(30000)), "12.9").substr(0, 7) == "unknown");
+  CHECK(verdict(program(calling(30000), called(30000)), device("9.0")).substr(0, 11) == "not covered");
+  CHECK(verdict(program(calling(30000), called(30000)), device("8.0")).substr(0, 14) == "covered sass 1");
+  CHECK(on(program(calling(30000, "90a"), called(30000)), "13.0").substr(0, 7) == "unknown");
+  // Whoever names no function of the other has none of it.
+  const Bytes alone = of("ka", ".visible .entry ka() { " + shared(30000) + "ret; }\n");
+  CHECK(on(program(alone, called(30000)), "13.0") == "covered linked 1");
+  // A kernel that calls another object may reach all functions of its own.
+  const auto back = [&](int bytes) {
+    return of("ka", ".extern .func f ();\n.visible .func g() { " + shared(20000) +
+                        "ret; }\n.visible .entry ka() { " + shared(bytes) + "call f; ret; }\n");
+  };
+  CHECK(on(program(back(20000), called(9000)), "13.0") == "covered linked 1");
+  CHECK(on(program(back(30000), called(9000)), "13.0").substr(0, 7) == "unknown");
+  // Functions that are called one after the other may share theirs.
+  const Bytes both =
+      of("ka", ".extern .func f ();\n.extern .func g ();\n.visible .entry ka() { call f; call g; ret; }\n");
+  CHECK(on(program(both, called(30000, ".visible .func g() { " + shared(30000) + "ret; }\n")), "13.0")
+            .substr(0, 7) == "unknown");
+}
+
+TEST_CASE("two objects define one name for the architecture that is linked when loaded") {
+  const auto object_with = [](const std::string& kernel, const std::string& text) {
+    return FatbinBuilder{}
+        .cubin(80, object_cubin(80, kernel))
+        .ptx("80", "8.0", object_ptx("80", kernel, "8.0", "vprintf") + text)
+        .bytes();
+  };
+  const auto both = [&](const std::string& text, const std::string& cuda) {
+    return verdict(program(object_with("ka", text), object_with("kb", text)), device("9.0", cuda));
+  };
+  const std::string function = ".visible .func twice() { ret; }\n";
+  const std::string text = both(function, "12.4");
+  CHECK_MESSAGE(text.substr(0, 11) == "not covered", text);
+  CHECK_MESSAGE(
+      text.find("both define 'twice' for this architecture, which drivers before CUDA 12.6 do not link; "
+                "this one offers CUDA 12.4") != std::string::npos,
+      text);
+  CHECK(both(".visible .global .u32 twice;\n", "12.5").substr(0, 11) == "not covered");
+  CHECK(both(function, "12.6") == "covered linked 1");
+  CHECK(both(".weak .func twice() { ret; }\n", "12.4") == "covered linked 1");
+  CHECK(both(".func twice() { ret; }\n", "12.4") == "covered linked 1");
+}
+
 TEST_CASE("a link for other devices only has a fix as any fat binary has") {
   const auto of_90a = [](const char* kernel, bool relocatable) {
     CubinBuilder builder;
@@ -511,4 +614,14 @@ TEST_CASE("libcudadevrt is nobody's to build: its fix is another one, or the pro
         "it "
         "but one that launches kernels from device code; that needs the libcudadevrt of a toolkit with code "
         "for 8.7");
+}
+
+TEST_CASE("what only libcudadevrt holds asks nobody to build a part of the program anew") {
+  const Bytes made = FatbinBuilder{}.cubin(80, cubin(80, "ka")).bytes();
+  const ProgramBuilder launcher = ProgramBuilder{}
+                                      .link({"_a", "_rt"}, made)
+                                      .object("_a", object_without_ptx("ka"))
+                                      .object("_rt", runtime(90));
+  const std::string fix = result_of(launcher.bytes(), device("9.0")).devices.at(0).fix;
+  CHECK(fix.find("add 90-real to CMAKE_CUDA_ARCHITECTURES") == 0);
 }

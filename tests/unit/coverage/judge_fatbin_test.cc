@@ -182,6 +182,46 @@ TEST_CASE("more than 4352 bytes of parameters need a driver of CUDA 12.1, or PTX
   CHECK(compiled("80", "8.1", 32768).code == kInvalidPtx);
 }
 
+TEST_CASE("an image that calls a function of newer drivers needs one of them") {
+  Image cubin = sass("80");
+  cubin.code->toolkit = Version{12, 4};
+  cubin.code->cubin_abi = 7;
+  cubin.code->newest_call = DriverFunction{"cudaGraphSetConditional", {12, 3}};
+  const Judgement open = judge_on(device("8.0", "12.2"), {cubin});
+  CHECK(open.verdict == Verdict::unknown);
+  CHECK(
+      open.reason ==
+      "its sm_80 image calls cudaGraphSetConditional, which drivers bring along from CUDA 12.3 on; this one "
+      "offers CUDA 12.2");
+  CHECK(open.needs_driver == Version{12, 3});
+  CHECK(judge_on(device("8.0", "12.3"), {cubin}).verdict == Verdict::sass);
+  CHECK(judge_on(device("8.0"), {cubin}).needs_driver == Version{12, 3});
+  cubin.code->parameters = 4356;  // asks for less
+  CHECK(judge_on(device("8.0", "12.2"), {cubin}).reason == open.reason);
+
+  Image text = ptx("80", "8.0");
+  text.code->newest_call = cubin.code->newest_call;
+  const Judgement refused = judge_on(device("9.0", "12.2"), {text});
+  CHECK(refused.code == kInvalidPtx);
+  CHECK(refused.reason ==
+        "its PTX calls cudaGraphSetConditional, which drivers bring along from CUDA 12.3 on");
+  CHECK(refused.needs_driver == Version{12, 3});
+  CHECK(judge_on(device("9.0", "12.3"), {text}).verdict == Verdict::jit);
+  CHECK(judge_on(device("9.0"), {text}).needs_driver == Version{12, 3});
+}
+
+TEST_CASE("no fix adds an image that calls what the driver lacks") {
+  Image text = ptx("80", "8.0");
+  text.code->newest_call = DriverFunction{"cudaGraphSetConditional", {12, 3}};
+  const FatbinCode code = fatbin_of({text});
+  const Device on = device("9.0", "12.2");
+  CHECK(text_of(find_fix({code, on, {}}, judge(code, on, {})), on, {}, {}) ==
+        "update the driver to branch 545 (CUDA 12.3) or newer");
+  const Device jetson = device("8.7", "12.2");
+  CHECK(text_of(find_fix({code, jetson, {}}, judge(code, jetson, {})), jetson, {}, {})
+            .find("JetPack") != std::string::npos);
+}
+
 TEST_CASE("where no driver is told, the last of the device decides") {
   CHECK(judge_on(device("6.1"), {ptx("61", "9.0")}).needs_driver == Version{13, 0});
   const Judgement pascal = judge_on(device("6.1"), {ptx("61", "9.2")});

@@ -95,7 +95,7 @@ TEST_CASE("a missing variable is error 13 with its line to waive it") {
   CHECK(lacking.failures[0].reason ==
         "the sm_86 image that this device takes lacks it; another image of the same fat binary has it");
   CHECK(lacking.fix ==
-        "compile every source file that holds these variables for sm_86 too, or waive them: --waivers FILE "
+        "compile every source file that holds these variables for sm_86 too, with no #if on __CUDA_ARCH__ that leaves them out, or waive them: --waivers FILE "
         "with "
         "the "
         "line 'dv,8.6,why it may be absent'");

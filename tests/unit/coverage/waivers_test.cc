@@ -54,6 +54,14 @@ TEST_CASE("of a kernel that was not compared it is not told whether its waiver i
   CHECK(all.unused().size() == 2);  // asking is no use
 }
 
+TEST_CASE("a waiver that was written with one C++ library's spelling serves with another's") {
+  const std::string name = "_Z1fI1AIS0_IiEEEvv";  // void f<A<A<int>>>()
+  for (const char* written : {"void f<A<A<int> > >()", "void f<A<A<int>>>()"}) {
+    CAPTURE(written);
+    CHECK(waivers(std::string(written) + ",8.0,why\n").waive(name, {8, 0}));
+  }
+}
+
 TEST_CASE("a kernel is waived by the name that reports show, by the mangled one, and by a glob of either") {
   for (const char* name :
        {"\"second(float*, int)\"", "_Z6secondPfi", "second(*", "\"second(float?, *)\"", "*6second*", "*"}) {

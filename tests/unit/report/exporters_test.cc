@@ -111,6 +111,42 @@ TEST_CASE("the gravest comes first: CUDA's errors, other errors, what is unknown
   CHECK(known[0].name == "no kernel image is available for execution on the device");
 }
 
+TEST_CASE("the findings tell of each warning, in the words of the report for people") {
+  Verification all = of({with(Coverage::covered, {}), with(Coverage::covered, {})});
+  FileResult& file = all.files[0];
+  file.library = true;
+  file.devices[0].kernels.hollow = {"k"};
+  file.devices[0].hollow_fix = "compile it";
+  file.devices[0].variables.unnamed = {"v"};
+  file.devices[0].variables.unnamed_in = "sm_75";
+  file.devices[0].toolkit_ahead = Version{13, 0};
+  file.devices[0].runtime_elsewhere = true;
+  Failure idle = failure(209, false);  // nothing of it works: the hollow kernels are not told apart
+  idle.cause = FailureCause::partly;
+  file.devices[1].coverage = Coverage::not_covered;
+  file.devices[1].failures = {idle};
+  file.devices[1].kernels.hollow = {"k"};
+  all.unused_waivers.push_back({{"old", "*", "", "w.csv:2"}, false});
+  const std::string text = written("text", all);
+  std::vector<std::string> warnings;
+  for (const Finding& finding : findings_of(all, {})) {
+    if (finding.level != Finding::Level::warning) continue;
+    warnings.push_back(headline_of(finding));
+    CHECK(text.find("archguard: " + warnings.back() + "\n") != std::string::npos);
+    for (const auto& [label, words] : finding.text.details)
+      CHECK(text.find("  " + label + ": " + words + "\n") != std::string::npos);
+  }
+  REQUIRE(warnings.size() == 4);
+  CHECK(warnings[0] ==
+        "warning: lib.so: 1 kernel does no work on 7.5 (fleet.csv:2), while another image holds real code: 'k'");
+  CHECK(warnings[1].find("1 variable is missing in the sm_75 image") != std::string::npos);
+  CHECK(warnings[2].find("the CUDA runtime is in another file; that of CUDA 13.0 fails with error 35 (") !=
+        std::string::npos);
+  CHECK(warnings[3] == "warning: w.csv:2: the waiver for 'old' on * matches no kernel that was read");
+  CHECK(text.find("--hollow off") != std::string::npos);
+  CHECK(text.find("compile it") == std::string::npos);
+}
+
 TEST_CASE("each format keeps names of others from being more than text") {
   CHECK(github_message("50%\r\nx,y:z") == "50%25%0D%0Ax,y:z");
   CHECK(github_property("a:b,c%\n") == "a%3Ab%2Cc%25%0A");

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "report/coverage_table.h"
+#include "report/failure_text.h"
 #include "report/names.h"
 
 using namespace archguard;
@@ -64,6 +65,29 @@ Verification of(std::vector<const char*> devices, std::vector<FileResult> files)
 }
 
 }  // namespace
+
+TEST_CASE("targets that lack the same entries are one group, and the fix names them") {
+  Verification all =
+      of({"9.0"}, {file("a", {fails(209, "90", {sass("90")})}), file("b", {fails(209, "90", {sass("90")})})});
+  all.files[0].target.name = "a";
+  all.files[1].target.name = "b";
+  all.files[1].target.linked = {"k"};
+  for (FileResult& each : all.files)
+    each.devices[0].failures[0].fix = fix_by_adding({sass("90")}, each.target);
+  const auto groups = group_failures(all);
+  REQUIRE(groups.size() == 1);
+  CHECK(
+      fix_in(all, groups[0], groups[0].first()) ==
+      "add 90-real to CUDA_ARCHITECTURES of 2 targets ('a', 'b') and of the CUDA library that they link (k)");
+  all.files[1].target = {};
+  CHECK(group_failures(all).size() == 2);
+}
+
+TEST_CASE("the unfolded table has a row for each file") {
+  const Verification all = of({"8.0"}, {file("a", {runs(1, 0)}), file("b", {runs(1, 0)})});
+  CHECK(coverage_table(all).rows.size() == 1);
+  CHECK(coverage_table(all, TableRows::unfolded).rows.size() == 2);
+}
 
 TEST_CASE("equal failures of files and devices are one group") {
   const auto bad = [] {

@@ -1,4 +1,4 @@
-#include "report/kernel_costs.h"
+#include "coverage/kernel_costs.h"
 
 #include <doctest/doctest.h>
 

@@ -8,9 +8,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "base/json.h"
+#include "coverage/arch_sizes.h"
 #include "coverage/fatbin_code.h"
-#include "report/arch_sizes.h"
 
 namespace archguard {
 
@@ -39,6 +38,8 @@ class KernelCosts {
   };
   // The `most` largest; all of them without.
   Ranking ranking(std::optional<std::size_t> most) const;
+  // What a result keeps of them.
+  CodeSizes sizes() const;
 
  private:
   std::unordered_map<std::string, ArchSizes> kernels_;
@@ -46,11 +47,5 @@ class KernelCosts {
   ArchSizes by_arch_;
   std::uint64_t envelopes_ = 0;
 };
-
-// The table, for people; without colour.
-std::string text_of(const KernelCosts::Ranking& ranking);
-
-// The member "costs" of the object that is open.
-void write_costs(const KernelCosts::Ranking& ranking, JsonWriter& json);
 
 }  // namespace archguard
