@@ -1,6 +1,7 @@
 #pragma once
 
 #include <mutex>
+#include <new>
 #include <optional>
 #include <poll.h>
 #include <string>
@@ -71,11 +72,20 @@ class AnsweringChild {
     return true;
   }
 
-  // The child: until the other end is closed, or, should that process be gone, its time is spent.
+  // The child: until the other end is closed, or, should that process be gone, its time is spent. What it
+  // lacks memory for has no answer, and that is nothing to tell the user.
   [[noreturn]] void answer_all(int theirs, int own) const {
     close(theirs);
     const rlimit seconds{60, 60};
     setrlimit(RLIMIT_CPU, &seconds);
+    try {
+      answer_until_closed(own);
+    } catch (const std::bad_alloc&) {
+      _exit(1);
+    }
+  }
+
+  [[noreturn]] void answer_until_closed(int own) const {
     std::string question(kTextMost, '\0');
     for (;;) {
       const ssize_t size = recv(own, question.data(), question.size(), 0);

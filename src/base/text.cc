@@ -100,6 +100,8 @@ std::optional<std::string> did_you_mean(std::string_view text, const std::vector
   std::optional<std::string> nearest;
   std::size_t best = 3;
   for (const auto& candidate : known) {
+    // Other cases of letters are no edits.
+    if (candidate.size() == text.size() && to_lower(candidate) == to_lower(text)) return candidate;
     if (candidate.size() > text.size() + 2 || text.size() > candidate.size() + 2) continue;
     const std::size_t distance = edit_distance(text, candidate);
     if (distance < best && distance < text.size() && (distance < 2 || candidate.size() > 5)) {

@@ -17,6 +17,11 @@ std::string to_string(Version version) {
   return std::to_string(version.major) + "." + std::to_string(version.minor);
 }
 
+std::string major_minor(const std::string& version) {
+  const auto first = version.find('.');
+  return version.substr(0, first == std::string::npos ? first : version.find('.', first + 1));
+}
+
 std::optional<Version> version_from_cuda_number(int number) {
   if (number < 1000 || number > 99990) return std::nullopt;
   return Version{number / 1000, number % 1000 / 10};

@@ -37,6 +37,9 @@ std::optional<Version> parse_version(std::string_view text);
 
 std::string to_string(Version version);
 
+// The first two parts of a version of any number of parts: "2.7" of "2.7.1", "2" of "2".
+std::string major_minor(const std::string& version);
+
 // The spelling of cuDriverGetVersion: 12080 → 12.8. Outside 1000…99990 it is garbage (a driver that answers
 // nonsense).
 std::optional<Version> version_from_cuda_number(int number);

@@ -84,7 +84,7 @@ std::optional<Version> newest_ptx_for_driver(Version driver_cuda) {
 
 std::optional<Version> lowest_driver_cuda_for_ptx(Version ptx_isa) {
   for (const CudaRelease& release : kCudaReleases)
-    if (ptx_isa <= release.ptx_isa) return release.cuda;
+    if (ptx_isa == release.ptx_isa) return release.cuda;
   return std::nullopt;
 }
 
@@ -101,6 +101,11 @@ std::optional<int> last_driver_branch_for(ComputeCapability device) {
   return std::nullopt;
 }
 
+bool is_dropped_by_branch(std::string_view driver_version, ComputeCapability device) {
+  const auto branch = driver_branch_in(driver_version), last = last_driver_branch_for(device);
+  return branch && last && *last < *branch;
+}
+
 std::optional<Version> last_driver_cuda_for(ComputeCapability device) {
   if (const LastTegraCuda* last = last_of_tegra(device)) return last->compat;
   const auto branch = last_driver_branch_for(device);
@@ -109,6 +114,15 @@ std::optional<Version> last_driver_cuda_for(ComputeCapability device) {
 
 std::optional<Version> first_driver_cuda_for(ComputeCapability device) {
   return first_driver_cuda_of(arch_of(device));
+}
+
+const std::vector<Version>& known_driver_cudas() {
+  static const std::vector<Version> known = [] {
+    std::vector<Version> versions;
+    for (const CudaRelease& each : kCudaReleases) versions.push_back(each.cuda);
+    return versions;
+  }();
+  return known;
 }
 
 Fit driver_knows(ComputeCapability device, Version driver_cuda) {
@@ -150,7 +164,8 @@ Version lowest_driver_cuda_for_toolkit(Version toolkit) {
 Fit driver_takes_ptx(Version ptx_isa, Version driver_cuda) {
   if (const auto lowest = lowest_driver_cuda_for_ptx(ptx_isa))
     return driver_cuda >= *lowest ? Fit::yes : Fit::no;
-  return driver_cuda > kNewestCuda ? Fit::unknown : Fit::no;
+  const bool is_newer = std::end(kCudaReleases)[-1].ptx_isa < ptx_isa;
+  return is_newer && driver_cuda <= kNewestCuda ? Fit::no : Fit::unknown;
 }
 
 bool driver_takes_zstd(Version driver_cuda) {

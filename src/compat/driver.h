@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/version.h"
 #include "compat/arch.h"
@@ -32,6 +33,9 @@ std::optional<Version> newest_ptx_for_driver(Version driver_cuda);
 // table.
 std::optional<Version> lowest_driver_cuda_for_ptx(Version ptx_isa);
 
+// Each CUDA that some driver of the table offers, ascending.
+const std::vector<Version>& known_driver_cudas();
+
 // The lowest Linux driver branch that offers this CUDA (12.8 → 570), for messages. Nothing where unknown.
 std::optional<int> driver_branch_of(Version driver_cuda);
 
@@ -46,6 +50,10 @@ std::string jetpack_advice(Version driver_cuda, ComputeCapability device);
 // The last driver branch that supports the device (6.1 → 580): no newer driver will help it. Nothing for a
 // device that the newest drivers support, and for Tegra, which has no such branches.
 std::optional<int> last_driver_branch_for(ComputeCapability device);
+
+// Does a driver of this version ("580.65.06") belong to a newer branch than the last for the device? No where
+// the version tells no branch.
+bool is_dropped_by_branch(std::string_view driver_version, ComputeCapability device);
 
 // The newest CUDA that a driver of the device ever offers: that of its last branch (6.1 → 13.0), and for
 // Tegra that of the last JetPack and cuda-compat (5.3 → 10.2). Nothing for a device that still gets newer

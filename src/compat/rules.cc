@@ -105,11 +105,25 @@ bool lacks_device_sync(ComputeCapability device) {
   return !(device < kFirstWithout);
 }
 
+bool has_cublaslt_for_bitsandbytes(ComputeCapability device) {
+  constexpr ComputeCapability kFirst{7, 5};
+  return !(device < kFirst);
+}
+
+bool is_for_second_ptxas_of_triton(ComputeCapability device) {
+  constexpr ComputeCapability kFirst{10, 0};
+  return !(device < kFirst);
+}
+
+bool is_refused_by_inductor(ComputeCapability device) {
+  constexpr ComputeCapability kFirst{7, 0};
+  return device < kFirst;
+}
+
 bool is_beyond_table(ComputeCapability device) {
   const Arch own = arch_of(device);
-  return std::none_of(known_toolkits().begin(), known_toolkits().end(), [own](const Toolkit& toolkit) {
-    return std::find(toolkit.archs.begin(), toolkit.archs.end(), own) != toolkit.archs.end();
-  });
+  return std::none_of(known_toolkits().begin(), known_toolkits().end(),
+                      [own](const Toolkit& toolkit) { return has_arch(toolkit, own); });
 }
 
 }  // namespace archguard

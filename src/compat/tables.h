@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string_view>
+
 #include "base/version.h"
 #include "compat/arch.h"
 
@@ -141,6 +143,24 @@ inline constexpr LastTegraCuda kLastTegraCudas[] = {
 inline constexpr int kTorchArchs[] = {35, 37, 50, 52, 53, 60,  61,  62,  70,  72, 75,
                                       80, 86, 87, 89, 90, 100, 103, 110, 120, 121};
 inline constexpr int kTorchArchsWithA[] = {90, 100, 103, 110, 120, 121};
+// The names of families that it replaces, in its order (PyTorch 2.12, the same file).
+struct TorchFamily {
+  std::string_view name, archs;
+};
+inline constexpr TorchFamily kTorchFamilies[] = {{"Kepler+Tesla", "3.7"},
+                                                 {"Kepler", "3.5+PTX"},
+                                                 {"Maxwell+Tegra", "5.3"},
+                                                 {"Maxwell", "5.0;5.2+PTX"},
+                                                 {"Pascal", "6.0;6.1+PTX"},
+                                                 {"Volta+Tegra", "7.2"},
+                                                 {"Volta", "7.0+PTX"},
+                                                 {"Turing", "7.5+PTX"},
+                                                 {"Ampere+Tegra", "8.7"},
+                                                 {"Ampere", "8.0;8.6+PTX"},
+                                                 {"Ada", "8.9+PTX"},
+                                                 {"Hopper", "9.0+PTX"},
+                                                 {"Blackwell+Tegra", "11.0"},
+                                                 {"Blackwell", "10.0;10.3;12.0;12.1+PTX"}};
 
 // Claimed to be Tegra, not documented: SASS is trusted on an exact match only.
 inline constexpr ComputeCapability kSuspectedTegraDevices[] = {{8, 8}};

@@ -42,10 +42,6 @@ std::vector<ComputeCapability> devices_of_table() {
   return devices;
 }
 
-bool has_arch(const Toolkit& toolkit, Arch arch) {
-  return std::binary_search(toolkit.archs.begin(), toolkit.archs.end(), arch);
-}
-
 bool serves(const Toolkit& toolkit, ComputeCapability device) {
   return newest_sass_for(toolkit.archs, device) || newest_ptx_for(toolkit.archs, device);
 }
@@ -55,6 +51,10 @@ bool runs_on(const Toolkit& toolkit, std::optional<Version> driver_cuda) {
 }
 
 }  // namespace
+
+bool has_arch(const Toolkit& toolkit, Arch arch) {
+  return std::binary_search(toolkit.archs.begin(), toolkit.archs.end(), arch);
+}
 
 bool is_sass_only(Arch arch) {
   return arch == Arch{21, Suffix::none};

@@ -19,6 +19,8 @@ struct Toolkit {
   bool measured = false;    // with ptxas of that release; else taken from NVIDIA's documentation
 };
 
+bool has_arch(const Toolkit& toolkit, Arch arch);
+
 // sm_21 alone: there is no compute_21, and code for it is compiled from compute_20. (nvcc 8.0 manual, "GPU
 // Feature List".)
 bool is_sass_only(Arch arch);

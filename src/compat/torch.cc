@@ -36,6 +36,13 @@ std::optional<Arch> nearest_in_torch(Arch arch) {
   return newest_sass_for(torch_archs(), capability_of(arch));
 }
 
+std::string expand_torch_families(std::string list) {
+  for (const auto& [name, archs] : kTorchFamilies)
+    for (std::size_t at = 0; (at = list.find(name, at)) != std::string::npos; at += archs.size())
+      list.replace(at, name.size(), archs);
+  return list;
+}
+
 std::optional<Arch> nearest_ptx_in_torch(Arch arch) {
   return newest_ptx_for(torch_archs(), capability_of(arch));
 }

@@ -1,6 +1,8 @@
 #include "select/check_list.h"
 
 #include "compat/driver.h"
+#include "compat/driver_text.h"
+#include "compat/error_codes.h"
 #include "compat/rules.h"
 #include "compat/toolkit.h"
 #include "select/parts.h"
@@ -53,9 +55,10 @@ ListJudgement judge_device(const Device& device, const Compiler& compiler,
   const std::string capability = to_string(*device.capability);
   if (const Fit known = driver_knows_device(device); known != Fit::yes) {
     judged.verdict = known == Fit::no ? ListVerdict::uncovered : ListVerdict::unknown;
-    judged.code = known == Fit::no ? 100 : 0;
-    judged.reason = "its driver offers CUDA " + to_string(*device.driver_cuda) + ", and " +
+    judged.code = known == Fit::no ? kNoDevice : 0;
+    judged.reason = "its driver offers " + cuda_text(*device.driver_cuda) + ", and " +
                     unknown_to_driver_text(*device.capability, *device.driver_cuda);
+    judged.advice = unknown_device_advice(*device.capability, *device.driver_cuda);
     return judged;
   }
   const Fit sass = fit_of_half(list, *device.capability, &ArchEntry::real, sass_fits);
@@ -78,11 +81,11 @@ ListJudgement judge_device(const Device& device, const Compiler& compiler,
   }
   judged.verdict = ListVerdict::uncovered;
   if (ptx == Fit::no) {
-    judged.code = 209;
+    judged.code = kNoKernelImage;
     judged.reason = "nothing in the list runs on " + capability;
     return judged;
   }
-  judged.code = 222;
+  judged.code = kUnsupportedPtxVersion;
   judged.reason = "only PTX in the list fits " + capability + ", and its ISA " + to_string(compiler.ptx_isa) +
                   " is newer than a driver that offers CUDA " + to_string(*driver_of(device)) + " compiles";
   return judged;

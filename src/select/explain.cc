@@ -2,6 +2,8 @@
 
 #include "base/text.h"
 #include "compat/driver.h"
+#include "compat/driver_text.h"
+#include "compat/error_codes.h"
 #include "compat/toolkit.h"
 #include "select/parts.h"
 
@@ -36,8 +38,8 @@ std::string update_advice(const std::vector<ComputeCapability>& capabilities, Ve
 std::string too_old_for_programs(const std::string& names, const std::vector<ComputeCapability>& capabilities,
                                  Version driver, Version toolkit) {
   std::string text = "the driver of " + names + " offers " + cuda_text(driver) +
-                     ", too old for programs of " + cuda_text(toolkit) +
-                     " (error 35, cudaErrorInsufficientDriver): ";
+                     ", too old for programs of " + cuda_text(toolkit) + " (" +
+                     error_text(kInsufficientDriver) + "): ";
   const Version needed = lowest_driver_cuda_for_toolkit(toolkit);
   const bool update = std::none_of(capabilities.begin(), capabilities.end(), [&](ComputeCapability each) {
     const auto last = last_driver_cuda_for(each);
@@ -70,7 +72,7 @@ std::string too_old_for_jit(const std::string& names, const std::vector<ComputeC
   return "the driver of " + names + " offers " + cuda_text(driver) +
          (newest ? " and takes PTX up to " + to_string(*newest) : "") + ", too old to compile " +
          (known ? "PTX " + to_string(compiler.ptx_isa) : std::string("the PTX")) + " of " +
-         name_of(compiler) + " (error 222, cudaErrorUnsupportedPtxVersion): SASS alone serves it; " +
+         name_of(compiler) + " (" + error_text(kUnsupportedPtxVersion) + "): SASS alone serves it; " +
          jit_advice(capabilities, needed);
 }
 
@@ -147,15 +149,6 @@ void add_doubts(const DeviceList& devices, const Selection& selection, std::vect
 
 std::string name_of(const Compiler& compiler) {
   return (compiler.clang.empty() ? "" : compiler.clang + " with ") + cuda_text(compiler.version);
-}
-
-std::string cuda_text(Version version) {
-  return "CUDA " + to_string(version);
-}
-
-std::string driver_text(Version driver_cuda) {
-  const auto branch = driver_branch_of(driver_cuda);
-  return cuda_text(driver_cuda) + (branch ? " (driver " + std::to_string(*branch) + ")" : "");
 }
 
 std::string names_of(const DeviceList& devices, const std::vector<std::size_t>& which) {

@@ -21,10 +21,8 @@ struct DeviceGroup {
 
 // ---- explain.cc ----
 
-std::string cuda_text(Version version);  // "CUDA 13.0"
-// "CUDA 12.4 (driver 550)"; without the branch where it is not known.
-std::string driver_text(Version driver_cuda);
-// "NVIDIA T4 (7.5, fleet.csv:4) and 2 more like it, NVIDIA L4 (8.9, fleet.csv:5) and 7 more": each model once.
+// "NVIDIA T4 (7.5, fleet.csv:4) and 2 more like it, NVIDIA L4 (8.9, fleet.csv:5) and 7 more": each model
+// once.
 std::string names_of(const DeviceList& devices, const std::vector<std::size_t>& which);
 // "; the last toolkit that does is 12.9": which of the toolkits that do (`others`, ascending) are nearest to
 // this one, which does not. `does` is the verb.
@@ -39,11 +37,8 @@ std::vector<std::string> warnings_for(const DeviceList& devices, const std::vect
 
 // ---- unknown_devices.cc ----
 
-// Does the driver that is stated for a device know it (compat/driver.h)? What a driver told of itself it
-// knows.
-Fit driver_knows_device(const Device& device);
-// Why not, or not for certain: "the last driver for 6.1 is branch 580 (CUDA 13.0)".
-std::string unknown_to_driver_text(ComputeCapability device, Version driver);
+// What to do about a device that its driver does not know, or not for certain.
+std::string unknown_device_advice(ComputeCapability device, Version driver);
 // Of each group with such a device.
 std::vector<std::string> unknown_device_warnings(const DeviceList& devices,
                                                  const std::vector<DeviceGroup>& groups);

@@ -2,6 +2,8 @@
 
 #include "base/text.h"
 #include "compat/driver.h"
+#include "compat/driver_text.h"
+#include "compat/error_codes.h"
 #include "compat/toolkit.h"
 #include "select/parts.h"
 
@@ -24,8 +26,7 @@ ArchUse& use_of(std::vector<ArchUse>& uses, Arch arch) {
 
 // Why none of the kind is to be served; empty where they are.
 std::string reason_to_exclude(const Device& kind) {
-  if (is_excluded(kind)) return kind.excluded;
-  if (!kind.visible) return "hidden by the environment (CUDA_VISIBLE_DEVICES)";
+  if (!is_wanted(kind)) return why_left_out(kind);
   return kind.capability ? "" : "its compute capability is not known";
 }
 
@@ -129,8 +130,8 @@ std::optional<Obstacle> obstacle_to_jit(const DeviceGroup& group, const Compiler
   if (taken != Fit::yes) {
     const std::string ptx = compiler.ptx_isa == Version{} ? "PTX" : "PTX " + to_string(compiler.ptx_isa);
     return obstacle(no_sass + ", and a driver that offers " + cuda_text(*group.driver) +
-                        (taken == Fit::no ? " does not" : " may not") + " compile its " + ptx +
-                        " (error 222, cudaErrorUnsupportedPtxVersion)",
+                        (taken == Fit::no ? " does not" : " may not") + " compile its " + ptx + " (" +
+                        error_text(kUnsupportedPtxVersion) + ")",
                     others, group, compiler);
   }
   return std::nullopt;
@@ -236,8 +237,11 @@ std::string without_sass(const std::vector<std::size_t>& members, const DeviceLi
 
 std::string jit_reason(const std::vector<std::size_t>& members, const DeviceList& devices,
                        const Compiler& compiler) {
-  const auto needed =
+  auto needed =
       compiler.ptx_isa == Version{} ? compiler.version : lowest_driver_cuda_for_ptx(compiler.ptx_isa).value();
+  for (const std::size_t member : members)  // and one that knows them
+    if (const auto first = first_driver_cuda_for(*devices.kind(member).capability))
+      needed = std::max(needed, *first);
   const bool any_tegra = std::any_of(members.begin(), members.end(), [&](std::size_t member) {
     return may_be_tegra(*devices.kind(member).capability);
   });

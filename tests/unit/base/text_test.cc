@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "base/hex.h"
 #include "base/printable.h"
 
 using namespace archguard;
@@ -82,4 +83,13 @@ TEST_CASE("no sequence of a terminal passes") {
 TEST_CASE("bytes that JSON would lose stand beside the text") {
   CHECK_FALSE(bytes_beside("é\n"));
   CHECK(bytes_beside("a\xff") == "61ff");
+}
+
+TEST_CASE("bytes are read of whole pairs of hexadecimal digits, and of nothing else") {
+  CHECK(bytes_of_hex("") == std::string());
+  CHECK(bytes_of_hex("00ff61") == std::string("\0\xff" "a", 3));
+  for (const char* text : {"0", "000", "zz", "0x", "FF", "0 ", "-1"}) {
+    CAPTURE(text);
+    CHECK_FALSE(bytes_of_hex(text));
+  }
 }

@@ -12,6 +12,14 @@ TEST_CASE("versions are two numbers") {
     CHECK_MESSAGE(!parse_version(bad), bad);
 }
 
+TEST_CASE("the first two parts of a version") {
+  CHECK(major_minor("2.7.1") == "2.7");
+  CHECK(major_minor("8.0.0.1") == "8.0");
+  CHECK(major_minor("2.7") == "2.7");
+  CHECK(major_minor("2") == "2");
+  CHECK(major_minor("") == "");
+}
+
 TEST_CASE("CUDA's version number; garbage is no version") {
   CHECK(version_from_cuda_number(12080) == Version{12, 8});
   CHECK(version_from_cuda_number(8000) == Version{8, 0});

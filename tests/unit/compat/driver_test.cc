@@ -61,6 +61,8 @@ TEST_CASE("PTX ISA and driver") {
   CHECK(lowest_driver_cuda_for_ptx({8, 5}) == Version{12, 5});
   CHECK(lowest_driver_cuda_for_ptx({9, 5}) == Version{13, 5});
   CHECK_FALSE(lowest_driver_cuda_for_ptx({9, 6}));
+  CHECK_FALSE(lowest_driver_cuda_for_ptx({8, 9}));  // no such ISA
+  CHECK(driver_takes_ptx({8, 9}, {13, 0}) == Fit::unknown);
 }
 
 TEST_CASE("branches for messages") {
@@ -135,6 +137,13 @@ TEST_CASE("how a Jetson gets its driver") {
   CHECK_FALSE(says({5, 3}, {10, 2}, "cuda-compat"));
   CHECK_FALSE(says({7, 2}, {12, 0}, "JetPack"));
   CHECK(says({7, 2}, {12, 0}, "cuda-compat for the board, of CUDA 12.0 to 12.2"));
+}
+
+TEST_CASE("a device is dropped by the branches behind its last") {
+  CHECK(is_dropped_by_branch("590.44.01", {6, 1}));
+  CHECK_FALSE(is_dropped_by_branch("580.65.06", {6, 1}));
+  CHECK_FALSE(is_dropped_by_branch("590.44.01", {9, 0}));
+  CHECK_FALSE(is_dropped_by_branch("", {6, 1}));
 }
 
 TEST_CASE("minor-version compatibility starts with CUDA 11") {

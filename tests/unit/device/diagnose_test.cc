@@ -127,15 +127,13 @@ TEST_CASE("no driver: why, as far as it can be told") {
   CHECK(
       judged({}, {}, build) ==
       "none\nload: no NVIDIA driver in a Nix build (libcuda.so.1 was not found) | "
-      "give a fleet file that names the GPUs to build for: arch_probe select --fleet FILE, in CMake FLEET or "
-      "-DARCHGUARD_FLEET=FILE");
+      "name the GPUs to build for: archguard_select_architectures(FLEET fleet.csv) or "
+      "-DARCHGUARD_FLEET=fleet.csv; arch_probe select --fleet fleet.csv");
   build.build_kind = "a container";
   CHECK(judged({}, {}, build) ==
-        "none\nload: no NVIDIA driver in a container (libcuda.so.1 was not found) | "
-        "start the container with --gpus all (NVIDIA Container Toolkit) to see the host's GPUs, or give a "
-        "fleet "
-        "file that names the GPUs to build for: arch_probe select --fleet FILE, in CMake FLEET or "
-        "-DARCHGUARD_FLEET=FILE");
+      "none\nload: this container has no NVIDIA driver (libcuda.so.1 was not found) | "
+      "name the GPUs to build for: archguard_select_architectures(FLEET fleet.csv) or "
+      "-DARCHGUARD_FLEET=fleet.csv; arch_probe select --fleet fleet.csv; to use this host's GPUs start the container with --gpus all");
   Surroundings wsl;
   wsl.wsl = true;
   CHECK(judged({}, {}, wsl) ==

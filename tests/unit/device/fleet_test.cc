@@ -228,6 +228,14 @@ TEST_CASE("byte order mark, CR LF, comments, empty lines and a missing last line
   CHECK(described(devices_of(
             "\xef\xbb\xbf# the cluster\r\nname, compute_cap\r\n\r\n  # old\r\nT4, 7.5\r\n\r\nL4, 8.9")) ==
         "T4 (7.5, fleet.csv:5); L4 (8.9, fleet.csv:7)");
+  CHECK(described(devices_of("driver_cuda,compute_cap\n13.0,8.0\n"
+                             "\xef\xbb\xbf"
+                             "driver_cuda,compute_cap\n12.2,8.9\n")) ==
+        "8.0 (fleet.csv:2); 8.9 (fleet.csv:4)");
+  CHECK(devices_of("driver_cuda,compute_cap\n\xef\xbb\xbf"
+                   "12.2,8.9\n")
+            .front()
+            .driver_cuda == Version{12, 2});
   CHECK(devices_of("").empty());
   CHECK(devices_of("# nothing\n").empty());
   CHECK(devices_of("compute_cap").empty());
@@ -342,6 +350,9 @@ TEST_CASE("a bad line is named with its number, and how to mend it") {
         "compute_cap");
   CHECK(error_of("name, driver_version\n") ==
         "fleet.csv:1: the header has no column compute_cap | "
+        "add the column compute_cap, or look the names up: archguard fleet import fleet.csv > devices.csv");
+  CHECK(error_of("driver_version\n") ==
+        "fleet.csv:1: the header has no column compute_cap | "
         "begin with a header line such as: name, compute_cap, driver_version");
   CHECK(error_of("name, compute_cap\nT4, 7.5\nname, uuid\n") ==
         "fleet.csv:3: the header has no column compute_cap | "
@@ -365,7 +376,7 @@ TEST_CASE("a bad line is named with its number, and how to mend it") {
   CHECK(error_of("name, compute_cap\nT4, Turing\n") ==
         "fleet.csv:2: compute_cap is 'Turing', expected X.Y such as 8.6, or [N/A] | ");
   CHECK(error_of("name, compute_cap\nT4,\n") ==
-        "fleet.csv:2: compute_cap is empty, expected X.Y such as 8.6, or [N/A] | ");
+        "fleet.csv:2: compute_cap is empty, expected X.Y such as 8.6, or [N/A] | write it, or [N/A]");
   CHECK(error_of("compute_cap, driver_version\n7.5, R535\n") ==
         "fleet.csv:2: driver_version is 'R535', expected a driver's version such as 580.95.05 | ");
   const std::pair<const char*, const char*> no_versions[] = {
@@ -373,6 +384,7 @@ TEST_CASE("a bad line is named with its number, and how to mend it") {
       {"36.4.3", ""},
       {"31.0.15.3623", "write 536.23"},
       {"53623", "write 536.23"},
+      {"12040", "that is a CUDA version: write driver_cuda 12.4"},
       {"99", ""}};
   for (const auto& [version, fix] : no_versions)
     CHECK(error_of("compute_cap, driver_version\n7.5, " + std::string(version) + "\n") ==
@@ -380,6 +392,8 @@ TEST_CASE("a bad line is named with its number, and how to mend it") {
               "', expected a driver's version such as 580.95.05 | " + fix);
   CHECK(error_of("compute_cap, driver_cuda\n7.5, 12\n") ==
         "fleet.csv:2: driver_cuda is '12', expected X.Y such as 12.4 | write 12.0");
+  CHECK(error_of("compute_cap, driver_cuda\n7.5, 12040\n") ==
+        "fleet.csv:2: driver_cuda is '12040', expected X.Y such as 12.4 | write 12.4");
   for (const char* version : {"580.95.05", "580.95", "580"})
     CHECK(error_of("compute_cap, driver_cuda\n7.5, " + std::string(version) + "\n") ==
           "fleet.csv:2: driver_cuda is '" + std::string(version) +
@@ -391,7 +405,7 @@ TEST_CASE("a bad line is named with its number, and how to mend it") {
   CHECK(error_of("name, compute_cap\nT4; 7.5\n") ==
         "fleet.csv:2: the line has 1 field, the header in line 1 names 2 | separate with commas");
   CHECK(error_of("compute_cap, count\n7.5, 0\n") ==
-        "fleet.csv:2: count is '0', expected a number from 1 to 1000000 | ");
+        "fleet.csv:2: count is '0', expected a number from 1 to 1000000 | leave the line out, or give its column excluded the reason");
   CHECK(error_of("compute_cap, visible\n7.5, maybe\n") ==
         "fleet.csv:2: visible is 'maybe', expected true or false | ");
   CHECK(error_of("name, compute_cap\n\"T4, 7.5\nL4, 8.9\n") ==
@@ -500,9 +514,9 @@ TEST_CASE("a fleet file that cannot be read says so") {
   DeviceList none;
   const auto missing = read_fleet("/nowhere/fleet.csv", none);
   REQUIRE_FALSE(missing);
-  CHECK(missing.error().where == "/nowhere/fleet.csv");
-  CHECK(read_fleet("/tmp", none).error().text() == "/tmp: is a folder, not a file");
-  CHECK(read_fleet("/dev/zero", none).error().text() == "/dev/zero: is larger than 64 MiB");
+  CHECK(missing.error().where == "--fleet /nowhere/fleet.csv");
+  CHECK(read_fleet("/tmp", none, {}).error().text() == "/tmp: is a folder, not a file");
+  CHECK(read_fleet("/dev/zero", none).error().text() == "--fleet /dev/zero: is larger than 64 MiB");
 }
 
 TEST_CASE("a fleet without a device is told with what to write") {
@@ -559,9 +573,12 @@ TEST_CASE("a device in another spelling: how to write it") {
   CHECK(fix_of("sm_86@580.95.05") == "write 8.6@13.0");
   CHECK(fix_of("86@12.4") == "write 8.6@12.4");
   CHECK(fix_of("8.6@12") == "write 8.6@12.0");
+  CHECK(fix_of("8.6@") == "write 8.6, or 8.6@12.4");
+  CHECK(fix_of("8.6@12,4") == "write 8.6@12.4");
+  CHECK(fix_of("8.6@12.20") == "write 8.6@12.2");  // of 12020
   CHECK(fix_of("8.6@12.4.1") == "write 8.6@12.4");
   for (const char* text :
-       {"", ",", "@", "8.6@", "8.6@0", "8.6@new", "8.6@100", "ampere", "8.60", "8.6,ampere", "0"})
+       {"", ",", "@", "8.6@0", "8.6@new", "8.6@100", "ampere", "8.60", "8.6,ampere", "0"})
     CHECK(fix_of(text).empty());
   CHECK(fix_of("8.6" + std::string(100, ' ')).empty());
 }
@@ -584,7 +601,9 @@ TEST_CASE("a line whose column excluded says why is left out, and each line stan
   CHECK(devices[2].count == 2);
   CHECK_FALSE(is_wanted(devices[3]));
   CHECK(is_wanted(devices[4]));
-  CHECK(how_to_exclude(devices[1]) == "write why into the column excluded of fleet.csv:3");
+  CHECK(how_to_exclude(devices[1]) ==
+        "write why into the column excluded of fleet.csv:3 (add that column to the header where it is "
+        "missing)");
   CHECK(how_to_exclude(*parse_device_option("8.0")).empty());
 
   const std::string text = written(devices);

@@ -69,7 +69,8 @@ TEST_CASE("no part of a baseline is taken for the whole") {
 TEST_CASE("a document of another kind, or without verdicts, is refused") {
   CHECK(error_of(R"({"schema":"archguard.verify/1"})") ==
         "has the schema 'archguard.verify/1', and 'archguard.inspect/1' is needed");
-  CHECK(error_of(R"({"schema":"archguard.inspect/1","errors":[]})") == "holds no verdicts to compare");
+  CHECK(error_of(R"({"schema":"archguard.inspect/1","errors":[]})") ==
+        "is what inspect writes without --coverage: it holds no verdicts to compare");
   CHECK(error_of(R"({"schema":"archguard.inspect/1","errors":[{"what":"cut"}],"coverage":{}})") ==
         "is of files that were not read whole: cut");
   CHECK(error_of("[]") == "is not the JSON of archguard inspect");
@@ -95,6 +96,11 @@ TEST_CASE("no member of a baseline can be missing or of another type") {
     if (key != "member") CHECK_MESSAGE(refused(changed), key);
     changed["coverage"]["files"][0][key] = 7;
     if (key != "member") CHECK_MESSAGE(refused(changed), key);
+  }
+  for (const char* digits : {"616", "zz", "6A"}) {
+    auto odd = whole;
+    odd["coverage"]["files"][0]["path_bytes"] = digits;
+    CHECK_MESSAGE(refused(odd), digits);
   }
   auto changed = whole;
   auto& verdicts = changed["coverage"]["files"][0]["verdicts"];

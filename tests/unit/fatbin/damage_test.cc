@@ -292,7 +292,7 @@ TEST_CASE("relocatable code that was never device-linked is told by the function
     return errors_of(read(elf.bytes(), "t.so"));
   };
   const auto held = [] { return ElfBuilder{}.section("__nv_relfatbin", one_cubin()); };
-  const std::string error = "t.so(__nv_relfatbin+0x0): was not device-linked: the file wants " +
+  const std::string error = "t.so(__nv_relfatbin+0x0): was not device-linked: the file needs " +
                             std::string(name) + ", and no kernel of -rdc=true runs without it\n";
   CHECK(error_of(held(), true, 0) == error);
   CHECK(error_of(held().bits32(), false, 0) == error);

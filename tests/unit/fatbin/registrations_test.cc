@@ -100,8 +100,8 @@ TEST_CASE("a registered container that was overwritten is an error, however many
 
 TEST_CASE("a registration that was overwritten is an error") {
   const std::string damaged =
-      "no registration of a fat binary stands here, and its section holds nothing else: it was removed or "
-      "overwritten, and the runtime never sees its kernels\n";
+      "a fat binary's registration is missing here: it was removed or overwritten, so the runtime never sees "
+      "its kernels\n";
   test::ByteWriter whole, twice, small;
   whole.u32(0x466243b1).u32(1).u64(0).u64(0);
   twice.u32(0x466243b1).u32(1).u64(0).u64(0).zeros(24);

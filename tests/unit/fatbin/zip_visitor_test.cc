@@ -39,8 +39,8 @@ test::Bytes library(int arch, std::size_t payload) {
   return object_with(".nv_fatbin", FatbinBuilder{}.cubin(arch, filler(payload)).bytes());
 }
 
-// Reads of more than a header wait until another thread reads as well, ten seconds at most. Those up to the end of the
-// file look for the directory: then there is no other thread yet.
+// Reads of more than a header wait until another thread reads as well, ten seconds at most. Those up to the
+// end of the file look for the directory: then there is no other thread yet.
 class Meeting final : public ByteSource {
  public:
   explicit Meeting(const test::Bytes& bytes) : source_(bytes) {}
@@ -127,4 +127,48 @@ TEST_CASE("what a zip file within takes of the bytes to inflate, later members l
     CHECK(text.find("t.zip(zeros): is not read: the zip file inflates to too much\n") != std::string::npos);
     CHECK(text.find("c.so of") != std::string::npos);
   }
+}
+
+TEST_CASE("a link in a zip file is passed over where it is named like a binary and leads to no file in it") {
+  const auto passed_over = [](const test::Bytes& zip) {
+    std::string names;
+    const std::string text = visited(MemorySource(zip), {});
+    for (std::size_t at = 0; (at = text.find("passed over: ", at)) != std::string::npos; ++at)
+      names += text.substr(at + 13, text.find('\n', at) - at - 13) + " ";
+    return names;
+  };
+  const test::Bytes library_80 = library(80, 100);
+  CHECK(passed_over(ZipBuilder{}
+                        .link("lib/libfoo.so", "libfoo.so.1")  // by another link
+                        .link("lib/libfoo.so.1", "../store/current/./libfoo.so.1.2")
+                        .link("store/current", "v1")  // a folder
+                        .stored("./store/v1/libfoo.so.1.2", library_80)
+                        .link("notes.txt", "nowhere")
+                        .bytes())
+            .empty());
+  CHECK(passed_over(ZipBuilder{}
+                        .link("k.cubin", "k2.cubin")
+                        .link("libbar.so", "lib/libbar.so.1")
+                        .link("liba.so", "liba.so")  // a circle
+                        .link("libb.so", "../libfoo.so")
+                        .link("libc.so", "/usr/lib/libfoo.so")
+                        .link("libd.so", std::string(5000, 'x'))
+                        .link("libe.so", "libbar.so")
+                        .link("libf.so", "libfoo.so")
+                        .stored("libfoo.so", library_80)
+                        .bytes()) ==
+        "t.zip(k.cubin) t.zip(liba.so) t.zip(libb.so) t.zip(libbar.so) t.zip(libc.so) t.zip(libd.so) "
+        "t.zip(libe.so) ");
+  CHECK(passed_over(ZipBuilder{}.stored("n.zip", ZipBuilder{}.link("a.o", "b.o").bytes()).bytes()) ==
+        "t.zip(n.zip(a.o)) ");
+}
+
+TEST_CASE("links of a zip file that lead far take no long time") {
+  std::string far;
+  for (int i = 0; i < 1300; ++i) far += "a/";
+  ZipBuilder builder;
+  for (int i = 0; i < 4000; ++i) builder.link("b" + std::to_string(i) + ".so", far + std::to_string(i));
+  builder.link("a", "./.");
+  const std::string text = visited(MemorySource(builder.bytes()), {});
+  CHECK(text.find("passed over: t.zip(b7.so)") != std::string::npos);
 }

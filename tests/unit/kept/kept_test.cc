@@ -90,6 +90,7 @@ TEST_CASE_FIXTURE(Fixture, "a verdict is found for this very file and question, 
   expected.found_under.clear();
   expected.any_of.clear();
   expected.libraries.clear();
+  expected.package.reset();
   CHECK(encode(*found) == encode(expected));
   CHECK_FALSE(kept.find(library, "another"));
   CHECK_FALSE(kept.find(folder.path() + "/./libx.so", kQuestion));  // the result names the path

@@ -173,6 +173,22 @@ TEST_CASE("a sysroot stands before the paths of its system: its folders, its cac
         "libc1.so <>/sysroot/lib/x86_64-linux-gnu/libc1.so\npassed over libm.so.6\n");
 }
 
+TEST_CASE("what stands in subfolders for newer processors is found beside the plain library") {
+  System system;
+  const std::string v3 = "glibc-hwcaps/x86-64-v3/", v2 = "glibc-hwcaps/x86-64-v2/";
+  system.library_path(system.at("env"))
+      .cache({{"libc1.so", "c/" + v3 + "libc1.so"}, {"libc1.so", "c/libc1.so"}});
+  system.file("tool", needs("liba.so").needed("libb.so").needed("libc1.so"));
+  system.file("env/" + v3 + "liba.so", needs("libd.so")).file("env/" + v2 + "liba.so", "damaged");
+  system.file("env/glibc-hwcaps/x86-64-v9/liba.so", ElfBuilder{}).file("default/liba.so", ElfBuilder{});
+  system.file("env/" + v3 + "libb.so", ElfBuilder{}).file("default/libd.so", ElfBuilder{});
+  system.file("c/" + v3 + "libc1.so", ElfBuilder{}).file("c/libc1.so", ElfBuilder{});
+  CHECK(system.found("tool") ==
+        "liba.so <>/default/liba.so\nliba.so <>/env/" + v3 + "liba.so\nliba.so <>/env/" + v2 +
+            "liba.so\nlibb.so <>/env/" + v3 + "libb.so\nlibc1.so <>/c/libc1.so\nlibc1.so <>/c/" + v3 +
+            "libc1.so\nlibd.so <>/default/libd.so\n- libb.so: <>/env, <>/ld.so.cache, <>/default\n");
+}
+
 TEST_CASE("the folders of the linker come last, and serve what the loader does not find") {
   System system;
   system.rpath_link("link").rpath_link("other");
@@ -243,9 +259,12 @@ TEST_CASE("what the answer rests on: each path before the one that was taken, an
   system.file("tool", needs("liba.so").needed("libb.so").runpath(system.at("r") + ":" + system.at("s")));
   system.file("env/liba.so", ElfBuilder{}.machine(183)).file("s/liba.so", ElfBuilder{}.soname("libother.so"));
   system.link("liba.so", "s/libb.so");
-  CHECK(system.tried("tool") == "<>/env/liba.so, <>/env/libb.so, <>/r/liba.so, <>/r/libb.so, <>/s/libb.so");
+  CHECK(system.tried("tool") ==
+        "<>/env/glibc-hwcaps, <>/env/liba.so, <>/env/libb.so, <>/r/glibc-hwcaps, <>/r/liba.so, <>/r/libb.so, "
+        "<>/s/glibc-hwcaps, <>/s/libb.so");
   system.file("tool", needs("libc1.so"));
-  CHECK(system.tried("tool") == "<>/default/libc1.so, <>/env/libc1.so, <>/ld.so.cache");
+  CHECK(system.tried("tool") ==
+        "<>/default/glibc-hwcaps, <>/default/libc1.so, <>/env/glibc-hwcaps, <>/env/libc1.so, <>/ld.so.cache");
 }
 
 TEST_CASE("a file that asks for more places than any program does is refused, soon and in little memory") {

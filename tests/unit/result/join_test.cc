@@ -52,6 +52,12 @@ TEST_CASE("one file in two parts is one, unless they disagree") {
       join_parts({part("1.json", {judged("a", kRuns)}), part("2.json", {judged("a", kFails)})});
   REQUIRE_FALSE(other);
   CHECK(other.error().text() == "2.json: disagrees with 1.json on a");
+  FileResult in_folder = judged("d/a.so", kRuns), named = judged("d/a.so", kRuns);
+  in_folder.found_under = "d";
+  in_folder.named = false;
+  const auto both = join_parts({part("1.json", {in_folder}), part("2.json", {named})});
+  REQUIRE(both);
+  CHECK((*both).files.size() == 1);
   FileResult member = judged("p.whl", kRuns);
   member.member = "x.so";
   CHECK(join_parts({part("1", {judged("p.whl", kFails)}), part("2", {member})}));

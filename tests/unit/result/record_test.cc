@@ -22,6 +22,7 @@ Verification small() {
   all.unused_waivers.push_back({{"gemm*", "7.5", "why", "waivers.csv:1"}, true});
   all.passed_over.push_back({"x.deb", UnreadKind::packed});
   all.needed.emplace().errors.push_back({"libx.so", "was not found", "look"});
+  all.looked_in = {"build"};
   all.expects = true;
   all.owner_errors.push_back({"RECORD", "is cut", {}});
   FileResult file;
@@ -71,6 +72,7 @@ TEST_CASE("a record is read back whole") {
   CHECK(read->verification.unused_waivers.at(0).waiver.origin == "waivers.csv:1");
   CHECK(read->verification.passed_over.at(0).path == "x.deb");
   CHECK(read->verification.needed->errors.at(0).fix == "look");
+  CHECK(read->verification.looked_in == std::vector<std::string>{"build"});
   CHECK(read->verification.expects);
   CHECK(read->verification.owner_errors.at(0).what == "is cut");
   CHECK(read->hint_scope);

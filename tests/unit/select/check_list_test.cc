@@ -21,7 +21,8 @@ std::string judged(const DeviceList& devices, const char* toolkit, const char* l
     }
     text += (capability ? to_string(*capability) : "N/A") + ": " + to_string(each.verdict) +
             (each.code != 0 ? " " + std::to_string(each.code) : "") + ", " + each.reason +
-            (each.fix.empty() ? "" : "; add " + each.fix) + "\n";
+            (each.fix.empty() ? "" : "; add " + each.fix) + (each.advice.empty() ? "" : ": " + each.advice) +
+            "\n";
   }
   return text;
 }
@@ -54,11 +55,13 @@ TEST_CASE("PTX newer than the driver's compiler gives 222") {
 TEST_CASE("no list serves a device that its driver does not know") {
   CHECK(judged(fleet("6.1@13.1"), "12.9", "61-real") ==
         "6.1: not-covered 100, its driver offers CUDA 13.1, and the last driver for 6.1 is branch 580 (CUDA "
-        "13.0)\n");
+        "13.0): keep its driver at branch 580, or leave this device out of the fleet\n");
   CHECK(judged(fleet("9.0@11.6"), "11.8", "90") ==
-        "9.0: not-covered 100, its driver offers CUDA 11.6, and drivers know 9.0 from CUDA 11.8 on\n");
+        "9.0: not-covered 100, its driver offers CUDA 11.6, and drivers know 9.0 from CUDA 11.8 on: "
+        "update it to CUDA 11.8 (driver 520) or newer\n");
   CHECK(judged(fleet("12.1@12.8"), "12.9", "121") ==
-        "12.1: unknown, its driver offers CUDA 12.8, and NVIDIA's compilers know 12.1 from CUDA 12.9 on\n");
+        "12.1: unknown, its driver offers CUDA 12.8, and NVIDIA's compilers know 12.1 from CUDA 12.9 on: "
+        "update it to CUDA 12.9 (driver 575) or newer\n");
 }
 
 TEST_CASE("a device without a capability is unknown, a hidden one is not judged") {

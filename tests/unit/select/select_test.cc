@@ -54,7 +54,7 @@ TEST_CASE("a device newer than the toolkit lives on the toolkit's highest PTX be
         "90-virtual: through JIT for 12.0 (fleet.csv:3), for which CUDA 12.4 has no SASS (12.8 is the "
         "first that has); needs a driver "
         "that offers "
-        "CUDA 12.4 (driver 550) or newer; PTX fallback for GPUs newer than 9.0\n");
+        "CUDA 12.8 (driver 570) or newer; PTX fallback for GPUs newer than 9.0\n");
 }
 
 TEST_CASE("the oldest PTX reaches every device") {
