@@ -181,6 +181,7 @@ class ProbeJson {
       json_.number("code", judgement.code);
       json_.message("reason", printable(judgement.reason));
       json_.message("fix", printable(judgement.fix));
+      json_.message("advice", printable(judgement.advice));
       json_.end();
     }
     json_.end();
@@ -197,6 +198,7 @@ class ProbeJson {
       json_.number("code", each.judgement->code);
       json_.message("reason", printable(each.judgement->reason));
       json_.message("fix", printable(each.judgement->fix));
+      json_.message("advice", printable(each.judgement->advice));
       json_.end();
     }
     json_.end();

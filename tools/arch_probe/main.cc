@@ -24,21 +24,17 @@ int run_command(const std::vector<std::string>& arguments, archguard::TextSink& 
   using archguard::Options;
   const auto options = archguard::parse_options(arguments);
   if (!options) return archguard::end_with(options.error(), err);
-  switch (options->command) {
-    case Options::Command::help:
-      out.write(archguard::probe_help());
-      return 0;
-    case Options::Command::select_help:
-      out.write(archguard::select_help());
-      return 0;
-    case Options::Command::version:
-      out.write("arch_probe " ARCHGUARD_VERSION "\n");
-      return 0;
-    case Options::Command::probe:
-      return archguard::run_probe_command(options->probe, archguard::colour_for_stdout(), out, err);
-    case Options::Command::select:
-      break;
+  if (options->wants == Options::Wants::version) {
+    out.write("arch_probe " ARCHGUARD_VERSION "\n");
+    return 0;
   }
+  if (options->wants != Options::Wants::answer) {
+    const bool whole = options->wants == Options::Wants::help;
+    out.write(options->is_select ? archguard::select_help(whole) : archguard::probe_help(whole));
+    return 0;
+  }
+  if (!options->is_select)
+    return archguard::run_probe_command(options->probe, archguard::colour_for_stdout(), out, err);
   return archguard::run_select_command(options->select, out, err);
 }
 

@@ -2,7 +2,9 @@
 
 #include <initializer_list>
 
+#include "base/colour.h"
 #include "base/text.h"
+#include "compat/toolkit.h"
 
 // Plain comparisons instead of a table of callbacks: this file is compiled while other projects configure,
 // and templates would cost most of that time.
@@ -12,15 +14,15 @@ namespace {
 
 using Words = std::initializer_list<const char*>;
 
-const Words kProbeOptions = {"--format", "--timeout", "--fleet",   "--write-devices",
-                             "--help",   "-h",        "--version", "--cache"};
+const Words kProbeOptions = {"--format",  "--timeout", "--fleet", "--write-devices", "--help", "-h",
+                             "--version", "--cache",   "-V",      "--color"};
 const Words kSelectOptions = {"--fleet",    "--device", "--nvcc",          "--toolkit",
                               "--ptx",      "--sass",   "--on-no-device",  "--on-detect-failure",
                               "--baseline", "--target", "--judge",         "--no-detect",
                               "--timeout",  "--format", "--write-devices", "--write-json",
                               "--help",     "-h",       "--cache",         "--suffix",
-                              "--clang"};
-const Words kFlags = {"--help", "-h", "--version", "--no-detect"};
+                              "--clang",    "--color",  "--version",       "-V"};
+const Words kFlags = {"--help", "-h", "--version", "-V", "--no-detect"};
 
 bool is_one_of(std::string_view text, const Words& words) {
   for (const char* word : words)
@@ -98,14 +100,24 @@ Status take_list(const std::string& option, const std::string& value, std::vecto
   return Done{};
 }
 
+// Those that both commands have.
+Status take_general_option(const std::string& name, const std::string& value, Options& options) {
+  int index = 0;
+  if (name == "--help" || name == "-h") {
+    options.wants = name == "-h" ? Options::Wants::short_help : Options::Wants::help;
+  } else if (name == "--version" || name == "-V") {
+    options.wants = Options::Wants::version;
+  } else if (name == "--color") {
+    ARCHGUARD_CHECK(choose(name, value, {"auto", "always", "never"}, index));
+    choose_colour(value);
+  }
+  return Done{};
+}
+
 Status take_probe_option(const std::string& name, const std::string& value, Options& options) {
   ProbeOptions& probe = options.probe;
   int index = 0;
-  if (name == "--help" || name == "-h") {
-    options.command = Options::Command::help;
-  } else if (name == "--version") {
-    options.command = Options::Command::version;
-  } else if (name == "--timeout") {
+  if (name == "--timeout") {
     return take_timeout(value, probe.timeout);
   } else if (name == "--fleet") {
     probe.fleets.push_back(value);
@@ -120,12 +132,24 @@ Status take_probe_option(const std::string& name, const std::string& value, Opti
   return Done{};
 }
 
+// Of 13 and 13.0.1 the release that they mean; of what is none the range.
+Error bad_toolkit(const std::string& value) {
+  Error error = bad_option_value("--toolkit", value, "X.Y such as 13.0");
+  const auto& known = known_toolkits();
+  const auto parts = split(value, '.');
+  const auto meant =
+      parse_version(std::string(parts[0]) + "." + std::string(parts.size() > 1 ? parts[1] : "0"));
+  error.fix = meant && find_toolkit(*meant) != nullptr
+                  ? "write " + to_string(*meant)
+                  : "write a release from " + to_string(known.front().version) + " to " +
+                        to_string(known.back().version);
+  return error;
+}
+
 Status take_select_option(const std::string& name, const std::string& value, Options& options) {
   SelectOptions& select = options.select;
   int index = 0;
-  if (name == "--help" || name == "-h") {
-    options.command = Options::Command::select_help;
-  } else if (name == "--fleet" || name == "--device") {
+  if (name == "--fleet" || name == "--device") {
     select.sources.push_back({name == "--fleet", value});
   } else if (name == "--no-detect") {
     select.detect = false;
@@ -139,7 +163,7 @@ Status take_select_option(const std::string& name, const std::string& value, Opt
     select.clang = value;
   } else if (name == "--toolkit") {
     select.toolkit = parse_version(value);
-    if (!select.toolkit) return bad_option_value(name, value, "X.Y such as 13.0");
+    if (!select.toolkit) return bad_toolkit(value);
   } else if (name == "--ptx") {
     return take_ptx(value, select.policy);
   } else if (name == "--sass") {
@@ -197,7 +221,7 @@ Status check_select(const SelectOptions& select) {
 Result<Options> parse_options(const std::vector<std::string>& arguments) {
   Options options;
   const bool select = !arguments.empty() && arguments[0] == "select";
-  if (select) options.command = Options::Command::select;
+  options.is_select = select;
   for (std::size_t i = select ? 1 : 0; i < arguments.size(); ++i) {
     const std::string& argument = arguments[i];
     const auto equals = starts_with(argument, "--") ? argument.find('=') : std::string::npos;
@@ -212,82 +236,12 @@ Result<Options> parse_options(const std::vector<std::string>& arguments) {
       value = arguments[++i];
     }
     if (!flag && value.empty()) return Error{"", name + " needs a value", "give it one, or leave it out"};
+    ARCHGUARD_CHECK(take_general_option(name, value, options));
     ARCHGUARD_CHECK(select ? take_select_option(name, value, options)
                            : take_probe_option(name, value, options));
   }
-  if (options.command == Options::Command::select) ARCHGUARD_CHECK(check_select(options.select));
+  if (select && options.wants == Options::Wants::answer) ARCHGUARD_CHECK(check_select(options.select));
   return options;
-}
-
-std::string probe_help() {
-  return R"(usage: arch_probe [OPTION...]
-       arch_probe select [OPTION...]
-
-Shows the NVIDIA GPUs of this machine, or says why there are none. `arch_probe select --help` tells how to
-choose CUDA architectures for them.
-
-options:
-  --format table|json|csv   how to print (default: table); csv is a fleet file, which --fleet reads again
-  --timeout SECONDS         how long to wait for the driver (default: 15)
-  --fleet FILE              show the devices of this fleet file instead (- is standard input); may be repeated,
-                            which merges the files
-  --write-devices FILE      write the devices to a fleet file too
-  --cache FILE              keep the drivers' answer there, and take it again while nothing has changed
-  --help, --version
-
-exit status:
-  0  there are devices
-  2  wrong usage, or a fleet file that cannot be read
-  3  there is no device: no driver, the toolkit's stub library, no GPU, or all hidden by the environment
-  4  a driver is there and fails, crashes or does not answer
-)";
-}
-
-std::string select_help() {
-  return R"(usage: arch_probe select (--nvcc PATH | --toolkit X.Y) [--clang PATH] [OPTION...]
-
-Chooses the CUDA architectures that reach every device: of this machine, unless --fleet or --device names others.
-
-devices:
-  --fleet FILE                 the devices of a fleet file (- is standard input); may be repeated. A line
-                               whose column excluded says why is left out
-  --device CC[@DRIVER_CUDA]    a device of this compute capability, as 8.6 or 8.6@12.4; may be repeated
-  --no-detect                  without --fleet and --device: do not look for GPUs in this machine
-  --timeout SECONDS            how long to wait for the driver (default: 15)
-  --cache FILE                 keep the drivers' answer there, and take it again while nothing has changed
-
-compiler:
-  --nvcc PATH                  what this nvcc can make (it is run)
-  --toolkit X.Y                what nvcc of this release can make
-  --clang PATH                 this clang compiles, with the CUDA toolkit of the nvcc or the release
-  --target PROCESSOR           aarch64: the baseline holds Tegra architectures too
-
-choice:
-  --ptx newest|oldest|none|CC  the PTX for devices without an image of their own (default: newest)
-  --sass exact|minimal         an image for each architecture, or the fewest that reach all (default: exact)
-  --suffix none|a|f            SASS with a (that device alone: 90a) or f (its family: 100f) where there is such
-                               an image (default: none); PTX stays plain
-  --on-no-device error|baseline
-  --on-detect-failure error|baseline
-                               without a device, or with a driver that fails: stop, or take the baseline and
-                               warn (default: baseline)
-  --baseline LIST              the list to take then, as 80-real;90-virtual (default: this nvcc's all-major)
-  --judge LIST                 choose as usual, and also judge this list: for each device (in the JSON), and
-                               whether the compiler makes it
-
-output:
-  --format cmake|torch|gencode|json   (default: cmake); the reasons go to standard error
-  --write-devices FILE         write the devices to a fleet file
-  --write-json FILE            write the JSON to a file too
-  --help
-
-exit status:
-  0  a list was chosen
-  1  this compiler can serve none of the devices
-  2  wrong usage, a fleet file that cannot be read, or a compiler that does not answer
-  3  no device, and --on-no-device error
-  4  the driver fails, and --on-detect-failure error
-)";
 }
 
 }  // namespace archguard

@@ -42,7 +42,8 @@ struct SelectOptions {
 };
 
 struct Options {
-  enum class Command { help, version, probe, select, select_help } command = Command::probe;
+  enum class Wants { answer, help, short_help, version } wants = Wants::answer;
+  bool is_select = false;
   ProbeOptions probe;
   SelectOptions select;
 };
@@ -50,7 +51,8 @@ struct Options {
 // The command line without the program's name. `--option value` and `--option=value` are the same.
 Result<Options> parse_options(const std::vector<std::string>& arguments);
 
-std::string probe_help();
-std::string select_help();
+// `whole`: with examples and exit statuses.
+std::string probe_help(bool whole);
+std::string select_help(bool whole);
 
 }  // namespace archguard

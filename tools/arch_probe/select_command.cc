@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <string>
+#include <vector>
 
 #include "base/printable.h"
 #include "base/text.h"
@@ -63,22 +65,42 @@ std::string reason_lines(const SelectReport& report) {
   return text;
 }
 
-// A line for each model and reason.
+// May the fleet say why such devices are left out, so that nobody is told again?
+bool is_to_excuse(const Device& device) {
+  return is_wanted(device) && device.capability && !how_to_exclude(device).empty();
+}
+
+// Of several models, the lines of the first few.
+std::string advice_on_excuses(const std::vector<const LeftOutModel*>& models) {
+  constexpr std::size_t kLinesNamed = 4;
+  Device device = models.front()->first;
+  for (std::size_t i = 1; i < std::min(models.size(), kLinesNamed); ++i)
+    device.origin += ", " + models[i]->first.origin;
+  const bool several = models.size() > 1 || models.front()->count > 1;
+  return (several ? "if they are left out on purpose, " : "if it is left out on purpose, ") +
+         how_to_exclude(device) +
+         (several ? std::string(" and of the lines like ") + (models.size() == 1 ? "it" : "them") : "");
+}
+
+std::string advice_on_capability(const LeftOutModel& model) {
+  const std::string line = is_wanted(model.first) ? how_to_exclude(model.first) : std::string();
+  if (line.empty() || model.first.capability) return {};
+  return model.count > 1 ? "write their compute_cap, or " + line + " and of the lines like it"
+                         : "write its compute_cap, or " + line;
+}
+
+// A line for each model and reason; what mends all of them stands below the last.
 void write_excluded(const SelectReport& report, TextSink& err) {
   const LeftOut left_out = left_out_models(report);
-  for (const LeftOutModel& each : left_out.models) {
-    const bool several = each.count > 1;
-    const std::string line = is_wanted(each.first) ? how_to_exclude(each.first) : std::string();
-    const std::string advice =
-        line.empty() ? ""
-        : each.first.capability
-            ? (several ? "if they are left out on purpose, " : "if it is left out on purpose, ") + line
-            : (several ? "write their compute_cap, or " : "write its compute_cap, or ") + line;
+  std::vector<const LeftOutModel*> to_excuse;
+  for (const LeftOutModel& each : left_out.models)
+    if (is_to_excuse(each.first)) to_excuse.push_back(&each);
+  for (const LeftOutModel& each : left_out.models)
     err.write(error_lines(
         is_excluded(each.first) ? "note" : "warning",
         {"", "left out: " + describe(each.first) + more_like_it(each.count) + ": " + printable(each.reason),
-         advice.empty() || !several ? advice : advice + " and of the lines like it"}));
-  }
+         !to_excuse.empty() && &each == to_excuse.back() ? advice_on_excuses(to_excuse)
+                                                         : advice_on_capability(each)}));
   if (left_out.others != 0)
     err.write(error_lines(
         "warning",

@@ -72,7 +72,7 @@ Result<int> run_check_files(const CheckFilesOptions& options) {
     files.verify.found = installed_paths(manifest, options.destdir);
     tell_of_gone(files.verify.found->gone);
   }
-  files.verify.brief = true;
+  files.verify.report.brief = true;
   if (!options.component.empty()) {  // one without device code has no alternatives either
     VerifyOptions any = files.verify;
     any.any_of.clear();
@@ -87,9 +87,9 @@ Result<int> run_check_files(const CheckFilesOptions& options) {
   ARCHGUARD_TRY(verification, verification_of(files.verify));
   print(verification_text(verification, files.verify));
   ARCHGUARD_CHECK(finish_printing());
-  if (!options.report.empty())
-    ARCHGUARD_CHECK(write_file(options.report, VerifyJson(verification, with_record({}, verification))));
-  ARCHGUARD_CHECK(write_also(options.also, verification));
+  if (!options.report_json.empty())
+    ARCHGUARD_CHECK(write_file(options.report_json, VerifyJson(verification, with_record({}, verification))));
+  ARCHGUARD_CHECK(write_also(options.reports, verification));
   if (!options.attach.empty()) ARCHGUARD_CHECK(attach_page(options.attach, verification));
   if (!options.state.empty()) write_kept_checks(options.state, {keep_check(std::move(state), began, true)});
   const Outcome outcome = outcome_of(verification);

@@ -104,7 +104,7 @@ Result<Check::Asked> Check::ask(VerifyOptions options, const std::vector<std::st
   Asked asked;
   if (paths.empty()) return asked;
   options.paths = paths;
-  options.brief = true;
+  options.report.brief = true;
   options.passes_bitcode = [&](const std::string& object) {
     const bool passes = passes_cuda_bitcode_ || !is_cuda_object(target_, object);
     if (passes) bitcode_.insert(object);
@@ -266,12 +266,22 @@ Status Check::ask_all() {
   return Done{};
 }
 
+// A folder that may not be read, or a link that leads to itself, is an error.
+Result<bool> is_on_disk(const std::string& path) {
+  std::error_code error;
+  const bool there = fs::exists(path, error);
+  if (error) return Error{path, "cannot be looked at: " + error.message(), {}};
+  return there;
+}
+
 Status are_built(const TargetParameters& target) {
   for (const auto* paths : {&target.files, &target.objects})
-    for (const std::string& path : *paths)
-      if (!fs::exists(path))
+    for (const std::string& path : *paths) {
+      ARCHGUARD_TRY(there, is_on_disk(path));
+      if (!there)
         return Error{"target '" + target.target + "'", "is not built: " + path + " is missing",
                      "build it first"};
+    }
   return Done{};
 }
 
@@ -366,9 +376,9 @@ Result<int> run_check_target(const CheckTargetOptions& options) {
     earlier = read_kept_checks(options.state);
     std::remove(options.state.c_str());  // where this check cannot be made, none was
   }
-  if (!options.reports.empty()) {
+  if (!options.report_folder.empty()) {
     std::error_code error;
-    fs::create_directories(options.reports, error);
+    fs::create_directories(options.report_folder, error);
   }
   std::set<std::string> libraries;
   bool failed = false;
@@ -376,7 +386,7 @@ Result<int> run_check_target(const CheckTargetOptions& options) {
     if (!options.only.empty() && target.target != options.only) continue;
     ARCHGUARD_CHECK(are_built(target));
     const std::string report =
-        options.reports.empty() ? options.report : options.reports + "/" + target.target + ".json";
+        options.report_folder.empty() ? options.report_json : options.report_folder + "/" + target.target + ".json";
     ARCHGUARD_TRY(answered, answer(target, earlier, report, options.attach));
     const CheckState& state = answered.kept.check;
     // Of many, those that are as they were are not told of again, unless they fail.
@@ -413,8 +423,10 @@ Result<int> run_check_changes(const CheckChangesOptions& options) {
     const std::string base(trim(line));
     if (base.empty()) continue;
     const std::string changed = base + ".changed";
-    const bool is_unknown = fs::exists(base + ".stamp") && !fs::exists(base + ".state");
-    if (!fs::exists(changed) || is_unknown || files.has_changed(base + ".state"))
+    ARCHGUARD_TRY(has_stamp, is_on_disk(base + ".stamp"));
+    ARCHGUARD_TRY(has_state, is_on_disk(base + ".state"));
+    ARCHGUARD_TRY(is_marked, is_on_disk(changed));
+    if (!is_marked || (has_stamp && !has_state) || files.has_changed(base + ".state"))
       ARCHGUARD_CHECK(write_file(changed, ""));
   }
   return kExitCovered;

@@ -9,16 +9,21 @@
 
 namespace archguard {
 
-// Checks targets that CMake built: `archguard check-target`, which archguard_verify's build rules run.
-struct CheckTargetOptions {
-  std::string parameters;   // JSON, written when CMake configured
-  std::string built;        // lines, written when it generated
-  std::string stamp;        // is touched when all is well, and gone otherwise; beside it a depfile
+// What a check writes; where a path is empty, nothing.
+struct CheckOutputs {
+  std::string stamp;        // is touched when all is well, and gone otherwise
   std::string state;        // what each check came to, for the next one that asks the same of the same files
-  std::string report;       // JSON, as verify writes it
-  std::string reports;      // the same, a file for each target in this folder
+  std::string report_json;  // as verify writes it
   std::string attach;       // a page for the report of CTest, which is named as its tests name files
-  std::string only;         // of several targets this one
+};
+
+// Checks targets that CMake built: `archguard check-target`, which archguard_verify's build rules run. Beside
+// the stamp it writes a depfile.
+struct CheckTargetOptions : CheckOutputs {
+  std::string parameters;     // JSON, written when CMake configured
+  std::string built;          // lines, written when it generated
+  std::string report_folder;  // JSON, a file for each target in this folder
+  std::string only;           // of several targets this one
   bool post_build = false;  // says nothing when all is well, and lets the link step end well unless `strict`
   bool strict = false;
 };
@@ -33,14 +38,12 @@ Result<Verification> find_of_files(const std::string& parameters, const std::str
 
 // `archguard check-files`: checks files that are judged together, which `files` lists: what an install step
 // put down, or alternatives.
-struct CheckFilesOptions {
+struct CheckFilesOptions : CheckOutputs {
   std::string parameters, files;
   bool installed = false;            // `files` is what installed_paths() reads
   std::string destdir;               // $DESTDIR, for them
   std::string component;             // the one that is installed alone, or empty
-  std::string stamp, state, report;  // as above
-  std::vector<std::string> also;     // FORMAT=FILE: other reports
-  std::string attach;                // as above
+  std::vector<std::string> reports;  // FORMAT=FILE
 };
 Result<int> run_check_files(const CheckFilesOptions& options);
 

@@ -40,6 +40,15 @@ struct InspectOptions {
   const ReportFormat* format = &report_formats().front();
 };
 
+// The reports of verify and report.
+struct ReportChoice {
+  const ReportFormat* format = &report_formats().front();
+  std::string output;
+  std::vector<std::string> reports;  // FORMAT=FILE
+  bool brief = false;
+  bool full = false;
+};
+
 struct VerifyOptions {
   std::vector<std::string> paths;
   std::string files_from;
@@ -47,6 +56,7 @@ struct VerifyOptions {
   bool one_build = false;           // these belong together: any_of takes them as files of one folder
   std::vector<std::string> fleets;
   std::vector<std::string> devices;
+  std::vector<std::string> promises;  // of metadata, or files that hold some
   std::optional<DeviceList> given;  // further ones
   bool this_machine = false;
   std::vector<std::string> environment;
@@ -70,22 +80,14 @@ struct VerifyOptions {
   std::string target;                    // a CMake target, for the fix
   bool compiles_cuda = true;             // has it CUDA sources?
   std::vector<std::string> linked_cuda;  // targets whose device code it links
-  const ReportFormat* format = &report_formats().front();
-  std::string output;
-  std::vector<std::string> reports;  // FORMAT=FILE
-  bool brief = false;
-  bool full = false;
+  ReportChoice report;
   // Is this object of LLVM's bitcode or MSVC's /GL, as messages name it, passed over? Without it none is.
   std::function<bool(const std::string&)> passes_bitcode;
 };
 
 struct ReportCommandOptions {
   std::vector<std::string> results;  // of verify --format json
-  const ReportFormat* format = &report_formats().front();
-  std::string output;
-  std::vector<std::string> reports;  // FORMAT=FILE
-  bool brief = false;
-  bool full = false;
+  ReportChoice report;
 };
 
 struct DiffOptions {
@@ -97,6 +99,29 @@ struct DiffOptions {
   std::string scope = "fatbin";
   std::string embedded = "warn";
   const DiffFormat* format = &diff_formats().front();
+  std::vector<std::string> reports;  // FORMAT=FILE
+};
+
+inline constexpr int kExitKnown = 0;
+inline constexpr int kExitNotKnown = 1;
+
+struct ExplainOptions {
+  std::vector<std::string> words;  // of one text; or "-" for standard input
+  std::string format = "text";
+};
+
+struct ReleasesOptions {
+  std::string package;
+  std::vector<std::string> devices;
+  std::string platform = "x86_64";
+  std::string python;
+  std::string format = "text";
+};
+
+struct PreflightTableOptions {
+  std::vector<std::string> paths;  // the program or library, then files whose code it hands to the driver
+  std::string output;
+  bool allow_empty = false;
 };
 
 // The exit code, or the error that kept the command from answering (exit 2).
@@ -104,6 +129,9 @@ Result<int> run_inspect(const InspectOptions& options);
 Result<int> run_verify(const VerifyOptions& options);
 Result<int> run_report(const ReportCommandOptions& options);
 Result<int> run_diff(const DiffOptions& options);
+Result<int> run_explain(const ExplainOptions& options);
+Result<int> run_releases(const ReleasesOptions& options);
+Result<int> run_preflight_table(const PreflightTableOptions& options);
 
 // What verify finds, and its report for people.
 Result<Verification> verification_of(const VerifyOptions& options);

@@ -1,17 +1,20 @@
 #include <algorithm>
+#include <functional>
 #include <utility>
+#include <vector>
 
 #include "base/bytes.h"
 #include "base/colour.h"
 #include "base/text.h"
 #include "base/text_file.h"
+#include "base/write_file.h"
 #include "commands.h"
 #include "device/fleet.h"
 #include "diff/baseline.h"
 #include "diff/diff_report.h"
-#include "diff/fleet_change.h"
 #include "diff_side.h"
 #include "image/demangle.h"
+#include "report_files.h"
 #include "terminal.h"
 
 namespace archguard {
@@ -46,12 +49,51 @@ Status check_judged(const DeviceList& devices) {
   return Done{};
 }
 
+// What a format makes of a difference, or of what becomes of a fleet.
+class DiffDocument : public TextSource {
+ public:
+  using Write = std::function<void(const DiffFormat&, const Style&, TextSink&)>;
+  DiffDocument(const Write& write, const DiffFormat& format) : write_(write), format_(format) {}
+  void write_to(TextSink& sink) const override { write_(format_, Style{}, sink); }
+
+ private:
+  const Write& write_;
+  const DiffFormat& format_;
+};
+
+std::vector<std::string> diff_format_names() {
+  std::vector<std::string> names;
+  for (const DiffFormat& each : diff_formats()) names.emplace_back(each.name);
+  return names;
+}
+
+Result<std::vector<ReportPlace>> diff_reports(const DiffOptions& options) {
+  const DiffFormat& first = *options.format;
+  return report_places(options.reports, diff_format_names(), {}, first.is_for_people, first.name);
+}
+
+Status write_diff(const DiffOptions& options, const std::vector<ReportPlace>& reports,
+                  const DiffDocument::Write& write) {
+  const auto document = [&](const std::string& name) {
+    const auto& formats = diff_formats();
+    return DiffDocument(write, *std::find_if(formats.begin(), formats.end(),
+                                             [&](const DiffFormat& each) { return each.name == name; }));
+  };
+  for (const auto& [format, path] : reports)
+    if (path != "-") ARCHGUARD_CHECK(write_file(path, document(format)));
+  PrintingSink out;
+  write(*options.format, Style{options.format->is_for_people && colour_for_stdout()}, out);
+  for (const auto& [format, path] : reports)
+    if (path == "-") print_source(document(format));
+  return finish_printing();
+}
+
 Result<DiffSide> side_of_argument(const std::string& path, const DiffOptions& options,
                                   VerifyQuestion& question) {
   if (!is_baseline(path)) return side_of({path}, question);
   ARCHGUARD_TRY(text, read_text_file(path));
-  ARCHGUARD_TRY(side, parse_baseline(text, text_file_name(path)));
   const std::string line = options_of(options.fleets, options.devices, options.scope, options.embedded);
+  ARCHGUARD_TRY(side, parse_baseline(text, text_file_name(path), line));
   if (side.scope != options.scope || side.embedded != options.embedded)
     return Error{path,
                  "was judged with --scope " + side.scope + " --embedded " + side.embedded + ", and --scope " +
@@ -84,6 +126,7 @@ Result<int> diff_sides(const DiffOptions& options) {
         "diff compares two, and " + count_of(options.paths.size(), "PATH", "PATHs") +
             (options.paths.size() == 1 ? " was given" : " were given"),
         "archguard diff OLD NEW; or one set of files on two fleets: --fleet-from OLD.csv --fleet-to NEW.csv"};
+  ARCHGUARD_TRY(reports, diff_reports(options));
   ARCHGUARD_TRY(grow, read_grow(options.grow));
   ARCHGUARD_TRY(question, question_of_diff(options));
   ARCHGUARD_CHECK(check_judged(question.devices));
@@ -98,9 +141,10 @@ Result<int> diff_sides(const DiffOptions& options) {
   if (before.files.empty()) return Error{before.name, "holds no device code to compare with", {}};
   Difference difference = difference_of(std::move(before), std::move(after));
   difference.grow = grow;
-  PrintingSink out;
-  options.format->write(difference, Style{options.format->is_for_people && colour_for_stdout()}, out);
-  ARCHGUARD_CHECK(finish_printing());
+  ARCHGUARD_CHECK(
+      write_diff(options, reports, [&](const DiffFormat& format, const Style& style, TextSink& sink) {
+        format.write(difference, style, sink);
+      }));
   return exit_code(is_lost(difference) || grew_too_much(difference), is_untold(difference));
 }
 
@@ -109,13 +153,14 @@ Result<int> diff_fleets(const DiffOptions& options) {
     return Error{{}, "--fleet-from and --fleet-to go together", "--fleet-from OLD.csv --fleet-to NEW.csv"};
   if (!options.fleets.empty() || !options.devices.empty() || !options.grow.empty())
     return Error{{}, "with two fleets there is no --fleet, --device or --grow", "archguard diff --help"};
+  ARCHGUARD_TRY(reports, diff_reports(options));
   VerifyOptions verify;
   verify.scope = options.scope;
   verify.embedded = options.embedded;
   DeviceList devices;
-  ARCHGUARD_TRY(before, read_fleet(options.fleet_from, devices));
+  ARCHGUARD_TRY(before, read_fleet(options.fleet_from, devices, "--fleet-from"));
   if (before == 0) return no_device_in_fleet(options.fleet_from);
-  ARCHGUARD_TRY(after, read_fleet(options.fleet_to, devices));
+  ARCHGUARD_TRY(after, read_fleet(options.fleet_to, devices, "--fleet-to"));
   if (after == 0) return no_device_in_fleet(options.fleet_to);
   ARCHGUARD_CHECK(check_judged(devices));
   verify.given = std::move(devices);
@@ -137,21 +182,17 @@ Result<int> diff_fleets(const DiffOptions& options) {
   change.files = std::move(files);
   if (change.files.files.empty() && change.files.errors.empty())
     return Error{change.files.name, "holds no device code", {}};
-  PrintingSink out;
-  if (options.format->name == "json")
-    write_fleet_json(change, out);
-  else if (options.format->name == "markdown")
-    write_fleet_markdown(change, out);
-  else
-    write_fleet_text(change, Style{colour_for_stdout()}, out);
-  ARCHGUARD_CHECK(finish_printing());
+  ARCHGUARD_CHECK(
+      write_diff(options, reports, [&](const DiffFormat& format, const Style& style, TextSink& sink) {
+        format.write_fleets(change, style, sink);
+      }));
   return exit_code(breaks_something(change), is_untold(change));
 }
 
 }  // namespace
 
 Result<int> run_diff(const DiffOptions& options) {
-  if (options.format->is_for_people) prepare_demangle();
+  if (options.format->is_for_people || !options.reports.empty()) prepare_demangle();
   if (!options.fleet_from.empty() || !options.fleet_to.empty()) return diff_fleets(options);
   return diff_sides(options);
 }

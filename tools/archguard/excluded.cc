@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text_file.h"
+#include "files.h"
 
 namespace archguard {
 namespace {
@@ -54,7 +55,7 @@ Result<std::vector<ExcludedDevice>> parse_excluded(std::string_view text, const 
 }
 
 Result<std::vector<ExcludedDevice>> read_excluded(const std::string& path) {
-  ARCHGUARD_TRY(text, read_text_file(path));
+  ARCHGUARD_TRY(text, read_file_of_option("--excluded", path));
   return parse_excluded(text, text_file_name(path));
 }
 

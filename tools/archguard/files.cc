@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <unordered_map>
 
 #include "base/parallel.h"
 #include "base/text.h"
@@ -21,6 +22,15 @@ constexpr std::uint64_t kFileStart = 4096;  // of a file, that tells what it is
 
 Result<Bytes> read_file_start(const ByteSource& bytes) {
   return read_bytes(bytes, 0, std::min<std::uint64_t>(kFileStart, bytes.size()));
+}
+
+// What somebody names who means the program that it becomes.
+std::optional<Error> refuse_source(const std::string& path) {
+  for (const char* ending : {".cu", ".cuh"})
+    if (ends_with(path, ending))
+      return Error{path, "is CUDA source, not a binary",
+                   "build it, and name the program or library that it becomes"};
+  return std::nullopt;
 }
 
 // A file that was opened, and what it holds where that is known already.
@@ -45,9 +55,13 @@ Opened open_file(const InputFile& input, Keep keep) {
   }
   Opened opened;
   opened.source = std::make_unique<WatchedSource>(std::move(*source));
-  if (holds_files(*opened.source)) return opened;
+  // In a folder archives are passed over, but for zip files: what is packed is read on one core alone.
+  if (is_zip(*opened.source)) return opened;
+  if (input.named && (holds_files(*opened.source) || is_saved_image(input.path))) return opened;
   opened.code = read_device_code(*opened.source, input.path, {}, keep);
   if (opened.code->recognized) return opened;
+  if (const auto source_code = input.named ? refuse_source(input.path) : std::nullopt)
+    return failed(*source_code);
   const auto start = read_file_start(*opened.source);
   if (!start || !is_searched(input.path, *start, opened.source->size(), input.named) ||
       is_packed(*opened.source))
@@ -57,26 +71,51 @@ Opened open_file(const InputFile& input, Keep keep) {
   return opened;
 }
 
+// Each path once, where it comes first.
+void drop_repeated(std::vector<InputFile>& files) {
+  std::unordered_map<std::string, std::size_t> kept;
+  std::vector<InputFile> once;
+  for (InputFile& file : files) {
+    const auto [known, is_new] = kept.try_emplace(file.path, once.size());
+    if (is_new)
+      once.push_back(std::move(file));
+    else
+      once[known->second].named |= file.named;
+  }
+  files = std::move(once);
+}
+
 }  // namespace
+
+Result<std::string> read_file_of_option(const std::string& option, const std::string& path) {
+  auto text = read_text_file(path);
+  if (text) return text;
+  Error error = std::move(text).error();
+  if (path != "-") error.where = option + " " + error.where;
+  return error;
+}
 
 Result<std::vector<InputFile>> list_files(const std::vector<std::string>& paths, const std::string& list,
                                           PassedOver& passed_over) {
   if (std::any_of(paths.begin(), paths.end(), [](const std::string& path) { return path.empty(); }))
     return no_name();
   std::vector<InputFile> files = walk(paths, passed_over);
-  if (list.empty()) return files;
-  ARCHGUARD_TRY(text, read_text_file(list));
+  if (list.empty()) {
+    if (paths.size() > 1) drop_repeated(files);
+    return files;
+  }
+  ARCHGUARD_TRY(text, read_file_of_option("--files-from", list));
   const bool ends_with_nul = text.find('\0') != std::string::npos;  // then a name may hold anything else
   for (const std::string_view each : split(text, ends_with_nul ? '\0' : '\n'))
     if (const std::string_view path = ends_with_nul ? each : trim(each); !path.empty())
       files.push_back({std::string(path), false, std::nullopt});
+  drop_repeated(files);
   return files;
 }
 
-std::string no_binary_text(const std::vector<std::string>& paths, const std::string& list) {
-  std::vector<std::string> all = paths;
-  if (!list.empty()) all.push_back(text_file_name(list));
-  return "no binary in " + join(all, ", ");
+std::vector<std::string> paths_and_list(std::vector<std::string> paths, const std::string& list) {
+  if (!list.empty()) paths.push_back(text_file_name(list));
+  return paths;
 }
 
 void visit_files(const std::vector<InputFile>& files, const VisitCode& visit, const FilesProgress& progress,

@@ -12,6 +12,9 @@
 
 namespace archguard {
 
+// The text of a file that an option names, which the error names, too.
+Result<std::string> read_file_of_option(const std::string& option, const std::string& path);
+
 struct InputFile {
   std::string path;
   bool named =
@@ -30,8 +33,8 @@ struct InputFile {
 Result<std::vector<InputFile>> list_files(const std::vector<std::string>& paths, const std::string& list,
                                           PassedOver& passed_over);
 
-// "no binary in build, list.txt": what to say where none of the files that these name was visited.
-std::string no_binary_text(const std::vector<std::string>& paths, const std::string& list);
+// What was looked through, for no_binary_text(): the list, where there is one, by its name in messages.
+std::vector<std::string> paths_and_list(std::vector<std::string> paths, const std::string& list);
 
 using VisitCode = std::function<void(const InputFile&, const DeviceCode&, const ByteSource&)>;
 

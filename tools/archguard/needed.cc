@@ -113,7 +113,7 @@ bool is_linked_member(const DeviceCode& code) {
 }
 
 Error needs_unpacking(const std::string& path) {
-  return {path, "is a zip file; the libraries that its members need are found when it is unpacked",
+  return {path, "is an archive; the libraries that its members need are found when it is unpacked",
           "unpack it and name the folder"};
 }
 

@@ -34,7 +34,7 @@ AskElsewhere ask_libraries(const std::string& path, const NeededOptions& where);
 Status check_needed(bool asked, const NeededOptions& where, const std::string& list,
                     const std::vector<std::string>& cache);
 
-// Whose libraries cannot be found: linked members of a zip file, whose folders are not there yet.
+// Whose libraries cannot be found: linked members of an archive, whose folders are not there yet.
 bool is_linked_member(const DeviceCode& code);
 Error needs_unpacking(const std::string& path);
 

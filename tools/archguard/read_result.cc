@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/hex.h"
 #include "base/text.h"
 #include "report/verify_json.h"
 #include "report_files.h"
@@ -17,13 +18,9 @@ constexpr const char* kVerifySchema = "archguard.verify/1";
 // Of a member; empty where it is none. Bytes that JSON cannot hold stand beside it as hexadecimal digits.
 std::string text_member(const ResultJson& object, const std::string& key) {
   const auto bytes = object.find(key + "_bytes");
-  if (bytes != object.end() && bytes->is_string()) {
-    const auto& digits = bytes->get_ref<const std::string&>();
-    std::string text;
-    for (std::size_t i = 0; i + 1 < digits.size(); i += 2)
-      text += static_cast<char>(std::strtol(digits.substr(i, 2).c_str(), nullptr, 16));
-    return text;
-  }
+  if (bytes != object.end() &&
+      bytes->is_string())  // what is no such digit makes another document of it: see below
+    return bytes_of_hex(bytes->get_ref<const std::string&>()).value_or(std::string());
   const auto found = object.find(key);
   return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
 }

@@ -1,5 +1,6 @@
 #include "report_files.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -29,22 +30,33 @@ std::vector<std::string> report_names() {
   return names;
 }
 
-Result<WantedReports::ToFile> read_report_option(const std::string& text) {
+Result<ReportPlace> read_report_option(const std::string& text, const std::vector<std::string>& formats) {
   const auto end = text.find('=');
   const std::string name = text.substr(0, end);
-  const ReportFormat* format = nullptr;
-  for (const ReportFormat& each : report_formats())
-    if (each.is_written && each.name == name) format = &each;
-  if (format == nullptr) {
+  if (std::find(formats.begin(), formats.end(), name) == formats.end()) {
     Error error{"--report " + text, "'" + name + "' is no format of reports", {}};
-    const auto meant = did_you_mean(name, report_names());
+    const auto meant = did_you_mean(name, formats);
     if (meant) error.what += "; did you mean '" + *meant + "'?";
-    error.fix = "one of " + names_of_reports();
+    error.fix = "one of " + join(formats, ", ");
     return error;
   }
   if (end == std::string::npos || end + 1 == text.size())
     return Error{"--report " + text, "names no file", "--report " + name + "=FILE"};
-  return WantedReports::ToFile{format, text.substr(end + 1)};
+  return ReportPlace{name, text.substr(end + 1)};
+}
+
+const ReportFormat* format_named(const std::string& name) {
+  for (const ReportFormat& each : report_formats())
+    if (each.is_written && each.name == name) return &each;
+  return nullptr;
+}
+
+std::string file_of_format(std::string_view format) {
+  const std::string_view ending = format == "text"       ? "txt"
+                                  : format == "markdown" ? "md"
+                                  : format == "junit"    ? "xml"
+                                                         : format;
+  return "report." + std::string(ending);
 }
 
 // One file by whatever name.
@@ -54,21 +66,6 @@ std::string canonical_place(const std::string& path) {
   if (error) return path;
   const auto place = std::filesystem::weakly_canonical(whole, error);
   return error ? path : place.string();
-}
-
-// What would keep it from being written is told before the work, not after it.
-Status check_can_write(const std::string& option, const std::string& path) {
-  struct stat about {};
-  if (stat(path.c_str(), &about) == 0 && S_ISDIR(about.st_mode))
-    return Error{option, "cannot be written: it is a folder", "name a file"};
-  const std::string folder = folder_of(path);
-  if (stat(folder.c_str(), &about) != 0 || !S_ISDIR(about.st_mode))
-    return Error{option, "cannot be written: there is no folder " + folder, "mkdir -p " + folder};
-  if (access(path.c_str(), F_OK) == 0 && access(path.c_str(), W_OK) == 0) return Done{};
-  if (access(folder.c_str(), W_OK | X_OK) != 0)
-    return Error{option, "cannot be written: its folder is not yours to write to",
-                 "name a file in a folder of your own"};
-  return Done{};
 }
 
 // Appends, as GitHub asks for: other commands of the step have written there.
@@ -105,15 +102,32 @@ ReportOptions options_of_reports(ReportOptions options, const Verification& veri
 
 }  // namespace
 
-ReportOptions text_options(const std::string& output, bool full) {
+// What would keep it from being written is told before the work, not after it.
+Status check_can_write(const std::string& option, const std::string& path, const std::string& name) {
+  if (starts_with(path, "/dev/std")) return Done{};  // closed, it is held by a folder: writing to it tells
+  struct stat about {};
+  if (stat(path.c_str(), &about) == 0 && S_ISDIR(about.st_mode))
+    return Error{option, "is a folder",
+                 "name a file in it: " + path + (ends_with(path, "/") ? "" : "/") + name};
+  const std::string folder = folder_of(path);
+  if (stat(folder.c_str(), &about) != 0 || !S_ISDIR(about.st_mode))
+    return Error{option, "cannot be written: there is no folder " + folder, "mkdir -p " + folder};
+  if (access(path.c_str(), F_OK) == 0 && access(path.c_str(), W_OK) == 0) return Done{};
+  if (access(folder.c_str(), W_OK | X_OK) != 0)
+    return Error{option, "cannot be written: its folder is not yours to write to",
+                 "name a file in a folder of your own"};
+  return Done{};
+}
+
+ReportOptions text_options(const ReportChoice& choice) {
   ReportOptions options;
-  options.full = full;
+  options.full = choice.full;
   std::size_t columns = 0;
-  if (output.empty()) {
+  if (choice.output.empty()) {
     options.style = {colour_for_stdout()};
     columns = columns_of_stdout();
   }
-  if (!full) options.columns = columns != 0 ? columns : kColumnsElsewhere;
+  if (!options.full) options.columns = columns != 0 ? columns : kColumnsElsewhere;
   return options;
 }
 
@@ -121,30 +135,46 @@ std::string names_of_reports() {
   return join(report_names(), ", ");
 }
 
-Result<WantedReports> reports_of(const ReportFormat& format, const std::string& output,
-                                 const std::vector<std::string>& reports) {
-  WantedReports wanted{&format, output, {}};
+Result<std::vector<ReportPlace>> report_places(const std::vector<std::string>& reports,
+                                               const std::vector<std::string>& formats,
+                                               const std::string& output, bool shares_output,
+                                               std::string_view first_format) {
+  std::vector<ReportPlace> wanted;
   std::set<std::string> places;
   if (!output.empty()) places.insert(canonical_place(output));
   for (const std::string& text : reports) {
-    ARCHGUARD_TRY(file, read_report_option(text));
-    const bool printed = file.path == "-";
-    if (!printed) ARCHGUARD_CHECK(check_can_write("--report " + text, file.path));
-    if (printed && !format.is_for_people && output.empty())
-      return Error{"--report " + text, "standard output is taken by --format " + std::string(format.name),
+    ARCHGUARD_TRY(place, read_report_option(text, formats));
+    const bool printed = place.path == "-";
+    if (!printed)
+      ARCHGUARD_CHECK(check_can_write("--report " + text, place.path, file_of_format(place.format)));
+    if (printed && !shares_output && output.empty())
+      return Error{"--report " + text, "standard output is taken by --format " + std::string(first_format),
                    "name a file"};
-    if (!places.insert(printed ? "-" : canonical_place(file.path)).second)
+    if (!places.insert(printed ? "-" : canonical_place(place.path)).second)
       return Error{"--report " + text, "another report is written there", "name another file"};
-    wanted.files.push_back(std::move(file));
+    wanted.push_back(std::move(place));
   }
+  return wanted;
+}
+
+Result<WantedReports> reports_of(const ReportChoice& choice) {
+  const ReportFormat& format = *choice.format;
+  if (!choice.output.empty())
+    ARCHGUARD_CHECK(check_can_write("--output " + choice.output, choice.output, file_of_format(format.name)));
+  ARCHGUARD_TRY(places, report_places(choice.reports, report_names(), choice.output, format.is_for_people,
+                                      format.name));
+  WantedReports wanted{&format, choice.output, {}};
+  for (ReportPlace& place : places)
+    wanted.files.push_back({format_named(place.format), std::move(place.path)});
   return wanted;
 }
 
 Status write_also(const std::vector<std::string>& reports, const Verification& verification) {
   for (const std::string& text : reports) {
-    ARCHGUARD_TRY(file, read_report_option(text));
-    ARCHGUARD_CHECK(
-        write_file(file.path, *file.format->verify(verification, options_of_reports({}, verification))));
+    ARCHGUARD_TRY(place, read_report_option(text, report_names()));
+    const auto report =
+        format_named(place.format)->verify(verification, options_of_reports({}, verification));
+    ARCHGUARD_CHECK(write_file(place.path, *report));
   }
   return Done{};
 }

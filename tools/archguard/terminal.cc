@@ -1,11 +1,14 @@
 #include "terminal.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/printable.h"
+#include "base/text.h"
 #include "progress.h"
 
 namespace archguard {
@@ -44,16 +47,36 @@ std::size_t columns_of_stdout() {
   return size.ws_col;
 }
 
+std::size_t columns_for_help() {
+  const char* wanted = std::getenv("COLUMNS");
+  if (const auto columns = parse_number(wanted == nullptr ? "" : wanted, 100'000))
+    return std::max<std::size_t>(*columns, 60);
+  const std::size_t columns = columns_of_stdout();
+  return columns == 0 ? 100 : std::clamp<std::size_t>(columns, 60, 100);
+}
+
 void print_messages(std::string_view lines) {
   clear_progress();
   std::fwrite(lines.data(), 1, lines.size(), stderr);
 }
 
-void print_error(const Error& error) {
+namespace {
+
+void print_as(const char* grade, const Error& error) {
   clear_progress();
-  std::string text = "archguard: error: " + printable(error.text()) + "\n";
+  std::string text = std::string("archguard: ") + grade + ": " + printable(error.text()) + "\n";
   if (!error.fix.empty()) text += "  fix: " + printable(error.fix) + "\n";
   std::fwrite(text.data(), 1, text.size(), stderr);
+}
+
+}  // namespace
+
+void print_error(const Error& error) {
+  print_as("error", error);
+}
+
+void print_warning(const Error& error) {
+  print_as("warning", error);
 }
 
 }  // namespace archguard

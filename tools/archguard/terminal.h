@@ -22,6 +22,9 @@ void show_progress(const FilesDone& done, std::size_t files);
 // The width of the terminal that standard output is, in columns; 0 where it is none, or does not tell.
 std::size_t columns_of_stdout();
 
+// What --help is wrapped at: COLUMNS where it is set, else the terminal's width, between 60 and 100 columns.
+std::size_t columns_for_help();
+
 // Whole lines, to standard error.
 void print_messages(std::string_view lines);
 
@@ -30,5 +33,6 @@ Status finish_printing();
 
 // "archguard: error: where: what" and the fix, to standard error.
 void print_error(const Error& error);
+void print_warning(const Error& error);  // likewise
 
 }  // namespace archguard

@@ -3,7 +3,7 @@
 #include <set>
 
 #include "base/colour.h"
-#include "base/printable.h"
+#include "base/text.h"
 #include "base/write_file.h"
 #include "commands.h"
 #include "file_owners.h"
@@ -77,10 +77,28 @@ void judge_all(const std::vector<InputFile>& files, const VerifyOptions& options
   verification.unused_waivers = question.waivers.unused();
 }
 
+// Those that change a verdict, as they are typed, in one order.
+std::string options_of_policy(const VerifyOptions& options) {
+  const VerifyOptions by_default;
+  std::vector<std::string> asked;
+  const auto add = [&](const char* name, const std::string& value, const std::string& unless) {
+    if (value != unless) asked.push_back(std::string(name) + " " + value);
+  };
+  if (options.scope == "library") asked.emplace_back("--scope library");
+  add("--require", options.require, by_default.require);
+  if (options.require_ptx) asked.emplace_back("--require-ptx");
+  if (options.require_driver) asked.emplace_back("--require-driver");
+  add("--driver", options.driver, by_default.driver);
+  add("--hollow", options.hollow, by_default.hollow);
+  add("--partly", options.partly, by_default.partly);
+  add("--embedded", options.embedded, by_default.embedded);
+  for (const std::string& setting : options.environment) asked.push_back("--env " + setting);
+  return join(asked, " ");
+}
+
 ReportOptions report_options(const VerifyOptions& options) {
-  ReportOptions report = text_options(options.output, options.full);
-  report.brief = options.brief;
-  report.target = {options.target, options.compiles_cuda, options.linked_cuda};
+  ReportOptions report = text_options(options.report);
+  report.brief = options.report.brief;
   report.hint_scope = options.scope != "library" && options.target.empty();
   return report;
 }
@@ -111,9 +129,10 @@ Result<Verification> verification_of(const VerifyOptions& options) {
   verification.devices = std::move(question.devices);
   verification.classes = question.of_file.classes;
   verification.excluded = std::move(question.excluded);
+  verification.one_build = options.one_build;
   verification.expects = !question.of_file.expected.empty();
-  const bool names_kernels = options.format->is_for_people || !options.waivers.empty();
-  if (names_kernels || !options.reports.empty()) prepare_demangle();
+  const bool names_kernels = options.report.format->is_for_people || !options.waivers.empty();
+  if (names_kernels || !options.report.reports.empty()) prepare_demangle();
   set_progress("looking for files");
   ARCHGUARD_TRY(files, collect_files(options, verification));
   judge_all(files, options, question, verification);
@@ -125,13 +144,13 @@ std::string verification_text(const Verification& verification, const VerifyOpti
 }
 
 Result<int> run_verify(const VerifyOptions& options) {
-  ARCHGUARD_TRY(wanted, reports_of(*options.format, options.output, options.reports));
+  ARCHGUARD_TRY(wanted, reports_of(options.report));
   ARCHGUARD_TRY(verification, verification_of(options));
+  verification.asked = options_of_policy(options);
   set_progress("looking for the packages of the files");
   find_owners(verification, options.where.sysroot);
   ReportOptions report = report_options(options);
-  if (!options.needed_only)
-    report.no_binary = printable(no_binary_text(options.paths, options.files_from)) + "\n";
+  if (!options.needed_only) verification.looked_in = paths_and_list(options.paths, options.files_from);
   ARCHGUARD_CHECK(write_all(wanted, verification, report));
   return exit_code(outcome_of(verification));
 }

@@ -1,18 +1,24 @@
 #include "verify_question.h"
 
+#include <algorithm>
+
+#include "base/bytes.h"
 #include "base/text.h"
 #include "base/text_file.h"
 #include "device/exclusion.h"
 #include "device/fleet.h"
+#include "device/not_a_fleet.h"
 #include "device/probe.h"
+#include "device_option.h"
 #include "environment.h"
 #include "excluded.h"
+#include "files.h"
+#include "promise/promise.h"
+#include "requirements.h"
 #include "select/select.h"
 
 namespace archguard {
 namespace {
-
-constexpr std::chrono::seconds kProbeTimeout{15};
 
 Result<std::vector<Device>> devices_of_this_machine() {
   ProbeResult probe = probe_this_machine(kProbeTimeout);
@@ -22,14 +28,51 @@ Result<std::vector<Device>> devices_of_this_machine() {
   return error;
 }
 
+Result<promise::Promise> collect_promises(const VerifyOptions& options) {
+  promise::Promise promised;
+  for (const std::string& text : options.promises) ARCHGUARD_CHECK(promise::read_promise(text, promised));
+  return promised;
+}
+
+Status add_promised(const VerifyOptions& options, const promise::Promise& promised, DeviceList& devices) {
+  if (promised.admits.empty()) return Done{};
+  if (!promise::tells_devices(promised))
+    return Error{"--promise", "says nothing of devices, only of drivers",
+                 "add what is promised of devices: --promise '__cuda_arch >=7.5'"};
+  const DeviceList admitted = promise::promised_devices(promised, !are_for_x86(options.paths));
+  if (admitted.empty())
+    return Error{"--promise", "admits no device that a known CUDA release knows, with a driver that knows it",
+                 "look whether the bounds contradict each other"};
+  for (std::size_t i = 0; i < admitted.size(); ++i) devices.push_back(admitted[i]);
+  return Done{};
+}
+
+// Of `verify fleet.csv --fleet PROGRAM`, the line that was meant; else empty.
+std::string fix_of_swapped(const VerifyOptions& options, const std::string& fleet) {
+  if (options.paths.size() != 1 || !ends_with(options.paths.front(), ".csv")) return {};
+  const auto source = FileSource::open(fleet);
+  const auto start = source ? read_bytes(*source, 0, std::min<std::uint64_t>(4, source->size())) : Bytes();
+  if (!start || !begins_like_program(ByteView(*start).text())) return {};
+  return "the two are swapped: archguard verify " + fleet + " --fleet " + options.paths.front();
+}
+
+Result<std::size_t> read_fleet_of(const VerifyOptions& options, const std::string& path,
+                                  DeviceList& devices) {
+  auto added = read_fleet(path, devices);
+  if (added) return added;
+  Error error = std::move(added).error();
+  if (std::string fix = fix_of_swapped(options, path); !fix.empty()) error.fix = std::move(fix);
+  return error;
+}
+
 Result<DeviceList> collect_devices(const VerifyOptions& options) {
   DeviceList devices = options.given.value_or(DeviceList());
   for (const std::string& path : options.fleets) {
-    ARCHGUARD_TRY(added, read_fleet(path, devices));
+    ARCHGUARD_TRY(added, read_fleet_of(options, path, devices));
     if (added == 0) return no_device_in_fleet(path);
   }
   for (const std::string& text : options.devices) {
-    ARCHGUARD_TRY(device, parse_device_option(text));
+    ARCHGUARD_TRY(device, device_of_option(text));
     devices.push_back(device);
   }
   if (options.this_machine) {
@@ -81,7 +124,7 @@ VerifyPolicy policy_of(const VerifyOptions& options) {
 
 Result<Waivers> read_waivers(const std::string& path) {
   if (path.empty()) return Waivers{};
-  ARCHGUARD_TRY(text, read_text_file(path));
+  ARCHGUARD_TRY(text, read_file_of_option("--waivers", path));
   return Waivers::parse(text, text_file_name(path));
 }
 
@@ -107,7 +150,9 @@ Status check_any_asked(const VerifyQuestion& question) {
                          : "name other devices"};
   }
   if (question.devices.any_kind(is_excluded)) return all_excluded();
-  return Error{{}, "no device to judge", "give --fleet FILE, --device CC, --this-machine or --expect LIST"};
+  return Error{{},
+               "no device to judge",
+               "give --fleet FILE, --device CC, --this-machine, --expect LIST or --promise TEXT"};
 }
 
 }  // namespace
@@ -116,6 +161,9 @@ Result<VerifyQuestion> question_of(const VerifyOptions& options) {
   VerifyQuestion question;
   ARCHGUARD_TRY(devices, collect_devices(options));
   ARCHGUARD_TRY(expected, collect_expected(options.expect));
+  ARCHGUARD_TRY(promised, collect_promises(options));
+  ARCHGUARD_CHECK(add_promised(options, promised, devices));
+  expected.insert(expected.end(), promised.images.begin(), promised.images.end());
   ARCHGUARD_TRY(environment, collect_environment(options));
   if (!options.excluded.empty()) {
     ARCHGUARD_TRY(excluded, read_excluded(options.excluded));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <vector>
 
 #include "commands.h"
@@ -7,6 +8,9 @@
 #include "coverage/verify.h"
 
 namespace archguard {
+
+// For the machine's drivers to answer.
+inline constexpr std::chrono::seconds kProbeTimeout{15};
 
 // What the options of verify ask: of which devices, and what of each file.
 struct VerifyQuestion {

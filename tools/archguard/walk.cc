@@ -34,7 +34,10 @@ class Walk {
   void add(const std::string& path) {
     walked_.emplace_back();
     std::error_code error;
-    if (fs::is_directory(path, error)) {
+    const std::string index = (fs::path(path) / "index.json").string();
+    if (is_saved_image(index) && fs::is_regular_file(index, error)) {
+      walked_.back().files.push_back({index, true, std::nullopt});
+    } else if (fs::is_directory(path, error)) {
       walked_.back().folder = path;
       folder(path);
     } else {
@@ -105,7 +108,7 @@ class Walk {
       if (!broken)
         files.push_back(
             {link, false, Error{link, std::string("cannot be followed: ") + std::strerror(errno), {}}});
-      else if (is_named_like_image(link) || is_named_like_program(link) || is_named_like_object(link))
+      else if (is_named_like_binary(link))
         passed_over.push_back({link, UnreadKind::broken_link});
     } else if (S_ISREG(status.st_mode)) {
       if (files_.insert(place_of(status)).second) files.push_back({link, false, std::nullopt});
