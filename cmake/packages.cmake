@@ -13,13 +13,15 @@ set(CPACK_GENERATOR "TGZ")
 set(CPACK_STRIP_FILES ON)
 set(CPACK_VERBATIM_VARIABLES ON)
 
-# One Debian package: who checks binaries without CMake loses 100 kB by the CMake files, and nobody has half of it.
+# One Debian package holds the programs and the CMake files: these take 100 kB, and with two packages one could be
+# missing.
+set(CPACK_DEBIAN_COMPRESSION_TYPE "xz")
 set(CPACK_DEBIAN_FILE_NAME "DEB-DEFAULT")
 set(CPACK_PACKAGE_CONTACT "the ArchGuard authors <archguard@example.org>")
 set(CPACK_DEBIAN_PACKAGE_SECTION "devel")
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "cmake (>= 3.20)")
-set(CPACK_DEBIAN_PACKAGE_SUGGESTS "nvidia-cuda-toolkit")
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libarchive13 | libarchive13t64, nvidia-cuda-toolkit")
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(CPACK_PRE_BUILD_SCRIPTS "${PROJECT_SOURCE_DIR}/packaging/debian/finish.cmake")
 set(CPACK_ARCHGUARD_SOURCE_DIR "${PROJECT_SOURCE_DIR}")

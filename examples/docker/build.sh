@@ -3,7 +3,8 @@
 set -eu
 repository=$1 build=$2 app=$3
 
-cmake -S "$repository" -B "$build/archguard" -G Ninja -DCMAKE_BUILD_TYPE=Release -DARCHGUARD_BUILD_TESTS=OFF
+cmake -S "$repository" -B "$build/archguard" -G Ninja -DCMAKE_BUILD_TYPE=Release -DARCHGUARD_BUILD_TESTS=OFF \
+  -DCMAKE_UNITY_BUILD=ON  # fewer, larger pieces
 cmake --build "$build/archguard"
 cmake --install "$build/archguard" --prefix "$build/prefix"
 

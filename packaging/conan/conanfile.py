@@ -24,7 +24,7 @@ class ArchGuard(ConanFile):
         self.version = re.search(r"project\(ArchGuard\s+VERSION ([0-9.]+)", text).group(1)
 
     def export_sources(self):
-        for pattern in ("CMakeLists.txt", "LICENSE", "cmake/*", "src/*", "tools/*", "packaging/*"):
+        for pattern in ("CMakeLists.txt", "LICENSE", "cmake/*", "preflight/*", "src/*", "tools/*", "packaging/*"):
             copy(self, pattern, self._sources, self.export_sources_folder)
 
     def requirements(self):

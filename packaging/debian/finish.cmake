@@ -10,6 +10,8 @@ endif()
 file(REMOVE "${documents}/LICENSE")  # Debian has the text once, and `copyright` names it
 configure_file("${CPACK_ARCHGUARD_SOURCE_DIR}/packaging/debian/changelog" "${documents}/changelog" COPYONLY)
 
+file(RENAME "${usr}/share/zsh/site-functions" "${usr}/share/zsh/vendor-completions")
+
 file(GLOB manuals "${usr}/share/man/man*/*.[1-9]")
 find_program(GZIP gzip REQUIRED)
 execute_process(COMMAND "${GZIP}" -9n "${documents}/changelog" ${manuals} COMMAND_ERROR_IS_FATAL ANY)

@@ -20,13 +20,13 @@ def read(path):
 top = read("CMakeLists.txt")
 version = re.search(r"project\(ArchGuard\s+VERSION ([0-9.]+)", top).group(1)
 
-# What the sources look for, by the names of each package manager: CMake's, vcpkg's, Conan's, Debian's.
-NAMES = [("CLI11", "cli11", "cli11", "libcli11-dev"),
-         ("fmt", "fmt", "fmt", "libfmt-dev"),
-         ("lz4.h", "lz4", "lz4", "liblz4-dev"),
-         ("nlohmann_json", "nlohmann-json", "nlohmann_json", "nlohmann-json3-dev"),
-         ("zlib.h", "zlib", "zlib", "zlib1g-dev"),
-         ("zstd.h", "zstd", "zstd", "libzstd-dev")]
+# What the sources look for, by the names of each package manager: CMake's, vcpkg's, Conan's, Debian's, conda-forge's.
+NAMES = [("CLI11", "cli11", "cli11", "libcli11-dev", "cli11"),
+         ("fmt", "fmt", "fmt", "libfmt-dev", "fmt"),
+         ("lz4.h", "lz4", "lz4", "liblz4-dev", "lz4-c"),
+         ("nlohmann_json", "nlohmann-json", "nlohmann_json", "nlohmann-json3-dev", "nlohmann_json"),
+         ("zlib.h", "zlib", "zlib", "zlib1g-dev", "zlib"),
+         ("zstd.h", "zstd", "zstd", "libzstd-dev", "zstd")]
 found = set()
 for path in [*root.glob("src/**/CMakeLists.txt"), *root.glob("tools/**/CMakeLists.txt")]:
     text = path.read_text()
@@ -64,6 +64,16 @@ needed = {"CMakeLists.txt", "LICENSE", "packaging"}
 needed |= set(re.findall(r"(?:add_subdirectory|include)\((\w+)", top)) - {"tests", "bench", "docs", "CPack"}
 check("conanfile.py: exported sources", sorted(exported), sorted(needed))
 
+# Packages that are built from a copy: of these folders and files, and of what the sdist shows and tells its tools.
+sources = read("packaging/sources").split()
+check("packaging/sources", sources, sorted(needed | {"CONTRIBUTING.md", "README.md", "SECURITY.md", "pyproject.toml"}))
+
+# conda
+recipe = read("packaging/conda/recipe.yaml")
+check("conda/recipe.yaml: version", re.search(r"^  version: (\S+)$", recipe, re.MULTILINE).group(1), version)
+host = re.search(r"^  host:\n((?:    - .*\n)+)", recipe, re.MULTILINE).group(1)
+check("conda/recipe.yaml: libraries", sorted(re.findall(r"- (\S+)", host)), sorted(row[4] for row in NAMES))
+
 # Debian
 changelog = read("packaging/debian/changelog")
 check("debian/changelog: version", re.match(r"archguard \(([^)]*)\)", changelog).group(1), version)
@@ -73,5 +83,5 @@ for package in (row[3] for row in NAMES):
 
 for failure in failures:
     print(failure)
-print("%d recipes held to version %s and %d libraries" % (3, version, len(NAMES)))
+print("%d recipes held to version %s and %d libraries" % (4, version, len(NAMES)))
 sys.exit(1 if failures else 0)

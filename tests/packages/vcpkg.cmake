@@ -17,7 +17,8 @@ endfunction()
 function(vcpkg_cmake_configure)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "SOURCE_PATH" "OPTIONS")
   step("${CMAKE_COMMAND}" -S "${arg_SOURCE_PATH}" -B "${WORK}/build" -DCMAKE_BUILD_TYPE=Release
-    "-DCMAKE_INSTALL_PREFIX=${CURRENT_PACKAGES_DIR}" -Werror=dev ${arg_OPTIONS})
+    "-DCMAKE_INSTALL_PREFIX=${CURRENT_PACKAGES_DIR}" -Werror=dev ${arg_OPTIONS}
+    -DCMAKE_UNITY_BUILD=ON)
 endfunction()
 function(vcpkg_cmake_install)
   step("${CMAKE_COMMAND}" --build "${WORK}/build" --parallel 2)
@@ -32,8 +33,9 @@ function(vcpkg_install_copyright)
 endfunction()
 
 # The portfile takes the tree that it lies in.
-file(COPY "${REPOSITORY}/CMakeLists.txt" "${REPOSITORY}/LICENSE" "${REPOSITORY}/cmake" "${REPOSITORY}/src"
-  "${REPOSITORY}/tools" "${REPOSITORY}/packaging" DESTINATION "${WORK}/tree")
+file(STRINGS "${REPOSITORY}/packaging/sources" sources)
+list(TRANSFORM sources PREPEND "${REPOSITORY}/")
+file(COPY ${sources} DESTINATION "${WORK}/tree")
 include("${WORK}/tree/packaging/vcpkg/archguard/portfile.cmake")
 
 # vcpkg refuses programs in bin and CMake files in lib/cmake. One more folder is moved along with all it holds.
@@ -52,4 +54,4 @@ step("${CMAKE_COMMAND}" --build "${WORK}/consumer")
 if(NOT output MATCHES "ArchGuard: verifying consumer")
   message(FATAL_ERROR "${output}")
 endif()
-file(REMOVE_RECURSE "${WORK}/tree" "${WORK}/build")
+file(REMOVE_RECURSE "${WORK}")
