@@ -18,6 +18,8 @@ entries in the cache. It does nothing else:
   the same check over what ``cmake --install`` installed
 ``archguard_detect``
   the GPUs of this machine, as a file and as a list
+``archguard_preflight``
+  a sentence instead of error 209, said by the program itself on the machine where it happens
 
 They ask two programs, ``ArchGuard::arch_probe`` and ``ArchGuard::archguard``, and hold no table of architectures of
 their own. ``find_package(ArchGuard)``, ``add_subdirectory`` and ``FetchContent`` bring both.
@@ -95,5 +97,6 @@ include("${CMAKE_CURRENT_LIST_DIR}/archguard/verify.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/archguard/compile_check.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/archguard/verify_install.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/archguard/detect.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/archguard/preflight.cmake")
 
 cmake_policy(POP)

@@ -3,7 +3,7 @@
 Each message(...) of cmake/ must stand whole in a test.cmake: what it prints between its variables, from its first word to
 its last, in one text that is given to errs, warns, tells or says (or to a helper of that file, which may leave out the
 command's name in front); and so must each text that a variable brings into one. DEBUG is exempt: it shows command lines.
-And no step may tell more than four status lines (tells), and docs/guide/troubleshooting.md may have no heading of
+And no step may tell more than four status lines (tells), and docs/errors/archguard.md may have no heading of
 ArchGuard that none of these texts has, nor of archguard that neither tests/cli nor tests/golden compares. --list shows each message and where it is compared.
 """
 import collections
@@ -106,18 +106,18 @@ for message in messages():
     elif "--list" in sys.argv:
         print("%s: %s\n    %s" % (message.where, plain(message.text), where))
 
-# The headings of the troubleshooting page are such messages, too, or such as archguard prints: names and versions aside.
+# The headings of the page of messages are such messages, too, or such as archguard prints: names and versions aside.
 printed = [line for path in (root / "tests/cli").rglob("*.cc")
            for line in re.sub(r'"\s*\n\s*"', "", path.read_text(encoding="utf-8")).splitlines()]
 printed += [line[3:] for path in (root / "tests/golden").rglob("*.txt")
             for line in path.read_text(encoding="utf-8").splitlines() if line[:2] in ("1|", "2|")]
-page = (root / "docs/guide/troubleshooting.md").read_text(encoding="utf-8")
+page = (root / "docs/errors/archguard.md").read_text(encoding="utf-8")
 for heading in re.findall(r"(?m)^## (.*(?:archguard|ArchGuard|of this compilation).*)$", page):
     pieces = re.split(r" *(?:…|'foo'|\b13\.0\b) *", re.sub(r"^archguard_\w+: ", "", heading))
     wanted = re.compile(".*".join(re.escape(piece) for piece in pieces), re.DOTALL)
     texts = [text for text, _ in compared] + (printed if heading.startswith("archguard: ") else [])
     if not any(wanted.search(text) for text in texts):
-        missing.append("troubleshooting.md: no test compares '%s'" % heading)
+        missing.append("errors/archguard.md: no test compares '%s'" % heading)
 
 print("\n".join(missing) or "%d messages, each compared" % count)
 

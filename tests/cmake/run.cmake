@@ -1,4 +1,5 @@
-# Runs one case: a fresh copy of its project in WORK/source, built in WORK/build, through the steps of test.cmake.
+# Runs one case: a fresh copy of its project in WORK/source, built in WORK/build, through the steps of test.cmake. When it has passed,
+# WORK is removed.
 #
 # For the matrix: CMAKE is the cmake that runs the case, COMPILER the CUDA compiler (steps.cmake), and what the case took
 # goes to SECONDS when it passed.
@@ -44,3 +45,4 @@ if(SECONDS)
   math(EXPR seconds "${ended} - ${began}")
   file(WRITE "${SECONDS}" "${seconds}\n")
 endif()
+file(REMOVE_RECURSE "${WORK}")

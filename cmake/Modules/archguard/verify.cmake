@@ -19,7 +19,7 @@ Checks on every build that what was built covers every device, and stops the bui
     [WAIVERS <file>]                 CSV kernel,compute_cap,reason: kernels that may be absent
     [WARN_ONLY]                      report, and let the build go on
     [POST_BUILD]                     a failed check fails the target's own link step
-    [TEST])                          add a CTest test per target, label archguard
+    [TEST])                          add a CTest test per target, label archguard; needs enable_testing()
 
 Two questions are asked of each target. Does the linked file cover every device? Without ``FLEET`` these are the devices
 of the last ``archguard_select_architectures`` in scope, less those it left out; devices merely found in this machine are

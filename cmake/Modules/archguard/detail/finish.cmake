@@ -67,6 +67,10 @@ function(_archguard_finish round)
   _archguard_judge_other_selections()
   _archguard_watch_all()
   _archguard_add_report()
+  get_property(tests GLOBAL PROPERTY ARCHGUARD_TESTS)
+  if(tests AND NOT CMAKE_TESTING_ENABLED AND (NOT DEFINED BUILD_TESTING OR BUILD_TESTING))
+    message(STATUS "ArchGuard: TEST adds no test, since testing is not enabled; call enable_testing() in the top CMakeLists.txt")
+  endif()
 endfunction()
 
 # A check is a part of the default build where that makes all that is checked, whatever folder it was asked for in.

@@ -21,7 +21,7 @@ function(_archguard_verify_installed base report multi_config)
   message(STATUS "ArchGuard: verifying what was installed")
   execute_process(COMMAND "${program}" check-files "${base}.json" --files "${base}.txt" --installed
       --destdir "${destdir}" --component "${CMAKE_INSTALL_COMPONENT}"
-      --also "html=${report}${config}.html" --also "junit=${report}${config}.xml"
+      --report "html=${report}${config}.html" --report "junit=${report}${config}.xml"
     WORKING_DIRECTORY "${folder}" RESULT_VARIABLE status)
   if(NOT status MATCHES "^[0-9]+$")
     message("archguard did not run: ${program}: ${status}")

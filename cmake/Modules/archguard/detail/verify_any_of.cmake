@@ -21,7 +21,7 @@ function(_archguard_verify_any_of targets number)
   endforeach()
   file(GENERATE OUTPUT "${base}.built" CONTENT "$<JOIN:${files},\n>\n")
   _archguard_add_check("${name}" "${base}" "alternatives" ${number} TARGETS ${targets} DEPENDS "${parameters}" ${files}
-    COMMAND check-files "${parameters}" --files "${base}.built" --report "${base}.report.json")
+    COMMAND check-files "${parameters}" --files "${base}.built" --report-json "${base}.report.json")
   _archguard_report_check("archguard_verify_${name}" files "${parameters}" "${base}.built")
   _archguard_check(check ${number} ARCHGUARD TEST)
   if(check_TEST)

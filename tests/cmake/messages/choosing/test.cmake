@@ -51,6 +51,14 @@ configure(ARGS -UARCHGUARD_DETECT "-DCODE=${select}(FLEET old.csv)\n${select}(PT
 says("the list is the user's (-D, a preset or the cache): 80")
 says_not("held against no device")
 
+# A device that its driver does not know: no list helps.
+file(WRITE "${SOURCE}/no_driver.csv" "name, compute_cap, driver_cuda\nGTX 1080, 6.1, 13.2\n")
+configure(ARGS -UCMAKE_CUDA_ARCHITECTURES -UARCHGUARD_CHOICE "-DCODE=${select}(FLEET no_driver.csv ON_UNSUPPORTED warn)"
+  -DCMAKE_CUDA_ARCHITECTURES=80-real)
+says("${select}: the user's list misses devices: error 100 on GTX 1080 (6.1, no_driver.csv:2): its driver offers CUDA 13.2, and \
+the last driver for 6.1 is branch 580 (CUDA 13.0): keep its driver at branch 580, or leave this device out of the fleet")
+says_not("fix: -DCMAKE_CUDA_ARCHITECTURES")
+
 # Raw flags that miss a device, and a suffix that this CMake does not know.
 configure(ARGS -UCMAKE_CUDA_ARCHITECTURES -UARCHGUARD_CHOICE "-DCMAKE_CUDA_FLAGS=-gencode=arch=compute_75,code=sm_75"
   "-DCODE=${select}(FLEET old.csv)" -DCMAKE_CUDA_ARCHITECTURES=)

@@ -3,6 +3,23 @@ needs_nvcc(13.0)
 file(WRITE "${SOURCE}/fleet.csv" "name, compute_cap, driver_version\nNVIDIA A100, 8.0, 580.95.05\n")
 file(WRITE "${SOURCE}/unknown.csv" "name, compute_cap\nNVIDIA K20, [N/A]\n")
 
+# A fleet that cannot be read is told before anything is built.
+file(WRITE "${SOURCE}/bad.csv" "name, compute_cap\nNVIDIA A100, 8,0\n")
+configure(FAILS ARGS -DCMAKE_CUDA_ARCHITECTURES=80-real "-DARGUMENTS=FLEET;bad.csv")
+errs("archguard_verify: the devices cannot be read arch_probe: error: bad.csv:2: the line has 3 fields, the header in line 1 names 2 \
+fix: put a field that holds a comma in double quotes")
+file(WRITE "${SOURCE}/bad.csv" "name, compute_cap\n")
+configure(FAILS ARGS -DCMAKE_CUDA_ARCHITECTURES=80-real "-DARGUMENTS=FLEET;bad.csv")
+says("fleet: bad.csv: names no device")
+
+# A test that CTest does not see.
+configure(ARGS -DCMAKE_CUDA_ARCHITECTURES=80-real "-DARGUMENTS=FLEET;fleet.csv;TEST")
+tells("TEST adds no test, since testing is not enabled; call enable_testing() in the top CMakeLists.txt")
+configure(ARGS -DBUILD_TESTING=OFF)
+says_not("TEST adds no test")
+configure(ARGS -UBUILD_TESTING -DENABLED=ON)
+says_not("TEST adds no test")
+
 # The program does not run any more.
 set(answers "#!/bin/sh\necho archguard 0.1.0\n")
 file(WRITE "${WORK}/no_program" "${answers}")

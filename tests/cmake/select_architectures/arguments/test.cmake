@@ -4,7 +4,7 @@ function(refuses arguments text)
 endfunction()
 
 refuses([[DEVICES x.csv]]
-  "unknown argument 'DEVICES'; it knows FLEET BASELINE PTX SASS SUFFIX SPELLING ON_NO_DEVICE ON_DETECT_FAILURE ON_UNSUPPORTED")
+  "unknown argument 'DEVICES'; name devices in a file: FLEET fleet.csv")
 refuses([[FLET x.csv]] "unknown argument 'FLET'; did you mean FLEET?")
 refuses([[FELET x.csv]] "unknown argument 'FELET'; did you mean FLEET?")
 refuses([[on_no_devise error]] "unknown argument 'on_no_devise'; did you mean ON_NO_DEVICE?")
@@ -15,6 +15,10 @@ refuses([[PTX ""]] "PTX got an empty value; give one or leave the keyword out")
 refuses([[SASS exact minimal]] "SASS takes one value, got 2: exact minimal")
 refuses([[SASS most]] "SASS 'most' is not one of exact, minimal")
 refuses([[SUFFIX b]] "SUFFIX 'b' is not one of none, a, f")
+refuses([[ON_UNSUPPORTED wran]] "ON_UNSUPPORTED 'wran' is not one of warn, error; did you mean warn?")
+refuses([[SASS Exact]] "SASS 'Exact' is not one of exact, minimal; did you mean exact?")
+refuses([[MACHINES 8.0]] "unknown argument 'MACHINES'; \
+it knows FLEET BASELINE PTX SASS SUFFIX SPELLING ON_NO_DEVICE ON_DETECT_FAILURE ON_UNSUPPORTED")
 refuses([[ON_NO_DEVICE stop]] "ON_NO_DEVICE 'stop' is not one of error, baseline")
 refuses([[FLEET .]] "FLEET '.' is a folder, not a file (looked for <source>); name a file in it")
 refuses([[FLEET missing.csv]] "FLEET file 'missing.csv' does not exist (looked for <source>/missing.csv; relative paths count from <source>); \

@@ -44,7 +44,8 @@ says("kernel 'kernel(int*)' cannot run on NVIDIA H100 (9.0, fleet.csv:3)")
 # A glob that matches none of the targets' files is a mistake.
 configure(ARGS "-DCORE=80-real;90-real" "-DARGUMENTS=ANY_OF;plugins_sm*.so")
 build(FAILS)
-says("archguard: error: --any-of 'plugins_sm*.so': matches no file with device code")
+says("archguard: error: ANY_OF \"plugins_sm*.so\": matches no file with device code")
+says("fix: write the end of a path, such as ANY_OF \"")
 says("archguard: error: what ANY_OF judges together could not be judged")
 
 # The targets are of one build, whatever the folders of their files.
