@@ -18,6 +18,7 @@ using namespace archguard;
 namespace {
 
 const std::map<std::string, void (*)(ByteView)> kTargets{{"archive", fuzz::archive},
+                                                         {"archive_stream", fuzz::archive_stream},
                                                          {"arch_list", fuzz::arch_list},
                                                          {"fatbin", fuzz::fatbin},
                                                          {"cubin", fuzz::cubin},
@@ -27,11 +28,13 @@ const std::map<std::string, void (*)(ByteView)> kTargets{{"archive", fuzz::archi
                                                          {"excluded", fuzz::excluded},
                                                          {"finder", fuzz::finder},
                                                          {"fleet", fuzz::fleet},
+                                                         {"fleet_import", fuzz::fleet_import},
                                                          {"host_file", fuzz::host_file},
                                                          {"kept", fuzz::kept},
                                                          {"loader_cache", fuzz::loader_cache},
                                                          {"lz4", fuzz::lz4},
                                                          {"pe", fuzz::pe},
+                                                         {"promise_file", fuzz::promise_file},
                                                          {"ptx", fuzz::ptx},
                                                          {"verify", fuzz::verify},
                                                          {"waivers", fuzz::waivers},

@@ -140,6 +140,60 @@ Seeds zips() {
           test::ZipBuilder{}.bytes()};
 }
 
+// tar's header and bytes, each filled up to blocks.
+Bytes tar_member(const std::string& name, char kind, const Bytes& bytes, const std::string& link = {}) {
+  Bytes head(512);
+  const auto put = [&](std::size_t at, const std::string& text) {
+    std::copy(text.begin(), text.end(), head.begin() + static_cast<std::ptrdiff_t>(at));
+  };
+  const auto octal = [](std::uint64_t value) {
+    std::string digits(11, '0');
+    for (std::size_t i = digits.size(); i-- > 0; value /= 8) digits[i] = static_cast<char>('0' + value % 8);
+    return digits;
+  };
+  put(0, name);
+  put(100, "0000644");
+  put(124, octal(bytes.size()));
+  put(136, octal(0));
+  put(148, "        ");
+  put(156, std::string(1, kind));
+  put(157, link);
+  put(257, std::string("ustar\0"
+                       "00",
+                       8));
+  std::uint64_t sum = 0;
+  for (const std::uint8_t byte : head) sum += byte;
+  put(148, octal(sum).substr(5) + std::string(1, '\0'));
+  head.insert(head.end(), bytes.begin(), bytes.end());
+  head.resize((head.size() + 511) / 512 * 512);
+  return head;
+}
+
+Seeds tars() {
+  const Bytes library = ElfBuilder{}.section(".nv_fatbin", small_fatbin()).bytes();
+  const Bytes end(1024);
+  const Bytes tar = test::ByteWriter{}
+                        .append(tar_member("./lib/a.so", '0', library))
+                        .append(tar_member("lib/b.so", '2', {}, "a.so"))
+                        .append(tar_member("lib/c.so", '1', {}, "lib/a.so"))
+                        .append(end)
+                        .bytes();
+  const std::string newc = "070701" + std::string(7, '0') + "1000081a4" + std::string(16, '0') + "00000001" +
+                           std::string(8, '0') + "00000004" + std::string(32, '0') + "0000000600000000";
+  const Bytes cpio = test::ByteWriter{}.text(newc + std::string("a.txt\0text", 10)).bytes();
+  const Bytes debian = ArchiveBuilder{}
+                           .names(ArchiveBuilder::Names::bsd)
+                           .member("debian-binary", bytes_of_text("2.0\n"))
+                           .member("data.tar", tar)
+                           .bytes();
+  return {tar,
+          cpio,
+          debian,
+          test::ZipBuilder{}.stored("w.tar", tar).bytes(),
+          bytes_of_text(std::string("\x1f\x8b\x08\0\0\0\0\0\0\x03\x03\0\0\0\0\0\0\0\0\0", 20)),
+          bytes_of_text(std::string("\x28\xb5\x2f\xfd\x04\x00\x01\x00\x00\x99\xe9\xd8\x51", 13))};
+}
+
 Seeds offloads() {
   const Bytes pieces = test::OffloadBuilder{}
                            .image(test::OffloadBuilder::object, "sm_80", cubin_of(80))
@@ -242,6 +296,15 @@ std::vector<Bytes> seeds_of(const std::string& target) {
   if (target == "pe") return pes();
   if (target == "archive") return archives();
   if (target == "zip") return zips();
+  if (target == "archive_stream") return tars();
+  if (target == "promise_file")
+    return texts({"__cuda_arch >=7.5,<9", "  - __cuda_arch >=7.5|8.0", "NVIDIA_REQUIRE_ARCH=\"arch>=7.5\"",
+                  "NVIDIA_REQUIRE_CUDA=cuda>=12.4 brand=tesla,driver>=535,driver<536",
+                  "cuda_compute_capabilities = ['8.0', '9.0']",
+                  R"({"depends":["__cuda >=12.4","cuda-arch >=7.5"]})",
+                  R"({"constrains":["__cuda_arch >=8.0"]})",
+                  R"([{"Config":{"Env":["NVIDIA_REQUIRE_ARCH=arch>=7.5","PATH=/bin"]}}])",
+                  R"({"variants":{"x":{"nvidia":{"cuda_arch":["80_real","90_virtual"]}}}})"});
   if (target == "cubin") return cubins();
   if (target == "ptx") return ptx_texts();
   if (target == "finder") return data();
@@ -289,6 +352,108 @@ std::vector<Bytes> seeds_of(const std::string& target) {
          "\"\"for the "
          "display\"\"\"\nNVIDIA A100, 8.0, 580.95.05, 40,\n",
          "compute_cap,excluded\n3.5,[x]\n"});
+  if (target == "fleet_import")
+    return texts(
+        {R"__(apiVersion: v1
+items:
+- apiVersion: v1
+  kind: Node
+  metadata:
+    annotations: {note: "a: b", other: null}
+    labels:
+      nvidia.com/gpu.compute.major: "9"
+      nvidia.com/gpu.compute.minor: "0"
+      nvidia.com/gpu.count: "8"
+      nvidia.com/gpu.product: NVIDIA-H100-80GB-HBM3
+    name: h100-1
+  status:
+    capacity:
+      nvidia.com/gpu: "8"
+kind: List
+---
+kind: Node
+metadata: {name: *a, labels: [[[]]]}
+)__",
+         R"__({"kind": "Node", "metadata": {"name": "bare", "labels": {}}, "status": {"capacity": {"nvidia.com/gpu": "2"}}}
+)__",
+         R"__({"kind": "Node", "metadata": {"name": "half", "labels": {"nvidia.com/gpu.compute.major": "9", "nvidia.com/gpu.product": "NVIDIA-H100-PCIe"}}}
+)__",
+         R"__(NodeName=gpu01 Arch=x86_64 CoresPerSocket=32
+   CPUAlloc=0 CPUEfctv=64 CPUTot=64 CPULoad=0.01
+   Gres=gpu:nvidia_l4:2(S:0-1)
+   NodeAddr=gpu01 NodeHostName=gpu01 Version=23.11.4
+   State=IDLE ThreadsPerCore=1 TmpDisk=0 Weight=1
+
+NodeName=cpu01 Arch=x86_64 CoresPerSocket=32
+   Gres=(null)
+   State=IDLE
+
+NodeName=gpu02 Arch=x86_64
+   Gres=gpu:4,craynetwork:4
+   GresUsed=gpu:0
+   State=IDLE
+)__",
+         R"__(NODELIST GRES
+gpu[01-04,07] gpu:nvidia_l4:1(S:0)
+login (null)
+rack[1-2]n[08-09] gpu:nvidia_h100_80gb_hbm3:4(S:0-3),gpu:nvidia_l4:1
+)__",
+         R"__(slurmd: Gres Name=gpu Type=nvidia_h100_80gb_hbm3 Count=1 Index=0 ID=7696487 File=/dev/nvidia0 Cores=0-63 CoreCnt=128 Links=(null) Flags=HAS_FILE,HAS_TYPE,ENV_NVML
+slurmd: Gres Name=gpu Type=nvidia_h100_80gb_hbm3 Count=1 Index=1 ID=7696487 File=/dev/nvidia1 Cores=64-127 CoreCnt=128 Links=(null) Flags=HAS_FILE,HAS_TYPE,ENV_NVML
+)__",
+         R"__(DetectedGPUs="GPU-c4a646d7, GPU-6a96bd13"
+CUDADriverVersion=11.20
+CUDAMaxSupportedVersion=11020
+GPU_6a96bd13Capability=7.5
+GPU_6a96bd13DeviceName="TITAN RTX"
+GPU_6a96bd13DeviceUuid="6a96bd13-70bc-6494-6d62-1b77a9a7f29f"
+GPU_c4a646d7Capability=7.0
+GPU_c4a646d7DeviceName="Tesla V100-PCIE-16GB"
+GPU_c4a646d7DeviceUuid="c4a646d7-aa14-1dd1-f1b0-57288cda864d"
+)__",
+         R"__(DetectedGPUs="GPU-aaaa0001, GPU-aaaa0002"
+Common=[ Capability=8.0; DeviceName="NVIDIA A100-SXM4-40GB"; DriverVersion=12.40; MaxSupportedVersion=12040; ]
+GPU_aaaa0001=[ id="GPU-aaaa0001"; DeviceUuid="aaaa0001-1"; DevicePciBusId="0000:01:00.0"; ]
+GPU_aaaa0002=[ id="GPU-aaaa0002"; DeviceUuid="aaaa0002-2"; DevicePciBusId="0000:02:00.0"; ]
+)__",
+         R"__(Machine GPUs_Capability GPUs_DeviceName GPUs_DriverVersion
+gpu1.example.org 8.0 NVIDIA A100-SXM4-40GB 12.40
+gpu1.example.org 8.0 NVIDIA A100-SXM4-40GB 12.40
+gpu2.example.org 7.5 Tesla T4 11.40
+cpu1.example.org undefined undefined undefined
+)__",
+         R"__(DCGM_FI_DEV_GPU_UTIL{gpu="0",UUID="GPU-aa",modelName="NVIDIA L4",Hostname="l4-1",GPU_I_PROFILE="",GPU_I_ID="",DCGM_FI_SYSTEM_DRIVER_VERSION="580.95.05"} 0
+)__",
+         R"__(GPU 0: NVIDIA A100-SXM4-40GB (UUID: GPU-5c89852c-d268-c3f3-1b07-005d5ae1dc3f)
+  MIG 1g.5gb      Device  0: (UUID: MIG-6a4e8c52-1)
+  MIG 1g.5gb      Device  1: (UUID: MIG-6a4e8c52-2)
+GPU 1: NVIDIA A100-SXM4-40GB (UUID: GPU-5c89852c-d268-c3f3-1b07-005d5ae1dc40)
+)__",
+         R"__(<?xml version="1.0" ?>
+<!DOCTYPE nvidia_smi_log SYSTEM "nvsmi_device_v12.dtd">
+<nvidia_smi_log>
+	<timestamp>Tue Dec 30 09:49:57 2025</timestamp>
+	<driver_version>590.44.01</driver_version>
+	<cuda_version>13.1</cuda_version>
+	<attached_gpus>1</attached_gpus>
+	<gpu id="00000000:61:00.0">
+		<product_name>NVIDIA RTX PRO 6000 Blackwell Max-Q Workstation Edition</product_name>
+		<product_architecture>Blackwell</product_architecture>
+		<mig_mode>
+			<current_mig>N/A</current_mig>
+			<pending_mig>N/A</pending_mig>
+		</mig_mode>
+		<uuid>GPU-1</uuid>
+		<processes>
+			<process_info><process_name>a &amp; b</process_name></process_info>
+		</processes>
+	</gpu>
+</nvidia_smi_log>
+)__",
+         R"__(name, driver_version
+NVIDIA L4, 470.82.01
+)__",
+         R"__({"items":[{"kind":"ResourceSlice","metadata":{"name":"s"},"spec":{"driver":"gpu.nvidia.com","nodeName":"n","devices":[{"name":"gpu-0","attributes":{"type":{"string":"gpu"},"productName":{"string":"Tesla T4"},"cudaComputeCapability":{"version":"7.5.0"},"driverVersion":{"version":"535.183.6"},"uuid":{"string":"GPU-1"}}}]}}]})__"});
   if (target == "waivers")
     return texts({"kernel,compute_cap,reason\n*gemm*,8.?,needs tensor cores\n\"a,b\",*,because\n",
                   "\"gemm(float*, float*)\",8.6,as shown\n", "gemm(float*, float*),8.6,no quotes\n",

@@ -349,6 +349,21 @@ const std::map<std::string, Make>& kinds() {
        }},
       {"fleet-drivers",
        [](std::size_t n) { return lines(n, "name, compute_cap, driver_version\n", "GPU #, 8.0, 580.#"); }},
+      {"import-condor", [](std::size_t n) { return lines(n, "DetectedGPUs=G\nG=[\n", "Name#=text #;"); }},
+      {"import-condor-ids",
+       [](std::size_t n) {
+         std::string ids;
+         for (std::size_t i = 0; i < n; ++i) ids += ",G";
+         return lines(n, "DetectedGPUs=G" + ids + "\nGCapability=8.0\n", "GName#=text #");
+       }},
+      {"import-yaml",
+       [](std::size_t n) {
+         return lines(n, "apiVersion: v1\nkind: List\nitems:\n",
+                      "- kind: Node\n  metadata:\n    name: n#\n    labels:\n      nvidia.com/gpu.product: "
+                      "NVIDIA-L4\n      other: |\n        # a\n        - \"b");
+       }},
+      {"hostile-yaml-flow", [](std::size_t n) { return lines(n, "kind: Node\nmetadata: ", "{a#: [[[[[["); }},
+      {"hostile-yaml-block", [](std::size_t n) { return lines(n, "kind: Node\na: ", "- - - - - - ? a#"); }},
       {"waivers",
        [](std::size_t n) { return lines(n, "kernel, compute_cap, reason\n", "kernel_#*, 9.0, reason #"); }},
       {"paths", [](std::size_t n) { return lines(n, "", "nothing_#.so"); }},

@@ -209,4 +209,5 @@ def main():
     print("%d machines, each says what %s says" % (text.count("\n### "), options.document.name))
 
 
-main()
+if __name__ == "__main__":
+    main()

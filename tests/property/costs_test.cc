@@ -5,8 +5,8 @@
 #include <random>
 #include <string>
 
+#include "coverage/kernel_costs.h"
 #include "fatbin/fatbin.h"
-#include "report/kernel_costs.h"
 #include "support/builders/cubin_builder.h"
 #include "support/builders/elf_builder.h"
 #include "support/builders/fatbin_builder.h"

@@ -114,7 +114,7 @@ def limit(which, value):
     return {"preexec_fn": lambda: resource.setrlimit(which, (value, value))}
 
 
-def surroundings():
+def surroundings(program):
     """name -> (how it is run, what must hold)"""
     for locale in ("tr_TR.UTF-8", "C", "POSIX", "xx_XX.nonsense", "ja_JP.SJIS", "../../../etc", "%n%s" * 100, "\xff"):
         yield "LC_ALL=%.20s" % locale, {"env": {"LC_ALL": locale, "LANG": locale, "LANGUAGE": locale}}, same
@@ -129,8 +129,12 @@ def surroundings():
     yield "a session of its own", {"start_new_session": True}, same
     for count in (3, 4, 5, 6, 7, 8, 10, 12, 16, 24):
         yield "ulimit -n %d" % count, limit(resource.RLIMIT_NOFILE, count), same_or_said
-    for size in (8, 10, 12, 14, 16, 20, 24, 32, 48, 64, 96, 128, 192, 256, 512):
-        yield "ulimit -v of %d MB" % size, limit(resource.RLIMIT_AS, size * MB), same_or_said
+    # What does not fit with its code is ended by the kernel, before it can say anything. From there in small steps, past the few
+    # hundred kB between a loader that lacks memory and a program that has enough; where those lie depends on how it was built.
+    fits = os.path.getsize(program) // (MB // 4) + 1
+    for size in [each / 4 for each in range(fits, fits + 24)] + [each for each in (16, 20, 24, 32, 48, 64, 96, 128, 192, 256, 512)
+                                                                  if each > fits // 4 + 6]:
+        yield "ulimit -v of %.2f MB" % size, limit(resource.RLIMIT_AS, int(size * MB)), same_or_said
     for size in (64, 128, 256, 1024):
         yield "ulimit -s %d" % size, limit(resource.RLIMIT_STACK, size << 10), same_or_said
     yield "ulimit -f 0", limit(resource.RLIMIT_FSIZE, 0), same
@@ -158,7 +162,7 @@ def become_nobody(processes):
 
 
 def check_surroundings(place, options):
-    for name, how, holds in surroundings():
+    for name, how, holds in surroundings(options.archguard):
         wrong = []
         for command in place.commands:
             run = place.run(command, **dict(how))

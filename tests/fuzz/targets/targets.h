@@ -9,7 +9,9 @@ namespace archguard::fuzz {
 void dynamic(ByteView bytes);
 void elf(ByteView bytes);
 void pe(ByteView bytes);
+void promise_file(ByteView bytes);
 void archive(ByteView bytes);
+void archive_stream(ByteView bytes);
 void host_file(ByteView bytes);
 void fatbin(ByteView bytes);
 void entry(ByteView bytes);
@@ -22,6 +24,7 @@ void ptx(ByteView bytes);
 void verify(ByteView bytes);
 void finder(ByteView bytes);
 void fleet(ByteView bytes);
+void fleet_import(ByteView bytes);
 void waivers(ByteView bytes);
 void zip(ByteView bytes);
 void excluded(ByteView bytes);
