@@ -207,36 +207,44 @@ DIRECTIVES = {"text": Play.text, "hex": Play.hex, "build": Play.build, "zip": Pl
               "env": Play.set, "stdin": Play.stdin}
 
 
-def played(path, options):
-    """The lines of a case as they are, and as they would be if it expected what is printed now."""
-    lines, steps = read(path)
-    ends = {step.number: step for step in steps if step.words[0] == "$"}
+def replay(steps, options, run=Play.run):
+    """Plays the steps in a folder of their own; gives each command's line number, and what run(play, command) returns for it."""
     with tempfile.TemporaryDirectory(prefix="golden") as folder:
         play = Play(os.path.realpath(folder), options)
-        printed = {}
         for step in steps:
             try:
                 if step.words[0] == "$":
-                    printed[step.number] = play.run(step.words[1])
+                    yield step.number, run(play, step.words[1])
                 else:
                     DIRECTIVES[step.words[0]](play, step.lines, *step.words[1:])
             except (Refused, OSError, TypeError, ValueError) as error:
                 raise Refused("line %d: %s" % (step.number, error)) from error
+
+
+def played(path, options):
+    """The lines of a case as they are, and as they would be if it expected what is printed now."""
+    lines, steps = read(path)
+    printed = dict(replay(steps, options))
     now = []
     for number, line in enumerate(lines, 1):
         if line[:2] in ("1|", "2|", "1\\", "2\\", "= "):
             continue
         now.append(line)
-        if number in ends:
+        if number in printed:
             now += printed[number]
     return lines, now
 
 
-def main(arguments):
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def parser_of(text):
+    parser = argparse.ArgumentParser(description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--program", action="append", required=True, type=pathlib.Path)
     parser.add_argument("--fixture", required=True, type=pathlib.Path)
     parser.add_argument("--fake-driver", required=True, type=pathlib.Path)
+    return parser
+
+
+def main(arguments):
+    parser = parser_of(__doc__)
     parser.add_argument("--update", action="store_true")
     parser.add_argument("folder", nargs="+", type=pathlib.Path)
     options = parser.parse_args(arguments)

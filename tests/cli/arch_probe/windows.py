@@ -208,8 +208,8 @@ driver library: FOLDER\\cuda\\nvcuda.dll
     case("a fleet file is written", SELECTED, "select", "--toolkit", "13.0", "--write-devices", "fl\u00e9et.csv")
     case("and read again", SELECTED.replace("this machine", "fl\u00e9et.csv:2"), "select", "--toolkit", "13.0",
          "--fleet", "fl\u00e9et.csv")
-    case("no fleet file", "exit 2\narch_probe: error: nowhere.csv: no such file\n", "--fleet", "nowhere.csv")
-    case("a folder", "exit 2\narch_probe: error: cuda: is a folder, not a file\n", "--fleet", "cuda")
+    case("no fleet file", "exit 2\narch_probe: error: --fleet nowhere.csv: no such file\n", "--fleet", "nowhere.csv")
+    case("a folder", "exit 2\narch_probe: error: --fleet cuda: is a folder, not a file\n", "--fleet", "cuda")
     case("no place to write to", """exit 2
 arch_probe: error: nowhere\\fleet.csv: cannot be written: path not found
   fix: name a file in a folder that exists and is yours

@@ -2,6 +2,7 @@
 // device code, since they can be read here.
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 #include <sys/stat.h>
 
@@ -40,6 +41,36 @@ TEST_CASE("help and version are answers, not errors") {
         "--require-ptx", "--require-driver", "--hollow", "--waivers", "--format", "--output"})
     CHECK_MESSAGE(verify_help.out.find(option) != std::string::npos, option);
   CHECK(archguard({"--version"}).out.rfind("archguard ", 0) == 0);
+}
+
+TEST_CASE("-h is short; help is as wide as the terminal, every command has it") {
+  const std::string shorter = archguard({"verify", "-h"}).out, longer = archguard({"verify", "--help"}).out;
+  CHECK(shorter.find("--fleet FILE") != std::string::npos);
+  CHECK(shorter.find("Exit status:") == std::string::npos);
+  CHECK(longer.find("Examples:\n  archguard verify ") != std::string::npos);
+  CHECK(longer.find("Exit status:\n  0  ") != std::string::npos);
+  for (const std::string command : {"", "verify", "inspect", "diff", "doctor", "fleet import"}) {
+    INFO(command);
+    const RunOutput run = run_process({"sh", "-c", "COLUMNS=80 " ARCHGUARD " " + command + " -h"});
+    CHECK(run.exit_code == 0);
+    std::istringstream lines(run.out);
+    for (std::string line; std::getline(lines, line);) CHECK_MESSAGE(line.size() <= 80, line);
+  }
+}
+
+TEST_CASE("--color overrides the environment") {
+  const TemporaryFolder folder;
+  folder.file("k.ptx", kPtx90);
+  const auto has_colour = [&](const std::string& environment, const std::string& option) {
+    const RunOutput run = run_process(
+        {"sh", "-c", environment + " " ARCHGUARD " verify k.ptx --device 7.0 " + option}, {}, folder.path());
+    CHECK(run.exit_code == 1);
+    return run.out.find("\x1b[") != std::string::npos;
+  };
+  CHECK(has_colour("NO_COLOR=1", "--color always"));
+  CHECK_FALSE(has_colour("CLICOLOR_FORCE=1", "--color=never"));
+  CHECK(has_colour("CLICOLOR_FORCE=1", "--color auto"));
+  CHECK_FALSE(has_colour("TERM=xterm", "--color auto"));
 }
 
 TEST_CASE("an answer that cannot be written whole is an error") {
@@ -212,7 +243,8 @@ TEST_CASE("the small texts may come through a pipe; - is standard input") {
   CHECK(excluded.exit_code == 0);
   check_refused(verify("k.ptx --fleet - <<< name"),
                 "archguard: error: standard input:1: the header has no column compute_cap\n"
-                "  fix: begin with a header line such as: name, compute_cap, driver_version\n");
+                "  fix: add the column compute_cap, or look the names up: archguard fleet import - > "
+                "fleet.csv\n");
   check_refused(verify("k.ptx --device 8.0 --excluded - <<< {}"),
                 "archguard: error: standard input: is not the JSON of a selection\n"
                 "  fix: write it with: arch_probe select --format json … > FILE\n");
@@ -220,7 +252,7 @@ TEST_CASE("the small texts may come through a pipe; - is standard input") {
                 "archguard: error: standard input: names no device\n"
                 "  fix: add a line for each device, such as: NVIDIA A100, 8.0 (below the header: name, "
                 "compute_cap)\n");
-  check_refused(verify("k.ptx --fleet ."), "archguard: error: .: is a folder, not a file\n");
+  check_refused(verify("k.ptx --fleet ."), "archguard: error: --fleet .: is a folder, not a file\n");
 }
 
 TEST_CASE("no device code is exit 3") {

@@ -156,7 +156,7 @@ TEST_CASE("Several targets are checked at once, and later those alone that chang
   group.parameters["named"] = false;
   group.lines = lines_of("one", {80}) + lines_of("two", {90}) + lines_of("three", {80});
   const std::vector<std::string> keeping{"--stamp",       base + ".stamp", "--state",
-                                         base + ".state", "--reports",     base};
+                                         base + ".state", "--report-folder", base};
   const auto check = [&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));  // what is as new as the check is not kept
     return group.check(keeping);
@@ -319,5 +319,21 @@ TEST_CASE("Objects of LLVM's bitcode are passed over where no CUDA source was co
     done = check(archive(name), name);
     CHECK(done.exit_code == 1);
     CHECK(done.err.find("target 'app' could not be judged") != std::string::npos);
+  }
+}
+
+TEST_CASE("A file that cannot be looked at is an error, and no crash") {
+  Target target(library({80}));
+  const std::string loop = target.folder.path() + "/loop";
+  std::filesystem::create_symlink("loop", loop);
+  target.lines = "target app\nlinked ON\ncuda-source main.cu\nword all 80-real;90-real\nfile " + loop + "\n";
+  const auto asked = target.check();
+  CHECK(asked.exit_code == 2);
+  CHECK(asked.err.find("archguard: error: " + loop + ": ") != std::string::npos);
+  const std::string deep = target.folder.path() + "/" + std::string(300, 'x');
+  for (const std::string& base : {loop + "/app", deep}) {
+    const auto done = run_archguard({"check-changes", target.folder.file("all.checks", base + "\n")});
+    CHECK(done.exit_code == 2);
+    CHECK(done.err.find("archguard: error: " + base + ".stamp: cannot be looked at: ") != std::string::npos);
   }
 }

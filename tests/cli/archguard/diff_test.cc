@@ -1,5 +1,6 @@
 // diff: two releases, a baseline that was written down, and two fleets.
 #include <doctest/doctest.h>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "running.h"
@@ -51,6 +52,17 @@ nlohmann::json without_names(nlohmann::json document) {
 }
 
 }  // namespace
+
+TEST_CASE_FIXTURE(Released, "reports are written beside what is printed") {
+  const RunOutput printed = run({"diff", "old", "new", "--format", "json", "--report", "markdown=a.md",
+                                 "--report", "text=b.txt", "--report", "json=c.json"});
+  CHECK(printed.exit_code == 1);
+  CHECK(file_content(folder.path() + "/a.md") == run({"diff", "old", "new", "--format", "markdown"}).out);
+  CHECK(file_content(folder.path() + "/b.txt") == run({"diff", "old", "new"}).out);
+  CHECK(file_content(folder.path() + "/c.json") == printed.out);
+  CHECK(run({"diff", "old", "missing", "--report", "markdown=never.md"}).exit_code == 2);
+  CHECK(!std::filesystem::exists(folder.path() + "/never.md"));
+}
 
 TEST_CASE_FIXTURE(Released, "a device that is not covered any more is lost, and nothing the other way") {
   const auto lost = document({"old", "new"}, 1);

@@ -252,3 +252,23 @@ TEST_CASE(
                                       .bytes()));
   CHECK(exit_of("stripped", "9.0") == 1);
 }
+
+TEST_CASE("bytecode of CUDA Tile is unknown with its fix, alone or beside what runs") {
+  const TemporaryFolder folder;
+  const Bytes bytecode =
+      ByteWriter{}.text("\x7fTileIR").u8(0).u8(13).u8(1).u16(0).u8(1).u8(2).u16(0).u8(0).bytes();
+  folder.file("alone", text_of(ElfBuilder{}.executable().section(".data", bytecode).bytes()));
+  folder.file("beside", text_of(program().section(".rodata", bytecode).bytes()));
+  const auto result = [&](const char* file) {
+    const RunOutput run =
+        run_archguard({"verify", file, "--device", "8.0@13.1", "--format", "json"}, folder.path());
+    return nlohmann::json::parse(run.out)["files"][0]["results"][0];
+  };
+  const std::string fix = "verify the cubin that nvcc -tilecubin makes of it, and let the program load that";
+  CHECK(result("alone")["verdict"] == "unknown");
+  CHECK(result("alone")["errors"][0]["unknown"] == true);
+  CHECK(result("alone")["errors"][0]["fix"] == fix);
+  CHECK(result("beside")["verdict"] == "covered");
+  CHECK(result("beside")["embedded"]["verdict"] == "unknown");
+  CHECK(result("beside")["embedded"]["cause"] == "CUDA Tile IR, which is not judged");
+}

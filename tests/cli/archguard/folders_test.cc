@@ -83,6 +83,19 @@ TEST_CASE("a folder of links to files is judged by what they lead to, each file 
   CHECK(run_archguard({"inspect", "links"}, folder.path()).out.find("links/libfoo.so:") == 0);
 }
 
+TEST_CASE("a file that is named and stands in a folder that is named is judged once") {
+  const TemporaryFolder folder;
+  make_folder(folder, "d");
+  folder.file("d/a.so", text_of(library()));
+  folder.file("d/b.so", text_of(library()));
+  folder.file("list", "d/b.so\nd/a.so\n");
+  const std::string each = "d/a.so: 1 of 1 covered\nd/b.so: 1 of 1 covered\n";
+  CHECK(verify(folder, {"d", "d/a.so"}).out == each);
+  CHECK(verify(folder, {"d/a.so", "d"}).out == each);
+  CHECK(verify(folder, {"d", "d"}).out == verify(folder, {"d"}).out);
+  CHECK(verify(folder, {"d/a.so", "--files-from", "list"}).out == each);
+}
+
 TEST_CASE("a link to a folder that is not walked is named; one within ends no walk") {
   const TemporaryFolder folder;
   make_folder(folder, "store");
@@ -168,6 +181,20 @@ TEST_CASE("PyInstaller's archive in a section, and what UPX made, are packed byt
   CHECK(verify(folder, {"upx"}).exit_code == 2);
 }
 
+namespace {
+
+// zlib's format, of "kernel".
+const std::string kZlib("\x78\x9c\xcb\x4e\x2d\xca\x4b\xcd\x01\0\x08\xc9\x02\x82", 14);
+
+// The same, of so many zeros that are not compressed, without its end.
+std::string stored_stream(std::uint16_t size) {
+  const auto byte = [](unsigned value) { return static_cast<char>(value & 255U); };
+  return std::string("\x78\x01\1") + byte(size) + byte(size >> 8U) + byte(~size) + byte(~size >> 8U) +
+         zeros(size);
+}
+
+}  // namespace
+
 TEST_CASE("packed formats in a folder are passed over, and said so") {
   const auto at = [](std::size_t offset, const std::string& text, std::size_t size) {
     std::string file(size, '\0');
@@ -187,11 +214,16 @@ TEST_CASE("packed formats in a folder are passed over, and said so") {
   installer.replace(1024 + 80, 16, "\x84\x10\x0c\0\0\0\0\0\xc0\0\0\0\0\0\0\x46"s);
   const std::pair<const char*, std::string> files[] = {
       {"squashfs", "hsqs"},
+      {"dwarfs", std::string("DWARFS\x02\x05", 8)},
       {"cpio", "070701"},
       {"cpio", old_cpio},
       {"lz4", "\x04\x22\x4d\x18"},
       {"lzma", "\x5d\0\0\x80\0\xff\xff\xff\xff\xff\xff\xff\xff\0\x10"s},
       {"lzip", "LZIP\1"},
+      {"snappy", "\xff\6\0\0sNaPpY"s},
+      {"pzstd", "\x50\x2a\x4d\x18\4"},
+      {"zlib", kZlib},
+      {"zlib", stored_stream(9000)},
       {"cab", "MSCF\0\0\0\0"s},
       {"msi", installer},
       {"rar", "Rar!\x1a\x07\1"},
@@ -211,8 +243,20 @@ TEST_CASE("packed formats in a folder are passed over, and said so") {
     CHECK(run.out == packed_line(std::string("./") + name) + "no binary in .\n");
     CHECK(run.exit_code == 2);
   }
-  const std::string others[] = {"#!/bin/sh\necho\n", "BZhang wrote this",     document, "]",
-                                zeros(5000),         at(510, "\x55\xaa", 600)};
+  const std::string git =
+      "\x78\x9c\x4b\xca\xc9\x4f\x52\x30\x63\xc8\x4e\x2d\xca\x4b\xcd\x01\0\x1e\x43\x04\x77"s;
+  const std::string others[] = {"#!/bin/sh\necho\n",
+                                "BZhang wrote this",
+                                document,
+                                "]",
+                                zeros(5000),
+                                at(510, "\x55\xaa", 600),
+                                "x^2 + y^2 = z^2, and so on\n",
+                                "x^2" + std::string(5000, 'a'),
+                                kZlib.substr(0, kZlib.size() - 1),
+                                stored_stream(9000).replace(3, 2, "no"),
+                                "\x78\x9c\3\0\0\0\0\1"s,  // of nothing
+                                git};
   for (const std::string& content : others) {
     const TemporaryFolder folder;
     folder.file("x", content);

@@ -54,8 +54,9 @@ TEST_CASE("of two like lines one is left out; what was left out by the compiler 
   const RunOutput run = run_archguard(verify, folder.path());
   CHECK(run.exit_code == 1);
   CHECK(run.out.find("cannot run on MX330 (6.1, fleet.csv:4)\n") != std::string::npos);
-  CHECK(run.out.find(", or leave this device out: write why into the column excluded of fleet.csv:4\n") !=
-        std::string::npos);
+  CHECK(run.out.find(", or leave this device out: write why into the column excluded of fleet.csv:4 (add "
+                     "that column to the header "
+                     "where it is missing)\n") != std::string::npos);
   CHECK(run.out.find("a.fatbin: 1 of 2 covered\n") != std::string::npos);
   folder.file("select.json", R"({"schema":"archguard.select/1","excluded":[{"device":{"name":"MX330",)"
                              R"("compute_capability":"6.1"},"reason":"too old","last_toolkit":"12.9"}]})");

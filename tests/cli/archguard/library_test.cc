@@ -142,7 +142,7 @@ TEST_CASE("hollow kernels are told with scope library, too") {
       file_of({FatbinBuilder{}.cubin(80, works(80, "a", 3)).cubin(90, works(90, "a", 3)).bytes(),
                FatbinBuilder{}.cubin(80, idles(80, "fp8", 1)).cubin(90, works(90, "fp8", 1)).bytes()}));
   const std::string told =
-      "l.so: 1 kernel does nothing on 8.0 (--device 8.0), while another image holds real code: 'fp81000'\n"
+      "l.so: 1 kernel does no work on 8.0 (--device 8.0), while another image holds real code: 'fp81000'\n"
       "  fix: --hollow off, if the library chooses other kernels for this device\n";
   CHECK(verify(folder, {"--device", "8.0", "--brief"}).out ==
         "archguard: warning: " + told + "l.so: 1 of 1 covered\n");

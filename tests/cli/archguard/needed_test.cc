@@ -80,7 +80,7 @@ TEST_CASE(
   const RunOutput zip = verify(folder, {"tool", "k.whl", "--device", "8.0", "--needed-only", "--brief"});
   CHECK(zip.out ==
         covered +
-            "archguard: error: k.whl: is a zip file; the libraries that its members need are found "
+            "archguard: error: k.whl: is an archive; the libraries that its members need are found "
             "when it is unpacked\n  fix: unpack it and name the folder\n");
   CHECK(zip.exit_code == 2);
   const RunOutput inspected = run_archguard({"inspect", "k.whl", "--needed"}, folder.path());
