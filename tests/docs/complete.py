@@ -20,7 +20,8 @@ INTERNAL = set("""
     ARCHGUARD_PROBE_STATE ARCHGUARD_SEEN ARCHGUARD_SEEN_PROGRAM ARCHGUARD_SELECTION ARCHGUARD_SELECTIONS ARCHGUARD_SELECTION_
     ARCHGUARD_SELECT_CALLS ARCHGUARD_SET_IN_THIS_RUN ARCHGUARD_SOURCE_DIR ARCHGUARD_TOP_LEVEL
     ARCHGUARD_VERIFIES_WITHOUT_DEVICES ARCHGUARD_WATCHED ARCHGUARD_WATCHER
-    ARCHGUARD_CHECKED ARCHGUARD_ENVIRONMENT_ ARCHGUARD_MADE ARCHGUARD_MAYBE ARCHGUARD_MAYBES ARCHGUARD_MAYBE_ ARCHGUARD_REPORTED ARCHGUARD_RULES ARCHGUARD_SPLIT ARCHGUARD_TREES ARCHGUARD_WILL_FINISH
+    ARCHGUARD_CHECKED ARCHGUARD_FLEETS_READ ARCHGUARD_TESTS ARCHGUARD_ENVIRONMENT_ ARCHGUARD_MADE ARCHGUARD_MAYBE ARCHGUARD_MAYBES ARCHGUARD_MAYBE_ ARCHGUARD_REPORTED ARCHGUARD_RULES ARCHGUARD_SPLIT ARCHGUARD_TREES ARCHGUARD_WILL_FINISH
+    ARCHGUARD_PREFLIGHT_ACTION ARCHGUARD_PREFLIGHT_DONE ARCHGUARD_PREFLIGHT_FOLDER ARCHGUARD_PREFLIGHT_PROGRAM ARCHGUARD_PREFLIGHT_TABLE
     """.split())
 
 failures = []
@@ -48,6 +49,7 @@ def usage_of(block):
 
 # ---- commands ----
 
+keywords = (root / "docs/reference/keywords.md").read_text()
 commands = sorted((modules / "archguard").glob("*.cmake"))
 for path in commands:
     name = "archguard_" + path.stem
@@ -61,6 +63,8 @@ for path in commands:
     for lists in re.findall(r"cmake_parse_arguments\(PARSE_ARGV 0 arg ([^)]*)\)", code):
         parsed.update(word for text in re.findall(r'"([^"]*)"', lists) for word in text.split(";") if word)
     check(name, set(re.findall(r"(?:\[|\(|\| )([A-Z][A-Z_]+)\b", usage)), parsed)
+    section = re.search(r"(?ms)^## %s$(.*?)(?=^## |\Z)" % name, keywords)
+    check("keywords.md, " + name, set(re.findall(r"(?m)^### (\w+)$", section[1] if section else "")), parsed)
     for keyword, values in re.findall(r"_archguard_check_choice\(\$\{command\} arg (\w+) ([^)]*)\)", code):
         if not re.search(r"\[%s %s\]" % (keyword, re.escape("|".join(values.split()))), usage):
             failures.append("%s: the usage does not say [%s %s]" % (name, keyword, "|".join(values.split())))

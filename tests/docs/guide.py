@@ -11,7 +11,8 @@ In a page,
     <!-- copy: examples/broken/scale.cu -->      a file of the repository, copied to where the commands run
     <!-- quietly: sed -i /set/d CMakeLists.txt -->     a command that the page does not show
     <!-- needs: cmake 3.24 -->           else the page is skipped; every page shows what nvcc 13.0, and no other, makes
-    <!-- machine: driver 580.95.05 | cuda 13000 | device cc=8.6 name=... -->    the simulated machine from here on
+    <!-- machine: driver 580.95.05 | cuda 13000 | device cc=8.6 name=... -->    the simulated machine from here on; with
+                                         `nvml | ` in front it has NVML as well
 
 All commands of a page run in one shell, in an empty folder, with archguard and nvcc on PATH. A command must succeed unless
 `$ echo $?` comes next. Runs of blanks and line ends count as one blank, since CMake wraps messages by the length of paths
@@ -70,7 +71,7 @@ def lacks(program, wanted):
         told = subprocess.run([program, "--version"], stdout=subprocess.PIPE, text=True, check=False).stdout
     except OSError:
         return "no %s on PATH" % program
-    version = re.search(r"(?:version|release) (\d+)\.(\d+)", told)
+    version = re.search(r"(?:version |release |^)(\d+)\.(\d+)", told)
     found = version and [int(part) for part in version.groups()]
     asked = [int(part) for part in wanted.split(".")]
     if not version or (found != asked if program == "nvcc" else found < asked):
@@ -143,8 +144,10 @@ def main():
     for number, (kind, *values) in enumerate(steps):
         staged = work / "staged" / str(number)
         if kind == "machine":
+            nvml = values[0].startswith("nvml | ")
             staged.write_text(values[0].replace(" | ", "\n") + "\n")
-            script.append("export LD_LIBRARY_PATH=%s ARCHGUARD_FAKE_MACHINE=%s" % (work / "driver", staged))
+            libraries = [work / "driver"] + ([options.fake_driver.absolute() / "nvml"] if nvml else [])
+            script.append("export LD_LIBRARY_PATH=%s ARCHGUARD_FAKE_MACHINE=%s" % (":".join(map(str, libraries)), staged))
         elif kind == "copy":
             script.append("cp -r %s ." % shlex.quote(str(options.repository.absolute() / values[0])))
         elif kind == "write":

@@ -9,15 +9,33 @@ import sys
 root, output = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
 sphinx = shutil.which("sphinx-build", path=os.environ["PATH"] + ":/usr/bin")
 if not sphinx:
-    print("SKIPPED: no sphinx-build; Debian: apt install python3-sphinx python3-myst-parser")
+    print("SKIPPED: no sphinx-build; Debian: apt install python3-sphinx python3-myst-parser furo python3-sphinx-copybutton")
     sys.exit(77)
 shutil.rmtree(output, ignore_errors=True)
-for builder in ("html", "man"):
-    done = subprocess.run([sphinx, "-q", "-W", "--keep-going", "-c", root / "docs/sphinx", "-d", output / "doctrees",
-                           "-b", builder, root / "docs", output / builder], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+
+
+def build(start, builder, folder):
+    done = subprocess.run([*start, "-q", "-W", "--keep-going", "-c", root / "docs/sphinx", "-d", folder.with_name(folder.name + ".trees"),
+                           "-b", builder, root / "docs", folder], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           text=True, env=dict(os.environ, PYTHONDONTWRITEBYTECODE="1", LC_ALL="C.UTF-8"), check=False)
-    if done.returncode or done.stdout:
+    if done.returncode:
         sys.exit("sphinx-build -b %s: %d\n%s" % (builder, done.returncode, done.stdout))
+    return done.stdout
+
+
+HINTS = re.compile(r"ArchGuard's pages: .*; Debian: apt install (furo|python3-sphinx-copybutton)\n")
+for builder in ("html", "man"):
+    printed = build([sphinx], builder, output / builder)
+    if HINTS.sub("", printed):
+        sys.exit("sphinx-build -b %s says\n%s" % (builder, printed))
+lacking = HINTS.findall(printed)
+
+# Without Furo and its friend: a plain theme, and what to install.
+python = pathlib.Path(sphinx).read_text(encoding="utf-8").split("\n", 1)[0].removeprefix("#!").split()
+without = "import sys; sys.modules.update(furo=None, sphinx_copybutton=None); from sphinx.cmd.build import main; sys.exit(main(sys.argv[1:]))"
+printed = build([*python, "-c", without], "html", output / "plain")
+if HINTS.findall(printed) != ["furo", "python3-sphinx-copybutton"]:
+    sys.exit("without Furo sphinx-build says\n%s" % printed)
 
 failures = []
 pages = [page.relative_to(root / "docs").with_suffix("") for pattern in ("*.md", "*.rst") for page in (root / "docs").rglob(pattern)]
@@ -36,9 +54,6 @@ for command in commands:
 linked = re.findall(r'href="[^"]*reference/cmake.html#archguard-verify"', (output / "html/guide/cmake.html").read_text())
 if not linked:
     failures.append("guide/cmake.html: the name archguard_verify is no link to its reference")
-for page in ("archguard.1", "arch_probe.1"):
-    if ".SH NAME\n%s \\- " % page[:-2] not in (output / "man" / page).read_text():
-        failures.append("%s has no name section" % page)
 if shutil.which("man"):
     for page in sorted((output / "man").glob("*.[17]")):
         done = subprocess.run(["man", "-l", "-E", "UTF-8", page], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -46,5 +61,9 @@ if shutil.which("man"):
         if done.returncode or len(done.stdout.split("\n")) < 50:
             failures.append("man %s: %d %s" % (page.name, done.returncode, done.stderr))
 
+if not lacking and not (output / "html/_static/sections.js").exists():
+    failures.append("the search has nothing to look through")
+if lacking:
+    print("SKIPPED: how the pages look with Furo; Debian: apt install %s" % " ".join(lacking))
 print("\n".join(failures) or "%d pages, %d commands, 3 man pages" % (len(pages), len(commands)))
 sys.exit(bool(failures))

@@ -6,6 +6,7 @@ import re
 import resource
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -14,10 +15,18 @@ import common
 DEVICES = ("7.0", "8.0@12.4", "8.7", "9.0@11.8", "12.0")
 
 
+def machine_of(path):
+    """The ELF header up to e_machine, without what differs between a program and a library; nothing for other files."""
+    with open(path, "rb") as file:
+        header = file.read(20)
+    return header[:7] + header[18:] if header[:4] == b"\x7fELF" else None
+
+
 def libraries_in(folder):
+    """Those that a program of this machine can be linked with."""
     found = {}
     for path in sorted(glob.glob(os.path.join(folder, "**", "lib*.so*"), recursive=True)):
-        if os.path.isfile(path) and "/stubs/" not in path:
+        if os.path.isfile(path) and "/stubs/" not in path and machine_of(path) == machine_of(sys.executable):
             found.setdefault(os.path.realpath(path), path)
     return list(found)
 

@@ -29,6 +29,44 @@ __global__ void needs_90(float* x) {
 }
 int main() { needs_90<<<1, 1>>>(nullptr); }
 """
+# What FlashAttention and CUTLASS compile a kernel to for an arch that it is not written for.
+PRINTS = """
+#include <cassert>
+#include <cstdio>
+__global__ void needs_90(float* x) {
+#if __CUDA_ARCH__ >= 900
+  x[threadIdx.x] *= 2.0f;
+#else
+  printf("FATAL: needs sm_90, was built for less!\\n");
+#endif
+}
+__global__ void asserts(float* x) {
+#if __CUDA_ARCH__ >= 900
+  x[threadIdx.x] *= 2.0f;
+#else
+  assert(0 && "built for sm_90");
+#endif
+}
+__global__ void says(int n) { printf("%d\\n", n); }
+__global__ void says_more(int n) {
+#if __CUDA_ARCH__ >= 900
+  for (int i = 0; i < n; ++i) printf("%d of %d\\n", i, n);
+#else
+  printf("%d\\n", n);
+#endif
+}
+__global__ void says_and_writes(float* x) {
+  printf("%f\\n", *x);
+  x[threadIdx.x] *= 2.0f;
+}
+int main() {
+  needs_90<<<1, 1>>>(nullptr);
+  asserts<<<1, 1>>>(nullptr);
+  says<<<1, 1>>>(1);
+  says_more<<<1, 1>>>(1);
+  says_and_writes<<<1, 1>>>(nullptr);
+}
+"""
 VARIABLES = """
 __device__ int dv[4];
 __constant__ float cv;
@@ -40,7 +78,7 @@ __global__ void absent(int* x) { *x = 4; }
 void launch_absent() { absent<<<1, 1>>>(nullptr); }
 #endif
 """
-SOURCES = {"variables.cu": VARIABLES, "absent.cu": ABSENT, "one.cu": ONE, "unused.cu": UNUSED, "hollow.cu": HOLLOW, "plain.cc": "int main() {}\n"}
+SOURCES = {"variables.cu": VARIABLES, "absent.cu": ABSENT, "one.cu": ONE, "unused.cu": UNUSED, "hollow.cu": HOLLOW, "prints.cu": PRINTS, "plain.cc": "int main() {}\n"}
 
 
 def gencode(*codes):
@@ -205,6 +243,13 @@ class VerifyTest(NvccTest):
         self.fails(path, "9.0", 209)
         self.fails(path, "8.7", 209)  # Orin: an integrated chip takes no desktop SASS
 
+    def test_code_for_compute_sanitizer(self):
+        """Instrumented by ptxas, linked or not: covered, with a warning; `nvcc --help` has no more of it."""
+        for name, flags in (("sanitized", ()), ("sanitized_rdc", ("-rdc=true",))):
+            path = self.nvcc(name, *flags, *gencode("sm_90"), "-Xptxas", "-sanitize=memcheck", "one.cu")
+            (file,) = self.verify(path, "--device", "9.0", expect=0)["files"]
+            self.assertIn("instrumented for compute-sanitizer", "".join(file["warnings"]))
+
     def test_suffixes_reach_no_further(self):
         path = self.nvcc("sass90a", *gencode("sm_90a"), "one.cu")
         self.covered(path, "9.0", "sass")
@@ -285,6 +330,13 @@ class VerifyTest(NvccTest):
         self.assertEqual(self.covered(path, "9.0", "sass")["kernels"]["hollow"], [])
         self.assertEqual(self.covered(path, "8.0", "sass")["kernels"]["hollow"], ["_Z8needs_90Pf"])
         self.assertEqual(self.result(path, "8.0", 1, "--hollow", "error")["kernels"]["hollow"], ["_Z8needs_90Pf"])
+
+    def test_kernels_that_only_print_are_hollow(self):
+        for codes in (("sm_75", "sm_80", "sm_90"), ("sm_80", "sm_90", "sm_120"), ("compute_75", "sm_90")):
+            path = self.nvcc("prints_%s" % "_".join(codes), *gencode(*codes), "prints.cu")
+            hollow = self.covered(path, "%s.%s" % tuple(codes[0].split("_")[1]), "jit" if "compute" in codes[0] else "sass")["kernels"]["hollow"]
+            self.assertEqual(hollow, ["_Z7assertsPf", "_Z8needs_90Pf"])
+            self.assertEqual(self.covered(path, "9.0", "sass")["kernels"]["hollow"], [])
 
     def test_expect(self):
         path = self.nvcc("one", *gencode("sm_80", "sm_90", "compute_90"), "one.cu")

@@ -45,6 +45,23 @@ class Object:
         return text + "".join(CALL % each for each in self.calls) + "ret; }\n"
 
 
+class SharedObject(Object):
+    """Its kernel and its function have static shared memory, and some functions stand in two objects."""
+
+    def __init__(self, dice, name):
+        super().__init__(dice, name)
+        self.images, self.left_out = [("ptx", "80")], set()
+        self.of_kernel, self.of_function = (dice.choice([0, 8000, 20000, 30000]) for _ in range(2))
+        self.functions += ["twice"] if dice.random() < 0.3 else []
+
+    def text(self, image):
+        def array(size):
+            return ".shared .b8 s[%d]; st.shared.b8 [s], 1;" % size if size else ""
+        text = super().text(image).replace(".version 8.8", ".version 8.0").replace("{ .reg .b32 %v;", "{ .reg .b32 %v; " + array(self.of_function))
+        return text.replace("ret; }\n", array(self.of_kernel) + "ret; }\n") if not self.functions else \
+            text[:text.rindex("ret; }")] + array(self.of_kernel) + "ret; }\n"
+
+
 class RelinkTest(unittest.TestCase):
     def setUp(self):
         tools = [os.path.join(os.path.dirname(common.nvcc()), name) for name in ("ptxas", "fatbinary")]
@@ -52,7 +69,6 @@ class RelinkTest(unittest.TestCase):
             if not os.path.exists(tool):
                 self.skipTest("no " + os.path.basename(tool) + " beside nvcc")
         self.ptxas, self.fatbinary = tools
-        self.oracle = NvJitLink("13.0")
         self.folder = tempfile.mkdtemp()
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
 
@@ -97,20 +113,40 @@ class RelinkTest(unittest.TestCase):
         common.run(["gcc", "-shared", "-nostdlib", "-o", path, "program.s"], cwd=self.folder)
         return path
 
-    def test_programs_at_random(self):
-        dice = random.Random(20261122)
+    def programs(self, dice, kind):
+        """CASES times the three objects, their fat binaries, and a program of them."""
         # What is linked serves 7.5 alone, so that all devices here ask for linking again.
         stub = self.image(HEAD % "75" + ".visible .entry k_a() { ret; }\n", "elf", "75", ())
         linked = self.pack("linked", [("elf", "75", stub)])
-        answers = {True: 0, False: 0}
         for case in range(CASES):
-            objects = [Object(dice, name) for name in "abc"]
+            objects = [kind(dice, name) for name in "abc"]
             packed = [(each.name, self.pack(each.name, [(kind, arch, self.image(each.text((kind, arch)), kind, arch))
                                                         for kind, arch in each.images])) for each in objects]
-            path = self.program("program_%d" % case, linked, packed)
+            yield objects, packed, self.program("program_%d" % case, linked, packed)
+
+    def test_shared_memory_and_names(self):
+        for release in ("12.4", "13.0"):
+            oracle, answers = NvJitLink(release), {True: 0, False: 0}
+            doubted = 0
+            for objects, packed, path in self.programs(random.Random(20261123), SharedObject):
+                result = verify_devices(path, ["9.0"], release, exits=(0, 1, 2))["9.0"]
+                links = oracle.links("9.0", [data for _, data in packed], [])
+                answers[links] += 1
+                doubted += links and result["verdict"] != "covered"
+                what = [(each.name, each.calls, each.functions, each.of_kernel, each.of_function) for each in objects]
+                with self.subTest(release=release, objects=what):
+                    self.assertTrue(links or result["verdict"] != "covered", result)
+                    self.assertTrue(not links or result["verdict"] in ("covered", "unknown"), result)
+            print("  %s: %d linked, %d of them doubted, %d not" % (release, answers[True], doubted, answers[False]), flush=True)
+            self.assertGreater(min(answers.values()), CASES // 8)
+
+    def test_programs_at_random(self):
+        dice = random.Random(20261122)
+        oracle, answers = NvJitLink("13.0"), {True: 0, False: 0}
+        for case, (objects, packed, path) in enumerate(self.programs(dice, Object)):
             asked = sorted(dice.sample(DEVICES, 5), key=float)
             for device, result in verify_devices(path, asked, "13.0").items():
-                links = self.oracle.links(device, [data for _, data in packed], [])
+                links = oracle.links(device, [data for _, data in packed], [])
                 answers[links] += 1
                 what = "case %d on %s: %s" % (case, device, [(each.name, each.images, each.calls, sorted(each.left_out))
                                                              for each in objects])

@@ -38,6 +38,9 @@ Bytes store_generic() {
 Bytes store_local() {
   return words(0x0000000201007387, 0x000fe40000100800);
 }
+Bytes store_shared() {
+  return words(0x0000000209007388, 0x004fe80000004800);
+}
 Bytes load() {
   return words(0x0000000402027981, 0x000ea2000c1e1900);
 }
@@ -129,6 +132,11 @@ CubinBuilder& CubinBuilder::reference(std::string_view name, unsigned type) {
   return *this;
 }
 
+CubinBuilder& CubinBuilder::called(std::string_view name) {
+  symbols_.push_back({std::string(name), {}, kGlobalFunction, 0, false});
+  return *this;
+}
+
 CubinBuilder& CubinBuilder::undefined_kernel(std::string_view name) {
   symbols_.push_back({std::string(name), {}, kGlobalFunction, kEntry, false});
   return *this;
@@ -145,6 +153,52 @@ CubinBuilder& CubinBuilder::parameters(unsigned bytes) {
   return *this;
 }
 
+CubinBuilder& CubinBuilder::driver_calls(std::vector<unsigned> symbols, std::vector<unsigned> offsets) {
+  symbols_.back().called_symbols = std::move(symbols);
+  symbols_.back().call_offsets = std::move(offsets);
+  return *this;
+}
+
+// Sections 1 and 2 are the strings and symbols, 3 and following the kernels' code; symbols begin with 1.
+void CubinBuilder::add_sections_of(const Symbol& symbol, unsigned index, ElfBuilder& elf) {
+  const unsigned code = 3 + index;
+  if (symbol.parameters != 0) {
+    ByteWriter info;  // a record of four bytes of value before
+    info.u8(4).u8(0x37).u16(4).u32(129).u8(3).u8(0x19).u16(symbol.parameters);
+    elf.linked_section(".nv.info." + symbol.name, info.bytes(), 0x70000000, 2, code);
+  }
+  if (!symbol.called_symbols.empty()) {
+    ByteWriter info;
+    info.u8(4).u8(0x0f).u16(4 * static_cast<unsigned>(symbol.called_symbols.size()));
+    for (const unsigned each : symbol.called_symbols) info.u32(each);
+    info.u8(4).u8(0x46).u16(4 * static_cast<unsigned>(symbol.call_offsets.size()));
+    for (const unsigned each : symbol.call_offsets) info.u32(each);
+    elf.linked_section(".nv.info." + symbol.name, info.bytes(), 0x70000000, 2, code);
+  }
+  if (symbol.constants != 0)
+    elf.linked_section(".nv.constant0." + symbol.name, Bytes(symbol.constants), 1, 0, code);
+  if (symbol.relocations != 0)
+    elf.linked_section(".rela.text." + symbol.name, Bytes(symbol.relocations, 1), 4, 2, code);
+  if (symbol.second_code != 0)
+    elf.linked_section(".nv.capmerc.text." + symbol.name, Bytes(symbol.second_code), 0x70000016, 2,
+                       1 + index);
+}
+
+CubinBuilder& CubinBuilder::constants(std::size_t size) {
+  symbols_.back().constants = size;
+  return *this;
+}
+
+CubinBuilder& CubinBuilder::relocations(std::size_t size) {
+  symbols_.back().relocations = size;
+  return *this;
+}
+
+CubinBuilder& CubinBuilder::second_code(std::size_t size) {
+  symbols_.back().second_code = size;
+  return *this;
+}
+
 Bytes CubinBuilder::bytes() const {
   const auto sm = static_cast<std::uint32_t>(sm_);
   const bool seven = abi_ == 7;
@@ -154,7 +208,7 @@ Bytes CubinBuilder::bytes() const {
   ElfBuilder elf;
   elf.type(type_).machine(190).identity(osabi_, abi_, seven ? static_cast<unsigned>(toolkit7_) : 1, flags);
 
-  // Sections 1 and 2 are the strings and symbols, 3 and following the kernels' code.
+  // The order that add_sections_of() counts on.
   ByteWriter strings, symbols;
   strings.u8(0);
   symbols.zeros(24);
@@ -172,12 +226,8 @@ Bytes CubinBuilder::bytes() const {
     else
       elf.section(symbol.section, symbol.code, 1, 3);
   }
-  for (const Symbol& symbol : symbols_) {
-    if (symbol.parameters == 0) continue;
-    ByteWriter info;  // a record of four bytes of value before
-    info.u8(4).u8(0x37).u16(4).u32(129).u8(3).u8(0x19).u16(symbol.parameters);
-    elf.section(".nv.info." + symbol.name, info.bytes(), 0x70000000, 0);
-  }
+  for (std::size_t i = 0; i < symbols_.size(); ++i)
+    add_sections_of(symbols_[i], static_cast<unsigned>(i), elf);
   if (!release_.empty()) {
     ByteWriter note;
     note.u32(12).u32(0).u32(2000).text("NVIDIA Corp").u8(0).text("ptxas").u8(0);

@@ -28,13 +28,15 @@ ElfBuilder& ElfBuilder::identity(unsigned osabi, unsigned abi_version, unsigned 
 
 ElfBuilder& ElfBuilder::section(std::string_view name, Bytes bytes, unsigned type, std::uint64_t flags) {
   const std::uint64_t size = bytes.size();
-  sections_.push_back({std::string(name), std::move(bytes), type, flags, size, 0, 0});
+  sections_.push_back({std::string(name), std::move(bytes), type, flags, size, 0, 0, 0});
   return *this;
 }
 
-ElfBuilder& ElfBuilder::linked_section(std::string_view name, Bytes bytes, unsigned type, unsigned link) {
+ElfBuilder& ElfBuilder::linked_section(std::string_view name, Bytes bytes, unsigned type, unsigned link,
+                                       unsigned info) {
   section(name, std::move(bytes), type, 0);
   sections_.back().link = link;
+  sections_.back().info = info;
   return *this;
 }
 
@@ -44,7 +46,7 @@ ElfBuilder& ElfBuilder::at(std::uint64_t address) {
 }
 
 ElfBuilder& ElfBuilder::no_bits(std::string_view name, std::uint64_t size) {
-  sections_.push_back({std::string(name), {}, 8, 2, size, 0, 0});
+  sections_.push_back({std::string(name), {}, 8, 2, size, 0, 0, 0});
   return *this;
 }
 
@@ -183,22 +185,23 @@ Bytes ElfBuilder::bytes() const {
       Bytes(content.bytes().begin() + static_cast<std::ptrdiff_t>(first_byte()), content.bytes().end()));
   if (!section_table_) return file.bytes();
   const auto entry = [&](std::size_t name, unsigned type, std::uint64_t flags, std::size_t offset,
-                         std::uint64_t size, unsigned link, std::uint64_t memory) {
+                         std::uint64_t size, unsigned link, unsigned info, std::uint64_t memory) {
     file.u32(name).u32(type);
     address(file, flags);
     address(file, memory);
     address(file, offset);
     address(file, size);
-    file.u32(link).u32(0);
+    file.u32(link).u32(info);
     address(file, type == 0 ? 0 : 8);
     address(file, 0);
   };
-  entry(0, 0, 0, 0, 0, 0, 0);
+  entry(0, 0, 0, 0, 0, 0, 0, 0);
   for (std::size_t i = 0; i < sections_.size(); ++i) {
     const Section& section = sections_[i];
-    entry(name_at[i], section.type, section.flags, offset_at[i], section.size, section.link, section.address);
+    entry(name_at[i], section.type, section.flags, offset_at[i], section.size, section.link, section.info,
+          section.address);
   }
-  entry(names_name, 3, 0, names_at, names.size(), 0, 0);
+  entry(names_name, 3, 0, names_at, names.size(), 0, 0, 0);
   return file.bytes();
 }
 

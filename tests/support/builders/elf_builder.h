@@ -22,7 +22,8 @@ class ElfBuilder {
   ElfBuilder& identity(unsigned osabi, unsigned abi_version, unsigned version, std::uint32_t flags);
 
   ElfBuilder& section(std::string_view name, Bytes bytes, unsigned type = 1, std::uint64_t flags = 2);
-  ElfBuilder& linked_section(std::string_view name, Bytes bytes, unsigned type, unsigned link);
+  ElfBuilder& linked_section(std::string_view name, Bytes bytes, unsigned type, unsigned link,
+                             unsigned info = 0);
   ElfBuilder& at(std::uint64_t address);  // of the section added last, in memory; 0 by default
   ElfBuilder& no_bits(std::string_view name, std::uint64_t size);      // SHT_NOBITS
   ElfBuilder& load_segment(std::uint64_t offset, std::uint64_t size);  // PT_LOAD
@@ -51,6 +52,7 @@ class ElfBuilder {
     std::uint64_t flags = 0;
     std::uint64_t size = 0;
     unsigned link = 0;
+    unsigned info = 0;
     std::uint64_t address = 0;
   };
   struct Segment {

@@ -7,7 +7,7 @@ namespace archguard::test {
 ZipBuilder& ZipBuilder::stored(std::string_view name, Bytes bytes) {
   const auto checksum = static_cast<std::uint32_t>(crc32(0, bytes.data(), static_cast<uInt>(bytes.size())));
   const std::uint64_t size = bytes.size();
-  members_.push_back({std::string(name), std::move(bytes), 0, 0, checksum, size});
+  members_.push_back({std::string(name), std::move(bytes), 0, 0, false, checksum, size});
   return *this;
 }
 
@@ -26,6 +26,12 @@ ZipBuilder& ZipBuilder::deflated(std::string_view name, const Bytes& bytes) {
   ::deflate(&stream, Z_FINISH);
   member.content.resize(stream.total_out);
   deflateEnd(&stream);
+  return *this;
+}
+
+ZipBuilder& ZipBuilder::link(std::string_view name, std::string_view target) {
+  stored(name, Bytes(target.begin(), target.end()));
+  members_.back().link = true;
   return *this;
 }
 
@@ -75,14 +81,15 @@ Bytes ZipBuilder::bytes() const {
     file.text(member.name).append(member.content);
 
     directory.u32(0x02014b50)
-        .u16(20)
+        .u16(member.link ? 3 << 8 | 20 : 20)  // made on Unix: with a mode
         .u16(20)
         .u16(member.flags)
         .u16(member.method)
         .u32(0)
         .u32(member.checksum);
     directory.u32(zip64_ ? kWide : member.content.size()).u32(zip64_ ? kWide : member.size);
-    directory.u16(member.name.size()).u16(zip64_ ? 28 + 6 : 0).u16(0).u16(0).u16(0).u32(0);
+    directory.u16(member.name.size()).u16(zip64_ ? 28 + 6 : 0).u16(0).u16(0).u16(0);
+    directory.u32(member.link ? 0120777u << 16 : 0);
     directory.u32(zip64_ ? kWide : header).text(member.name);
     if (zip64_)  // behind an extra field of another kind
       directory.u16(0x5455)

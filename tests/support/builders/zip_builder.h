@@ -14,9 +14,10 @@ class ZipBuilder {
  public:
   ZipBuilder& stored(std::string_view name, Bytes bytes);
   ZipBuilder& deflated(std::string_view name, const Bytes& bytes);
-  ZipBuilder& method(unsigned method);          // a lie
-  ZipBuilder& checksum(std::uint32_t claimed);  // a lie
-  ZipBuilder& size(std::uint64_t claimed);      // a lie
+  ZipBuilder& link(std::string_view name, std::string_view target);  // a symbolic one
+  ZipBuilder& method(unsigned method);                               // a lie
+  ZipBuilder& checksum(std::uint32_t claimed);                       // a lie
+  ZipBuilder& size(std::uint64_t claimed);                           // a lie
   ZipBuilder& flags(unsigned flags);
   ZipBuilder& comment(std::string_view text);  // of the whole file
   ZipBuilder& script(std::string_view text);   // stands before it; offsets count from there
@@ -29,6 +30,7 @@ class ZipBuilder {
     Bytes content;
     unsigned method = 0;
     unsigned flags = 0;
+    bool link = false;
     std::uint32_t checksum = 0;
     std::uint64_t size = 0;
   };

@@ -25,6 +25,9 @@ FakeDevice read_device(std::istringstream& words) {
     if (key == "uuid") device.uuid = value;
     if (key == "pci") device.pci = value;
     if (key == "mig") device.mig = value == "1";
+    if (key == "instances") device.has_instance = value != "0";
+    if (key == "handle") device.handle = std::stoi(value);
+    if (key == "handle") device.in_cuda = false;
     if (key == "cuda") device.in_cuda = value != "no";
     if (key == "nvml") device.in_nvml = value != "no";
     if (key == "nvml" && value != "no") device.nvml_place = std::stoi(value);

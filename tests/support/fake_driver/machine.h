@@ -12,7 +12,8 @@
 //                                   one GPU, in CUDA's order; `name` comes last and may hold blanks. nvml=N:
 //                                   its place in NVML's order (default: the order of the lines); nvml=no,
 //                                   cuda=no: that library does not show it. Without uuid or pci that call
-//                                   fails.
+//                                   fails. handle=4: what NVML says when it is to be opened; CUDA never
+//                                   shows such a one. instances=0: of a partitioned one, to NVML
 //   fail FUNCTION CODE              the function returns the code
 //   hang FUNCTION                   ... never returns
 //   crash FUNCTION                  ... ends in a segmentation fault
@@ -45,6 +46,8 @@ struct FakeDevice {
   int major = 0, minor = 0;
   bool mig = false, in_cuda = true, in_nvml = true;
   int nvml_place = 0;
+  int handle = 0;  // NVML's error
+  bool has_instance = true;
 };
 
 struct FakeMachine {

@@ -1,8 +1,11 @@
 // libnvidia-ml.so.1 of a played machine: it shows every GPU, whatever CUDA_VISIBLE_DEVICES says.
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstring>
+#include <memory>
+#include <mutex>
 
 #include "support/fake_driver/machine.h"
 
@@ -20,12 +23,14 @@ struct PciInfo {
   char bus_id[32];
 };
 
-bool ready = false;
+// nvmlInit and nvmlShutdown count, and any thread may call them.
+std::mutex mutex;
+std::atomic<int> users = 0;
 std::vector<FakeDevice> listed;
 
 int enter(const char* function) {
   if (const int code = play(function); code != 0) return code;
-  return ready ? 0 : 1;
+  return users > 0 ? 0 : 1;
 }
 
 int copy_text(const char* function, const std::string& text, char* target, unsigned size) {
@@ -38,11 +43,13 @@ int copy_text(const char* function, const std::string& text, char* target, unsig
 
 EXPORT int nvmlInit_v2() {
   if (const int code = play("nvmlInit_v2"); code != 0) return code;
+  const std::lock_guard<std::mutex> held(mutex);
+  ++users;
+  if (!listed.empty()) return 0;
   for (const auto& device : fake_machine().devices)
     if (device.in_nvml) listed.push_back(device);
   std::stable_sort(listed.begin(), listed.end(),
                    [](const FakeDevice& a, const FakeDevice& b) { return a.nvml_place < b.nvml_place; });
-  ready = true;
   return 0;
 }
 
@@ -61,7 +68,7 @@ EXPORT int nvmlDeviceGetCount_v2(unsigned* count) {
 EXPORT int nvmlDeviceGetHandleByIndex_v2(unsigned index, FakeDevice** device) {
   if (const int code = enter("nvmlDeviceGetHandleByIndex_v2"); code != 0) return code;
   *device = &listed[index];
-  return 0;
+  return listed[index].handle;
 }
 
 EXPORT int nvmlDeviceGetName(const FakeDevice* device, char* name, unsigned size) {
@@ -93,4 +100,39 @@ EXPORT int nvmlDeviceGetMigMode(const FakeDevice* device, unsigned* current, uns
   if (device->major < 8) return 3;  // NVML_ERROR_NOT_SUPPORTED
   *current = *pending = device->mig ? 1 : 0;
   return 0;
+}
+
+// A partitioned GPU has one instance. Its UUID is what cuDeviceGetUuid_v2 gives: that of the GPU with another
+// end.
+EXPORT int nvmlDeviceGetMaxMigDeviceCount(const FakeDevice* device, unsigned* count) {
+  if (const int code = enter("nvmlDeviceGetMaxMigDeviceCount"); code != 0) return code;
+  *count = device->mig ? 7 : 0;
+  return 0;
+}
+
+EXPORT int nvmlDeviceGetMigDeviceHandleByIndex(const FakeDevice* device, unsigned index,
+                                               FakeDevice** instance) {
+  if (const int code = enter("nvmlDeviceGetMigDeviceHandleByIndex"); code != 0) return code;
+  if (!device->mig || !device->has_instance || index != 0 || device->uuid.size() < 6) return 6;  // NVML_ERROR_NOT_FOUND
+  static std::vector<std::unique_ptr<FakeDevice>> instances;
+  instances.push_back(std::make_unique<FakeDevice>(*device));
+  std::string& uuid = instances.back()->uuid;
+  char end[3];
+  std::snprintf(end, sizeof end, "%02x",
+                ~static_cast<unsigned>(std::stoul(uuid.substr(uuid.size() - 2), nullptr, 16)) & 0xff);
+  uuid = "MIG-" + uuid.substr(4, uuid.size() - 6) + end;
+  *instance = instances.back().get();
+  return 0;
+}
+
+EXPORT int nvmlShutdown() {
+  if (const int code = enter("nvmlShutdown"); code != 0) return code;
+  --users;
+  return 0;
+}
+
+EXPORT const char* nvmlErrorString(int code) {
+  static thread_local char text[32];
+  std::snprintf(text, sizeof text, "played error %d", code);
+  return text;
 }
