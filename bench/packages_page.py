@@ -225,7 +225,7 @@ def write(results_file, output):
     lines = head_of(page)
     lines += ["## Packages", "",
               "✓ covered, ~ covered with the warning that the device gets far less than others do, ✗ not covered, ? unknown, nothing",
-              "where there is no device code; + the project serves the device, − it does not. The last two columns count where the others'",
+              "where there is no device code; + the project supports the device, − it does not. The last two columns count where the others'",
               "rules contradict the project: covered though it says no / refused though it says yes. *same*: the second scan agrees.",
               "*judged*: `library` with `--scope library`, as a library that chooses among its images; `one of` where files are",
               "alternatives; `in part` without files that the project makes for some devices only (`bench/packages.json` names both).", ""]

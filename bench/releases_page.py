@@ -79,7 +79,7 @@ def devices_of(package, files, asked):
 
 
 def lacking(package, files, served):
-    """Files beside the main library that do not serve a device that it serves."""
+    """Files beside the main library that do not support a device that it serves."""
     if "main" not in package:
         return []
     others = [name for name in files if not matches(name, package["main"] + package.get("apart", [])) and files[name]["fatbins"]]
@@ -190,7 +190,7 @@ def page_of(rows, asked, data):
     dates = sorted({row["date"] for row in rows})
     when = dates[0] if dates[0] == dates[-1] else "%s to %s" % (dates[0], dates[-1])
     lines = [
-        "# Which release serves which GPU", "",
+        "# Which release supports which GPU", "",
         "%d releases of %d packages on PyPI, measured from the wheels themselves on %s: the table of" % (
             len(rows), len({row["name"] for row in rows}), when),
         "[`archguard releases`](../reference/archguard.md#releases). `bench/releases` fetches the last patch of each minor release, one",
@@ -207,7 +207,7 @@ def page_of(rows, asked, data):
         "Each wheel was asked for %d devices: %s." % (len(asked), " ".join(asked)), "",
         "*SASS* and *PTX* are architectures that four fifths or more of the fat binaries of the main library hold; *some*: the others.",
         "*Python* and *glibc* are those of all wheels of the release, *pins* what its metadata asks for with `==`, and its range of torch.",
-        "Which of bitsandbytes' files is taken depends on torch's CUDA: a release serves a device with the right one of them. cupy, jax and",
+        "Which of bitsandbytes' files is taken depends on torch's CUDA: a release supports a device with the right one of them. cupy, jax and",
         "tensorflow also compile at run time, with an NVRTC or ptxas that is no part of their wheels: what those know is not in the table.",
         "For triton the ptxas inside is told, not what triton itself takes: it knows what the toolkit of that release knows.", ""]
     for package in data["packages"]:

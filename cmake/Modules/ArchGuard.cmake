@@ -35,7 +35,7 @@ arguments of the commands. An empty one is not set. What the environment said is
 ``ARCHGUARD_BASELINE``
   the architectures to build for where no device is known
 ``ARCHGUARD_ON_UNSUPPORTED``
-  what it means that this CUDA toolkit cannot serve a device: ``error`` or ``warn``
+  what it means that this CUDA toolkit cannot support a device: ``error`` or ``warn``
 ``ARCHGUARD_VERIFY``
   what a failed check does: ``error``, ``warn``, or ``off`` for no check at all
 ``ARCHGUARD_DRIVER``

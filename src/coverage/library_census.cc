@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kDevicesMost = 64;  // bits of a set; the table has half as many
 
-// Shares of what the best-served device gets, each between the devices that makers serve and the others.
+// Shares of what the best-served device gets, each between the devices that makers support and the others.
 // Where most of what a device gets is SASS, it is served with a third; with less it may be; below a twentieth
 // it is not. Where most is compiled from PTX, devices that are left out get up to a sixth, and served ones
 // from 24 % on (cuFFT 12.1 on 6.1); and some that are left out get more than that.

@@ -37,7 +37,7 @@ std::string reason_of(const Partly& partly, const KernelSum& got) {
          std::to_string(partly.kernels) + (got.compiled == got.fit ? ", all of them compiled from PTX" : "");
 }
 
-// What the driver that is stated refuses of a library that serves the device.
+// What the driver that is stated refuses of a library that supports the device.
 std::optional<Partly> refused_by_driver(const DeviceResult& result, const LibraryQuestion& question) {
   const std::uint64_t with_any = question.census.with_any_driver(question.device).fit;
   const bool is_too_old = question.driver && result.needs_driver && *question.driver < *result.needs_driver;

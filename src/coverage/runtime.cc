@@ -34,7 +34,7 @@ bool is_of_driver(int code) {
   return code == kUnsupportedPtxVersion || code == kInvalidKernelImage;
 }
 
-// A newer driver, or a build whose runtime this driver serves; what runs but for the driver runs then.
+// A newer driver, or a build whose runtime this driver supports; what runs but for the driver runs then.
 Fix find_runtime_fix(const DeviceResult& result, const Device& device, const VerifyPolicy& policy,
                      const std::vector<KindOfFatbin>& kinds, Version runtime) {
   Remedy update, build;
@@ -141,7 +141,7 @@ void RuntimeUse::ask(const DeviceObject& object, Facts& facts, Version driver_cu
   const auto& library = library_of(object, facts);
   if (library && (library->version || made_by))
     note({library->version ? *library->version : *made_by, Link::needed, library->name});
-  // To search a file costs most: only where what it may tell is more than this driver serves.
+  // To search a file costs most: only where what it may tell is more than this driver supports.
   const bool made_ahead = !library && made_by && !driver_serves(driver_cuda, *made_by);
   if (!made_ahead && driver_serves(driver_cuda, newest_release_told())) return;
   const auto& held = held_by(object, facts);

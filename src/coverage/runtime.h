@@ -32,7 +32,7 @@ class RuntimeUse {
     std::string library = {};   // with `needed`
     bool told_by_text = false;  // with `held`: by the runtime itself, and not by the images
   };
-  // The most that one of the file's objects asks for, and more than a driver of that CUDA serves. Nothing
+  // The most that one of the file's objects asks for, and more than a driver of that CUDA supports. Nothing
   // where it serves all of them, and where neither library, runtime nor image tells a toolkit. All of the
   // file's fat binaries were added.
   std::optional<Need> need_beyond(Version driver_cuda);

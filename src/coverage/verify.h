@@ -28,7 +28,7 @@ enum class Scope {
             // that choose among their images at run time
 };
 enum class HollowPolicy { error, warn, off };
-// A driver that cannot serve the file's CUDA runtime (35).
+// A driver that cannot support the file's CUDA runtime (35).
 enum class DriverPolicy { error, warn };
 // A device that gets far less of a library than others; `error` fails in the clear cases, and warns in the
 // others.

@@ -47,7 +47,7 @@ std::string fix_for_reason(std::string_view text) {
   const std::string word = word_of(without_wide_blanks(text));
   const bool is_no = word == "n" || word == "f" || is_among(kNo, word) ||
                      (word.empty() && text.find_first_of("123456789+*") == std::string_view::npos);
-  return is_no ? "leave the field empty, if the device is to be served" : "write why, such as: display card";
+  return is_no ? "leave the field empty if the device must be covered" : "write why, such as: display card";
 }
 
 std::string how_to_exclude(const Device& device) {

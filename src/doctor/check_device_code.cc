@@ -277,7 +277,7 @@ class DeviceCodeCheck {
         begin(by_name ? Rank::likely : Rank::risk, package, meant.front()->fits[of_class].code());
     finding.cause = "a part of " + name + ending_of(finding.code, device);
     add_files(finding, meant, of_class, package.files.size());
-    finding.evidence.push_back(count_of(fit.served.size(), "other file of it serves", "other files of it serve") + " this GPU");
+    finding.evidence.push_back(count_of(fit.served.size(), "other file of it covers", "other files of it cover") + " this GPU");
     finding.fix = fix_for(facts_, finding.code, package.files.front()->owner, of_class);
     return finding;
   }

@@ -50,7 +50,7 @@ std::string left_by_driver(const ProbeResult& probe) {
   if (!newest) return {};
   return "driver " + version + " ignores GPUs of " + join(names, ", ") + ": branch " +
          std::to_string(*newest) +
-         " is the last for them; and the open kernel modules serve none that is older than Turing";
+         " is the last for them; and the open kernel modules support none that is older than Turing";
 }
 
 Finding finding_of(const Diagnostic& diagnostic, const ProbeResult& probe, Rank rank) {
@@ -95,7 +95,7 @@ void check_driver(const Facts& facts, Findings& findings) {
     const Device& device = facts.classes[i].device;
     if (driver_knows_device(device) != Fit::no) continue;
     Finding finding{FindingId::driver, Rank::certain};
-    finding.cause = "the driver of " + archguard::describe(device) + " does not serve it";
+    finding.cause = "the driver of " + archguard::describe(device) + " does not support it";
     finding.evidence.push_back(unknown_to_driver_text(*device.capability, *device.driver_cuda));
     finding.fix = is_beyond_last_driver(*device.capability, *device.driver_cuda)
                       ? last_driver_advice(*device.capability)

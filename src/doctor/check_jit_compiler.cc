@@ -140,10 +140,10 @@ void check_nvrtc(const Facts& facts, const JitTool& tool, Findings& findings) {
       finding.cause = "NVRTC " + to_string(*tool.version) + " cannot compile for " +
                       archguard::describe(each.device) + ": " + range_text(arch, answer);
       finding.evidence.emplace_back(
-          "it says then: nvrtc: error: invalid value for --gpu-architecture (-arch)");
+          "its error: nvrtc: error: invalid value for --gpu-architecture (-arch)");
       finding.fix = answer == Knows::too_old
-                        ? "install an NVRTC that does, with the build of the program that uses it"
-                        : "install an older NVRTC, with the build of the program that uses it";
+                        ? "install a newer build of the program that uses it, with the NVRTC it is made for"
+                        : "install an older build of the program that uses it, with the NVRTC it is made for";
       findings.push_back(std::move(finding));
       return;
     }

@@ -40,7 +40,7 @@ void check_loaded(const ProcessFacts& process, const std::string& path, Findings
 }  // namespace
 
 // A newer libcuda knows newer GPUs, and leaves out those that its own branch of the driver has dropped
-// (compat/driver.h), whatever the kernel module serves.
+// (compat/driver.h), whatever the kernel module supports.
 std::optional<Finding> dropped_by_compat(const ProbeResult& probe) {
   const std::string& path = probe.library;
   const bool compat =

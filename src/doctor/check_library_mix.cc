@@ -102,7 +102,7 @@ void check_missing(const Facts& facts, Findings& findings) {
   }
 }
 
-// The devices whose driver cannot serve a runtime of this major version (35).
+// The devices whose driver cannot support a runtime of this major version (35).
 std::vector<std::size_t> too_old_for(const Facts& facts, int major, bool& may_have_compat) {
   std::vector<std::size_t> classes;
   for (std::size_t i = 0; i < facts.classes.size(); ++i) {
@@ -123,7 +123,7 @@ struct RuntimeUser {
   std::string how;  // "needs libcudart.so.13"
 };
 
-// One file of each package. Of alternatives, the one that the driver serves is taken: the lowest.
+// One file of each package. Of alternatives, the one that the driver supports is taken: the lowest.
 std::map<std::string, RuntimeUser> runtime_users(const Facts& facts) {
   std::map<std::string, RuntimeUser> users;
   const auto add = [&](RuntimeUser user) {

@@ -1,6 +1,7 @@
 #include "base/text.h"
 #include "doctor/checks.h"
 #include "doctor/gather.h"
+#include "doctor/release_fix.h"
 #include "releases/releases.h"
 
 namespace archguard::doctor {
@@ -19,7 +20,12 @@ void check_cpu_build(const Facts& facts, Findings& findings) {
                   ": torch.cuda.is_available() is False";
   finding.evidence = {torch.told ? torch.site + "/torch/version.py says cuda = None"
                                  : "its version ends with +cpu"};
-  finding.fix = "install the build of torch with CUDA that the selector on pytorch.org names for your driver";
+  // PyPI's torch is without CUDA for Windows; the releases are those for Linux.
+  const bool windows = ends_with(torch.site, "/Lib/site-packages");
+  const std::string release = windows || rocm ? std::string() : release_fix(facts, torch.package.name, 0);
+  finding.fix = release.empty()
+                    ? "install a build of torch with CUDA, which the selector on pytorch.org names for your driver"
+                    : "pip uninstall torch, then " + release;
   findings.push_back(std::move(finding));
 }
 

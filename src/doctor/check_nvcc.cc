@@ -69,7 +69,7 @@ void check_archs(const Facts& facts, const JitTool& tool, Findings& findings) {
     finding.cause = "nvcc " + to_string(*tool.version) + " does not know " + name +
                     (asked.device != nullptr ? ", of " + archguard::describe(asked.device->device) : "") +
                     ": " + range_text(asked.arch, answer);
-    finding.evidence = {tool.path, "it says then: nvcc fatal : Unsupported gpu architecture '" + name + "'"};
+    finding.evidence = {tool.path, "its error: nvcc fatal : Unsupported gpu architecture '" + name + "'"};
     if (!asked.told)
       finding.evidence.emplace_back("it matters to what is built here: extensions, and programs from source");
     finding.fix = nvcc_fix_for(facts, asked, answer);

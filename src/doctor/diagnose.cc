@@ -142,12 +142,12 @@ std::string all_devices_text(const Facts& facts) {
 }
 
 std::string all_fine_text(const Facts& facts, const Diagnosis& diagnosis) {
-  if (facts.code.empty()) return "no package here holds device code: there is nothing that could miss this GPU";
+  if (facts.code.empty()) return "no package here holds device code, so none can lack code for this GPU";
   const bool any_gap = std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(), [](const Finding& each) {
     return each.id == FindingId::device_code && each.rank == Rank::risk && each.code != 0;
   });
-  return any_gap ? "but for the risks above, the packages with device code serve " + all_devices_text(facts)
-                 : "the architectures are fine: every package with device code serves " + all_devices_text(facts);
+  return any_gap ? "but for the risks above, the packages with device code support " + all_devices_text(facts)
+                 : "the architectures are fine: every package with device code supports " + all_devices_text(facts);
 }
 
 void add_all_fine(const Facts& facts, Diagnosis& diagnosis) {
@@ -158,7 +158,7 @@ void add_all_fine(const Facts& facts, Diagnosis& diagnosis) {
       "look elsewhere: memory, a capability check in the program's own source, its log above the error";
   if (!diagnosis.told.empty()) {
     const Told& told = diagnosis.told.front();
-    finding.evidence.push_back("the error that was given says: " + told.meaning);
+    finding.evidence.push_back("the given error means: " + told.meaning);
     if (told.code == kNoKernelImage || told.code == kUnsupportedPtxVersion)
       finding.fix = "it comes from code that was not looked at: another environment (--prefix), a cache of extensions, or what a "
                     "running process loaded (--pid)";

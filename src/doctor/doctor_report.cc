@@ -29,7 +29,7 @@ std::string answer_text(const Diagnosis& diagnosis) {
     case Answer::unknown:
       break;
   }
-  return "unknown: not all could be looked at, and what could shows no cause";
+  return "unknown: some of it could not be read, and the rest shows no cause";
 }
 
 std::string checked_text(const Diagnosis& diagnosis, bool full) {

@@ -56,9 +56,9 @@ std::string line_for(const ReleasesQuestion& question) {
   std::string line = install_line(choice, question);
   if (choice.found != nullptr)
     line += std::string(" (") + (choice.found != choice.newest ? "the last" : "the newest") +
-            " measured release on PyPI that serves " + cc + under_driver(question, choice) + ")";
+            " measured release on PyPI that supports " + cc + under_driver(question, choice) + ")";
   else
-    line = "with Python " + pythons_text(*choice.told()) + ": " + line + "; no measured release serves " + cc +
+    line = "with Python " + pythons_text(*choice.told()) + ": " + line + "; no measured release supports " + cc +
            " on Python " + to_string(*question.python);
   const std::string refused = refused_by_torch_compile(*choice.told(), question.devices);
   return refused.empty() ? line : line + "; " + refused;
@@ -99,7 +99,7 @@ std::string release_fix(const Facts& facts, const std::string& of_package, std::
   one.devices = {asked_device_of(facts.classes[of_class])};
   if (std::string line = line_for(all); !line.empty()) return line;
   if (std::string line = line_for(one); !line.empty())
-    return line + "; none serves every GPU here: " + capabilities_text(all.devices);
+    return line + "; none supports every GPU here: " + capabilities_text(all.devices);
   if (std::string line = with_another_driver(one); !line.empty()) return line;
   const std::string elsewhere = documented_elsewhere(one);
   return "no measured release of " + one.package + " on PyPI serves " + to_string(one.devices.front().device) +

@@ -6,7 +6,7 @@
 
 namespace archguard::doctor {
 
-// The line that installs a release of the package which serves the devices, as src/releases has it measured,
+// The line that installs a release of the package which supports the devices, as src/releases has it measured,
 // for the Python of the environment; or what stands in its way. Empty for a package that was not measured.
 // `of_class`: the device that is about; the others of `facts` are served too, where one release does.
 std::string release_fix(const Facts& facts, const std::string& package, std::size_t of_class);

@@ -10,11 +10,11 @@ const std::vector<KnownError>& cuda_errors() {
        {"device-code", "stale-code"},
        {kNoKernelImage},
        {"no kernel image is available", "kernel image not available", "CUDA kernel image not available"},
-       "a program or library holds neither SASS that this GPU runs nor PTX that its driver may compile for "
-       "it",
-       {"the GPU is newer than the build, or older than what the build still serves",
-        "of several packages one was built for other GPUs: the one that starts the kernel, not always the "
-        "one that reports",
+       "a program or library holds no code that this GPU can run: neither SASS for it nor PTX that its driver "
+       "can compile",
+       {"the GPU is newer than the build, or older than what the build still supports",
+        "one of several packages was built for other GPUs: the one that launches the kernel, not always the "
+        "one that reports the error",
         "an extension was built before torch was upgraded, or for another GPU, and lies in a cache",
         "the code is for one GPU alone (sm_90a, sm_100a), or the build's -arch, -gencode or "
         "TORCH_CUDA_ARCH_LIST leaves this one out"},
@@ -111,9 +111,9 @@ const std::vector<KnownError>& cuda_errors() {
        {"driver", "libcuda"},
        {kInsufficientDriver},
        {"CUDA driver version is insufficient", "The NVIDIA driver on your system is too old"},
-       "the program's CUDA runtime is of a newer major version than the driver offers",
+       "the program's CUDA runtime is a newer major version than the driver supports",
        {"a build for CUDA 13 on a driver before branch 580 (CUDA 12: before 525)",
-        "pip, uv or a container chose a build by its name and not by the driver",
+        "pip, uv or a container chose a build without looking at the driver",
         "the libcuda that is found is not the driver's"},
        "archguard verify FILE --device {CC}@CUDA",
        "update the driver, or install the build for the driver's major version of CUDA",

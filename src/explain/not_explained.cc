@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* kLogFix =
     "give the whole log, from its first error on: archguard explain - < LOG; archguard verify FILE --device CC "
-    "tells whether a file has code for a GPU";
+    "shows whether a file has code for a GPU";
 
 bool is_explained(int code) {
   const auto& errors = cuda_errors();
@@ -80,8 +80,8 @@ Error not_explained(std::string_view text) {
   const bool is_word = pasted.lower.find(' ') == std::string::npos && pasted.lower.size() <= kLongestName;
   const std::string meant = is_word ? name_meant(pasted.lower) : std::string();
   if (!meant.empty())
-    return {{}, "'" + printable(pasted.text) + "' is no error that is known", "did you mean " + meant + "?"};
-  return {{}, "nothing in this text is known", kLogFix};
+    return {{}, "'" + printable(pasted.text) + "' is not a known error", "did you mean " + meant + "?"};
+  return {{}, "this text holds no error that archguard knows", kLogFix};
 }
 
 }  // namespace archguard

@@ -297,7 +297,7 @@ const std::vector<KnownError>& tool_errors() {
        {"driver"},
        {},
        {"is not supported by open nvidia.ko", "does not include the required GPU System Processor"},
-       "the open kernel module does not serve this GPU: it begins with Turing (7.5)",
+       "the open kernel module does not support this GPU: it begins with Turing (7.5)",
        {"the open flavour of the driver was installed for a Maxwell, Pascal or Volta GPU"},
        "arch_probe",
        "install the proprietary flavour of branch 580: no newer branch knows the GPU",

@@ -38,7 +38,7 @@ std::string driver_note(const DocumentedBuild& build, const ReleasesQuestion& qu
     if (each.driver && *each.driver < lowest)
       return "; the driver of " + to_string(each.device) + ", " + cuda_text(*each.driver) +
              ", is too old for them: update it to one of " + driver_text(lowest) + " or newer" +
-             (any_measured ? ", or take a measured release that it serves" : "");
+             (any_measured ? ", or take a measured release that it supports" : "");
   return {};
 }
 
@@ -95,7 +95,7 @@ std::string pins_another(const ReleaseChoice& choice, const ReleasesQuestion& qu
       return has_code + "pins " + companion->package + " " + companion->version + ", which does not";
     for (const RangeChoice& along : choices_in_ranges(*each, question.devices, {}))
       if (along.found == nullptr)
-        return has_code + "needs " + along.range + ", and none of those serves it here";
+        return has_code + "needs " + along.range + ", and none of those supports it here";
   }
   return {};
 }

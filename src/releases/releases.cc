@@ -125,7 +125,7 @@ bool serves_all(const Release& release, const std::vector<AskedDevice>& devices,
                      [](const RangeChoice& each) { return each.found != nullptr; });
 }
 
-// The first of the devices whose driver is too old for a release that serves them all under newer ones.
+// The first of the devices whose driver is too old for a release that supports them all under newer ones.
 std::optional<NeedsDriver> needs_driver(const Release& release, const ReleasesQuestion& question) {
   std::vector<AskedDevice> any = question.devices;
   for (AskedDevice& each : any) each.driver.reset();

@@ -8,11 +8,11 @@
 #include "base/version.h"
 #include "compat/arch.h"
 
-// Which release of a package serves which GPU, as bench/releases measured it from the wheels on PyPI
+// Which release of a package supports which GPU, as bench/releases measured it from the wheels on PyPI
 // (docs/measured/releases.md). What is not in the table is not known.
 namespace archguard {
 
-// A device that a release serves, as `archguard verify` judged it.
+// A device that a release supports, as `archguard verify` judged it.
 struct ServedDevice {
   ComputeCapability device;
   Version driver;       // the lowest CUDA that its driver has to offer
@@ -29,7 +29,7 @@ struct Release {
   std::vector<Arch> ptx, ptx_some;
   std::vector<ServedDevice> devices;
   std::vector<Version> ptxas;  // of a compiler (triton): the releases of the copies that it brings, ascending
-  // Files beside the main library that do not serve a device which the main library serves:
+  // Files beside the main library that do not support a device which the main library supports:
   // "7.5:libtorch_cuda_linalg.so".
   std::vector<std::string> lacking;
   std::vector<Version> pythons;         // ascending
@@ -73,7 +73,7 @@ bool has_python(const Release& release, Version python);
 // "3.9 to 3.13", "3.9 and newer", "3.9, 3.11".
 std::string pythons_text(const Release& release);
 
-// The newest release that serves all of these devices, as those that it pins do, with a wheel for this Python
+// The newest release that supports all of these devices, as those that it pins do, with a wheel for this Python
 // where one is told; nullptr where none does.
 const Release* newest_serving(std::string_view package, std::string_view platform,
                               const std::vector<AskedDevice>& devices, std::optional<Version> python = {});
@@ -92,7 +92,7 @@ struct ReleasesQuestion {
   bool keeps_installed = false;
 };
 
-// A newer release that serves the devices, but for a driver.
+// A newer release that supports the devices, but for a driver.
 struct NeedsDriver {
   const Release* release = nullptr;
   AskedDevice asked;  // whose driver is too old
@@ -127,7 +127,7 @@ std::string needs_driver_text(const ReleaseChoice& choice, const ReleasesQuestio
 // "torchvision 0.23.0 serves 6.1 itself, but pins torch 2.8.0, which does not": of the newest release that
 // was passed over for that.
 std::string pins_another(const ReleaseChoice& choice, const ReleasesQuestion& question);
-// Where torch hands none of its code to Triton for a device that the release serves: torch.compile ends
+// Where torch hands none of its code to Triton for a device that the release supports: torch.compile ends
 // there.
 std::string refused_by_torch_compile(const Release& release, const std::vector<AskedDevice>& devices);
 // The line to type for what is not in the table: "archguard verify WHEEL --scope library --device 8.6".

@@ -149,7 +149,7 @@ std::string answer_text(const ReleasesQuestion& question, const ReleaseChoice& c
       choice.found != newest_serving(question.package, question.platform, question.devices))
     with = " with a wheel for Python " + to_string(*question.python);
   text += told.package + " " + told.version +
-          (&told == choice.newest ? ", the newest measured, serves " : " is the last on PyPI for ") + who +
+          (&told == choice.newest ? ", the newest measured, supports " : " is the last on PyPI for ") + who +
           where + with + images_text(told, question.devices) + ", for Python " + pythons_text(told) +
           needs_text(told, question.devices) + ": " + install_line(choice, question) + "\n";
   add_lacking(text, told, question.devices);

@@ -107,7 +107,7 @@ std::string legend_of(const CoverageTable& table) {
   add(State::sass, "S SASS");
   add(State::ptx, "P compiled from PTX when it is loaded");
   add(State::data, "D images held as data");
-  add(State::elsewhere, "other: another file serves the device");
+  add(State::elsewhere, "other: another file covers the device");
   add(State::partly, "partly: far less than other devices get, or than with a newer driver");
   add(State::error, "numbers are CUDA's errors");
   add(State::unknown, "? cannot be told");

@@ -25,7 +25,7 @@ const std::vector<FindingRule>& other_rules() {
   static const std::vector<FindingRule> rules = {
       {"AG-policy", "device code is not what was asked for"},
       {"AG-expect", "an image that the build asked for is missing"},
-      {"AG-any-of", "none of several alternatives serves a device"},
+      {"AG-any-of", "none of several alternatives covers a device"},
       {kUnknownRule, "whether device code runs cannot be told"},
       {"AG-unread", "a file could not be read whole"},
       {"AG-library", "a library that a file needs was not found"},

@@ -70,7 +70,7 @@ std::string meaning_of(const CoverageCell& cell) {
     case CoverageCell::State::data:
       return "images held as data";
     case CoverageCell::State::elsewhere:
-      return "another file serves the device";
+      return "another file covers the device";
     case CoverageCell::State::partly:
       return "far less than for other devices";
     case CoverageCell::State::error: {

@@ -37,7 +37,7 @@ TestCase case_of(const Verification& verification, const FileResult& file, std::
   // apart.
   if (elsewhere || file.alternative) {
     made.end = CaseEnd::skipped;
-    made.message = globs_text(verification, file) + (elsewhere ? ": another file serves the device" : "");
+    made.message = globs_text(verification, file) + (elsewhere ? ": another file covers the device" : "");
     return made;
   }
   const bool unknown = cell.state == CoverageCell::State::unknown;

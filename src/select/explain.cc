@@ -72,14 +72,14 @@ std::string too_old_for_jit(const std::string& names, const std::vector<ComputeC
   return "the driver of " + names + " offers " + cuda_text(driver) +
          (newest ? " and takes PTX up to " + to_string(*newest) : "") + ", too old to compile " +
          (known ? "PTX " + to_string(compiler.ptx_isa) : std::string("the PTX")) + " of " +
-         name_of(compiler) + " (" + error_text(kUnsupportedPtxVersion) + "): SASS alone serves it; " +
+         name_of(compiler) + " (" + error_text(kUnsupportedPtxVersion) + "): only SASS covers it; " +
          jit_advice(capabilities, needed);
 }
 
 void add_driver_warnings(const DeviceList& devices, const std::vector<DeviceGroup>& groups,
                          const Compiler& compiler, const SelectPolicy& policy,
                          std::vector<std::string>& warnings) {
-  std::vector<Concerned> by_driver;  // of the groups that this compiler serves, ascending
+  std::vector<Concerned> by_driver;  // of the groups that this compiler supports, ascending
   for (const DeviceGroup& group : groups) {
     if (!group.served || !group.driver) continue;
     if (driver_knows_device(devices.kind(group.devices.front())) != Fit::yes) continue;

@@ -98,7 +98,7 @@ struct Obstacle {
 
 // Advice names toolkits with SASS for the device, as that of a verification does, unless there are none.
 Obstacle obstacle(const std::string& reason, const std::vector<Version>& others, const DeviceGroup& group,
-                  const Compiler& compiler, const std::string& does = "serves it") {
+                  const Compiler& compiler, const std::string& does = "supports it") {
   std::vector<Version> with_sass;
   for (const Version version : others)
     if (newest_sass_for(find_toolkit(version)->archs, group.capability)) with_sass.push_back(version);
@@ -124,7 +124,7 @@ std::optional<Obstacle> obstacle_to_jit(const DeviceGroup& group, const Compiler
   if (policy.ptx == PtxPolicy::given &&
       (!makes(compiler.ptx, policy.given_ptx) || ptx_fits(policy.given_ptx, group.capability) != Fit::yes))
     return obstacle(
-        no_sass + ", and the PTX asked for (compute_" + to_string(policy.given_ptx) + ") does not serve it",
+        no_sass + ", and the PTX asked for (compute_" + to_string(policy.given_ptx) + ") does not run on it",
         others, group, compiler);
   const Fit taken = group.driver ? driver_takes_ptx_of(compiler, *group.driver) : Fit::yes;
   if (taken != Fit::yes) {

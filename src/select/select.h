@@ -88,11 +88,11 @@ struct Selection {
                                         // ascending, and an entry with PTX is both
   std::vector<std::size_t> excluded;    // devices that are left out, ascending, and
   std::vector<Exclusion> why_excluded;  // why those of each kind are, by DeviceList::kind_number()
-  // The known toolkits that serve every wanted device with a capability, under this policy: an image that
+  // The known toolkits that support every wanted device with a capability, under this policy: an image that
   // fits, and a driver, where it is known, that runs programs of that toolkit (35) and, for PTX, compiles it
   // (222).
   std::vector<Version> toolkits_for_all;
-  std::string toolkits_note;  // where a device is excluded: "the toolkits that serve this whole fleet:
+  std::string toolkits_note;  // where a device is excluded: "the toolkits that support this whole fleet:
                               // 11.8 to 12.9"; else empty
   std::vector<std::string> warnings;
   bool baseline = false;  // chosen without any device; why there is none, the caller says

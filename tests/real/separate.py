@@ -371,7 +371,7 @@ class ToolsTest(Separate):
         self.assertIn("what a driver does with PTX of -reloc-ptx is not known", done.stdout)
 
     def test_nccl(self):
-        """A library of 127 objects, with SASS for all that NVIDIA serves."""
+        """A library of 127 objects, with SASS for all that NVIDIA supports."""
         found = glob.glob(os.path.join(common.options.toolkit, "lib64", "libnccl.so.2"))
         if not found:
             raise unittest.SkipTest("no libnccl in the toolkit")

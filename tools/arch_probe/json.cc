@@ -130,7 +130,7 @@ class ProbeJson {
     json_.end();
   }
 
-  // The devices that this compiler cannot serve. One that is hidden, or that its fleet excludes, is none of
+  // The devices that this compiler cannot support. One that is hidden, or that its fleet excludes, is none of
   // them: it stands in "devices" alone, so that nobody takes an equal GPU that is to be served for left out.
   void excluded(const SelectReport& report) {
     const DeviceList& devices = report.devices;

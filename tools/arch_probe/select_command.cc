@@ -181,7 +181,7 @@ int run_select_command(const SelectOptions& options, TextSink& out, TextSink& er
     const bool any_known = report.devices.any_kind(is_known);
     err.write(error_lines(
         "error", any_known
-                     ? Error{"", name_of(report.compiler) + " can serve none of the devices", ""}
+                     ? Error{"", name_of(report.compiler) + " supports none of the devices", ""}
                      : Error{"", "of no device the compute capability is known",
                              "write them to a fleet file (name, compute_cap), and name it: --fleet FILE"}));
   } else if (none_listed)

@@ -17,7 +17,7 @@ chose it::
                                          all-major, without Tegra
     [ON_NO_DEVICE error|baseline]        (baseline)
     [ON_DETECT_FAILURE error|baseline]   a driver is there and fails (baseline)
-    [ON_UNSUPPORTED warn|error])         this nvcc cannot serve a device: error where the fleet is given, warn for the GPUs
+    [ON_UNSUPPORTED warn|error])         this nvcc cannot support a device: error where the fleet is given, warn for the GPUs
                                          of this machine
 
 Call it after ``project(... LANGUAGES CXX)`` and before ``enable_language(CUDA)`` and the first target: a target copies

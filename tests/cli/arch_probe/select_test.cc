@@ -45,7 +45,7 @@ TEST_CASE("the policies reach the selection") {
   CHECK(select({"--no-detect", "--baseline", "80-real,90-virtual"}).out == "80-real;90-virtual\n");
 }
 
-TEST_CASE("a device that the toolkit cannot serve is left out; without any other the status is 1") {
+TEST_CASE("a device that the toolkit cannot support is left out; without any other the status is 1") {
   const auto rest = select({"--device", "6.1", "--device", "8.0"});
   CHECK(rest.exit_code == 0);
   CHECK(rest.out == "80-real;80-virtual\n");

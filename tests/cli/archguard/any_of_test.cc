@@ -229,7 +229,7 @@ TEST_CASE("the JSON tells each file's own verdict, and the glob's") {
                                        {"device":1,"verdict":"covered","covered_by":[1,2]}]}])"));
 }
 
-TEST_CASE("a file for another CUDA release serves a device whose driver is too old for this one") {
+TEST_CASE("a file for another CUDA release supports a device whose driver is too old for this one") {
   const TemporaryFolder folder;
   const auto with_runtime = [](const char* runtime) {
     const Bytes cubin = CubinBuilder{}

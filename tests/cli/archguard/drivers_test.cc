@@ -91,7 +91,7 @@ TEST_CASE("a Jetson's driver version is no CUDA: nothing fails by it, and the fi
   CHECK(old.find("branch") == std::string::npos);
 }
 
-TEST_CASE("a library that a newer driver would serve is not said to lack an image") {
+TEST_CASE("a library that a newer driver would support is not said to lack an image") {
   const TemporaryFolder folder;
   folder.file("l.so", library({FatbinBuilder{}.cubin(70, cubin(70)).bytes(),
                                FatbinBuilder{}.cubin(80, cubin(80)).zstd().bytes()}));

@@ -108,7 +108,7 @@ TEST_CASE("a kernel that does nothing covers no device, whatever --partly says")
   CHECK(result_of(folder, {"--device", "12.0"})["partly"]["kernels"] == 1);
 }
 
-TEST_CASE("what a newer driver would serve is said with the driver's error") {
+TEST_CASE("what a newer driver would support is said with the driver's error") {
   const TemporaryFolder folder;
   folder.file("l.so", file_of({FatbinBuilder{}.cubin(80, works(80, "a", 1)).bytes(),
                                FatbinBuilder{}.ptx("80", "9.0", ptx("b", 19, kStores, "9.0")).bytes()}));

@@ -628,7 +628,7 @@ TEST_CASE("a mark or a word for yes or no is no reason to leave a device out") {
   for (const char* no : {"no", "false", "0", "-", "--", "N/A", "[N/A]", "[Not Supported]", "none", "?", "off",
                          "[Unknown Error]", "\" \"", "\u00a0", "\u200b\u3000"})
     CHECK_MESSAGE(
-        of(no).find(expected + "leave the field empty, if the device is to be served") != std::string::npos,
+        of(no).find(expected + "leave the field empty if the device must be covered") != std::string::npos,
         of(no));
   for (const char* reason :
        {"display card", "broken", "no driver yet", "x-ray room", "1 of 2 burnt", "\xe5\x9d\x8f"})

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "base/text.h"
 #include "doctor/diagnose.h"
 
 using namespace archguard;
@@ -119,6 +120,14 @@ TEST_CASE("a torch for AMD's GPUs is no torch for this one") {
   Facts facts = facts_for({8, 6});
   facts.torch = TorchFacts{Package{"torch", "2.9.1+rocm6.4", PackageManager::pip}, "/env/site", {}, true};
   CHECK(run(check_not_architecture, facts).at(0).cause.find("AMD's GPUs") != std::string::npos);
+}
+
+TEST_CASE("in place of a torch without CUDA comes one that supports the GPU") {
+  Facts facts = facts_for({6, 1});
+  facts.torch = TorchFacts{Package{"torch", "2.9.1+cpu", PackageManager::pip}, "/env/lib/python3.12/site-packages", {}, true};
+  CHECK(starts_with(run(check_not_architecture, facts).at(0).fix, "pip uninstall torch, then pip install torch==2.7.1 "));
+  facts.torch->site = "/env/Lib/site-packages";  // of Windows, for which no release was measured
+  CHECK(run(check_not_architecture, facts).at(0).fix.find("pytorch.org") != std::string::npos);
 }
 
 TEST_CASE("files that differ in numbers alone are alternatives") {
@@ -317,7 +326,7 @@ TEST_CASE("one file needs, two files need") {
   CHECK(says("2 files with device code hold no PTX"));
   CHECK(says("which 2 files need here"));
   facts.code[1] = code_file("/env/a/moe_sm80.so", "a", FileFit::State::lacking);
-  CHECK(run(check_device_code, facts).at(0).evidence.back() == "1 other file of it serves this GPU");
+  CHECK(run(check_device_code, facts).at(0).evidence.back() == "1 other file of it covers this GPU");
 }
 
 TEST_CASE("a fix names a release of x86-64 for no other machine") {
@@ -339,13 +348,13 @@ TEST_CASE("a fix tells which newer release the driver is too old for, and both w
   facts.code = {code_file("/env/torch/libtorch_cuda.so", "torch", FileFit::State::lacking)};
   const auto fix = [&] { return run(check_device_code, facts).at(0).fix; };
   CHECK(fix() ==
-        "pip install torch==2.10.0 torchvision==0.25.0 (the last measured release on PyPI that serves 9.0 under a driver of CUDA 12.4; "
+        "pip install torch==2.10.0 torchvision==0.25.0 (the last measured release on PyPI that supports 9.0 under a driver of CUDA 12.4; "
         "torch 2.15.0 needs a driver of CUDA 13.0 (driver 580) or newer)");
   facts = facts_for({7, 5}, Version{10, 2});
   facts.code = {code_file("/env/torch/libtorch_cuda.so", "torch", FileFit::State::lacking)};
   CHECK(fix() ==
         "update the driver to one of CUDA 13.0 (driver 580) or newer, then pip install torch==2.15.0 (the newest "
-        "measured release on PyPI that serves 7.5); or use a build of torch for CUDA 10.2, which was not measured");
+        "measured release on PyPI that supports 7.5); or use a build of torch for CUDA 10.2, which was not measured");
 }
 
 TEST_CASE("of two GPUs the fix names the one whose driver is too old") {

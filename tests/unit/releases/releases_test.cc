@@ -58,7 +58,7 @@ TEST_CASE("Pascal is served by torch up to 2.7.1, through sm_60") {
   CHECK(last->version == "2.7.1");
 }
 
-TEST_CASE("a release whose torch does not serve the device does not, since pip installs that torch") {
+TEST_CASE("a release whose torch does not support the device does not, since pip installs that torch") {
   const Release* last = newest_serving("torchvision", "x86_64", {{kPascal, {}}});
   REQUIRE(last != nullptr);
   CHECK(last->version == "0.22.1");
@@ -95,7 +95,7 @@ TEST_CASE("a range of torch is narrowed to one that the driver takes") {
   REQUIRE(at != std::string::npos);
   const Release along = torch(line.substr(at + 8));
   CHECK(serves(along, question.devices.front()) == Serves::yes);
-  // Where the newest torch serves the device, pip takes it of itself.
+  // Where the newest torch supports the device, pip takes it of itself.
   const ReleasesQuestion any{"bitsandbytes", "x86_64", {{{8, 6}, {}}}, {}};
   CHECK(install_line(choose_release(any), any).find("torch==") == std::string::npos);
   // torch 2.10 is the oldest that xformers 0.0.35 takes, and serves no Pascal.
@@ -116,7 +116,7 @@ TEST_CASE("devices that no wheel was asked for are not known") {
   CHECK(newest_serving("torch", "x86_64", {{{99, 0}, {}}}) == nullptr);
 }
 
-TEST_CASE("several devices need one release that serves all of them") {
+TEST_CASE("several devices need one release that supports all of them") {
   const Release* both = newest_serving("torch", "x86_64", {{kPascal, {}}, {{8, 6}, {}}});
   REQUIRE(both != nullptr);
   CHECK(both->version == "2.7.1");
@@ -141,7 +141,7 @@ TEST_CASE("names of packages are PyPI's, in any spelling") {
   CHECK(releases_of("nonesuch", "x86_64").empty());
 }
 
-TEST_CASE("a compiler serves what its ptxas knows") {
+TEST_CASE("a compiler supports what its ptxas knows") {
   Release triton;
   triton.ptxas = {{12, 8}};
   CHECK(serves(triton, {{12, 0}, {}}) == Serves::yes);
@@ -164,10 +164,10 @@ TEST_CASE("the answer for one device tells release, image, Python, driver and th
   const std::string other = releases_text({"torch", "x86_64", {{kPascal, {}}}, Version{3, 14}});
   CHECK(starts_with(
       other,
-      "no measured release of torch that serves 6.1 has a wheel for Python 3.14; with another Python:\n"
+      "no measured release of torch that supports 6.1 has a wheel for Python 3.14; with another Python:\n"
       "torch 2.7.1 is the last"));
   const std::string none = releases_text({"torch", "x86_64", {{kPascal, {}}, {{12, 0}, {}}}, {}});
-  CHECK(starts_with(none, "no measured release of torch serves 6.1, 12.0\n"));
+  CHECK(starts_with(none, "no measured release of torch supports 6.1, 12.0\n"));
   CHECK(none.find("documented") == std::string::npos);
   CHECK(releases_text({"torch", "x86_64", {{{8, 6}, {}}}, {}}).find("documented") == std::string::npos);
   const std::string older = releases_text({"torch", "x86_64", {{{7, 5}, {}}}, Version{3, 9}});
@@ -226,14 +226,14 @@ bool holds(const std::string& text, const char* part) {
 TEST_CASE("builds that are documented alone are promised for no Python without a measured wheel") {
   CHECK_FALSE(holds(answer("torch", {{kPascal, {}}}, Version{3, 12}), "too was not measured"));
   CHECK(holds(answer("torch", {{kPascal, {}}}, Version{3, 15}),
-              "which serve 5.0 to 9.0 (not Jetson); whether for Python 3.15 too was not measured\n"));
+              "which support 5.0 to 9.0 (not Jetson); whether for Python 3.15 too was not measured\n"));
 }
 
 TEST_CASE("builds that are documented alone need their driver too") {
   CHECK_FALSE(holds(answer("torch", {{{7, 5}, Version{12, 0}}}), "too old for them"));
   CHECK(holds(answer("torch", {{{7, 5}, Version{11, 4}}}),
               "; the driver of 7.5, CUDA 11.4, is too old for them: update it to one of CUDA 12.0 (driver 525) or newer, or take a measured "
-              "release that it serves\n"));
+              "release that it supports\n"));
 }
 
 TEST_CASE("a newer release that the driver is too old for is told") {

@@ -41,7 +41,7 @@ TEST_CASE("a device that nothing in the list fits gets 209 and the entry to add"
         "9.0: not-covered 209, nothing in the list runs on 9.0; add 90-real\n");
 }
 
-TEST_CASE("a device that this compiler cannot serve has no entry to add") {
+TEST_CASE("a device that this compiler cannot support has no entry to add") {
   CHECK(judged(fleet("6.1"), "13.0", "80") == "6.1: not-covered 209, nothing in the list runs on 6.1\n");
 }
 

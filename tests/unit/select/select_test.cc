@@ -81,8 +81,7 @@ TEST_CASE("PTX of a given architecture, with a suffix only on request") {
         "90-real: 9.0 (fleet.csv:2)\n"
         "90a-virtual: PTX as asked for\n"
         "excluded 12.0 (fleet.csv:3): CUDA 12.4 makes no SASS for 12.0, and the PTX asked for (compute_90a) "
-        "does not "
-        "serve it; the first toolkit that serves it is 12.8\n");
+        "does not run on it; the first toolkit that supports it is 12.8\n");
 }
 
 TEST_CASE("a toolkit without the exact architecture: the nearest SASS that runs, and PTX") {
@@ -118,7 +117,7 @@ TEST_CASE("a suffix on request: SASS where there is such an image that serves th
 }
 
 TEST_CASE(
-    "a device that the toolkit dropped is left out with the last toolkit that serves it; the rest goes on") {
+    "a device that the toolkit dropped is left out with the last toolkit that supports it; the rest goes on") {
   const auto devices = fleet("6.1 8.6 3.5");
   const auto selection = select_architectures(devices, cuda("13.0"), {});
   CHECK(told(selection, devices) ==
@@ -132,11 +131,11 @@ TEST_CASE(
   CHECK(versions(selection.toolkits_for_all) ==
         "8.0 9.0 9.1 9.2 10.0 10.1 10.2 11.0 11.1 11.2 11.3 11.4 11.5 11.6 11.7 11.8");
   CHECK(selection.toolkits_note ==
-        "the toolkits that serve this whole fleet: 11.0 to 11.8 with SASS for each device; 8.0 to 10.2 with "
+        "the toolkits that support this whole fleet: 11.0 to 11.8 with SASS for each device; 8.0 to 10.2 with "
         "PTX "
         "for some");
   CHECK(select_architectures(fleet("3.5 9.0@11.8 12.0@11.8"), cuda("13.0"), with_ptx("none")).toolkits_note ==
-        "no known toolkit serves this whole fleet");
+        "no known toolkit supports this whole fleet");
   CHECK(select_architectures(fleet("8.6 -6.1 ?"), cuda("13.0"), {}).toolkits_note.empty());
 }
 
@@ -144,7 +143,7 @@ TEST_CASE("the note tells toolkits with SASS for each device from those that lea
   const auto note = [](const char* devices, const SelectPolicy& policy = {}) {
     return select_architectures(fleet(devices), cuda("13.0"), policy).toolkits_note;
   };
-  const std::string start = "the toolkits that serve this whole fleet: ";
+  const std::string start = "the toolkits that support this whole fleet: ";
   CHECK(note("10.0 9.0 6.1") ==
         start + "12.8 to 12.9 with SASS for each device; 8.0 to 12.6 with PTX for some");
   CHECK(note("10.0 6.1", with_ptx("none")) == start + "12.8 to 12.9");
@@ -230,7 +229,7 @@ TEST_CASE("an nvcc newer than the table: its own list, and JIT only for drivers 
       "CUDA 14.1 or newer; PTX fallback for GPUs newer than 13.0\n"
       "excluded 14.0 (fleet.csv:4): CUDA 14.1 makes no SASS for 14.0, and a driver that offers CUDA 14.0 may "
       "not "
-      "compile its PTX (error 222, cudaErrorUnsupportedPtxVersion); the last toolkit that serves it is 13.5\n"
+      "compile its PTX (error 222, cudaErrorUnsupportedPtxVersion); the last toolkit that supports it is 13.5\n"
       "warning: no toolkit from 8.0 to 13.5 knows 13.0: 13.0 (fleet.csv:2) judged by the general rules\n"
       "warning: no toolkit from 8.0 to 13.5 knows 14.0: 14.0 (fleet.csv:3) and 1 more like it judged by the "
       "general rules\n");

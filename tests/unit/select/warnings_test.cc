@@ -29,7 +29,7 @@ TEST_CASE("a driver that runs the program and cannot compile its PTX") {
       warnings("8.6@12.2 8.0@12.4", "12.4") ==
       "the driver of 8.6 (fleet.csv:2) offers CUDA 12.2 and takes PTX up to 8.2, too old to compile PTX 8.4 "
       "of CUDA 12.4 (error 222, "
-      "cudaErrorUnsupportedPtxVersion): SASS alone serves it; for JIT update it to CUDA 12.4 (driver 550) or "
+      "cudaErrorUnsupportedPtxVersion): only SASS covers it; for JIT update it to CUDA 12.4 (driver 550) or "
       "newer");
   CHECK(warnings("8.6@12.2", "12.4", with_ptx("none")).empty());
   CHECK(warnings("8.6@12.5", "12.6").empty());  // one ISA for both
@@ -64,7 +64,7 @@ TEST_CASE("no update is advised where NVIDIA makes none for the device") {
   CHECK(warnings("3.5@11.4", "11.8") ==
         "the driver of 3.5 (fleet.csv:2) offers CUDA 11.4 and takes PTX up to 7.4, too old to compile PTX "
         "7.8 of CUDA 11.8 (error 222, "
-        "cudaErrorUnsupportedPtxVersion): SASS alone serves it; no driver for 3.5 is new enough, 470 is the "
+        "cudaErrorUnsupportedPtxVersion): only SASS covers it; no driver for 3.5 is new enough, 470 is the "
         "last "
         "branch");
 }

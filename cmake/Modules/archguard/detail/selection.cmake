@@ -124,7 +124,7 @@ function(_archguard_origin out report fleet)
   set(${out} "${origin}" PARENT_SCOPE)
 endfunction()
 
-# What it means that this nvcc cannot serve a device: the switch ARCHGUARD_ON_UNSUPPORTED, else what was `given`. A fleet that was
+# What it means that this nvcc cannot support a device: the switch ARCHGUARD_ON_UNSUPPORTED, else what was `given`. A fleet that was
 # named is a promise, the GPUs of the building machine are none.
 function(_archguard_on_unsupported out command given fleet)
   _archguard_policy_value(policy ${command} "${given}" ARCHGUARD_ON_UNSUPPORTED error warn)
@@ -137,7 +137,7 @@ function(_archguard_on_unsupported out command given fleet)
   set(${out} "${policy}" PARENT_SCOPE)
 endfunction()
 
-# Tells each device that this nvcc cannot serve, and stops where `unsupported` is error.
+# Tells each device that this nvcc cannot support, and stops where `unsupported` is error.
 function(_archguard_report_excluded command report unsupported)
   string(JSON models ERROR_VARIABLE error GET "${report}" excluded_models)  # a fleet may have thousands of devices of each
   string(JSON count ERROR_VARIABLE error LENGTH "${models}")
@@ -169,7 +169,7 @@ function(_archguard_report_excluded command report unsupported)
     string(APPEND lines "\n${note}")
   endif()
   if(unsupported STREQUAL "error")
-    message(FATAL_ERROR "${command}: not every device of the fleet can be served:${lines}\n"
+    message(FATAL_ERROR "${command}: not every device of the fleet is supported:${lines}\n"
       "fix: build with such a toolkit; or add a column excluded to the fleet file, and write there why the device is left out; or say "
       "ON_UNSUPPORTED warn, or -DARCHGUARD_ON_UNSUPPORTED=warn")
   endif()

@@ -36,7 +36,7 @@ configure(ARGS -DFLAGS= "-DARGUMENTS=TARGETS;app")
 build()
 says_not("error 209")
 
-# A GPU of this machine that nvcc cannot serve stops nothing.
+# A GPU of this machine that nvcc cannot support stops nothing.
 machine("driver 580.95.05\ncuda 13000\ndevice cc=8.0 name=A100\ndevice cc=6.1 name=MX330\n")
 file(READ "${SOURCE}/CMakeLists.txt" text)
 string(REPLACE "FLEET fleet.csv" "" text "${text}")

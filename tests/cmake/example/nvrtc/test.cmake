@@ -23,4 +23,4 @@ file(APPEND "${SOURCE}/fleet.csv" "NVIDIA GeForce RTX 9090, 15.0, 580.95.05\nNVI
 run(FAILS COMMAND "${CMAKE_COMMAND}" -E chdir "${BUILD}" "${CMAKE_CTEST_COMMAND}" -C Debug --verbose)
 says("scale-15.0.image: 1 of 1 covered")
 says("makes nothing for capability 6.1")
-says("this NVRTC does not serve NVIDIA GeForce MX330 (6.1)")
+says("this NVRTC does not support NVIDIA GeForce MX330 (6.1)")
