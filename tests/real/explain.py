@@ -58,7 +58,10 @@ class ExplainTest(unittest.TestCase):
             self.check(ptxas("nvcc-13.0", "sm_90", "9.0", "sm_199"), "ptx-unknown-target", "no known CUDA release has sm_199")
             self.check(ptxas("nvcc-13.0", "sm_75", "9.0", "sm_75", MMA), "ptx-feature")
             self.check(ptxas("nvcc-13.0", "sm_120", "9.0", "sm_120", WGMMA), "ptx-feature")
-            self.assertEqual(explained(ptxas("nvcc-13.0", "sm_80", "8.0", "sm_80")), [])
+            self.assertEqual(ptxas("nvcc-13.0", "sm_80", "8.0", "sm_80"), "")
+            fine = said([tool("nvcc-13.0", "ptxas"), "-v", "-arch=sm_80", "a.ptx"], folder)
+            self.assertIn("ptxas info", fine)
+            self.assertEqual(explained(fine), [])
 
     def test_nvcc(self):
         with tempfile.TemporaryDirectory() as folder:
