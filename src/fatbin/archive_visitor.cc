@@ -1,6 +1,7 @@
 #include "fatbin/archive_visitor.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "base/text.h"
@@ -19,11 +20,12 @@ Result<Bytes> start_of(const ByteSource& source) {
   return read_bytes(source, 0, std::min<std::uint64_t>(4096, source.size()));
 }
 
-// The bytes of a member that are wanted; of others null.
-Result<std::unique_ptr<ByteSource>> keep_member(ByteStream& bytes, std::uint64_t size,
-                                                const std::function<bool(ByteView)>& wanted) {
-  KeptBytes kept(wanted);
-  Bytes block(static_cast<std::size_t>(std::min<std::uint64_t>(std::uint64_t{256} << 10, size + 1)));
+// All bytes of a member, which must be `size` where that is told.
+Result<std::unique_ptr<ByteSource>> keep_member(ByteStream& bytes, std::optional<std::uint64_t> size) {
+  constexpr std::uint64_t kBlock = std::uint64_t{256} << 10;
+  const std::function<bool(ByteView)> all = [](ByteView) { return true; };
+  KeptBytes kept(all);
+  Bytes block(static_cast<std::size_t>(std::min(kBlock, size.value_or(kBlock) + 1)));
   std::uint64_t made = 0;
   while (true) {
     ARCHGUARD_TRY(count, bytes.next(block.data(), block.size()));
@@ -31,9 +33,9 @@ Result<std::unique_ptr<ByteSource>> keep_member(ByteStream& bytes, std::uint64_t
     made += count;
     ARCHGUARD_CHECK(kept.take({block.data(), count}));
   }
-  if (made != size)
+  if (size && made != *size)
     return Error{
-        {}, "is damaged: it must have " + count_of(size, "byte") + ", found " + std::to_string(made), {}};
+        {}, "is damaged: it must have " + count_of(*size, "byte") + ", found " + std::to_string(made), {}};
   return kept.finish();
 }
 
@@ -75,12 +77,12 @@ bool ArchiveVisitor::read_file(const ByteSource& source, const std::string& oute
   if (is_debian_package(*start)) return read_debian(source, outer, depth);
   if (is_rpm(*start)) return read_rpm(source, outer, depth);
   SourceStream stream(source);
-  return read(stream, outer, depth, outer);
+  return read(stream, outer, depth, outer, Compressed::read);
 }
 
 void ArchiveVisitor::read_package(ByteStream& stream, const std::string& name, const std::string& outer,
                                   std::size_t depth) {
-  if (!read(stream, outer, depth, name))
+  if (!read(stream, outer, depth, name, Compressed::refused))
     in_.add_error(
         name,
         {{}, "holds no archive that is known, so the package is not read", "unpack it and name the folder"});
@@ -99,22 +101,26 @@ void ArchiveVisitor::read_layer(ByteStream& stream, const std::string& name,
     in_.add_error(name, {{}, "is no tar archive, so its files are not read", {}});
 }
 
-Result<StreamKind> ArchiveVisitor::visit(ByteStream& stream, const VisitStreamMember& visit) {
+Result<StreamKind> ArchiveVisitor::visit(ByteStream& stream, const VisitStreamMember& visit,
+                                         const VisitCompressed& visit_compressed) {
   const Spend spend = [&](std::uint64_t bytes) -> Status {
     if (in_.spend(bytes)) return Done{};
     return Error{{}, "is not read whole: it inflates to too much", "unpack it and name the folder"};
   };
-  return visit_archive_stream(stream, spend, visit);
+  return visit_archive_stream(stream, spend, visit, visit_compressed);
 }
 
 // `named`: what it is called where it is damaged.
 bool ArchiveVisitor::read(ByteStream& stream, const std::string& outer, std::size_t depth,
-                          const std::string& named) {
+                          const std::string& named, Compressed compressed) {
   Archive archive{outer, depth};
-  const auto found = visit(stream, [&](const StreamMember& member, ByteStream& bytes) {
+  const auto visit_member = [&](const StreamMember& member, ByteStream& bytes) {
     take(archive, member, bytes);
     return true;
-  });
+  };
+  VisitCompressed visit_file;
+  if (compressed == Compressed::read) visit_file = [&](ByteStream& bytes) { read_compressed(bytes, outer, depth); };
+  const auto found = visit(stream, visit_member, visit_file);
   if (!found)
     in_.add_error(named, found.error());
   else if (*found == StreamKind::other)
@@ -141,7 +147,7 @@ void ArchiveVisitor::read_member(Archive& archive, const StreamMember& member, B
   const MemberStart first(member.name, *start, member.size);
   const bool is_stream = may_be_archive_stream(*start) && !first.may_be_read;
   if (is_stream && archive.depth < kDepthMost) {
-    if (!read(peeked, name, archive.depth + 1, name)) in_.pass_over(name, UnreadKind::packed);
+    if (!read(peeked, name, archive.depth + 1, name, Compressed::read)) in_.pass_over(name, UnreadKind::packed);
     return;
   }
   if (is_stream) return in_.add_error(name, too_deep());
@@ -152,9 +158,24 @@ void ArchiveVisitor::read_member(Archive& archive, const StreamMember& member, B
   if (!in_.spend(member.size))
     return in_.add_error(
         name, {{}, "is not read: the archive inflates to too much", "unpack it and name the folder"});
-  const auto kept = keep_member(peeked, member.size, [](ByteView) { return true; });
+  const auto kept = keep_member(peeked, member.size);
   if (!kept) return in_.add_error(name, kept.error());
   read_within(**kept, first, name, archive.depth);
+}
+
+// "lib/libfoo.so.gz" holds libfoo.so.
+void ArchiveVisitor::read_compressed(ByteStream& bytes, const std::string& name, std::size_t depth) {
+  const auto kept = keep_member(bytes, std::nullopt);
+  if (!kept) return in_.add_error(name, kept.error());
+  const auto start = start_of(**kept);
+  if (!start) return in_.add_error(name, start.error());
+  const std::string& named = name.empty() ? in_.path : name;
+  const MemberStart first(named.substr(0, named.rfind('.')), *start, (*kept)->size());
+  const bool is_package = is_rpm(*start);
+  if (first.unread && !is_package) in_.pass_over(name, *first.unread);
+  if (first.wanted() || is_package) read_within(**kept, first, name, depth);
+  // A file that was named itself is no binary, so that it holds no device code is not known.
+  if (name.empty() && !in_.any && !first.unread) in_.pass_over(name, UnreadKind::packed);
 }
 
 void ArchiveVisitor::read_within(const ByteSource& bytes, const MemberStart& start, const std::string& name,
@@ -212,7 +233,7 @@ bool ArchiveVisitor::read_rpm(const ByteSource& package, const std::string& oute
   }
   const PartSource payload(package, *at, package.size() - *at);
   SourceStream stream(payload);
-  if (!read(stream, outer, depth, outer))
+  if (!read(stream, outer, depth, outer, Compressed::refused))
     in_.add_error(outer, {{},
                           "is an RPM package whose files are in a format that is not read",
                           "unpack it and name the folder: rpm2archive"});

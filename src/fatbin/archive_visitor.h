@@ -26,13 +26,14 @@ std::uint64_t most_inflated_of_archive(std::uint64_t size);
 
 // Hands over the files in archives and packages: tar and cpio archives, packed or not, and those in a Debian
 // or RPM package. They have no directory, so members come one after the other. Each is kept while it is read,
-// up to 4 MiB in memory and beyond in a temporary file; a packed tar archive within is read without that.
+// up to 4 MiB in memory and beyond in a temporary file; a packed tar archive within is read without that. A
+// compressed file, such as a manual page, is read as what it holds.
 class ArchiveVisitor {
  public:
   // `contents` outlives it.
   explicit ArchiveVisitor(Contents& contents) : in_(contents) {}
 
-  // False where it is a compressed file, or what only looked like an archive: then nothing was handed over.
+  // False where it only looked like an archive: then nothing was handed over.
   // `outer`: its name as a member of another file, else empty.
   bool read_file(const ByteSource& source, const std::string& outer, std::size_t depth);
 
@@ -47,10 +48,13 @@ class ArchiveVisitor {
  private:
   struct Archive;
 
-  bool read(ByteStream& stream, const std::string& outer, std::size_t depth, const std::string& named);
-  Result<StreamKind> visit(ByteStream& stream, const VisitStreamMember& visit);
+  enum class Compressed { read, refused };  // a compressed file that is no archive
+
+  bool read(ByteStream& stream, const std::string& outer, std::size_t depth, const std::string& named, Compressed compressed);
+  Result<StreamKind> visit(ByteStream& stream, const VisitStreamMember& visit, const VisitCompressed& visit_compressed = {});
   void take(Archive& archive, const StreamMember& member, ByteStream& bytes);
   void read_member(Archive& archive, const StreamMember& member, ByteStream& bytes);
+  void read_compressed(ByteStream& bytes, const std::string& name, std::size_t depth);
   void read_within(const ByteSource& bytes, const MemberStart& start, const std::string& name,
                    std::size_t depth);
   void add_broken_links(const Archive& archive);

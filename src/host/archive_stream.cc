@@ -155,8 +155,8 @@ bool may_be_archive_stream(ByteView start) {
   return packed_by(start) != nullptr || is_tar_stream(start) || is_cpio_stream(start);
 }
 
-Result<StreamKind> visit_archive_stream(ByteStream& stream, const Spend& spend,
-                                        const VisitStreamMember& visit) {
+Result<StreamKind> visit_archive_stream(ByteStream& stream, const Spend& spend, const VisitStreamMember& visit,
+                                        const VisitCompressed& visit_compressed) {
   PeekedStream packed(stream);
   ARCHGUARD_TRY(start, packed.start());
   std::unique_ptr<ByteStream> unpacked;
@@ -167,7 +167,11 @@ Result<StreamKind> visit_archive_stream(ByteStream& stream, const Spend& spend,
   PeekedStream content(unpacked != nullptr ? *unpacked : packed);
   ARCHGUARD_TRY(inner, content.start());
   const bool cpio = is_cpio_stream(inner);
-  if (!cpio && !is_tar_stream(inner) && !is_empty_tar(inner)) return StreamKind::other;
+  if (!cpio && !is_tar_stream(inner) && !is_empty_tar(inner)) {
+    if (unpacked == nullptr || !visit_compressed) return StreamKind::other;
+    visit_compressed(content);
+    return StreamKind::compressed;
+  }
   const LibArchive* library = LibArchive::get();
   if (library == nullptr) return libarchive_missing(cpio ? "is a cpio archive" : "is a tar archive");
   ARCHGUARD_CHECK(

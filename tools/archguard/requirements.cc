@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "commands.h"
 #include "device/fleet.h"
+#include "files.h"
 #include "host/elf_dynamic.h"
 #include "report/names.h"
 #include "requirements/statement.h"
@@ -18,12 +19,35 @@ namespace needs = requirements;
 
 constexpr std::uint16_t kX86_64 = 62;  // EM_X86_64
 
+// Nothing where it is no linked ELF file.
+std::optional<bool> is_linked_for_x86(const ByteSource& source) {
+  const auto dynamic = read_elf_dynamic(source);
+  if (!dynamic || !*dynamic) return std::nullopt;
+  return (*dynamic)->machine == kX86_64;
+}
+
+// Of a package, an image or a folder: all that holds device code in it.
+bool holds_x86_alone(const std::string& path) {
+  PassedOver passed_over;
+  const auto files = list_files({path}, {}, passed_over);
+  if (!files) return false;
+  bool any = false, all = true;
+  const auto look = [&](const InputFile&, const DeviceCode& code, const ByteSource& source) {
+    all = all && code.errors.empty();
+    if (std::none_of(code.objects.begin(), code.objects.end(), [](const DeviceObject& each) { return each.holds_fatbins(); }))
+      return;
+    any = true;
+    all = all && is_linked_for_x86(source).value_or(false);
+  };
+  visit_files(*files, look, [](const FilesDone&) {}, passed_over, Keep::first);
+  return any && all;
+}
+
 bool is_for_x86(const std::string& path) {
   if (ends_with(path, ".whl")) return ends_with(path, "_x86_64.whl") || ends_with(path, "win_amd64.whl");
-  const auto source = FileSource::open(path);
-  if (!source) return false;
-  const auto dynamic = read_elf_dynamic(*source);
-  return dynamic && *dynamic && (*dynamic)->machine == kX86_64;
+  if (const auto source = FileSource::open(path))
+    if (const auto told = is_linked_for_x86(*source)) return *told;
+  return holds_x86_alone(path);
 }
 
 Result<DeviceList> read_map(const std::string& path) {
