@@ -113,6 +113,9 @@ class FilterStream final : public ByteStream {
     library_.add_raw(reader_.get());
     library_.add_empty(reader_.get());
     ARCHGUARD_CHECK(reader_.open());
+    // What cannot be unpacked from its first block on is opened as if it were empty, with an error told; the
+    // next call forgets it.
+    if (library_.error_text(reader_.get()) != nullptr) return reader_.error();
     LibArchive::Entry entry = nullptr;
     const int state = library_.next_header(reader_.get(), &entry);
     ended_ = state == LibArchive::kEnd;

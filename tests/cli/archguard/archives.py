@@ -212,19 +212,21 @@ class Formats(Archives):
         """Manual pages and changelogs hold nothing; a library is judged."""
         for by, pack in PACKERS.items():
             with self.subTest(by):
-                self.check("t.tar", tar(("doc.gz", pack(b"changes")), ("doc2.gz", pack(b"more " * 9999))), 3, says="no device code")
+                self.check("t.tar", tar(("doc.gz", pack(b"changes")), ("doc2.gz", pack(b"more " * 9999))), 3)
                 self.check("t.tar", tar(("old.so.gz", pack(self.old)), ("doc.gz", pack(b"changes"))), 1, "old.so.gz")
                 self.check("t.tar", tar(("w.gz", pack(tar(("old.so", self.old))))), 1, "w.gz(old.so)")
                 self.check("old.so.gz", pack(self.old), 1)
                 self.check("t.gz", pack(b"text"), 2, says="t.gz")
                 self.check("t.gz", pack(bytes(99) + b"data"), 2, says="t.gz")
-                self.check("t.tar", tar(("lost.so.gz", pack(b""))), 2, says="t.tar(lost.so.gz)")
+                self.check("t.tar", tar(("lost.so.gz", pack(b""))), 2, "lost.so.gz", says="t.tar(lost.so.gz)")
                 twice = tar(("new.so", self.new), ("x.gz", pack(pack(b"text"))))
                 self.check("t.tar", twice, 0, "new.so", says="t.tar(x.gz)")
-                damaged = bytearray(pack(self.new))
-                damaged[-6] ^= 0x10
-                self.check("t.tar", tar(("new.so.gz", bytes(damaged))), 2, says="t.tar(new.so.gz)")
-                self.check("t.tar", tar(("new.so", self.new), ("new.so.gz", bytes(damaged[:-9]))), 2, "new.so", says="t.tar(new.so.gz)")
+                for content in (self.new, b"text", b"long text " * 9999):
+                    damaged = bytearray(pack(content))
+                    damaged[-6] ^= 0x10
+                    for data in (bytes(damaged), bytes(damaged[:-9])):
+                        self.check("t.tar", tar(("doc.gz", data)), 2, says="t.tar(doc.gz)")
+                        self.check("t.tar", tar(("new.so", self.new), ("doc.gz", data)), 2, "new.so", says="t.tar(doc.gz)")
 
     def test_other_files_are_passed_over(self):
         self.write("in.tar", tar(("old.so", self.old)))
@@ -243,6 +245,20 @@ class Formats(Archives):
         self.write("u.tgz", gzip.compress(tar(("old.so", self.new))))
         for words in (["diff", "t.tgz", "u.tgz", "--device", "8.0"], ["requirements", "t.tgz"]):
             self.assertIn(self.run_archguard(*words).returncode, (0, 1), words)
+
+
+    def test_bounds_are_those_of_the_library(self):
+        """On x86-64 no Tegra counts, in whatever the library comes."""
+        library = self.library("old.so", "sm_75", "sm_80", "sm_90", "sm_100", "sm_120", "compute_120")
+        self.write("old.so", library)
+        bound = self.run_archguard("requirements", "old.so", "--for", "conda").stdout
+        self.assertIn("__cuda_arch >=7.5", bound)
+        self.write("p.deb", deb(tar(("./usr/lib/old.so", library), ("./usr/share/doc/changelog.gz", gzip.compress(b"x")))))
+        self.assertEqual(bound, self.run_archguard("requirements", "p.deb", "--for", "conda").stdout)
+        self.assertEqual(0, self.run_archguard("verify", "p.deb", "--promise", "__cuda_arch >=7.5").returncode)
+        (self.folder / "usr").mkdir()
+        self.write("usr/old.so", library)
+        self.assertEqual(bound, self.run_archguard("requirements", "usr", "--for", "conda").stdout)
 
 
 class Hostile(Archives):
