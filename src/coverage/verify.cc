@@ -115,7 +115,7 @@ FileResult verify_file(const DeviceCode& code, const ByteSource& file, const std
   result.errors = code.errors;
   // Sections for device code without their bytes: what they held cannot be judged.
   for (const std::string& missing : code.warnings)
-    result.errors.push_back({{}, missing, "name the file that was stripped of it"});
+    result.errors.push_back({{}, missing, "verify the stripped file instead"});
   std::vector<DeviceJudge> judges;
   judges.reserve(request.classes.size());
   DeviceLinks links(code);

@@ -69,7 +69,7 @@ Error wrong_capability(const Fields& fields, const std::string& origin) {
       origin,
       "the compute capability '" + excerpt(fields[1], kWaiverMostShown) + "' is neither X.Y nor a glob of it",
       line ? "put a name that holds a comma in double quotes: " + excerpt(*line, kMostOfLine)
-           : "write 7.5, 8.* or * for every device; a name that holds a comma stands in double quotes"};
+           : "write 7.5, 8.* or * for every device; put a name with a comma in double quotes"};
 }
 
 // Commas in the reason need no quotes: what follows the second column is the reason.

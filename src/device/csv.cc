@@ -58,7 +58,7 @@ Result<std::string> CsvReader::plain_field() {
   const std::string_view field = trim(text_.substr(0, end));
   text_.remove_prefix(end);
   if (field.find('\0') != std::string_view::npos)
-    return error(line_, "a NUL byte stands in the line", "save the file as UTF-8 text");
+    return error(line_, "the line has a NUL byte", "save the file as UTF-8 text");
   return std::string(field);
 }
 

@@ -176,7 +176,7 @@ class EnvironmentSearch {
           has_site(environment, site))
         continue;
       sites.push_back(site);
-      environment.besides.push_back(site + " (of the user)");
+      environment.besides.push_back(site + " (pip install --user)");
     }
     return sites;
   }

@@ -176,7 +176,7 @@ class ObjectReader {
       } else {
         out_.data_missing = true;
         code_.warnings.push_back(object_name(out_.path, out_.member) + "(" + section.name +
-                                 "): has a size but no bytes: a file of debug information only");
+                                 "): has a size but no bytes: debug symbols only, without the device code");
       }
     }
     const auto by_offset = [](const Section* a, const Section* b) { return a->offset < b->offset; };

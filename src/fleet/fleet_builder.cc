@@ -178,7 +178,7 @@ std::vector<std::string> FleetBuilder::notes() const {
   if (!unknown_names_.empty())
     notes.push_back(
         "no compute capability is known for " + listed_names(unknown_names_) +
-        ": the fleet says [N/A], which verifies as unknown; write it into the column compute_cap");
+        ": the fleet has [N/A], and the verdict on them is unknown; write it into the column compute_cap");
   if (without_driver_ > 0)
     notes.push_back(std::to_string(without_driver_) + " of " + count_of(count_, "GPU") + " without a driver" +
                     ": errors 35 and 222 cannot be judged; add the column driver_version or driver_cuda");

@@ -21,8 +21,8 @@ std::vector<Missing> missing_of(const Device& device, ProductLookup& products) {
   std::vector<Missing> missing;
   if (!device.capability) {
     missing.push_back(
-        {"no compute capability", "nothing is chosen for them, and a verification is unknown",
-         "write it into the column compute_cap: archguard fleet import finds that of many product names"});
+        {"no compute capability", "no architecture is chosen for them, and their verdict is unknown",
+         "write it into the column compute_cap: archguard fleet import knows it for many product names"});
     return missing;
   }
   if (is_beyond_table(*device.capability))

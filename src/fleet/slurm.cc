@@ -120,7 +120,7 @@ class SlurmReader {
     gpu.place = host.empty() ? "line " + std::to_string(line_) : "node " + host;
     if (gres.type.empty())
       fleet_.note(gpu,
-                  "Slurm tells no type of the GPUs: name types in gres.conf, or set AutoDetect=nvml there");
+                  "Slurm gives no type for these GPUs: name types in gres.conf, or set AutoDetect=nvml there");
     return fleet_.add(std::move(gpu));
   }
 

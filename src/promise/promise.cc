@@ -104,11 +104,11 @@ Status read_promise_lines(std::string_view text, const std::string& file, bool a
     const std::string where = all ? file : file + ":" + std::to_string(number);
     ARCHGUARD_TRY(found, read_line(line, where, promise));
     if (!found && all && !trim(line).empty())
-      return not_understood(where, "'" + printable(trim(line)) + "' is no promise that is known");
+      return not_understood(where, "'" + printable(trim(line)) + "' is no known bound on GPUs");
     any |= found;
   }
   if (any) return Done{};
-  return not_understood(file, "holds no promise that is known");
+  return not_understood(file, "declares no known bound on GPUs");
 }
 
 Status read_file(const std::string& path, const std::string& text, Promise& promise) {

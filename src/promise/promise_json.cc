@@ -89,7 +89,7 @@ Status read_json(const std::string& text, const std::string& where, Promise& pro
     return Error{where, "begins as JSON and is none", "write the file again, to its end"};
   bool any = false;
   ARCHGUARD_CHECK(walk_json(json, where, 0, any, promise));
-  if (!any) return not_understood(where, "holds no promise that is known");
+  if (!any) return not_understood(where, "declares no known bound on GPUs");
   return Done{};
 }
 

@@ -10,7 +10,7 @@ std::optional<Error> vain_expectation(const Verification& all) {
   if (expects_of_data_alone(all))
     return Error{
         {},
-        "no fat binary is there to hold what was asked for; images held as data are not asked",
+        "there is no fat binary to hold the expected images; images held as data are not checked",
         "leave --expect out, or verify the .ptx, .cubin or .fatbin files that the images are made of"};
   if (expects_in_vain(all))
     return Error{{},

@@ -110,7 +110,7 @@ Statement kubernetes_statement(const Needs& needs) {
         statement.lines.insert(statement.lines.end(), driver.begin(), driver.end());
       }
   statement.notes.emplace_back(
-      "labels tell one model a node: on a node with several, nothing true can be said of the others");
+      "node labels name one GPU model per node: on a node with several, they say nothing of the others");
   return statement;
 }
 

@@ -220,7 +220,7 @@ std::vector<std::string> warnings_for(const DeviceList& devices, const std::vect
   const auto& entries = selection.entries;
   if (policy.suffix != Suffix::none && std::none_of(entries.begin(), entries.end(), has_suffix))
     warnings.push_back(name_of(compiler) + " makes no SASS with '" + suffix_text(policy.suffix) +
-                       "' that serves these devices: plain SASS was chosen");
+                       "' that runs on these devices: plain SASS was chosen");
   return warnings;
 }
 

@@ -92,7 +92,7 @@ struct Selection {
   // fits, and a driver, where it is known, that runs programs of that toolkit (35) and, for PTX, compiles it
   // (222).
   std::vector<Version> toolkits_for_all;
-  std::string toolkits_note;  // where a device is excluded: "the toolkits that support this whole fleet:
+  std::string toolkits_note;  // where a device is excluded: "the toolkits that support the whole fleet:
                               // 11.8 to 12.9"; else empty
   std::vector<std::string> warnings;
   bool baseline = false;  // chosen without any device; why there is none, the caller says

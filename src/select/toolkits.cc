@@ -50,7 +50,7 @@ std::vector<Version> toolkits_serving_all(const std::vector<DeviceGroup>& groups
 }
 
 std::string serving_all_text(const std::vector<Version>& toolkits, const std::vector<DeviceGroup>& groups) {
-  if (toolkits.empty()) return "no known toolkit supports this whole fleet";
+  if (toolkits.empty()) return "no known toolkit supports the whole fleet";
   std::vector<Version> sass, ptx;
   for (const Toolkit& toolkit : known_toolkits()) {
     if (std::find(toolkits.begin(), toolkits.end(), toolkit.version) == toolkits.end()) continue;
@@ -59,7 +59,7 @@ std::string serving_all_text(const std::vector<Version>& toolkits, const std::ve
       if (!newest_sass_for(toolkit.archs, group.capability)) all = false;
     (all ? sass : ptx).push_back(toolkit.version);
   }
-  std::string text = "the toolkits that support this whole fleet: ";
+  std::string text = "the toolkits that support the whole fleet: ";
   if (ptx.empty()) return text + toolkits_text(sass);
   if (!sass.empty()) text += toolkits_text(sass) + " with SASS for each device; ";
   return text + toolkits_text(ptx) + " with PTX for some";

@@ -118,7 +118,7 @@ void define_verify(CLI::App& command, VerifyOptions& options) {
   add_each(command, "--env", options.environment, "NAME=VALUE",
            "an environment variable of the program: CUDA_FORCE_PTX_JIT=1, CUDA_DISABLE_PTX_JIT=1");
   add_one(command, "--excluded", options.excluded, "FILE",
-          "JSON of arch_probe select: the devices that it left out are not failures");
+          "JSON of arch_probe select: do not fail on the devices it left out");
   begin_section(command, "Expectations");
   add_one(command, "--expect", options.expect, "LIST",
           "the images that each fat binary must hold: 80-real;90-virtual, or 8.0;9.0+PTX");

@@ -118,7 +118,7 @@ TEST_CASE("a compute capability is X.Y or a glob that some X.Y matches") {
     CHECK(error_of("k," + bad + ",why") ==
           "w.csv:1: the compute capability '" + bad +
               "' is neither X.Y nor a glob of it | write 7.5, 8.* or * for "
-              "every device; a name that holds a comma stands in double quotes");
+              "every device; put a name with a comma in double quotes");
 }
 
 TEST_CASE("a name with a comma that is not quoted is an error with the line as it should be") {
@@ -136,7 +136,7 @@ TEST_CASE("another mistake in the second column is none of quotes") {
   CHECK(
       error_of("k,75,7.5\n") ==
       "w.csv:1: the compute capability '75' is neither X.Y nor a glob of it | write 7.5, 8.* or * for every "
-      "device; a name that holds a comma stands in double quotes");
+      "device; put a name with a comma in double quotes");
 }
 
 TEST_CASE("a header of another file is an error; a kernel may still be called kernel") {

@@ -413,7 +413,7 @@ TEST_CASE("a bad line is named with its number, and how to mend it") {
   CHECK(error_of("name, compute_cap\n\"T4\" x, 7.5\n") ==
         "fleet.csv:2: text follows the closing quote of a field | double the quotes inside a quoted field");
   CHECK(error_of(std::string("name, compute_cap\nT\0004, 7.5\n", 26)) ==
-        "fleet.csv:2: a NUL byte stands in the line | save the file as UTF-8 text");
+        "fleet.csv:2: the line has a NUL byte | save the file as UTF-8 text");
   CHECK(error_of(std::string("\xff\xfen\0a\0", 6)) ==
         "fleet.csv:1: the file is UTF-16 text, expected UTF-8 | save it as UTF-8 (PowerShell: Out-File "
         "-Encoding utf8)");

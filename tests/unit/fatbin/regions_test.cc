@@ -142,7 +142,7 @@ TEST_CASE("a section of device code without bytes is no data, which is not no co
   const DeviceCode code = read(ElfBuilder{}.no_bits(".nv_fatbin", 4096).bytes(), "t.debug");
   CHECK(errors_of(code) == "");
   REQUIRE(code.warnings.size() == 1);
-  CHECK(code.warnings[0] == "t.debug(.nv_fatbin): has a size but no bytes: a file of debug information only");
+  CHECK(code.warnings[0] == "t.debug(.nv_fatbin): has a size but no bytes: debug symbols only, without the device code");
   CHECK(code.objects[0].data_missing);
 }
 

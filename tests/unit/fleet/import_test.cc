@@ -82,7 +82,7 @@ TEST_CASE("One note tells of all places, in letters that do nothing") {
   for (int i = 0; i < 1000; ++i) scontrol += "NodeName=gpu" + std::to_string(i) + " Gres=gpu:4\n";
   const std::string said = imported({scontrol});
   CHECK_MESSAGE(
-      has(said, "f1: node gpu0 and 999 others: Slurm tells no type of the GPUs: name types in gres.conf"),
+      has(said, "f1: node gpu0 and 999 others: Slurm gives no type for these GPUs: name types in gres.conf"),
       said);
   CHECK_FALSE(has(said, "gpu1:"));
   const std::string bare = R"("nvidia.com/gpu": "2")";

@@ -113,7 +113,7 @@ TEST_CASE("a suffix on request: SASS where there is such an image that serves th
   CHECK(all_told("8.0", "13.0", with_suffix(Suffix::f)) ==
         "80-real: 8.0 (fleet.csv:2)\n"
         "80-virtual: PTX fallback for GPUs newer than 8.0\n"
-        "warning: CUDA 13.0 makes no SASS with 'f' that serves these devices: plain SASS was chosen\n");
+        "warning: CUDA 13.0 makes no SASS with 'f' that runs on these devices: plain SASS was chosen\n");
 }
 
 TEST_CASE(
@@ -131,11 +131,11 @@ TEST_CASE(
   CHECK(versions(selection.toolkits_for_all) ==
         "8.0 9.0 9.1 9.2 10.0 10.1 10.2 11.0 11.1 11.2 11.3 11.4 11.5 11.6 11.7 11.8");
   CHECK(selection.toolkits_note ==
-        "the toolkits that support this whole fleet: 11.0 to 11.8 with SASS for each device; 8.0 to 10.2 with "
+        "the toolkits that support the whole fleet: 11.0 to 11.8 with SASS for each device; 8.0 to 10.2 with "
         "PTX "
         "for some");
   CHECK(select_architectures(fleet("3.5 9.0@11.8 12.0@11.8"), cuda("13.0"), with_ptx("none")).toolkits_note ==
-        "no known toolkit supports this whole fleet");
+        "no known toolkit supports the whole fleet");
   CHECK(select_architectures(fleet("8.6 -6.1 ?"), cuda("13.0"), {}).toolkits_note.empty());
 }
 
@@ -143,7 +143,7 @@ TEST_CASE("the note tells toolkits with SASS for each device from those that lea
   const auto note = [](const char* devices, const SelectPolicy& policy = {}) {
     return select_architectures(fleet(devices), cuda("13.0"), policy).toolkits_note;
   };
-  const std::string start = "the toolkits that support this whole fleet: ";
+  const std::string start = "the toolkits that support the whole fleet: ";
   CHECK(note("10.0 9.0 6.1") ==
         start + "12.8 to 12.9 with SASS for each device; 8.0 to 12.6 with PTX for some");
   CHECK(note("10.0 6.1", with_ptx("none")) == start + "12.8 to 12.9");

@@ -17,7 +17,7 @@ function(_archguard_is_copy_in_use out version folder)
   endif()
   if(NOT claimed_version STREQUAL version)
     message(WARNING "ArchGuard ${version} in ${folder} is not used: this build has ${claimed_version} in ${claimed} already, "
-      "and one serves all; bring the same version everywhere, or the newer one first")
+      "and one is used for all; use the same version everywhere, or add the newer one first")
   else()
     message(VERBOSE "ArchGuard: the copy in ${folder} is not used, since the same version in ${claimed} came first")
   endif()

@@ -275,7 +275,7 @@ function(_archguard_report_no_device command report)
     return()  # what a fleet holds is another matter
   endif()
   string(JSON fix GET "${report}" diagnostics 0 fix)
-  message(WARNING "${command}: ${cause}; the user's list is held against no device (fix: ${fix})")
+  message(WARNING "${command}: ${cause}; the user's list was not checked against any device (fix: ${fix})")
 endfunction()
 
 # Says what the list is, and warns of what it misses; <prefix>_… is what _archguard_run_select sets.
@@ -350,7 +350,7 @@ function(_archguard_report_judged command report list how)
       list(JOIN fixed " " words)
       set(fix "set(CMAKE_CUDA_ARCHITECTURES ${words})")
     elseif(how MATCHES "^set by the project")
-      set(fix "CUDA_ARCHITECTURES \"${fixed}\", by what the project offers to choose it")
+      set(fix "CUDA_ARCHITECTURES \"${fixed}\", through the project's own option")
     elseif(how MATCHES "CUDAARCHS")
       set(fix "CUDAARCHS=\"${fixed}\", in a fresh build folder")
     elseif(how MATCHES "CMAKE_CUDA_FLAGS")

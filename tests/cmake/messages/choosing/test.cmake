@@ -43,7 +43,7 @@ archguard_select_architectures with one")
 
 # The user's list, and no device.
 configure(ARGS -UCMAKE_CUDA_ARCHITECTURES -UARCHGUARD_CHOICE "-DCODE=${select}()" -DCMAKE_CUDA_ARCHITECTURES=80 -DARCHGUARD_DETECT=OFF)
-warns("${select}: detection is switched off; the user's list is held against no device (fix: name the GPUs to build for in a fleet \
+warns("${select}: detection is switched off; the user's list was not checked against any device (fix: name the GPUs to build for in a fleet \
 file: --fleet, or FLEET in CMake)")
 
 # A fleet holds until another is named.

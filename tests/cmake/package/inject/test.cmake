@@ -16,7 +16,7 @@ says("ArchGuard: verifying plain")
 # What the project sets itself, or gives a target, stays: it is judged before anything is compiled, and the build stops.
 set(misses "archguard_select_architectures: the user's list misses devices: \
 error 209 on NVIDIA H100 (9.0, fleet.csv:3): nothing in the list runs on 9.0 \
-fix: CUDA_ARCHITECTURES \"80-real;90-real\", by what the project offers to choose it")
+fix: CUDA_ARCHITECTURES \"80-real;90-real\", through the project's own option")
 foreach(way IN ITEMS OWN PINNED)
   configure(ARGS "${inject}" -DARCHGUARD_FLEET=fleet.csv -UOWN -D${way}=80-real)
   tells("CMAKE_CUDA_ARCHITECTURES=80-real;90-real;90-virtual" "for the devices of fleet.csv, with <nvcc>"

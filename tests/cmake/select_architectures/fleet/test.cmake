@@ -8,7 +8,7 @@ says("architectures: 80-real;80-virtual")
 
 # Several files, and a device that CUDA 13 cannot support: a fleet that was named is a promise.
 set(unserved "NVIDIA GeForce MX330 (6.1, b.csv:3): CUDA ${NVCC_VERSION} makes nothing that runs on 6.1; the last toolkit that does is 12.9 \
-the toolkits that support this whole fleet: 11.8 to 12.9 with SASS for each device; 8.0 to 11.7 with PTX for some")
+the toolkits that support the whole fleet: 11.8 to 12.9 with SASS for each device; 8.0 to 11.7 with PTX for some")
 configure(FAILS ARGS "-DFLEETS=a.csv;b.csv")
 errs("archguard_select_architectures: not every device of the fleet is supported: ${unserved} \
 fix: build with such a toolkit; or add a column excluded to the fleet file, and write there why the device is left out; or say \
@@ -32,7 +32,7 @@ endforeach()
 file(WRITE "${SOURCE}/many.csv" "${lines}")
 configure(FAILS ARGS -DFLEETS=many.csv -DMORE=)
 errs("archguard_select_architectures: not every device of the fleet is supported: Tesla P100 (6.0, many.csv:3) and 199 more like \
-it: CUDA ${NVCC_VERSION} makes nothing that runs on 6.0; the last toolkit that does is 12.9 the toolkits that support this whole fleet: \
+it: CUDA ${NVCC_VERSION} makes nothing that runs on 6.0; the last toolkit that does is 12.9 the toolkits that support the whole fleet: \
 11.0 to 12.9 with SASS for each device; 8.0 to 10.2 with PTX for some fix: build with such a toolkit; or add a column excluded to \
 the fleet file, and write there why the device is left out; or say ON_UNSUPPORTED warn, or -DARCHGUARD_ON_UNSUPPORTED=warn")
 configure(ARGS -DFLEETS=many.csv -DCMAKE_CUDA_ARCHITECTURES=90 "-DMORE=ON_UNSUPPORTED;warn")
