@@ -218,7 +218,7 @@ def page_of(rows, asked, data):
                if not any((row["name"], row["platform"]) == (package["name"], package["platform"]) for row in rows)]
     lines += ["## Not measured", "",
               "- patches before the last of a minor release, and releases older than the oldest above;",
-              "- other indexes. PyTorch's own has builds for several CUDA releases beside PyPI's; its published matrix of 2.11 says cu126: 5.0 to",
+              "- other indexes. PyTorch's own has builds for several CUDA releases beside PyPI's; its published matrices say cu126, up to 2.14: 5.0 to",
               "  9.0, cu128: 7.5 to 12.0, cu130: 7.5 to 12.0. That is documented, not measured;"]
     if missing:
         lines += ["- nothing that holds device code was measured of: %s;" % ", ".join(missing)]

@@ -103,10 +103,9 @@ bool is_of_nvidia(const PackageCode& package) {
 std::string ending_of(int code, const Device& device) {
   const std::string error = ": error " + std::to_string(code);
   if (code == kUnsupportedPtxVersion)
-    return " has only PTX that is newer than the driver of " + archguard::describe(device) + " compiles" +
-           error;
+    return " has only PTX, and it is too new for the driver of " + archguard::describe(device) + error;
   if (code == kInvalidKernelImage)
-    return " is compressed as the driver of " + archguard::describe(device) + " does not know" + error;
+    return " uses a compression that the driver of " + archguard::describe(device) + " does not know" + error;
   return " has no code for " + archguard::describe(device) + error;
 }
 
@@ -124,8 +123,8 @@ std::string general_fix(int code, const std::string& name, const Device& device)
     return "install a build of " + name + " for Jetson, or build it from source for " + cc;
   const auto last = last_toolkit_for(*device.capability);
   if (last && *last < newest_known_toolkit().version)
-    return "install a release of " + name + " that still has code for " + cc + ": CUDA " + to_string(*last) +
-           " is the last that makes any";
+    return "install a release of " + name + " that has code for " + cc + ", if there is one: it must be built with CUDA " +
+           to_string(*last) + " or older";
   const auto range = toolkits_with_sass_for(*device.capability);
   return "install a release of " + name + " that has code for " + cc +
          (range ? ": CUDA " + to_string(range->first) + " is the first that makes any" : std::string());

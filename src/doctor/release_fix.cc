@@ -80,6 +80,11 @@ std::string with_another_driver(const ReleasesQuestion& question) {
          (older ? "; or use a build of " + question.package + " for " + cuda_text(older->last) + ", which was not measured" : std::string());
 }
 
+std::string or_elsewhere(const ReleasesQuestion& question) {
+  const std::string elsewhere = documented_elsewhere(question);
+  return elsewhere.empty() ? std::string() : "; not measured: " + elsewhere;
+}
+
 // Of the machine that is judged: Jetson and its like are aarch64, whatever archguard runs on.
 std::string platform_for(const Facts& facts, std::size_t of_class) {
   return is_tegra(*facts.classes[of_class].device.capability) ? "aarch64" : facts.platform;
@@ -97,13 +102,11 @@ std::string release_fix(const Facts& facts, const std::string& of_package, std::
   for (const DeviceClass& each : facts.classes) all.devices.push_back(asked_device_of(each));
   ReleasesQuestion one = all;
   one.devices = {asked_device_of(facts.classes[of_class])};
-  if (std::string line = line_for(all); !line.empty()) return line;
-  if (std::string line = line_for(one); !line.empty())
+  if (const std::string line = line_for(all); !line.empty()) return line + or_elsewhere(all);
+  if (const std::string line = line_for(one); !line.empty())
     return line + "; none supports every GPU here: " + capabilities_text(all.devices);
   if (std::string line = with_another_driver(one); !line.empty()) return line;
-  const std::string elsewhere = documented_elsewhere(one);
-  return "no measured release of " + one.package + " on PyPI serves " + to_string(one.devices.front().device) +
-         (elsewhere.empty() ? std::string() : "; not measured: " + elsewhere);
+  return "no measured release of " + one.package + " on PyPI supports " + to_string(one.devices.front().device) + or_elsewhere(one);
 }
 
 std::string not_measured_here(const Facts& facts, const std::string& of_package, std::size_t of_class) {

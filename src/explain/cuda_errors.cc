@@ -18,7 +18,7 @@ const std::vector<KnownError>& cuda_errors() {
         "an extension was built before torch was upgraded, or for another GPU, and lies in a cache",
         "the code is for one GPU alone (sm_90a, sm_100a), or the build's -arch, -gencode or "
         "TORCH_CUDA_ARCH_LIST leaves this one out"},
-       "archguard verify FILE --device {CC}   (a framework's library: with --scope library)",
+       "archguard verify FILE --device {CC}   (a framework's library: with --scope library); you built nothing: archguard doctor",
        "install a release that has code for the GPU, or build with its architecture: archguard verify prints "
        "the line; "
        "another CUDA toolkit or driver does not help where no PTX is in the file",
@@ -61,7 +61,7 @@ const std::vector<KnownError>& cuda_errors() {
         "the kernel is compiled only for newer GPUs (behind #if __CUDA_ARCH__ >= 800)",
         "a misspelt or mangled name"},
        "archguard verify FILE --device {CC}",
-       "build the library for this GPU, or use a GPU that the kernel is for",
+       "build the library for this GPU, install a release of it that has code for this GPU, or use a GPU that the kernel is for",
        "archguard verify FILE --device {CC} exits 0 and lists no missing kernel",
        tell_device},
       {"invalid-ptx",

@@ -21,7 +21,7 @@ struct DocumentedBuild {
   ComputeCapability first, last;
 };
 constexpr DocumentedBuild kDocumented[] = {
-    {"torch", "PyTorch's own index (not PyPI)", {12, 6}, "2.11", "cu126", {5, 0}, {9, 0}},
+    {"torch", "PyTorch's own index (not PyPI)", {12, 6}, "2.14", "cu126", {5, 0}, {9, 0}},
 };
 
 bool is_documented_for(const DocumentedBuild& build, const ReleasesQuestion& question) {
@@ -52,7 +52,7 @@ std::string documented_elsewhere(const ReleasesQuestion& question) {
   for (const DocumentedBuild& each : kDocumented) {
     if (!is_documented_for(each, question)) continue;
     std::string text = std::string(each.index) + " has builds for " + cuda_text(each.cuda) + " up to " +
-                       each.last_release + ", " + each.tag + ", which serve " + to_string(each.first) +
+                       each.last_release + ", " + each.tag + ", which support " + to_string(each.first) +
                        " to " + to_string(each.last) + " (not Jetson)";
     if (question.python &&
         newest_serving(question.package, question.platform, question.devices, question.python) == nullptr)

@@ -124,7 +124,7 @@ std::string documented_elsewhere(const ReleasesQuestion& question);
 // "torch 2.15.0 needs a driver of CUDA 13.0 (driver 580) or newer"; of several devices with the one in
 // question.
 std::string needs_driver_text(const ReleaseChoice& choice, const ReleasesQuestion& question);
-// "torchvision 0.23.0 serves 6.1 itself, but pins torch 2.8.0, which does not": of the newest release that
+// "torchvision 0.23.0 supports 6.1 itself, but pins torch 2.8.0, which does not": of the newest release that
 // was passed over for that.
 std::string pins_another(const ReleaseChoice& choice, const ReleasesQuestion& question);
 // Where torch hands none of its code to Triton for a device that the release supports: torch.compile ends

@@ -131,18 +131,31 @@ void add_lacking(std::string& text, const Release& release, const std::vector<As
   }
 }
 
+// Of several devices that no release supports together: the last or newest for each.
+std::string each_alone_text(const ReleasesQuestion& question) {
+  std::string text;
+  if (question.devices.size() < 2) return text;
+  for (const AskedDevice& each : question.devices) {
+    ReleasesQuestion one = question;
+    one.devices = {each};
+    const ReleaseChoice choice = choose_release(one);
+    if (choice.told() != nullptr) text += "  for " + all_asked(one.devices) + " alone: " + install_line(choice, one) + "\n";
+  }
+  return text;
+}
+
 std::string answer_text(const ReleasesQuestion& question, const ReleaseChoice& choice) {
   const std::string who = all_asked(question.devices);
   const std::string where = question.platform == "x86_64" ? "" : " for " + question.platform;
   if (choice.told() == nullptr) {
     const std::string pins = pins_another(choice, question);
-    return "no measured release of " + question.package + where + " serves " + who +
-           (pins.empty() ? std::string() : "\n  " + pins) + "\n";
+    return "no measured release of " + question.package + where + " supports " + (question.devices.size() > 1 ? "all of " : "") +
+           who + (pins.empty() ? std::string() : "\n  " + pins) + "\n" + each_alone_text(question);
   }
   const Release& told = *choice.told();
   std::string text;
   if (choice.found == nullptr)
-    text += "no measured release of " + question.package + where + " that serves " + who +
+    text += "no measured release of " + question.package + where + " that supports " + who +
             " has a wheel for Python " + to_string(*question.python) + "; with another Python:\n";
   std::string with;  // a newer one may serve the device, and not this Python
   if (choice.found != nullptr && question.python &&

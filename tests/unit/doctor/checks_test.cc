@@ -349,7 +349,8 @@ TEST_CASE("a fix tells which newer release the driver is too old for, and both w
   const auto fix = [&] { return run(check_device_code, facts).at(0).fix; };
   CHECK(fix() ==
         "pip install torch==2.10.0 torchvision==0.25.0 (the last measured release on PyPI that supports 9.0 under a driver of CUDA 12.4; "
-        "torch 2.15.0 needs a driver of CUDA 13.0 (driver 580) or newer)");
+        "torch 2.15.0 needs a driver of CUDA 13.0 (driver 580) or newer); not measured: PyTorch's own index (not PyPI) has builds for "
+        "CUDA 12.6 up to 2.14, cu126, which support 5.0 to 9.0 (not Jetson)");
   facts = facts_for({7, 5}, Version{10, 2});
   facts.code = {code_file("/env/torch/libtorch_cuda.so", "torch", FileFit::State::lacking)};
   CHECK(fix() ==
@@ -366,7 +367,7 @@ TEST_CASE("of two GPUs the fix names the one whose driver is too old") {
   facts.code = {code_file("/env/torch/libtorch_cuda.so", "torch", FileFit::State::lacking)};
   facts.code[0].fits.push_back(facts.code[0].fits[0]);
   const std::string fix = run(check_device_code, facts).at(0).fix;
-  CHECK(fix.find("serves 9.0 and 7.5 under a driver of CUDA 12.4; torch 2.15.0 needs a driver of CUDA 13.0 (driver 580) "
+  CHECK(fix.find("supports 9.0 and 7.5 under a driver of CUDA 12.4; torch 2.15.0 needs a driver of CUDA 13.0 (driver 580) "
                  "or newer for 7.5)") != std::string::npos);
 }
 

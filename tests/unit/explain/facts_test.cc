@@ -64,7 +64,7 @@ TEST_CASE("what the tables know of the pasted values is told") {
         "CUDA 13.3 writes PTX 9.3 | drivers compile it from CUDA 13.3 (driver 610) on | "
         "what refused it takes PTX up to 9.2: it is of CUDA 13.2");
   CHECK(joined(tell_device("of cuda capability 6.1.", "")) ==
-        "CUDA 8.0 to 12.9 make SASS for 6.1 | the last driver for 6.1 is branch 580");
+        "CUDA 8.0 to 12.9 can generate code (SASS) for 6.1 | driver branch 580 is the last that supports 6.1");
   CHECK(joined(tell_device("capability 99.0", "")) == "no known CUDA release makes code for 99.0");
   CHECK(joined(tell_two_cudas("version (11.8) mismatches PyTorch (12.8)", "")) ==
         "nvcc is of CUDA 11.8, torch was built with CUDA 12.8");

@@ -14,6 +14,12 @@ struct Pasted {
 };
 
 constexpr Pasted kKnown[] = {
+    {"OSError: CUDA_HOME environment variable is not set. Please set it to your CUDA install root.", "no-toolkit-to-build", "environment"},
+    {"RuntimeError: Found NVIDIA GeForce GTX 1080 which is too old to be supported by the triton GPU compiler, which is used as the "
+     "backend. Triton only supports devices of CUDA Capability >= 7.0, but your device is of CUDA capability 6.1",
+     "triton-too-old-gpu", "jit-compiler"},
+    {"NotImplementedError: No operator found for `memory_efficient_attention_forward` with inputs:\n     query       : shape=(1, 2, 1, 40)",
+     "xformers-no-operator", "not-architecture"},
     {"209", "no-kernel-image", "device-code"},
     {"error 209", "no-kernel-image", "device-code"},
     {"CUDA error: 209", "no-kernel-image", "device-code"},

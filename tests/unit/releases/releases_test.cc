@@ -167,7 +167,9 @@ TEST_CASE("the answer for one device tells release, image, Python, driver and th
       "no measured release of torch that supports 6.1 has a wheel for Python 3.14; with another Python:\n"
       "torch 2.7.1 is the last"));
   const std::string none = releases_text({"torch", "x86_64", {{kPascal, {}}, {{12, 0}, {}}}, {}});
-  CHECK(starts_with(none, "no measured release of torch supports 6.1, 12.0\n"));
+  CHECK(starts_with(none, "no measured release of torch supports all of 6.1, 12.0\n"
+                          "  for 6.1 alone: pip install torch==2.7.1 torchvision==0.22.1\n"
+                          "  for 12.0 alone: pip install torch=="));
   CHECK(none.find("documented") == std::string::npos);
   CHECK(releases_text({"torch", "x86_64", {{{8, 6}, {}}}, {}}).find("documented") == std::string::npos);
   const std::string older = releases_text({"torch", "x86_64", {{{7, 5}, {}}}, Version{3, 9}});

@@ -70,8 +70,7 @@ TEST_CASE("without PTX a device newer than the toolkit is left out") {
   CHECK(all_told("8.0 12.0", "12.4", with_ptx("none")) ==
         "80-real: 8.0 (fleet.csv:2)\n"
         "excluded 12.0 (fleet.csv:3): CUDA 12.4 makes no SASS for 12.0, and PTX is ruled out; the first "
-        "toolkit that "
-        "serves it is 12.8\n");
+        "toolkit that supports it is 12.8\n");
 }
 
 TEST_CASE("PTX of a given architecture, with a suffix only on request") {

@@ -3,7 +3,7 @@ file(COPY "${REPOSITORY}/examples/broken/" DESTINATION "${SOURCE}")
 
 configure()
 tells("the list is the user's (set() or a toolchain file): 80-real")
-warns("archguard_select_architectures: the user's list misses devices: \
+warns("archguard_select_architectures: your list misses devices: \
 error 209 on NVIDIA H100 80GB HBM3 (9.0, fleet.csv:4): nothing in the list runs on 9.0 \
 fix: set(CMAKE_CUDA_ARCHITECTURES 80-real 90-real)")
 

@@ -40,7 +40,7 @@ tells("CMAKE_CUDA_ARCHITECTURES=86-real;86-virtual" "for the devices of this mac
 # The own list misses the T4.
 preset(own-list)
 tells("the list is the user's (-D, a preset or the cache): 80-real;90")
-warns("archguard_select_architectures: the user's list misses devices: \
+warns("archguard_select_architectures: your list misses devices: \
 error 209 on NVIDIA T4 (7.5, fleet.csv:2): nothing in the list runs on 7.5 \
 fix: -DCMAKE_CUDA_ARCHITECTURES=\"80-real;90;75-real\"")
 build_preset(own-list FAILS)

@@ -32,7 +32,7 @@ configure(ARGS "-DCODE=${select}(FLEET unknown.csv)")
 warns("${select}: without a compute capability, so archguard_verify cannot judge them and will stop the build; write their \
 compute_cap, or into a column excluded why they are left out: NVIDIA K20 (compute capability unknown, unknown.csv:3)")
 configure(ARGS "-DCODE=${select}(FLEET bad.csv)" -DCMAKE_CUDA_ARCHITECTURES=80)
-warns("${select}: the user's list was not judged: arch_probe: error: bad.csv:2: compute_cap is 'eight', expected X.Y such as \
+warns("${select}: your list was not judged: arch_probe: error: bad.csv:2: compute_cap is 'eight', expected X.Y such as \
 8.6, or [N/A]")
 configure(FAILS ARGS "-DCODE=add_library(own OBJECT k.cu)\narchguard_compile_check(TARGETS own FLEET bad.csv)")
 errs("archguard_compile_check: the devices cannot be read arch_probe: error: bad.csv:2: compute_cap is 'eight', expected X.Y \
@@ -43,7 +43,7 @@ archguard_select_architectures with one")
 
 # The user's list, and no device.
 configure(ARGS -UCMAKE_CUDA_ARCHITECTURES -UARCHGUARD_CHOICE "-DCODE=${select}()" -DCMAKE_CUDA_ARCHITECTURES=80 -DARCHGUARD_DETECT=OFF)
-warns("${select}: detection is switched off; the user's list was not checked against any device (fix: name the GPUs to build for in a fleet \
+warns("${select}: detection is switched off; your list was not checked against any device (fix: name the GPUs to build for in a fleet \
 file: --fleet, or FLEET in CMake)")
 
 # A fleet holds until another is named.
@@ -55,14 +55,14 @@ says_not("held against no device")
 file(WRITE "${SOURCE}/no_driver.csv" "name, compute_cap, driver_cuda\nGTX 1080, 6.1, 13.2\n")
 configure(ARGS -UCMAKE_CUDA_ARCHITECTURES -UARCHGUARD_CHOICE "-DCODE=${select}(FLEET no_driver.csv ON_UNSUPPORTED warn)"
   -DCMAKE_CUDA_ARCHITECTURES=80-real)
-says("${select}: the user's list misses devices: error 100 on GTX 1080 (6.1, no_driver.csv:2): its driver offers CUDA 13.2, and \
+says("${select}: your list misses devices: error 100 on GTX 1080 (6.1, no_driver.csv:2): its driver offers CUDA 13.2, and \
 the last driver for 6.1 is branch 580 (CUDA 13.0): keep its driver at branch 580, or leave this device out of the fleet")
 says_not("fix: -DCMAKE_CUDA_ARCHITECTURES")
 
 # Raw flags that miss a device, and a suffix that this CMake does not know.
 configure(ARGS -UCMAKE_CUDA_ARCHITECTURES -UARCHGUARD_CHOICE "-DCMAKE_CUDA_FLAGS=-gencode=arch=compute_75,code=sm_75"
   "-DCODE=${select}(FLEET old.csv)" -DCMAKE_CUDA_ARCHITECTURES=)
-says("${select}: the user's list misses devices: error 222 on NVIDIA A100 (8.0, old.csv:2): only PTX in the list fits 8.0")
+says("${select}: your list misses devices: error 222 on NVIDIA A100 (8.0, old.csv:2): only PTX in the list fits 8.0")
 says("fix: -DCMAKE_CUDA_ARCHITECTURES=\"75;80-real\", and no -gencode or -arch in the flags")
 if(CMAKE_VERSION VERSION_LESS 3.31.8)
   configure(FAILS ARGS "-DCODE=${select}(SUFFIX f)")

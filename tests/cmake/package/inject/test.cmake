@@ -14,7 +14,7 @@ says("<build>/scale: 2 of 2 covered")
 says("ArchGuard: verifying plain")
 
 # What the project sets itself, or gives a target, stays: it is judged before anything is compiled, and the build stops.
-set(misses "archguard_select_architectures: the user's list misses devices: \
+set(misses "archguard_select_architectures: your list misses devices: \
 error 209 on NVIDIA H100 (9.0, fleet.csv:3): nothing in the list runs on 9.0 \
 fix: CUDA_ARCHITECTURES \"80-real;90-real\", through the project's own option")
 foreach(way IN ITEMS OWN PINNED)

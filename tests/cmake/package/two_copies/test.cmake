@@ -30,24 +30,24 @@ says("ArchGuard: verifying b")
 
 # Another version: the first wins.
 configure(ARGS "-DB_FROM=${WORK}/later_sources")
-warns("ArchGuard 0.2.0 in ${WORK}/later_sources is not used: this build has 0.1.0 in ${REPOSITORY} already, and one serves \
-all; bring the same version everywhere, or the newer one first")
+warns("ArchGuard 0.2.0 in ${WORK}/later_sources is not used: this build has 0.1.0 in ${REPOSITORY} already, and one is used \
+for all; use the same version everywhere, or add the newer one first")
 tells("${list}" "${origin}" "${list}" "${origin}")
 
 # The sources first, then an installed one; the same version, and a later one that is not asked for, and one that is.
 configure(ARGS -DB_BY=install "-DB_FROM=${PREFIX}")
 warns()
 configure(ARGS -DB_BY=install "-DB_FROM=${WORK}/later" -UArchGuard_DIR)
-warns("ArchGuard 0.2.0 in ${later} is not used: this build has 0.1.0 in ${REPOSITORY} already, and one serves all; bring \
-the same version everywhere, or the newer one first")
+warns("ArchGuard 0.2.0 in ${later} is not used: this build has 0.1.0 in ${REPOSITORY} already, and one is used for all; use \
+the same version everywhere, or add the newer one first")
 configure(FAILS ARGS -DB_WANTS=0.2)
 says("ArchGuard 0.2 is asked for, and this build has 0.1.0 already")
 
 # An installed one first, then the sources: nothing is compiled.
 file(REMOVE_RECURSE "${BUILD}")
 configure(ARGS -DA_BY=install "-DA_FROM=${PREFIX}" "-DB_FROM=${WORK}/later_sources")
-warns("ArchGuard 0.2.0 in ${WORK}/later_sources is not used: this build has 0.1.0 in ${installed} already, and one serves \
-all; bring the same version everywhere, or the newer one first")
+warns("ArchGuard 0.2.0 in ${WORK}/later_sources is not used: this build has 0.1.0 in ${installed} already, and one is used \
+for all; use the same version everywhere, or add the newer one first")
 tells("${list}" "${origin}" "${list}" "${origin}")
 build()
 says("ArchGuard: verifying b")

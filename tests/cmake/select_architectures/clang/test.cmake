@@ -23,7 +23,7 @@ says("<build>/app: 2 of 2 covered")
 # Asked for apart, SASS takes the PTX away: foretold, and seen in what was built.
 configure(ARGS "-DCMAKE_CUDA_ARCHITECTURES=80-real;80-virtual")
 warns("archguard_select_architectures: '80-real;80-virtual' has no PTX where clang compiles, since 80-real takes it away; write 80"
-  "archguard_select_architectures: the user's list misses devices: error 209 on NVIDIA H100 (9.0, fleet.csv:3): nothing in the \
+  "archguard_select_architectures: your list misses devices: error 209 on NVIDIA H100 (9.0, fleet.csv:3): nothing in the \
 list runs on 9.0 fix: -DCMAKE_CUDA_ARCHITECTURES=\"80-real;80-virtual;90-real\"")
 build(FAILS ${runtime})
 says("lacks PTX of compute_80, which CUDA_ARCHITECTURES of target 'app' asks for found: sm_80 cubin, no PTX")

@@ -10,7 +10,7 @@ function(makes list images)
   configure(${arguments})
   foreach(time IN ITEMS first second)
     tells("the list is the user's (-gencode or -arch in CMAKE_CUDA_FLAGS): ${list}")
-    warns("archguard_select_architectures: the user's list misses devices: \
+    warns("archguard_select_architectures: your list misses devices: \
 error 209 on NVIDIA T4 (7.5, fleet.csv:3): nothing in the list runs on 7.5 \
 fix: -DCMAKE_CUDA_ARCHITECTURES=\"${list};75-real\", and no -gencode or -arch in the flags")
     configure(${arguments})

@@ -18,7 +18,7 @@ says("architectures: 80;90-real")
 
 chooses(ARGS -DCMAKE_CUDA_ARCHITECTURES=80-real)
 tells("the list is the user's (-D, a preset or the cache): 80-real")
-warns("archguard_select_architectures: the user's list misses devices: ${missed_h100} \
+warns("archguard_select_architectures: your list misses devices: ${missed_h100} \
 fix: -DCMAKE_CUDA_ARCHITECTURES=\"80-real;90-real\"")
 says("architectures: 80-real")
 
@@ -28,7 +28,7 @@ tells("the list is the user's (-D, a preset or the cache): 80-real")
 
 # PTX of CUDA 13 for a driver that offers 12.2, on which no program of CUDA 13 runs anyway.
 chooses(ARGS -DCMAKE_CUDA_ARCHITECTURES=80-virtual -DFLEETS=old_driver.csv)
-warns("archguard_select_architectures: the user's list misses devices: error 222 on NVIDIA L4 (8.9, old_driver.csv:2): \
+warns("archguard_select_architectures: your list misses devices: error 222 on NVIDIA L4 (8.9, old_driver.csv:2): \
 only PTX in the list fits 8.9, and its ISA 9.0 is newer than a driver that offers CUDA 12.2 compiles \
 fix: -DCMAKE_CUDA_ARCHITECTURES=\"80-virtual;89-real\""
   "archguard_select_architectures: the driver of NVIDIA L4 (8.9, old_driver.csv:2) offers CUDA 12.2, too old for programs of \
@@ -38,7 +38,7 @@ or build with CUDA 12.9")
 # The environment, a preset, set().
 chooses(ENV CUDAARCHS=80-real)
 tells("the list is the user's (the environment variable CUDAARCHS): 80-real")
-warns("archguard_select_architectures: the user's list misses devices: ${missed_h100} \
+warns("archguard_select_architectures: your list misses devices: ${missed_h100} \
 fix: CUDAARCHS=\"80-real;90-real\", in a fresh build folder")
 
 file(REMOVE_RECURSE "${BUILD}")
@@ -49,7 +49,7 @@ says("architectures: 90")
 
 chooses(ARGS "-DSET_BEFORE=80-real")
 tells("the list is the user's (set() or a toolchain file): 80-real")
-warns("archguard_select_architectures: the user's list misses devices: ${missed_h100} \
+warns("archguard_select_architectures: your list misses devices: ${missed_h100} \
 fix: set(CMAKE_CUDA_ARCHITECTURES 80-real 90-real)")
 
 # Words of nvcc are resolved by nvcc; words of others and a CMake that found no GPU break nothing.
@@ -74,18 +74,18 @@ says("architectures: OFF")
 
 # Words that were meant for architectures, and architectures that this nvcc cannot make: CMake is about to refuse both.
 chooses(ARGS "-DCMAKE_CUDA_ARCHITECTURES=80;sm_80;8.6;compute_90a;90-rael;10.0+PTX;8")
-warns("archguard_select_architectures: the user's list is not judged, for CMake knows no such architectures: \
+warns("archguard_select_architectures: your list is not judged, for CMake knows no such architectures: \
 'sm_80': write 80-real for SASS, 80-virtual for PTX, or 80 for both \
 '8.6': write 86-real for SASS, 86-virtual for PTX, or 86 for both \
 'compute_90a': write 90a-real for SASS, 90a-virtual for PTX, or 90a for both \
 '90-rael': write 90-real for SASS, 90-virtual for PTX, or 90 for both \
 '10.0+PTX': write 100-real for SASS, 100-virtual for PTX, or 100 for both")
 chooses(ARGS "-DCMAKE_CUDA_ARCHITECTURES=80;90;gen7")
-warns("archguard_select_architectures: the user's list is not judged, for CMake knows no such architectures: \
+warns("archguard_select_architectures: your list is not judged, for CMake knows no such architectures: \
 'gen7': write, for example, 80-real for SASS, 80-virtual for PTX, or 80 for both")
 chooses(ARGS "-DCMAKE_CUDA_ARCHITECTURES=61;80;90;130-real")
 tells("the list is the user's (-D, a preset or the cache): 61;80;90;130-real")
-warns("archguard_select_architectures: the user's list cannot be compiled: \
+warns("archguard_select_architectures: your list cannot be compiled: \
 CUDA ${NVCC_VERSION} makes no 61; the last toolkit that does is 12.9 \
 CUDA ${NVCC_VERSION} makes no 130-real; no known toolkit does")
 
