@@ -183,7 +183,7 @@ class Search {
     return remedy;
   }
 
-  // Required for GPUs to come: PTX of the newest arch that the fat binary has SASS of.
+  // Required for future GPUs: PTX of the newest arch that the fat binary has SASS of.
   std::optional<Arch> ptx_for_the_newest(const std::vector<Arch>& archs) const {
     std::optional<Arch> newest;
     for (const Image& image : code_.images) {

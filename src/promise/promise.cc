@@ -10,11 +10,10 @@
 #include "compat/rules.h"
 #include "compat/toolkit.h"
 #include "host/zip.h"
+#include "promise/package.h"
 
 namespace archguard::promise {
 namespace {
-
-constexpr std::uint64_t kMostVariantBytes = std::uint64_t{1} << 20;
 
 struct PromisedMachine {
   ComputeCapability device;
@@ -76,26 +75,6 @@ Device promised_device(const PromisedMachine& machine, bool with_driver) {
   return device;
 }
 
-// The variant.json of a wheel (PEP 825).
-Result<std::string> variant_of_wheel(const FileSource& wheel, const std::string& path) {
-  std::string text;
-  Status read = Done{};
-  const Status walked = visit_zip(wheel, [&](const ZipMember& member) {
-    if (!ends_with(member.name, ".dist-info/variant.json") || !text.empty() ||
-        member.size > kMostVariantBytes)
-      return;
-    auto opened = open_zip_member(wheel, member, [](ByteView) { return true; });
-    if (!opened || !*opened) return;
-    const auto bytes = read_bytes(**opened, 0, (*opened)->size());
-    if (bytes) text = std::string(ByteView(*bytes).text());
-  });
-  if (!walked) return walked.error();
-  if (text.empty())
-    return Error{path, "has no variant.json: this wheel is no variant, and promises nothing",
-                 "give the promise itself: --promise '__cuda_arch >=7.5'"};
-  return text;
-}
-
 Status read_promise_lines(std::string_view text, const std::string& file, bool all, Promise& promise) {
   bool any = false;
   std::size_t number = 0;
@@ -132,8 +111,8 @@ Status read_promise(const std::string& text, Promise& promise) {
     const auto source = FileSource::open(text);
     if (!source) return read_promise_lines(text, "--promise", true, promise);
     if (is_zip(*source)) {
-      ARCHGUARD_TRY(variant, variant_of_wheel(*source, text));
-      return read_json(variant, text + "(variant.json)", promise);
+      ARCHGUARD_TRY(metadata, metadata_of_package(*source, text));
+      return read_json(metadata.text, text + "(" + metadata.name + ")", promise);
     }
   }
   ARCHGUARD_TRY(read, read_text_file(text));
@@ -160,7 +139,7 @@ DeviceList promised_devices(const Promise& promise, bool tegra) {
   const PromisedMachine newer{{known_devices().back().major + 1, 0}, std::nullopt};
   if (admits(promise, newer)) {
     Device device = promised_device(newer, false);
-    device.name = "a GPU to come";
+    device.name = "a future GPU";
     devices.push_back(device);
   }
   return devices;

@@ -20,7 +20,7 @@ Statement conda_statement(const Needs& needs) {
   Statement statement{"conda", "conda: requirements under run", {}, {}, {}, {}};
   if (nothing_served(needs, statement)) return statement;
   if (!is_served(needs.newer)) {
-    statement.none = "a bound on __cuda_arch has no upper end, and GPUs to come are not covered without PTX";
+    statement.none = "a bound on __cuda_arch has no upper end, and future GPUs are not covered without PTX";
     statement.fix = "add PTX of the newest architecture to CMAKE_CUDA_ARCHITECTURES";
     return statement;
   }

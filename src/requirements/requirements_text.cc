@@ -18,7 +18,7 @@ std::string range_text(const Range& range) {
 std::string statement_text(const Statement& statement) {
   std::string text = "\n" + statement.title + "\n";
   for (const std::string& line : statement.lines) text += "  " + line + "\n";
-  if (!statement.none.empty()) text += "  no true statement: " + statement.none + "\n";
+  if (!statement.none.empty()) text += "  cannot be expressed: " + statement.none + "\n";
   if (!statement.fix.empty()) text += "  fix: " + statement.fix + "\n";
   for (const std::string& note : statement.notes) text += "  note: " + note + "\n";
   return text;
@@ -36,7 +36,7 @@ std::string not_covered_text(const Needs& needs) {
     any_served |= is_served(each);
     if (any_served && !is_served(each)) tell(to_string(each.capability), each);
   }
-  if (any_served && !is_served(needs.newer)) tell("GPUs to come", needs.newer);
+  if (any_served && !is_served(needs.newer)) tell("future GPUs", needs.newer);
   return text;
 }
 

@@ -98,7 +98,7 @@ Result<int> print_statement(const needs::Statement& statement) {
   for (const std::string& note : statement.notes) notes += "archguard: note: " + note + "\n";
   print_messages(notes);
   if (statement.none.empty()) return kExitCovered;
-  print_error({statement.title, "no true statement: " + statement.none, statement.fix});
+  print_error({statement.title, "cannot be expressed: " + statement.none, statement.fix});
   return kExitNotCovered;
 }
 

@@ -9,7 +9,7 @@ Checks on every build that what was built covers every device, and stops the bui
     [FLEET <file>...]                devices from CSV files; without it, those of archguard_select_architectures
     [SCOPE fatbin|container|library] library: for targets that choose among images at run time (fatbin, also called container)
     [REQUIRE sass|any]               sass: PTX is no answer (any)
-    [REQUIRE_PTX]                    each fat binary also holds plain PTX, for GPUs to come
+    [REQUIRE_PTX]                    each fat binary also holds plain PTX, for future GPUs
     [HOLLOW error|warn|off]          kernels that do nothing on one device and something on another (warn)
     [DRIVER error|warn]              a driver of the fleet that is too old for the CUDA runtime, error 35 (error)
     [PARTLY error|warn|off]          scope library: devices that get far less of a library than others (error)

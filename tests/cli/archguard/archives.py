@@ -195,6 +195,35 @@ class Formats(Archives):
             package.writestr("info-p-1-0.tar.zst", PACKERS["zstd"](tar(("info/index.json", b"{}"))))
             package.writestr("pkg-p-1-0.tar.zst", files)
 
+    def test_a_conda_package_promises(self):
+        if "zstd" not in PACKERS:
+            self.skipTest("no zstd")
+        pack = PACKERS["zstd"]
+
+        def conda(index, *more):
+            out = io.BytesIO()
+            with zipfile.ZipFile(out, "w") as package:
+                package.writestr("metadata.json", '{"conda_pkg_format_version": 2}')
+                package.writestr("pkg-p.tar.zst", pack(tar(("lib/old.so", self.old))))
+                package.writestr("info-p.tar.zst", pack(tar(("info/index.json", index))) if isinstance(index, bytes) else index)
+                for name, data in more:
+                    package.writestr(name, data)
+            self.write("p.conda", out.getvalue())
+            done = self.run_archguard("verify", "p.conda", "--promise", "p.conda")
+            return done.returncode, done.stdout + done.stderr
+
+        kept = b'{"depends": ["__cuda_arch >=8.0,<9", "libgcc"]}'
+        self.assertEqual(conda(kept)[0], 0)
+        code, said = conda(b'{"depends": ["__cuda_arch >=8.0"]}')
+        self.assertEqual((code, "error 209" in said), (1, True), said)
+        for index, says in ((b'{"depends": []}', "p.conda(info/index.json)"), (b'{"depends": [', "begins as JSON"), (pack(tar(("x", b"{}"))).hex(), "p.conda")):
+            code, said = conda(index)
+            self.assertEqual((code, says in said), (2, True), said)
+        code, said = conda(b" " * (2 << 20))
+        self.assertEqual((code, "more than 1 MiB" in said), (2, True), said)
+        code, said = conda(kept, ("info-q.tar.zst", pack(tar(("info/index.json", kept)))))
+        self.assertEqual((code, "twice" in said), (2, True), said)
+
     def test_archives_within_each_other(self):
         zipped = io.BytesIO()
         with zipfile.ZipFile(zipped, "w") as wheel:

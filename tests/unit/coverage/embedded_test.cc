@@ -74,7 +74,7 @@ TEST_CASE("where none fits, all are named, and what comes closest is the cause")
 }
 
 TEST_CASE("the fix is nothing that the file has already, and leads to no other error") {
-  // What CUDA 13.0 makes asks for a driver of CUDA 13.0, a cubin as well.
+  // What CUDA 13.0 makes needs a driver of CUDA 13.0, a cubin as well.
   CHECK(
       judged({bare(sass("90")), bare(ptx("80", "9.0"))}, {"8.0", "12.4"}) ==
       "222: sm_90, compute_80: its PTX has ISA 9.0; the driver offers CUDA 12.4 and takes PTX up to ISA 8.4; "
