@@ -2,81 +2,81 @@
 ArchGuard
 ---------
 
-Commands that choose the CUDA architectures of a project for the devices it shall run on, and prove on what was built
-that every one of these devices is covered.
+Commands that choose a project's CUDA architectures for the devices it must run on, and prove that what was built
+covers every one of these devices.
 
-Including this file defines the commands, and at the end of the configure step the switches below that are not set get empty
-entries in the cache. It does nothing else:
+Including this file only defines the commands. At the end of the configure step, those of the switches below that are not set
+get empty cache entries:
 
 ``archguard_select_architectures``
-  sets ``CMAKE_CUDA_ARCHITECTURES``, unless the user chose
+  sets ``CMAKE_CUDA_ARCHITECTURES``, unless you did
 ``archguard_verify``
   checks what was built, on every build
 ``archguard_compile_check``
-  stops the compiler where nothing that it compiles for can reach a device
+  stops the compiler if none of the architectures it compiles for can run on a device
 ``archguard_verify_install``
-  the same check over what ``cmake --install`` installed
+  the same check for what ``cmake --install`` installed
 ``archguard_detect``
   the GPUs of this machine, as a file and as a list
 ``archguard_preflight``
-  a sentence instead of error 209, said by the program itself on the machine where it happens
+  a clear message instead of error 209, from the program itself on the machine where it happens
 
-They ask two programs, ``ArchGuard::arch_probe`` and ``ArchGuard::archguard``, and hold no table of architectures of
-their own. ``find_package(ArchGuard)``, ``add_subdirectory`` and ``FetchContent`` bring both.
+They run two programs, ``ArchGuard::arch_probe`` and ``ArchGuard::archguard``, which hold all that is known of architectures.
+``find_package(ArchGuard)``, ``add_subdirectory`` and ``FetchContent`` bring both.
 
-Switches for packagers, from the cache (``-D``, ``ccmake``, cmake-gui) or the environment. The cache wins, and both win over the
-arguments of the commands. An empty one is not set. What the environment said is kept in the build tree, as CMake keeps
-``CUDAARCHS``: a build that runs CMake again may have another environment. Another value changes it, and an empty variable forgets it:
+Switches for packagers, from the cache (``-D``, ``ccmake``, cmake-gui) or the environment. The cache overrides the environment, and
+both override the arguments of the commands. An empty switch counts as unset. A value from the environment is kept in the build
+tree, as CMake keeps ``CUDAARCHS``, since a later build may run CMake in another environment. A new value replaces it, and an empty
+variable clears it:
 
 ``ARCHGUARD_DETECT``
-  ``OFF``: the GPUs of the building machine are not looked for, and never change the product
+  ``OFF``: ArchGuard does not look for GPUs in the build machine, so they never change the product
 ``ARCHGUARD_FLEET``
-  fleet files to build and verify for; a relative path counts from the top of the source tree
+  fleet files to build and verify for; relative paths start at the top of the source tree
 ``ARCHGUARD_BASELINE``
-  the architectures to build for where no device is known
+  the architectures to build for if no device is known
 ``ARCHGUARD_ON_UNSUPPORTED``
-  what it means that this CUDA toolkit cannot support a device: ``error`` or ``warn``
+  what to do about a device that this CUDA toolkit does not support: ``error`` or ``warn``
 ``ARCHGUARD_VERIFY``
-  what a failed check does: ``error``, ``warn``, or ``off`` for no check at all
+  what a failed check does: ``error``, ``warn``, or ``off`` to check nothing
 ``ARCHGUARD_DRIVER``
-  what a driver does that is too old for a program's CUDA runtime: ``error`` or ``warn``
+  what to do about a driver that is too old for a program's CUDA runtime: ``error`` or ``warn``
 ``ARCHGUARD_PARTLY``
-  what a library that was not made for a device does to a check: ``error``, ``warn`` or ``off``
+  what to do about a library that was not built for a device: ``error``, ``warn`` or ``off``
 ``ARCHGUARD_EMBEDDED``
-  what it means that none of the images which a file holds as data runs on a device: ``error``, ``warn`` or ``off``
+  what to do if a file holds images as data and none of them runs on a device: ``error``, ``warn`` or ``off``
 ``ARCHGUARD_EXECUTABLE``
   the ``archguard`` to run
 ``ARCHGUARD_VERDICTS``
-  a folder where verdicts on libraries are kept for all build trees of a user, beside that of the build tree; nobody else may
-  write to it
+  a folder that caches verdicts on libraries for all build trees of a user, besides the cache in each build tree; nobody else
+  may have write access to it
 
-Options of a tree that ArchGuard is built in, by itself or as a part of another project, whose users are not asked: it sets the
-variable, or they do by ``-D``:
+Options for building ArchGuard itself, on its own or as part of another project. That project sets the variable, or its users do
+with ``-D``:
 
 ``ARCHGUARD_INSTALL``
   install rules of ArchGuard itself; on at the top level only
 ``ARCHGUARD_BUILD_TESTS``
   its tests; on at the top level only
 ``ARCHGUARD_BUILD_DOCS``
-  its pages as HTML and man pages, by Sphinx (off)
+  its documentation as HTML and man pages, with Sphinx (off)
 ``ARCHGUARD_BUILD_BENCH``
-  what its benchmarks compare with (off)
+  the programs that its benchmarks compare with (off)
 ``ARCHGUARD_STATIC``
-  ``archguard`` is linked with static libraries where there are some (on)
+  link ``archguard`` with static libraries where available (on)
 ``ARCHGUARD_WERROR``
-  the compiler's warnings are errors (off)
+  treat compiler warnings as errors (off)
 
-As a part of another project ``archguard`` is built only where ``PATH`` has none of this version. It is compiled as one source, with
-flags of its own: of the project's it gets those that choose the machine and the standard library. No other setting of the
-project reaches it, or ``arch_probe``: no warnings, sanitizers, language standard, unity build, output folders, or tools that run
-beside the compiler. With ``ARCHGUARD_INSTALL`` or ``ARCHGUARD_BUILD_TESTS`` it is made of its libraries one by one, with the
-project's build type, and placed, optimised and hardened as the project's own programs are; the other settings do not reach it
-either.
+As part of another project, ``archguard`` is built only if ``PATH`` has none of this version. It is compiled as one source file with
+its own flags; from the project it takes only those that choose the machine and the standard library. No other setting of the
+project affects it or ``arch_probe``: no warnings, sanitizers, language standard, unity build, output folders, or compiler
+launchers. With ``ARCHGUARD_INSTALL`` or ``ARCHGUARD_BUILD_TESTS`` it is built library by library, with the project's build type,
+output folders, optimisation and hardening; the other settings do not affect it then either.
 
-While cross-compiling, both programs are those of this machine, on ``PATH`` or beside ``ARCHGUARD_EXECUTABLE``, else
-``CMAKE_CROSSCOMPILING_EMULATOR`` runs what was built.
+When cross-compiling, both programs must run on the build machine: they are taken from ``PATH`` or from beside
+``ARCHGUARD_EXECUTABLE``; otherwise ``CMAKE_CROSSCOMPILING_EMULATOR`` runs the ones that were built.
 
-To give a choice of architectures back to ArchGuard, remove the two cache entries that remember it:
+To let ArchGuard choose the architectures again, remove the two cache entries that hold your choice:
 ``cmake -U CMAKE_CUDA_ARCHITECTURES -U ARCHGUARD_CHOICE <build folder>``.
 #]=======================================================================]
 include_guard(GLOBAL)

@@ -2,17 +2,17 @@
 ArchGuardInject
 ---------------
 
-Brings ArchGuard into a project whose files stay as they are::
+Adds ArchGuard to a project without editing it::
 
   cmake -DCMAKE_PROJECT_TOP_LEVEL_INCLUDES=<prefix>/lib/cmake/ArchGuard/ArchGuardInject.cmake -DARCHGUARD_FLEET=fleet.csv ...
 
-The first ``project()`` of the build includes it (CMake 3.24 and newer). It chooses the architectures as
-``archguard_select_architectures()`` does, before the project enables CUDA, and checks every target as
-``archguard_verify()`` does. A project that sets ``CMAKE_CUDA_ARCHITECTURES`` itself, or per target, keeps its choice: at
-the end of the configure step each such list is judged, and what is built is checked all the same.
+The first ``project()`` of the build includes it (CMake 3.24 and newer). It chooses the architectures like
+``archguard_select_architectures()``, before the project enables CUDA, and checks every target like ``archguard_verify()``.
+A project that sets ``CMAKE_CUDA_ARCHITECTURES`` itself, or per target, keeps its choice: each such list is judged at the end of the
+configure step, and what is built is checked all the same.
 
-It takes no arguments: ``ARCHGUARD_FLEET``, ``ARCHGUARD_BASELINE``, ``ARCHGUARD_DETECT``, ``ARCHGUARD_VERIFY``, ``ARCHGUARD_DRIVER`` and
-``ARCHGUARD_EMBEDDED``, from the cache or the environment, steer it.
+It takes no arguments. Control it with ``ARCHGUARD_FLEET``, ``ARCHGUARD_BASELINE``, ``ARCHGUARD_DETECT``, ``ARCHGUARD_VERIFY``,
+``ARCHGUARD_DRIVER`` and ``ARCHGUARD_EMBEDDED``, from the cache or the environment.
 #]=======================================================================]
 include_guard(GLOBAL)
 

@@ -2,17 +2,18 @@
 archguard_compile_check
 -----------------------
 
-Stops the compiler where no architecture that it compiles for can reach a device::
+Stops the compiler if none of the architectures it compiles for can run on a device::
 
   archguard_compile_check(TARGETS <target>... [FLEET <file>...])
 
-Each CUDA source of the targets is compiled with a generated header in front, which asserts over ``__CUDA_ARCH_LIST__``
-(nvcc 11.5 and newer; an older one passes, as C++98 and 03 do, and with clang a STATUS line says that nothing is checked) that an architecture not above each device's capability is among those of
-this very compilation, raw ``-gencode`` flags included. Without ``FLEET`` the devices are those of the last
-``archguard_select_architectures`` in scope, less those it left out. A device that its fleet file excludes, or that the environment hid, is not asked for.
+Each CUDA source of the targets is compiled with a generated header in front. The header asserts, over ``__CUDA_ARCH_LIST__``,
+that this very compilation, raw ``-gencode`` flags included, has an architecture not above each device's capability. That needs nvcc 11.5 or
+newer: an older one passes, as do C++98 and C++03; with clang a STATUS line says that nothing is checked. Without ``FLEET`` the
+devices are those of the last ``archguard_select_architectures`` in scope, except those it left out. Devices that the fleet file
+excludes, or that the environment hides, do not count.
 
-It fails early, and passing proves nothing: nvcc shows the architectures of the PTX stage only, not which images it keeps.
-``archguard_verify`` proves.
+It fails early, but passing proves nothing: nvcc shows the architectures of the PTX stage only, not which images it keeps.
+``archguard_verify`` is the proof.
 #]=======================================================================]
 include_guard(GLOBAL)
 

@@ -2,23 +2,23 @@
 archguard_detect
 ----------------
 
-Looks at the GPUs of this machine, for projects that decide by themselves::
+Looks for the GPUs of this machine, for projects that decide for themselves::
 
   archguard_detect([TIMEOUT <seconds>])
 
 Sets in the caller's scope
 
 ``ARCHGUARD_DETECT_STATUS``
-  ``ok`` devices were found; ``none`` there is none, or the switch ``ARCHGUARD_DETECT=OFF`` forbids to look;
-  ``failed`` a driver is there and fails, crashes or does not answer
+  ``ok``: devices were found; ``none``: there is none, or the switch ``ARCHGUARD_DETECT=OFF`` forbids looking;
+  ``failed``: a driver is installed but fails, crashes or does not answer
 ``ARCHGUARD_DEVICES_FILE``
-  a fleet file with the devices, fit for ``FLEET``; empty unless the status is ``ok``
+  a fleet file with the devices, for ``FLEET``; empty unless the status is ``ok``
 ``ARCHGUARD_ARCHITECTURES_DETECTED``
   their architectures, such as ``80;90``; GPUs hidden by the environment do not count
 
-It changes nothing else. Why there is no device is a STATUS line. An answer with devices is kept in the build tree and
-taken again while nothing changed that it depends on: the boot, the driver, its libraries, the device nodes, the
-environment; ``--log-level=VERBOSE`` tells.
+It changes nothing else. A STATUS line says why there is no device. An answer with devices is kept in the build tree and
+reused until something it depends on changes: the boot, the driver, its libraries, the device nodes, the environment;
+``--log-level=VERBOSE`` says so.
 #]=======================================================================]
 include_guard(GLOBAL)
 

@@ -2,26 +2,26 @@
 archguard_preflight
 -------------------
 
-Lets programs say in a sentence what error 209, 222 or 35 means, on the machine where they meet it::
+Makes programs explain error 209, 222 or 35 on the machine where it happens::
 
   archguard_preflight(TARGETS <target>... [ACTION warn|exit|call] [NAME <text>] [TABLE])
 
-Each target, an executable or a library that the linker makes and that links the CUDA runtime, gets one source file and the linker's ``--wrap``, which shows it the fat
-binaries, kernels and variables that the program registers. It looks at nothing before the GPU is used, and prints nothing where all is well.
-The `guide <../guide/preflight.md>`_ shows the sentences. ELF targets alone: not on Windows and macOS.
+Each target, an executable or a shared library that links the CUDA runtime, gets one more source file and the linker's ``--wrap``, which
+shows that source the fat binaries, kernels and variables that the program registers. It does nothing before the GPU is used, and prints
+nothing if all is well. The `guide <../guide/preflight.md>`_ shows the messages. ELF targets only: not on Windows and macOS.
 
 ``ACTION``
   ``warn`` (default): the first kernel launch (``<<<>>>``, ``cudaLaunchKernel``, ``cudaLaunchKernelExC``, ``cudaLaunchCooperativeKernel``),
-  ``cudaMalloc``, ``cudaMallocManaged``, ``cudaMallocAsync`` or ``cudaMemcpyToSymbol`` of the target's own code prints the sentence on stderr, where
-  the code will not run or nobody can tell, and goes on. ``exit``: the same, and the process ends with status 1 where the code
+  ``cudaMalloc``, ``cudaMallocManaged``, ``cudaMallocAsync`` or ``cudaMemcpyToSymbol`` of the target's own code prints the message on stderr if
+  the code will not run or that cannot be told, and goes on. ``exit``: the same, and the process ends with status 1 if the code
   will not run. ``call``: nothing by itself; the target calls ``archguard_preflight_check`` of ``archguard_preflight.h``, which is on its
   include path, or in C++ ``archguard_preflight::require``, which throws
 ``NAME``
-  what the sentence calls the program; else the target's name, and the project's version where it has one
+  what the message calls the program; default: the target's name, and the project's version if it has one
 ``TABLE``
-  behind each link ``archguard preflight-table`` writes what the file holds into ``<file>.preflight``, which is to be installed
-  beside it: ``install(PROGRAMS "$<TARGET_FILE:app>.preflight" TYPE BIN)``. The program then knows of code that it hands to the driver API,
-  too, and the linker needs no ``--wrap`` with ``ACTION call``. The target must be of the same folder
+  after each link ``archguard preflight-table`` writes what the file holds into ``<file>.preflight``. Install it beside
+  the file: ``install(PROGRAMS "$<TARGET_FILE:app>.preflight" TYPE BIN)``. The program then also knows the code that it passes to the driver
+  API, and ``ACTION call`` needs no ``--wrap``. The target must belong to the same folder
 #]=======================================================================]
 include_guard(GLOBAL)
 

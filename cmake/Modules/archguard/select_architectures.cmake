@@ -2,40 +2,40 @@
 archguard_select_architectures
 ------------------------------
 
-Sets ``CMAKE_CUDA_ARCHITECTURES`` in the caller's scope for the devices that the project shall run on, unless the user
-chose it::
+Sets ``CMAKE_CUDA_ARCHITECTURES`` in the caller's scope for the devices that the project must run on, unless the user
+set it::
 
   archguard_select_architectures(
-    [FLEET <file>...]                    devices from CSV files; without it, those of an earlier call in this folder or one
-                                         above, else the GPUs of this machine
+    [FLEET <file>...]                    devices from CSV files; default: those of an earlier call in this folder or a
+                                         parent, else the GPUs of this machine
     [PTX newest|oldest|none|<cc>]        which PTX to add (newest)
-    [SASS exact|minimal]                 one image a device class, or the fewest that reach all (exact)
-    [SUFFIX none|a|f]                    SASS with the suffix where there is such an image: 90a runs on 9.0 alone, 100f on
-                                         its family; PTX stays plain (none)
-    [SPELLING cmake|plain]               plain: 80;90 for projects that read the list as numbers; each makes PTX, too (cmake)
-    [BASELINE <arch>...]                 what to build where there is no device; without it, what this nvcc calls
-                                         all-major, without Tegra
+    [SASS exact|minimal]                 one image per class of devices, or the fewest that reach all (exact)
+    [SUFFIX none|a|f]                    SASS with the suffix where such an image exists: 90a runs on 9.0 only, 100f on its
+                                         family; PTX stays plain (none)
+    [SPELLING cmake|plain]               plain: 80;90, for projects that parse the list as numbers; each adds PTX, too (cmake)
+    [BASELINE <arch>...]                 what to build if there is no device; default: what this nvcc calls all-major,
+                                         without Tegra
     [ON_NO_DEVICE error|baseline]        (baseline)
-    [ON_DETECT_FAILURE error|baseline]   a driver is there and fails (baseline)
-    [ON_UNSUPPORTED warn|error])         this nvcc cannot support a device: error where the fleet is given, warn for the GPUs
-                                         of this machine
+    [ON_DETECT_FAILURE error|baseline]   a driver is installed but fails (baseline)
+    [ON_UNSUPPORTED warn|error])         for a device that this nvcc does not support: error if a fleet is given, warn for
+                                         the GPUs of this machine
 
 Call it after ``project(... LANGUAGES CXX)`` and before ``enable_language(CUDA)`` and the first target: a target copies
-the variable when it is created, and a warning names those that came too early. It also works after ``project(... CUDA)``.
+the variable when it is created, and a warning names those that were created too early. It also works after ``project(... CUDA)``.
 
-A user's choice (``-D``, a preset, ``CUDAARCHS``, ``set()``, raw ``-gencode``) is never changed. It is judged: a warning
-names each device that it misses and the entry that would fix it, another what this nvcc cannot make or CMake cannot read.
+A user's choice (``-D``, a preset, ``CUDAARCHS``, ``set()``, raw ``-gencode``) is never changed. It is judged: one warning
+names each device it misses and the entry that would fix it, another what this nvcc cannot generate or CMake cannot read.
 
-Only the chosen list is shown, and what will fail; ``--log-level=VERBOSE`` shows the reason for each entry. Editing a
-fleet file runs the configure step again. What its column ``excluded`` leaves out is a STATUS line.
+The output is the chosen list and what will fail; ``--log-level=VERBOSE`` adds the reason for each entry. Editing a fleet
+file runs the configure step again. Devices that its column ``excluded`` leaves out are listed in a STATUS line.
 
-For packagers, from the cache or the environment, stronger than the arguments: ``ARCHGUARD_FLEET`` (files),
-``ARCHGUARD_BASELINE`` (a list), ``ARCHGUARD_ON_UNSUPPORTED`` (``error`` or ``warn``), ``ARCHGUARD_DETECT=OFF`` (the GPUs of the building machine never change the product).
+Packagers override the arguments from the cache or the environment: ``ARCHGUARD_FLEET`` (files),
+``ARCHGUARD_BASELINE`` (a list), ``ARCHGUARD_ON_UNSUPPORTED`` (``error`` or ``warn``), ``ARCHGUARD_DETECT=OFF`` (the GPUs of the build machine never change the product).
 
-Without a CUDA compiler it says so and sets nothing, so that a project can leave CUDA out.
+Without a CUDA compiler it says so and sets nothing, so a project can build without CUDA.
 
-Clang as the CUDA compiler is served within what it and its CUDA toolkit both know. It cannot make PTX alone, so that an
-entry with PTX is set as ``80``, never as ``80-real;80-virtual``, from which clang makes no PTX.
+Clang as the CUDA compiler is supported for the architectures that both it and its CUDA toolkit know. It cannot generate PTX
+alone, so an entry with PTX is set as ``80``, never as ``80-real;80-virtual``, for which clang generates no PTX.
 #]=======================================================================]
 include_guard(GLOBAL)
 

@@ -2,86 +2,95 @@
 archguard_verify
 ----------------
 
-Checks on every build that what was built covers every device, and stops the build where it does not::
+Checks on every build that what was built covers every device, and stops the build if it does not::
 
   archguard_verify(
-    [TARGETS <target>... | ALL]      ALL (default): every target of this folder and below that the default build makes
-    [FLEET <file>...]                devices from CSV files; without it, those of archguard_select_architectures
+    [TARGETS <target>... | ALL]      ALL (default): every target of this folder and its subfolders that the default build makes
+    [FLEET <file>...]                devices from CSV files; default: those of archguard_select_architectures
     [SCOPE fatbin|container|library] library: for targets that choose among images at run time (fatbin, also called container)
-    [REQUIRE sass|any]               sass: PTX is no answer (any)
+    [REQUIRE sass|any]               sass: PTX does not count (any)
     [REQUIRE_PTX]                    each fat binary also holds plain PTX, for future GPUs
-    [HOLLOW error|warn|off]          kernels that do nothing on one device and something on another (warn)
+    [HOLLOW error|warn|off]          kernels that do nothing on one device but work on another (warn)
     [DRIVER error|warn]              a driver of the fleet that is too old for the CUDA runtime, error 35 (error)
     [PARTLY error|warn|off]          scope library: devices that get far less of a library than others (error)
-    [EMBEDDED error|warn|off]        a device that none of the images fits that a target holds as data (error)
-    [NEEDED error|warn|off]          libraries of others that a linked target needs, scope library (error)
-    [ANY_OF <glob>...]               of the targets' files that match a glob, a device needs one
+    [EMBEDDED error|warn|off]        a target holds images as data, and none fits a device (error)
+    [NEEDED error|warn|off]          the libraries of others that a linked target needs (error)
+    [ANY_OF <glob>...]               of the files that match a glob, a device needs only one
     [WAIVERS <file>]                 CSV kernel,compute_cap,reason: kernels that may be absent
-    [WARN_ONLY]                      report, and let the build go on
+    [WARN_ONLY]                      report, but let the build go on
     [POST_BUILD]                     a failed check fails the target's own link step
     [TEST])                          add a CTest test per target, label archguard; needs enable_testing()
 
-Two questions are asked of each target. Does the linked file cover every device? Without ``FLEET`` these are the devices
-of the last ``archguard_select_architectures`` in scope, less those it left out; devices merely found in this machine are
-an error where ArchGuard chose the list and a warning where the user did. Where devices were chosen for the folder of a target in
-CUDA, and no check of it knows any, the configure step stops. And do the target's objects hold what its
-``CUDA_ARCHITECTURES`` asks for? ``OFF`` asks nothing. An object of LLVM bitcode or of MSVC's ``/GL`` (``INTERPROCEDURAL_OPTIMIZATION``) is passed over, with a note, unless a CUDA
-source is compiled to it and nothing was linked of it that could be judged.
+Each target is checked for two things:
 
-A program runs on a device only where its libraries do. So the shared libraries that the linked file needs (``CUDA::cublas``
-and other imported ones, those of other targets, and what these need in turn) are asked the first question as well, as
-``archguard verify --needed`` finds them, with scope library; the toolkit's own that the loader would not find here, as
-where ``LD_LIBRARY_PATH`` is set later, are taken from its folders, and those of this build where they are built, if the program has no
-RPATH (``CMAKE_SKIP_RPATH``). One that has far fewer kernels for a device than for others
-was not made for it, and is an error in the clear cases; ``PARTLY warn`` lets the build go on, ``PARTLY off`` does not ask. One that is not found makes the answer unknown, which is an
-error; ``NEEDED warn`` lets the build go on, ``NEEDED off`` does not look. What a program opens by itself is not seen. This
-is for ELF files alone. A verdict on a library is kept in the build tree, as long as library, devices and settings are the same. Static libraries are part of the linked file: for one with device code of others, such as
-``CUDA::cublas_static``, use ``SCOPE library``.
+- The linked file covers every device. Without ``FLEET`` these are the devices of the last ``archguard_select_architectures`` in
+  scope, except those it left out. Devices that were only found in this machine are errors if ArchGuard chose the list, and warnings
+  if the user did. If devices were chosen for the folder of a CUDA target and no check of that target knows any, the configure
+  step stops.
+- The target's objects hold what its ``CUDA_ARCHITECTURES`` asks for; ``OFF`` asks for nothing. Objects of LLVM bitcode or of
+  MSVC's ``/GL`` (``INTERPROCEDURAL_OPTIMIZATION``) are passed over with a note, unless one comes from a CUDA source and nothing was
+  linked from it that could be judged.
 
-A device whose driver is stated and too old for the program's CUDA runtime is not covered, whatever the images are: from
-CUDA 11 on a driver of an older major version. Where drivers are updated before the program is shipped, ``DRIVER warn`` only
-says so.
+A program runs on a device only if its libraries do. So the first check also covers the shared libraries that the linked file needs
+(``CUDA::cublas`` and other imported ones, those of other targets, and what these need in turn), found as
+``archguard verify --needed`` finds them and judged with scope library. The toolkit's own libraries that the loader would not find here,
+for instance because ``LD_LIBRARY_PATH`` is set later, are taken from the toolkit's folders, and those of this build from where they are
+built, if the program has no RPATH (``CMAKE_SKIP_RPATH``):
 
-A target may hold cubins or PTX as data (``CUDA_PTX_COMPILATION``, bin2c) and hand one of them to the driver. They are judged
-together: a device that none of them runs on is an error. ``EMBEDDED warn`` lets the build go on, as for those that a static library of others
-brings along; ``ARCHGUARD_EMBEDDED`` sets it for a whole build.
+- A library with far fewer kernels for one device than for others was not built for it. In the clear cases this is an error;
+  ``PARTLY warn`` lets the build go on, ``PARTLY off`` skips the question.
+- A library that is not found makes the answer unknown, which is an error; ``NEEDED warn`` lets the build go on, ``NEEDED off`` does not
+  look for libraries.
+- Libraries that a program opens itself (``dlopen``) are not seen. Only ELF files are followed.
+- A verdict on a library is kept in the build tree until the library, the devices or the settings change.
+- Static libraries are part of the linked file: for one with device code of others, such as ``CUDA::cublas_static``, use
+  ``SCOPE library``.
 
-Where a project builds alternatives, such as a plugin for each architecture of which the program opens one, ``ANY_OF "plugin_sm*.so"`` asks
-that each device is covered by one of the files that match, not by all; with more than one glob, that of each. A glob is
+A device whose stated driver is too old for the program's CUDA runtime is not covered, whatever the images are: from CUDA 11 on, a
+driver of an older major version. If drivers are updated before the program is shipped, ``DRIVER warn`` turns this into a warning.
+
+A target may hold cubins or PTX as data (``CUDA_PTX_COMPILATION``, bin2c) and hand one of them to the driver. They are judged together:
+a device that none of them runs on is an error. ``EMBEDDED warn`` lets the build go on, for instance if a static library of others
+brings them; ``ARCHGUARD_EMBEDDED`` sets it for a whole build.
+
+If a project builds alternatives, such as one plugin per architecture of which the program opens one, ``ANY_OF "plugin_sm*.so"``
+requires that one of the matching files covers each device, not all of them; with several globs, one file per glob. A glob is
 compared with the end of a file's path, as ``archguard verify --any-of`` does. The files of all targets of this call are then judged
-together, under the target ``archguard_verify_any_of``; the other questions are asked of each target as ever: what its
-``CUDA_ARCHITECTURES`` asks for, and its libraries for every device. ``POST_BUILD`` asks only these.
+together, by the target ``archguard_verify_any_of``. The other checks stay with each target: what its ``CUDA_ARCHITECTURES`` asks for,
+and its libraries for every device; ``POST_BUILD`` runs only these.
 
 What the default build makes is decided at the end of the configure step: the targets of CMake's ``all``, where a target's own
-``EXCLUDE_FROM_ALL`` outdoes that of its folder, and those that one of them links or names in ``add_dependencies``. So a library of
-``FetchContent`` in a folder with ``EXCLUDE_FROM_ALL`` is a target of ``ALL`` as soon as a program links it. What only the rule of a custom
-command asks for is not found: name it in ``TARGETS``. A target in ``TARGETS`` that the default build does not make is checked by
-the target ``archguard_verify`` alone.
+``EXCLUDE_FROM_ALL`` overrides that of its folder, and the targets that one of them links or names in ``add_dependencies``. So ``ALL``
+includes a library of ``FetchContent`` in a folder with ``EXCLUDE_FROM_ALL`` as soon as a program links it. A target that only a custom
+command's rule depends on is not found: name it in ``TARGETS``. If the default build does not make a target in ``TARGETS``, only the
+target ``archguard_verify`` checks it.
 
-The check runs again when the target, a needed library, a fleet, the waivers or the settings change, in the default build
-and under the target ``archguard_verify``. Not only dates are compared: a library that a package manager replaced by an older one
-is checked again, as is one that came to stand before it where the loader looks, for which one short step, ``archguard_changes``, is a part of every build.
-Those targets of a folder that ``ALL`` finds are checked by one step, when all of them are built; of those that did not change since, it says nothing.
-A named target without device code, in itself and its libraries, is an error; of those found by ``ALL`` a note tells where they have CUDA sources.
+The check runs again when the target, a needed library, a fleet, the waivers or the settings change, in the default build and by
+the target ``archguard_verify``. It compares more than dates: it also notices a library that a package manager replaced by an older
+one, and one that now comes first in the loader's search. A short step in every build, ``archguard_changes``, looks for that. The
+targets of a folder that ``ALL`` finds are checked by one step once all are built; it says nothing about targets that did not change.
+A named target without device code, in itself and its libraries, is an error; for one that ``ALL`` found and that has CUDA sources it
+is a note.
 
-A target in ``TARGETS`` that belongs to the calling folder is also checked in its link step, so that ``cmake --build <folder> --target
-app`` and an IDE tell as well. The step says nothing where all is well. Where the check fails it says why and ends well, so that the file stays
-and is not linked anew each time; the default build then fails by the check itself. With ``POST_BUILD``, and where the
-environment has ``CI`` set, the step fails: make removes the file then, and ninja links it again. CMake has no such step for
-an object library or a target of another folder: these are checked by the default build and by ``archguard_verify`` alone.
+A target in ``TARGETS`` that belongs to the calling folder is also checked in its link step, so ``cmake --build <folder> --target
+app`` and an IDE report it, too. The step is silent if all is well. If the check fails, it says why and succeeds, so that the file stays
+and is not linked again each time; the check of the default build then fails. With ``POST_BUILD``, or if ``CI`` is set in the environment,
+the step itself fails: make then removes the file, and ninja links it again. CMake has no such step for an object library or a
+target of another folder: these are checked only by the default build and by ``archguard_verify``.
 
-The target ``archguard_report`` looks at what is built by then, whether it passed its checks or not, and writes ``archguard/report.html`` of the
-build folder, a page with each file and device, and ``archguard/report.xml``, the same as JUnit; with several configurations ``report-<config>``. It builds
-nothing else, and ends well whatever it finds::
+The target ``archguard_report`` looks at everything built so far, whether it passed its checks or not, and writes
+``archguard/report.html`` in the build folder, a page with each file and device, and ``archguard/report.xml``, the same as JUnit; with
+several configurations ``report-<config>``. It builds nothing else and always succeeds::
 
   cmake --build build; cmake --build build --target archguard_report
 
-A target that is not built is an error in it. Checks of other devices or other policies than those before, where both cannot stand in one table, have
-pages of their own: ``report-2.html`` and so on. The tests that ``TEST`` adds attach the page of their target (``DartMeasurementFile``), which CDash shows
-beside the test.
+A target that is not built is an error in the report. Checks with other devices or policies, which do not fit into one table, get
+pages of their own: ``report-2.html`` and so on. The tests that ``TEST`` adds attach the page of their target
+(``DartMeasurementFile``), which CDash shows beside the test.
 
 For packagers, from the cache or the environment: ``ARCHGUARD_VERIFY=error|warn|off``, ``ARCHGUARD_DRIVER=error|warn``,
-``ARCHGUARD_PARTLY=error|warn|off``, ``ARCHGUARD_EMBEDDED=error|warn|off``, ``ARCHGUARD_FLEET``, ``ARCHGUARD_EXECUTABLE`` (the archguard to run), ``ARCHGUARD_VERDICTS`` (a folder of kept verdicts).
+``ARCHGUARD_PARTLY=error|warn|off``, ``ARCHGUARD_EMBEDDED=error|warn|off``, ``ARCHGUARD_FLEET``, ``ARCHGUARD_EXECUTABLE`` (the archguard to
+run), ``ARCHGUARD_VERDICTS`` (a folder of kept verdicts).
 #]=======================================================================]
 include_guard(GLOBAL)
 

@@ -2,23 +2,24 @@
 archguard_verify_install
 ------------------------
 
-Checks what ``cmake --install`` installed, and fails the install step where a device is not covered::
+Checks what ``cmake --install`` installed, and fails the install step if a device is not covered::
 
   archguard_verify_install([FLEET <file>...] [ANY_OF <glob>...])
 
-Every installed binary with device code is judged, also libraries of others that the project installs; what is no binary
-is passed over. An installed link is followed where it does not lead to a file that is installed as well; one that leads to nothing
-is noted where it is named like a binary. Without ``FLEET`` the devices are those of the last ``archguard_select_architectures`` in scope, less
-those it left out. Images that files hold as data are warned of where none fits (``ARCHGUARD_EMBEDDED=error|warn|off``). ``ARCHGUARD_VERIFY=warn`` reports and lets the install step end well, ``off`` checks nothing.
+Every installed binary with device code is judged, including libraries of others that the project installs; other files are passed
+over. An installed link is followed unless it leads to a file that is installed as well; a broken link named like a binary gets a
+note. Without ``FLEET`` the devices are those of the last ``archguard_select_architectures`` in scope, except those it left out. Images
+that files hold as data get a warning if none fits (``ARCHGUARD_EMBEDDED=error|warn|off``). ``ARCHGUARD_VERIFY=warn`` reports and lets
+the install step succeed, ``off`` checks nothing.
 
-Of the files that match one glob of ``ANY_OF``, a device needs one, as with ``archguard_verify``. A component that is installed
-alone and holds device code is to hold files of each glob.
+Of the files that match one glob of ``ANY_OF``, a device needs only one, as with ``archguard_verify``. A component that is installed
+alone and holds device code must hold files for each glob.
 
-What the last install step found stands in ``archguard/install-report.html`` of the build folder of the calling folder, and as JUnit in
-``archguard/install-report.xml``; with several configurations ``install-report-<config>``, and of a second call ``install-report-2``.
+The result of the last install step is in ``archguard/install-report.html`` in the build folder of the calling folder, and as JUnit in
+``archguard/install-report.xml``; with several configurations ``install-report-<config>``, and for a second call ``install-report-2``.
 
-Call it behind the last ``install()`` and ``add_subdirectory()`` of the project: the install step keeps their order, and
-what comes later is not seen. A component that is installed alone is checked, too (CMake 3.21 and newer).
+Call it after the last ``install()`` and ``add_subdirectory()`` of the project: the install step runs in that order, and does not see
+what comes later. A component that is installed alone is checked, too (CMake 3.21 and newer).
 #]=======================================================================]
 include_guard(GLOBAL)
 
