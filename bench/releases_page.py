@@ -157,6 +157,22 @@ def device_text(told):
     return device + ("*" if rest.endswith("j") or rest.endswith("jp") else "") + ("~" if rest.endswith("p") else "")
 
 
+def devices_text(row, asked):
+    """`5.0 to 7.5, 8.0*`: what stands side by side in the list of all devices is one range."""
+    runs, before = [], None
+    for told in row["devices"].split():
+        device, place = told.split(":")[0], asked.index(told.split(":")[0])
+        mark = device_text(told)[len(device):]
+        if before == (place - 1, mark):
+            runs[-1][1] = device
+        else:
+            runs.append([device, device, mark])
+        before = (place, mark)
+    near = lambda first, last: asked.index(last) - asked.index(first) == 1
+    return ", ".join(first + mark if first == last else first + mark + (", " if near(first, last) else " to ") + last + mark
+                     for first, last, mark in runs)
+
+
 def archs_text(row, kind):
     some = " (some: %s)" % row[kind + "_some"] if row[kind + "_some"] else ""
     return (row[kind] + some).strip() or "-"
@@ -175,13 +191,13 @@ def lowest_driver(row):
     return min(drivers, key=version_order) if drivers else "-"
 
 
-def table_of(rows):
+def table_of(rows, asked):
     compiler = any(row["ptxas"] for row in rows)
     if compiler:
         return packages_page.table(["release", "ptxas", "Python", "glibc", "pins"], [
             [row["version"], row["ptxas"], pythons_text(row["pythons"]), row["glibc"] or "-", row["pins"] or "-"] for row in rows])
-    return packages_page.table(["release", "CUDA", "driver from", "serves", "SASS", "PTX", "Python", "glibc", "pins"], [
-        [row["version"], row["cuda"] or "-", lowest_driver(row), " ".join(map(device_text, row["devices"].split())) + lacking_text(row),
+    return packages_page.table(["release", "CUDA", "driver from", "supports", "SASS", "PTX", "Python", "glibc", "pins"], [
+        [row["version"], row["cuda"] or "-", lowest_driver(row), devices_text(row, asked) + lacking_text(row),
          archs_text(row, "sass"), archs_text(row, "ptx"), pythons_text(row["pythons"]), row["glibc"] or "-", row["pins"] or "-"]
         for row in rows])
 
@@ -191,29 +207,27 @@ def page_of(rows, asked, data):
     when = dates[0] if dates[0] == dates[-1] else "%s to %s" % (dates[0], dates[-1])
     lines = [
         "# Which release supports which GPU", "",
-        "%d releases of %d packages on PyPI, measured from the wheels themselves on %s: the table of" % (
+        "%d releases of %d packages on PyPI, measured from the wheels themselves on %s. [`archguard releases`](../reference/archguard.md#releases)" % (
             len(rows), len({row["name"] for row in rows}), when),
-        "[`archguard releases`](../reference/archguard.md#releases). `bench/releases` fetches the last patch of each minor release, one",
-        "wheel after the other, reads it and deletes it. A release that came later, and one that stands below as not measured, is judged",
-        "by its own file: `archguard verify WHEEL --scope library --device CC`.", "",
-        "**How it is judged.** A device is served where `archguard verify` says *covered* of the package's main library, fat binary by fat",
-        "binary and kernel by kernel, never by the union of what stands somewhere in it: `--scope library` for libraries that choose among their",
-        "images (torch, onnxruntime-gpu, tensorflow, vllm, xformers, jax's pjrt), of files that are alternatives one",
-        "(bitsandbytes), all files of the others. What is served, by the [rules of compatibility](../reference/compatibility.md): `sm_60` serves",
-        "6.1. The main library is `libtorch_cuda.so` of torch, `_C` and `_moe_C` of vllm and `_C` of xformers (their FlashAttention, which is for",
-        "some GPUs alone, is left aside); *not* names the files beside it that have no code for a device. `*`: the driver",
-        "compiles PTX (JIT). `~`: in part, the device gets far less than others do, and `archguard releases` does not count it as served.",
-        "*driver from* is the CUDA that the driver has to offer for the device that asks least; the oldest asked for was %s." % data["drivers"][0],
-        "Each wheel was asked for %d devices: %s." % (len(asked), " ".join(asked)), "",
-        "*SASS* and *PTX* are architectures that four fifths or more of the fat binaries of the main library hold; *some*: the others.",
-        "*Python* and *glibc* are those of all wheels of the release, *pins* what its metadata asks for with `==`, and its range of torch.",
-        "Which of bitsandbytes' files is taken depends on torch's CUDA: a release supports a device with the right one of them. cupy, jax and",
-        "tensorflow also compile at run time, with an NVRTC or ptxas that is no part of their wheels: what those know is not in the table.",
-        "For triton the ptxas inside is told, not what triton itself takes: it knows what the toolkit of that release knows.", ""]
+        "answers from this table. Only the last patch of each minor release was measured. Judge any other release by its own file:",
+        "`archguard verify WHEEL --scope library --device CC`.", "",
+        "**supports** lists the GPUs that the package's main library has code for: `archguard verify` says *covered*, kernel by kernel. SASS runs on later",
+        "minor versions of its major version, so `sm_60` supports 6.1 ([the rules](../reference/compatibility.md)). `*`: the driver compiles PTX at the first",
+        "start. `~`: the GPU gets far less than others do, and `archguard releases` does not count it. *not* names files beside the main library",
+        "that have no code for a GPU. Each wheel was checked for %d compute capabilities: %s." % (len(asked), " ".join(asked)), "",
+        "**driver from** is the lowest CUDA version that a driver must offer, for the GPU that needs least; the oldest that was tried is %s. **SASS** and" % data["drivers"][0],
+        "**PTX** are the architectures of at least four fifths of the fat binaries; *some*: the others. **Python** and **glibc** are those of all",
+        "wheels of the release, **pins** what its metadata requires with `==`, and its range of torch.", "",
+        "- The main library is `libtorch_cuda.so` of torch, `_C` and `_moe_C` of vllm, `_C` of xformers (without its FlashAttention, which is for some",
+        "  GPUs only), and all files of the other packages. Libraries that choose among their images are judged with `--scope library`: torch,",
+        "  onnxruntime-gpu, tensorflow, vllm, xformers, jax's pjrt.",
+        "- bitsandbytes loads one of its files, by torch's CUDA: a release supports a GPU if one of them does.",
+        "- cupy, jax and tensorflow also compile at run time, with an NVRTC or ptxas that their wheels do not bring: what those support is not in the table.",
+        "- For triton the table has the release of the ptxas inside, not the limits of triton itself.", ""]
     for package in data["packages"]:
         mine = [row for row in rows if (row["name"], row["platform"]) == (package["name"], package["platform"])]
         if mine:
-            lines += ["## %s, %s" % (package["name"], PLATFORMS[package["platform"]]), ""] + table_of(mine) + [""]
+            lines += ["## %s, %s" % (package["name"], PLATFORMS[package["platform"]]), ""] + table_of(mine, asked) + [""]
     missing = ["%s on %s" % (package["name"], PLATFORMS[package["platform"]]) for package in data["packages"]
                if not any((row["name"], row["platform"]) == (package["name"], package["platform"]) for row in rows)]
     lines += ["## Not measured", "",
@@ -222,7 +236,7 @@ def page_of(rows, asked, data):
               "  9.0, cu128: 7.5 to 12.0, cu130: 7.5 to 12.0. That is documented, not measured;"]
     if missing:
         lines += ["- nothing that holds device code was measured of: %s;" % ", ".join(missing)]
-    lines += ["- whether a package's own source refuses a GPU that its code would serve.", "",
+    lines += ["- whether a package's own source refuses a GPU that its code would run on.", "",
               "```", "bench/releases run --archguard build/tools/archguard/archguard", "bench/releases write", "bench/releases check", "```", ""]
     return "\n".join(lines)
 
