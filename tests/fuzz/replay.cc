@@ -36,6 +36,7 @@ const std::map<std::string, void (*)(ByteView)> kTargets{{"archive", fuzz::archi
                                                          {"pe", fuzz::pe},
                                                          {"promise_file", fuzz::promise_file},
                                                          {"ptx", fuzz::ptx},
+                                                         {"saved_image", fuzz::saved_image},
                                                          {"verify", fuzz::verify},
                                                          {"waivers", fuzz::waivers},
                                                          {"zip", fuzz::zip},

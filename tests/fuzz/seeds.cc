@@ -194,6 +194,34 @@ Seeds tars() {
           bytes_of_text(std::string("\x28\xb5\x2f\xfd\x04\x00\x01\x00\x00\x99\xe9\xd8\x51", 13))};
 }
 
+// As `docker save` and as skopeo write them: a layer with a library, one that deletes it.
+Seeds saved_images() {
+  const Bytes library = ElfBuilder{}.section(".nv_fatbin", small_fatbin()).bytes();
+  const Bytes end(1024);
+  const Bytes layer = test::ByteWriter{}.append(tar_member("lib/a.so", '0', library)).append(end).bytes();
+  const Bytes without = test::ByteWriter{}.append(tar_member("lib/.wh.a.so", '0', {})).append(end).bytes();
+  const auto text = [](const std::string& name, const std::string& content) {
+    return tar_member(name, '0', bytes_of_text(content));
+  };
+  const Bytes docker = test::ByteWriter{}
+                           .append(tar_member("a/layer.tar", '0', layer))
+                           .append(tar_member("b/layer.tar", '2', {}, "../a/layer.tar"))
+                           .append(text("c.json", "{}"))
+                           .append(text("manifest.json", R"([{"Config":"c.json","Layers":["a/layer.tar","b/layer.tar"]}])"))
+                           .append(end)
+                           .bytes();
+  const Bytes oci =
+      test::ByteWriter{}
+          .append(text("oci-layout", R"({"imageLayoutVersion":"1.0.0"})"))
+          .append(text("index.json", R"({"manifests":[{"digest":"sha256:0a"}]})"))
+          .append(text("blobs/sha256/0a", R"({"layers":[{"digest":"sha256:0b"},{"digest":"sha256:0c"}]})"))
+          .append(tar_member("blobs/sha256/0b", '0', layer))
+          .append(tar_member("blobs/sha256/0c", '0', without))
+          .append(end)
+          .bytes();
+  return {docker, oci};
+}
+
 Seeds offloads() {
   const Bytes pieces = test::OffloadBuilder{}
                            .image(test::OffloadBuilder::object, "sm_80", cubin_of(80))
@@ -297,6 +325,7 @@ std::vector<Bytes> seeds_of(const std::string& target) {
   if (target == "archive") return archives();
   if (target == "zip") return zips();
   if (target == "archive_stream") return tars();
+  if (target == "saved_image") return saved_images();
   if (target == "promise_file")
     return texts({"__cuda_arch >=7.5,<9", "  - __cuda_arch >=7.5|8.0", "NVIDIA_REQUIRE_ARCH=\"arch>=7.5\"",
                   "NVIDIA_REQUIRE_CUDA=cuda>=12.4 brand=tesla,driver>=535,driver<536",

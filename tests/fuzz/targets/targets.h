@@ -12,6 +12,7 @@ void pe(ByteView bytes);
 void promise_file(ByteView bytes);
 void archive(ByteView bytes);
 void archive_stream(ByteView bytes);
+void saved_image(ByteView bytes);
 void host_file(ByteView bytes);
 void fatbin(ByteView bytes);
 void entry(ByteView bytes);
