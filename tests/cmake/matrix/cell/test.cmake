@@ -74,7 +74,7 @@ endif()
 # The user's list stays, is judged, and the build stops on each attempt, with the reason.
 configure(ENV ${environment} ARGS -DCMAKE_CUDA_ARCHITECTURES=80-real)
 says("-- ArchGuard: the list is the user's (-D, a preset or the cache): 80-real")
-warns("archguard_select_architectures: the user's list misses devices: error 209 on NVIDIA H100 (9.0, fleet.csv:3): \
+warns("archguard_select_architectures: your list misses devices: error 209 on NVIDIA H100 (9.0, fleet.csv:3): \
 nothing in the list runs on 9.0 fix: -DCMAKE_CUDA_ARCHITECTURES=\"80-real;90-real\"")
 build(FAILS ENV ${environment})
 says("cannot run on NVIDIA H100 (9.0, fleet.csv:3) seen as: no kernel image is available for execution on the device \
