@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 20;        // of the metadata
 constexpr std::uint64_t kMostUnpacked = std::uint64_t{256} << 20;  // of the archive that it is in
 
-Result<std::string> text_of(ByteStream& bytes) {
+Result<std::string> metadata_text(ByteStream& bytes) {
   Bytes text(kMostBytes + 1);
   std::size_t size = 0;
   while (size < text.size()) {
@@ -38,7 +38,7 @@ Result<std::optional<std::string>> index_in(const ByteSource& info) {
   SourceStream stream(info);
   const auto visited = visit_archive_stream(stream, spend, [&](const StreamMember& member, ByteStream& bytes) {
     if (member.kind != StreamMember::Kind::file || member.name != "info/index.json") return true;
-    auto text = text_of(bytes);
+    auto text = metadata_text(bytes);
     if (text)
       index = std::move(*text);
     else
@@ -68,7 +68,7 @@ Result<Metadata> metadata_of_package(const ByteSource& package, const std::strin
       failure = opened.error();
     } else if (*opened && is_variant) {
       SourceStream stream(**opened);
-      auto text = text_of(stream);
+      auto text = metadata_text(stream);
       if (text)
         found = Metadata{"variant.json", std::move(*text)};
       else
