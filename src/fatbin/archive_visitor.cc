@@ -131,8 +131,9 @@ bool ArchiveVisitor::read(ByteStream& stream, const std::string& outer, std::siz
 
 void ArchiveVisitor::take(Archive& archive, const StreamMember& member, ByteStream& bytes) {
   if (member.kind == StreamMember::Kind::link) archive.links.add(member.name, member.target);
-  const bool is_name = member.kind == StreamMember::Kind::file || !member.target.empty();
-  if (is_name && member.kind != StreamMember::Kind::link && archive.names < kArchiveNamesMost) {
+  const bool is_hard_link = member.kind == StreamMember::Kind::other && !member.target.empty();
+  if (is_hard_link) archive.links.add(member.name, target_from_top(member.name, member.target));
+  if (member.kind == StreamMember::Kind::file && archive.names < kArchiveNamesMost) {
     archive.names += member.name.size();
     archive.files.push_back(member.name);
   }

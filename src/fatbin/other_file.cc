@@ -38,7 +38,14 @@ bool is_named_like_object(std::string_view name) {
   return ends_with_any(name, kObjects);
 }
 
+bool is_named_like_archive(std::string_view name) {
+  constexpr std::string_view kArchives[] = {".tar",     ".tgz",     ".txz",     ".tar.gz", ".tar.xz", ".tar.bz2",
+                                            ".tar.zst", ".tar.lz4", ".cpio",    ".deb",    ".rpm",    ".conda"};
+  return ends_with_any(name, kArchives);
+}
+
 bool is_searched(std::string_view name, ByteView start, std::uint64_t size, bool any_size) {
+  if (is_named_like_archive(name)) return false;  // damaged: what is packed in it would not be found
   constexpr std::uint64_t kMost = std::uint64_t{4} << 20;
   constexpr std::string_view kNames[] = {".engine", ".plan", ".trt", ".pkl", ".pickle", ".nbc", ".nbi"};
   if (size > kMost && !any_size && !is_named_like_image(name) && !ends_with_any(name, kNames)) return false;
@@ -52,6 +59,7 @@ bool is_named_like_binary(std::string_view name) {
 
 bool is_lost_binary(std::string_view name, ByteView start) {
   if (is_named_like_image(name)) return true;
+  if (is_named_like_archive(name)) return !is_packed(start);
   const bool promises = is_named_like_program(name);
   if (!promises && !is_named_like_object(name)) return false;  // some objects are empty on purpose
   if (is_git_lfs_pointer(start) || is_git_annex_pointer(start)) return true;

@@ -15,6 +15,7 @@ bool is_named_like_binary(std::string_view name);
 bool is_named_like_image(std::string_view name);    // .fatbin, .cubin, .ptx: nothing else has such a name
 bool is_named_like_program(std::string_view name);  // .so, .so.1, .dll, .exe, .pyd, .whl
 bool is_named_like_object(std::string_view name);   // .a, .lib, .o, .obj
+bool is_named_like_archive(std::string_view name);  // .tar, .tar.gz, .deb, .rpm, .conda, …
 
 // Is it searched for images? They stand in clear in what programs write down for themselves: kernels that
 // Numba and CuPy keep, pickles, plans of TensorRT. A text only speaks of images, and what is packed hides
@@ -24,7 +25,7 @@ bool is_searched(std::string_view name, ByteView start, std::uint64_t size, bool
 
 // A name that promises a library, and a file without a beginning, or one that git-lfs did not fetch: a copy
 // or a download that came to nothing. It may have held anything. Or the name of an image: it may be one that
-// this reader does not know.
+// this reader does not know. Or that of an archive, whose beginning is damaged.
 bool is_lost_binary(std::string_view name, ByteView start);
 
 // What is to be said of one that was not searched. Bitcode of another name than an object's is a library for

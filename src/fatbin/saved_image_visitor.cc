@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "fatbin/zip_links.h"
 #include "host/host_file.h"
 
 namespace archguard::fatbin {
@@ -242,8 +243,33 @@ void SavedImageVisitor::find_what_stays() {
       for (std::size_t j = 0; j < layer.stays.size(); ++j)
         layer.stays[j] = layer.stays[j] || stays.empty() || stays[i][j];
     }
+    name_broken_links(entries, stays);
   }
   for (auto& each : layers_) each.second.entries = {};
+}
+
+// A link that is named like a binary, and whose file no layer brings.
+void SavedImageVisitor::name_broken_links(const std::vector<const oci::LayerEntries*>& layers,
+                                          const std::vector<std::vector<bool>>& stays) {
+  ZipLinks links;
+  const auto visit = [&](const std::function<void(const oci::LayerEntry&)>& visit_entry) {
+    for (std::size_t i = 0; i < layers.size(); ++i)
+      for (std::size_t j = 0; j < layers[i]->size(); ++j)
+        if (stays.empty() || stays[i][j]) visit_entry((*layers[i])[j]);
+  };
+  visit([&](const oci::LayerEntry& entry) {
+    if (entry.target.empty()) return;
+    const bool from_top = entry.kind == oci::LayerEntry::Kind::hard_link || starts_with(entry.target, "/");
+    links.add(entry.name, from_top ? target_from_top(entry.name, entry.target) : entry.target);
+  });
+  const auto broken = links.broken([&](const VisitName& name) -> Status {
+    visit([&](const oci::LayerEntry& entry) {
+      if (entry.kind == oci::LayerEntry::Kind::file) name(entry.name);
+    });
+    return Done{};
+  });
+  if (!broken) return in_.add_error({}, broken.error());
+  for (const std::string& name : *broken) in_.pass_over(name, UnreadKind::broken_link);
 }
 
 void SavedImageVisitor::visit_layers() {

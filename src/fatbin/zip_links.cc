@@ -20,6 +20,15 @@ void push(std::vector<std::string_view>& pending, std::string_view path) {
 
 }  // namespace
 
+std::string target_from_top(const std::string& name, const std::string& target) {
+  std::string relative;
+  for (std::size_t at = name.find_first_not_of('/'); at < name.size(); at = name.find_first_not_of('/', at)) {
+    at = name.find('/', at);
+    if (at < name.size() && name.find_first_not_of('/', at) < name.size()) relative += "../";
+  }
+  return relative + target;
+}
+
 void ZipLinks::add(const std::string& name, std::string_view target) {
   std::size_t compared = 0;
   const std::string path = ZipLinks{}.resolve(name, compared);

@@ -13,7 +13,10 @@ namespace archguard::fatbin {
 
 using VisitName = std::function<void(const std::string& name)>;
 
-// The symbolic links of a zip file or an archive, and which of them promise a binary that it does not hold.
+// A target that counts from the archive's top, as a hard link's does, from the folder of the link `name`.
+std::string target_from_top(const std::string& name, const std::string& target);
+
+// The links of a zip file or an archive, and which of them promise a binary that it does not hold.
 // Paths are as long as Linux takes them; of links together at most 64 MiB are kept. What is beyond counts as
 // leading to nothing.
 class ZipLinks {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string_view>
 
+#include "base/printable.h"
 #include "base/text.h"
 #include "host/libarchive.h"
 
@@ -118,6 +119,12 @@ class StreamReading {
     member.size = size > 0 ? static_cast<std::uint64_t>(size) : 0;
     const unsigned kind = library_.file_type(entry) & kKind;
     const std::string further = text_or(library_.hard_link(entry), library_.hard_link_utf8(entry));
+    // The part of a file that began in another volume of a tar archive; what cpio has no name for.
+    const bool has_bytes = member.size > 0 && kind != kFile && kind != kLink && further.empty();
+    if ((kind == 0 && further.empty()) || has_bytes)
+      return Error{{},
+                   "has the member '" + printable(member.name) + "', which is no file and may hold bytes: they are not read",
+                   "unpack it and name the folder"};
     if (!further.empty() && member.size == 0) {
       member.target = further;
     } else if (kind == kLink) {
@@ -135,6 +142,8 @@ class StreamReading {
   // tar ends in two blocks of zeros: one that ends before them may have been cut between two members.
   Status end(std::int64_t before) {
     const std::int64_t after = library_.bytes_done(reader_.get(), 0);
+    // It looks for the next header behind a damaged one, and tells of what it skipped by a text alone at the end.
+    if (library_.error_text(reader_.get()) != nullptr && !is_of_name()) return reader_.error();
     if (format_ == ArchiveFormat::tar && after - before < static_cast<std::int64_t>(kTarBlock))
       return Error{{}, "is cut: it ends without the two blocks of zeros that end a tar archive", {}};
     ARCHGUARD_CHECK(reader_.drain());

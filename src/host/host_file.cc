@@ -178,6 +178,8 @@ struct ArchiveVisit {
     if (is_zip(*start))
       return fail(member.name,
                   {{}, "is a zip file within an archive, which is not read", "unpack it and name it"});
+    if (is_packed(*start))
+      return fail(member.name, {{}, "is packed itself, and is not read", "unpack it and name the folder"});
     if (!is_left_to_linker(*start, where, file)) read_object(part, *start, where, object, file.errors);
     visit(object);
   }

@@ -102,10 +102,13 @@ std::int64_t ArchiveReader::skip(LibArchive::Reader, void* self, std::int64_t co
 }
 
 Status ArchiveReader::drain() {
-  while (true) {
+  constexpr std::uint64_t kMost = std::uint64_t{64} << 20;  // tapes have blocks of less
+  for (std::uint64_t drained = 0; drained <= kMost;) {
     ARCHGUARD_TRY(count, more());
     if (count == 0) return Done{};
+    drained += count;
   }
+  return Error{{}, "has more than 64 MiB behind its end, which are not read", "unpack it and name the folder"};
 }
 
 }  // namespace archguard

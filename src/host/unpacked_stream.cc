@@ -84,7 +84,11 @@ class GzipStream final : public ByteStream {
       ++stream.next_in;
       --stream.avail_in;
     }
-    if (stream.avail_in == 0) return Done{};
+    if (stream.avail_in == 0) {
+      if (zeros_ && ++zero_blocks_ > kZeroBlocksMost)
+        return Error{{}, "has more than 64 MiB behind its end, which are not read", "unpack it and name the folder"};
+      return Done{};
+    }
     if (zeros_ || *stream.next_in != 0x1f || ::inflateReset(&stream) != Z_OK)
       return Error{{}, "is damaged: bytes follow its gzip stream", {}};
     between_ = false;
@@ -96,6 +100,8 @@ class GzipStream final : public ByteStream {
   Inflation inflation_;
   Bytes in_;
   bool between_ = false, zeros_ = false;
+  static constexpr std::size_t kZeroBlocksMost = (std::size_t{64} << 20) / kGzipBlock;
+  std::size_t zero_blocks_ = 0;
 };
 
 // What one filter of libarchive's makes of a stream.
@@ -129,10 +135,20 @@ class FilterStream final : public ByteStream {
     if (made < 0) return reader_.error();
     ARCHGUARD_CHECK(spend_(static_cast<std::uint64_t>(made)));
     ended_ = made == 0;
+    if (ended_) ARCHGUARD_CHECK(check_end());
     return static_cast<std::size_t>(made);
   }
 
  private:
+  // bzip2's and lz4's filters stop where no stream begins any more, and say nothing.
+  Status check_end() {
+    const auto taken = static_cast<std::uint64_t>(library_.bytes_done(reader_.get(), -1));
+    ARCHGUARD_CHECK(reader_.drain());
+    if (reader_.last_byte() > taken)
+      return Error{{}, "is damaged: bytes follow its compressed stream", "unpack it and name the folder"};
+    return Done{};
+  }
+
   const LibArchive& library_;
   const Spend& spend_;
   ArchiveReader reader_;

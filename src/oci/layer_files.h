@@ -11,7 +11,7 @@ struct LayerEntry {
   enum class Kind { file, folder, hard_link, other };  // other: a symbolic link, a device
   std::string name;
   Kind kind = Kind::file;
-  std::string target;  // of a hard link
+  std::string target;  // of a hard link, and of a symbolic one, which is of the kind `other`
 };
 using LayerEntries = std::vector<LayerEntry>;
 
@@ -19,7 +19,8 @@ using LayerEntries = std::vector<LayerEntry>;
 // Filesystem Changeset): a later layer replaces what has the same path, `.wh.x` deletes x of the layers
 // below,
 // `.wh..wh..opq` all that these have in its folder. Bytes that another name still leads to are there. In
-// doubt an entry is: a name that leads out of the image deletes nothing and is not deleted.
+// doubt an entry is: a name that leads out of the image deletes nothing and is not deleted, nor is what was
+// written through a link to a folder, which stands elsewhere.
 std::vector<std::vector<bool>> entries_that_stay(const std::vector<const LayerEntries*>& layers);
 
 }  // namespace archguard::oci

@@ -46,12 +46,14 @@ Result<std::string> blob_of(const ManifestJson& descriptor, const std::string& i
 
 class IndexReading {
  public:
-  explicit IndexReading(const ReadDocument& read) : read_(read) {}
+  // `partly`: manifests that are not there are left out.
+  IndexReading(const ReadDocument& read, bool partly) : read_(read), partly_(partly) {}
 
   Status read(const std::string& file, std::size_t depth) {
     if (depth > kIndexDepthMost || ++read_files_ > kManifestsMost)
       return not_as_described(file, "leads to more manifests than are read");
     const auto text = read_(file);
+    if (!text && partly_) return Done{};
     if (!text) return Error{{}, "lacks " + file + ", which its index names", "save it again: docker save"};
     const ManifestJson json = ManifestJson::parse(*text, nullptr, false);
     if (json.is_discarded()) return not_as_described(file, "is no JSON");
@@ -92,6 +94,7 @@ class IndexReading {
   }
 
   const ReadDocument& read_;
+  const bool partly_;
   std::size_t read_files_ = 0;
   std::vector<ImageLayers> images_;
 };
@@ -131,11 +134,18 @@ bool may_be_in_saved_image(const std::string& member) {
 }
 
 Result<std::vector<ImageLayers>> saved_images(const ReadDocument& read) {
-  if (const auto manifest = read("manifest.json")) return images_of_docker(*manifest);
-  if (!read("index.json") || !read("oci-layout")) return std::vector<ImageLayers>();
-  IndexReading reading(read);
+  std::vector<ImageLayers> images;
+  const auto manifest = read("manifest.json");
+  if (manifest) {
+    ARCHGUARD_TRY(told, images_of_docker(*manifest));
+    images = std::move(told);
+  }
+  if (!read("index.json") || !read("oci-layout")) return images;
+  // containerd writes one platform into manifest.json, and into the index all, also those that it left out.
+  IndexReading reading(read, manifest.has_value());
   ARCHGUARD_CHECK(reading.read("index.json", 0));
-  std::vector<ImageLayers> images = reading.take();
+  for (ImageLayers& each : reading.take())
+    if (std::find(images.begin(), images.end(), each) == images.end()) images.push_back(std::move(each));
   if (images.empty()) return not_as_described("index.json", "names no image");
   return images;
 }

@@ -19,7 +19,7 @@ bool may_be_in_saved_image(const std::string& member);
 // The text of a document, nothing where there is none of that name.
 using ReadDocument = std::function<std::optional<std::string>(const std::string& name)>;
 
-// The images that manifest.json tells of (`docker save`), else index.json and the manifests that it leads to
+// The images that manifest.json tells of (`docker save`), and index.json with the manifests that it leads to
 // (OCI Image Layout). Nothing where there is neither: then it is no saved image.
 Result<std::vector<ImageLayers>> saved_images(const ReadDocument& read);
 

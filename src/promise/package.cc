@@ -25,6 +25,14 @@ Result<std::string> metadata_text(ByteStream& bytes) {
   return std::string(ByteView{text.data(), size}.text());
 }
 
+// However it is written: "./info//index.json".
+bool is_index(const std::string& name) {
+  std::string plain;
+  for (const std::string_view part : split(name, '/'))
+    if (!part.empty() && part != ".") plain += "/" + std::string(part);
+  return plain == "/info/index.json" || ends_with(plain, "/../info/index.json");
+}
+
 // Nothing where the archive has no such member.
 Result<std::optional<std::string>> index_in(const ByteSource& info) {
   std::uint64_t left = kMostUnpacked;
@@ -37,13 +45,15 @@ Result<std::optional<std::string>> index_in(const ByteSource& info) {
   std::optional<Error> failure;
   SourceStream stream(info);
   const auto visited = visit_archive_stream(stream, spend, [&](const StreamMember& member, ByteStream& bytes) {
-    if (member.kind != StreamMember::Kind::file || member.name != "info/index.json") return true;
+    if (!is_index(member.name)) return true;
+    if (index || member.kind != StreamMember::Kind::file) {
+      failure = Error{{}, "has info/index.json twice, or as a link", {}};
+      return false;
+    }
     auto text = metadata_text(bytes);
-    if (text)
-      index = std::move(*text);
-    else
-      failure = text.error();
-    return false;
+    if (!text) failure = text.error();
+    if (text) index = std::move(*text);
+    return !failure;
   });
   if (failure) return *failure;
   if (!visited) return visited.error();

@@ -5,6 +5,7 @@
 // cuda_version_lower_bound, inclusive, and cuda_version_upper_bound, exclusive, of the driver's CUDA, and
 // sm_arch. `80_real` is compatible with 8.0 and all 8.x behind it, `90_virtual` with 9.x (its plugin.py).
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "base/printable.h"
 #include "base/text.h"
@@ -16,12 +17,16 @@ namespace {
 using Json = nlohmann::json;
 constexpr int kDeepest = 32;
 
-Status read_bound(const Json& values, const char* comparator, const std::string& where, Term& term) {
+// Of several values of a feature one is enough (PEP 825): the widest bound is what is promised.
+Status read_bound(const Json& values, const std::string& comparator, const std::string& where, Term& term) {
+  std::optional<Version> widest;
   for (const Json& each : values) {
     const auto version = each.is_string() ? parse_version(each.get<std::string>()) : std::nullopt;
     if (!version) return Error{where, "a bound of CUDA is no version", "write it as [\"12.4\"]"};
-    term.push_back({Condition::Of::cuda, comparator, *version});
+    const bool wider = !widest || (comparator == ">=" ? *version < *widest : *widest < *version);
+    if (wider) widest = *version;
   }
+  if (widest) term.push_back({Condition::Of::cuda, comparator, *widest});
   return Done{};
 }
 

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <iterator>
 #include <set>
+#include <string_view>
 #include <sys/stat.h>
 #include <system_error>
 #include <utility>
@@ -37,11 +38,29 @@ class Walk {
     const std::string index = (fs::path(path) / "index.json").string();
     if (is_saved_image(index) && fs::is_regular_file(index, error)) {
       walked_.back().files.push_back({index, true, std::nullopt});
+      beside_layout(path);
     } else if (fs::is_directory(path, error)) {
       walked_.back().folder = path;
       folder(path);
     } else {
       walked_.back().files.push_back({path, true, std::nullopt});
+    }
+  }
+
+  // What a folder has that is no part of the OCI layout in it.
+  void beside_layout(const std::string& path) {
+    constexpr std::string_view kOfLayout[] = {"index.json", "oci-layout", "blobs", "manifest.json", "repositories"};
+    std::error_code error;
+    for (fs::directory_iterator at(path, error), end; !error && at != end; at.increment(error)) {
+      const std::string name = at->path().filename().string();
+      if (std::find(std::begin(kOfLayout), std::end(kOfLayout), name) != std::end(kOfLayout)) continue;
+      std::error_code unknown;
+      if (at->is_directory(unknown)) {
+        add(at->path().string());
+      } else {
+        walked_.emplace_back();
+        walked_.back().files.push_back({at->path().string(), false, std::nullopt});
+      }
     }
   }
 
