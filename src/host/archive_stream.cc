@@ -89,7 +89,11 @@ class StreamReading {
       const std::int64_t before = library_.bytes_done(reader_.get(), 0);
       LibArchive::Entry entry = nullptr;
       const int state = library_.next_header(reader_.get(), &entry);
-      if (state == LibArchive::kEnd) return end(before);
+      const bool ended = state == LibArchive::kEnd;
+      if (format_ == ArchiveFormat::cpio && (ended || state >= LibArchive::kWarning) &&
+          library_.bytes_done(reader_.get(), 0) - before > most_of_header(ended ? nullptr : entry))
+        return Error{{}, "is damaged: bytes that are no header stand between two members, or at its end", {}};
+      if (ended) return end(before);
       // A warning is told of names that the locale lacks: these are taken as they stand.
       if (state != LibArchive::kFine && (state != LibArchive::kWarning || !is_of_name()))
         return reader_.error();
@@ -100,6 +104,16 @@ class StreamReading {
   }
 
  private:
+  // Of cpio: behind a damaged header libarchive looks for the next, and says nothing where that is the last.
+  std::int64_t most_of_header(LibArchive::Entry entry) {
+    constexpr std::size_t kHead = 110, kNameOfLast = 10, kAligned = 4;  // of newc; the older has a shorter one
+    const auto aligned = [](std::size_t size) { return (size + kAligned - 1) / kAligned * kAligned; };
+    if (entry == nullptr) return static_cast<std::int64_t>(aligned(kHead + kNameOfLast + 1));
+    const std::string name = text_or(library_.name(entry), library_.name_utf8(entry));
+    const std::string link = text_or(library_.link(entry), library_.link_utf8(entry));
+    return static_cast<std::int64_t>(aligned(kHead + name.size() + 1) + aligned(link.size()));
+  }
+
   bool is_of_name() {
     const char* text = library_.error_text(reader_.get());
     return text != nullptr && std::string_view(text).find("onvert") != std::string_view::npos;
@@ -142,8 +156,6 @@ class StreamReading {
   // tar ends in two blocks of zeros: one that ends before them may have been cut between two members.
   Status end(std::int64_t before) {
     const std::int64_t after = library_.bytes_done(reader_.get(), 0);
-    // It looks for the next header behind a damaged one, and tells of what it skipped by a text alone at the end.
-    if (library_.error_text(reader_.get()) != nullptr && !is_of_name()) return reader_.error();
     if (format_ == ArchiveFormat::tar && after - before < static_cast<std::int64_t>(kTarBlock))
       return Error{{}, "is cut: it ends without the two blocks of zeros that end a tar archive", {}};
     ARCHGUARD_CHECK(reader_.drain());

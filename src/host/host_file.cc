@@ -9,6 +9,7 @@
 #include "host/coff_object.h"
 #include "host/elf_object.h"
 #include "host/mach_o.h"
+#include "host/packed.h"
 #include "host/zip.h"
 #include "image/ptx_text.h"
 

@@ -38,14 +38,13 @@ PathParts layer_parts(const std::string& path) {
   return {path.substr(0, slash), path.substr(slash + 1)};
 }
 
-// Symbolic links of all layers.
+// The symbolic links of a layer, which whoever unpacks it follows.
 class FolderLinks {
  public:
-  explicit FolderLinks(const std::vector<const LayerEntries*>& layers) {
-    for (const LayerEntries* entries : layers)
-      for (const LayerEntry& entry : *entries)
-        if (entry.kind == LayerEntry::Kind::other && !entry.target.empty())
-          if (const auto path = path_in_image(entry.name)) paths_.insert(*path);
+  explicit FolderLinks(const LayerEntries& layer) {
+    for (const LayerEntry& entry : layer)
+      if (entry.kind == LayerEntry::Kind::other && !entry.target.empty())
+        if (const auto path = path_in_image(entry.name)) paths_.insert(*path);
   }
 
   // Does the path lead through one?
@@ -62,10 +61,9 @@ class FolderLinks {
 // What the layers above hide of those below.
 class Above {
  public:
-  explicit Above(const FolderLinks& links) : links_(links) {}
-
-  bool hides(const std::string& path) const {
-    if (links_.lie_on(path)) return false;
+  // `links`: of the layer that has the path.
+  bool hides(const std::string& path, const FolderLinks& links) const {
+    if (links.lie_on(path)) return false;
     if (replaced_.count(path) != 0 || gone_.count(path) != 0) return true;
     for (auto slash = path.rfind('/'); slash != std::string::npos && slash != 0;
          slash = path.rfind('/', slash - 1))
@@ -96,7 +94,6 @@ class Above {
     gone_.insert(place.folder.empty() ? base : place.folder + "/" + base);
   }
 
-  const FolderLinks& links_;
   std::unordered_set<std::string> replaced_;  // by a folder: what a folder of the same name has stays
   std::unordered_set<std::string> gone_;      // with all below
   std::unordered_set<std::string> opaque_;    // folders, whose own entry stays
@@ -129,16 +126,14 @@ bool add_linked(const std::vector<const LayerEntries*>& layers, std::vector<std:
 
 std::vector<std::vector<bool>> entries_that_stay(const std::vector<const LayerEntries*>& layers) {
   std::vector<std::vector<bool>> stays(layers.size());
-  const FolderLinks links(layers);
-  for (const LayerEntries* entries : layers)
-    for (const LayerEntry& entry : *entries)
-      if (entry.kind == LayerEntry::Kind::hard_link)
-        if (const auto path = path_in_image(entry.target); path && links.lie_on(*path)) return {};
-  Above above(links);
+  Above above;
   for (std::size_t i = layers.size(); i-- > 0;) {
+    const FolderLinks links(*layers[i]);
     for (const LayerEntry& entry : *layers[i]) {
       const auto path = path_in_image(entry.name);
-      stays[i].push_back(!path || (!is_whiteout(*path) && !above.hides(*path)));
+      stays[i].push_back(!path || (!is_whiteout(*path) && !above.hides(*path, links)));
+      if (entry.kind != LayerEntry::Kind::hard_link) continue;
+      if (const auto target = path_in_image(entry.target); target && links.lie_on(*target)) return {};
     }
     above.add(*layers[i]);
   }

@@ -118,8 +118,7 @@ Result<int> run_requirements(const RequirementsOptions& options) {
     return verification.passed_over.empty() ? kExitNoDeviceCode : kExitUnreadable;
   }
   if (!verification.passed_over.empty())
-    print_messages("archguard: warning: " + passed_over_text(verification.passed_over) +
-                   ": what is said of the rest does not hold for it\n");
+    print_messages("archguard: warning: " + passed_over_text(verification.passed_over));
   const needs::Needs found = needs::needs_of(verification, are_for_x86(options.paths));
   const std::vector<needs::Statement> statements = needs::all_statements(found, names);
   const auto asked = std::find_if(statements.begin(), statements.end(), [&](const needs::Statement& each) {

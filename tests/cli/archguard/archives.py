@@ -205,7 +205,8 @@ class Formats(Archives):
             with zipfile.ZipFile(out, "w") as package:
                 package.writestr("metadata.json", '{"conda_pkg_format_version": 2}')
                 package.writestr("pkg-p.tar.zst", pack(tar(("lib/old.so", self.old))))
-                package.writestr("info-p.tar.zst", pack(tar(("info/index.json", index))) if isinstance(index, bytes) else index)
+                if index is not None:
+                    package.writestr("info-p.tar.zst", pack(tar(("info/index.json", index))) if isinstance(index, bytes) else index)
                 for name, data in more:
                     package.writestr(name, data)
             self.write("p.conda", out.getvalue())
@@ -221,6 +222,9 @@ class Formats(Archives):
             self.assertEqual((code, says in said), (2, True), said)
         code, said = conda(b" " * (2 << 20))
         self.assertEqual((code, "more than 1 MiB" in said), (2, True), said)
+        for second in ("info/index.json", "./info//index.json", "x/../info/index.json"):
+            code, said = conda(None, ("info-r.tar.zst", pack(tar(("info/index.json", kept), (second, b"{}")))))
+            self.assertEqual((code, "twice" in said), (2, True), said)
         code, said = conda(kept, ("info-q.tar.zst", pack(tar(("info/index.json", kept)))))
         self.assertEqual((code, "twice" in said), (2, True), said)
 
@@ -291,6 +295,62 @@ class Formats(Archives):
 
 
 class Hostile(Archives):
+    def test_bytes_behind_a_compressed_stream(self):
+        for by, pack in PACKERS.items():
+            with self.subTest(by):
+                for data in (pack(tar(("a.so", self.new))) + bytes(512) + pack(tar(("b.so", self.old))),
+                             tar(("b.so.x", pack(b"text") + self.old)), deb(tar(("a.so", self.new)), "data.tar.x", lambda d: pack(d) + self.old)):
+                    self.write("t.tar", data)
+                    self.assertEqual(self.verify("t.tar")[0], 2)
+                self.check("t.tar", pack(tar(("a.so", self.new))), 0, "a.so")
+
+    def test_cpio_with_a_damaged_header(self):
+        for damage in range(6):
+            whole = bytearray(cpio(("a.so", self.new), ("b.so", self.old), ("x.txt", b"x" * 500)))
+            whole[whole.find(b"070701", 6) + damage] ^= 1
+            for data in (bytes(whole), rpm(gzip.compress(bytes(whole)))):
+                self.write("c.cpio", data)
+                self.assertEqual(self.verify("c.cpio")[0], 2, damage)
+        whole = bytearray(cpio(("b.so", self.old), ("x.txt", b"x" * 8)))
+        whole[6] ^= 16
+        self.check("c.cpio", bytes(whole), 2, says="c.cpio")
+
+    def test_a_hard_link_to_nothing(self):
+        link = tarfile.TarInfo("lib/b.so")
+        link.type, link.linkname = tarfile.LNKTYPE, "lib/a.so"
+        self.check("t.tar", tar((link, b"")), 2, says="lib/b.so")
+        self.check("t.tar", tar(("n.so", self.new), (link, b"")), 0, "n.so", says="lib/b.so")
+        self.check("t.tar", tar(("lib/a.so", self.new), (link, b"")), 0, "lib/a.so")
+
+    def test_part_of_another_volume(self):
+        for size in (0, len(self.old)):
+            part = tarfile.TarInfo("b.so")
+            part.type = b"M"
+            self.check("t.tar", tar(("a.so", self.new), (part, self.old[:size])), 2, "a.so", says="no file")
+
+    def test_named_like_an_archive(self):
+        damaged = bytearray(tar(("a.so", self.new), ("b.so.gz", gzip.compress(self.old))))
+        damaged[257] ^= 1
+        self.check("t.tar", bytes(damaged), 2, says="t.tar")
+        self.check("t.tar", tar(("a.so", self.new), ("in.tar", bytes(damaged))), 2, "a.so", "in.tar", says="in.tar")
+        damaged = bytearray(deb(tar(("b.so", self.old))))
+        damaged[10] ^= 1
+        self.check("p.deb", bytes(damaged), 2, says="packed itself")
+        self.check("x.a", ar(("b.so.gz", gzip.compress(self.old))), 2, says="packed itself")
+
+    def test_no_end_of_zeros(self):
+        for data in (tar(("a.so", self.new)), cpio(("a.so", self.new)), gzip.compress(tar(("a.so", self.new)))):
+            self.write("t.tar", data)
+            os.truncate(self.folder / "t.tar", 1 << 40)
+            self.assertEqual(self.verify("t.tar")[0], 2)
+
+    def test_requirements_say_what_was_not_read(self):
+        (self.folder / "d").mkdir()
+        self.write("d/a.so", self.library("a.so", "sm_80", "compute_80"))
+        self.write("d/p.deb", deb(tar(("b.so", self.old))))
+        done = self.run_archguard("requirements", "d", "--for", "conda")
+        self.assertEqual((done.returncode, "d/p.deb" in done.stderr), (0, True), done.stderr)
+
     def test_cut_anywhere(self):
         whole = tar(("a.so", self.new), ("b.so", self.new))
         for pack in [bytes, *PACKERS.values()]:

@@ -100,6 +100,50 @@ class SavedImages(Archives):
         self.assertEqual(self.judged(old, [folder("a/x.so")]), (0, "1:keep.so"))
         self.assertEqual(self.judged(old, [folder("a")]), (1, "1:a/x.so", "1:keep.so"))
 
+    def test_written_through_a_link_to_a_folder(self):
+        """Who unpacks the layer follows its link: the file stands elsewhere, and what takes the link away leaves it."""
+        lower = [("n.so", self.new), folder("usr/lib"), ("lib", "usr/lib"), ("lib/o.so", self.old)]
+        for upper in ([(".wh.lib", b"")], [("lib", "usr/lib64")], [folder("lib"), ("lib/o.so", self.new)]):
+            self.assertEqual(self.judged(lower, upper)[0], 1, upper)
+        lower = [("n.so", self.new), ("a/o.so", self.old), ("l", "a"), hard_link("b.so", "l/o.so")]
+        self.assertEqual(self.judged(lower, [(".wh.a", b"")])[0], 1)
+
+    def test_links_to_nothing(self):
+        for link in (hard_link("b.so", "gone.so"), ("b.so", "gone.so"), ("lib/b.so", "/lib/gone.so")):
+            for form in (oci, docker):
+                for more, status in (((), 2), ((("n.so", self.new),), 0)):
+                    self.write("image.tar", tar(*form(tar(*more, link))))
+                    code, _, text = self.verify("image.tar")
+                    self.assertEqual((code, "b.so" in text), (status, True), (link, text))
+        lower = [("lib/a.so", self.new)]
+        self.assertEqual(self.judged(lower, [("lib/b.so", "/lib/a.so"), hard_link("lib/c.so", "lib/a.so"), ("d.so", "lib/b.so")]), (0, "1:lib/a.so"))
+
+    def test_an_index_beside_manifest_json(self):
+        """containerd writes one platform into manifest.json, and all of them into the index."""
+        new, old = tar(("n.so", self.new)), tar(("o.so", self.old))
+        manifest = json.dumps([{"Config": "c.json", "RepoTags": [], "Layers": [blob(new)]}]).encode()
+        self.check("i.tar", tar(*oci(old), (blob(new), new), ("manifest.json", manifest)), 1, *self.members_of(*oci(old), (blob(new), new), ("manifest.json", manifest)))
+        absent = descriptor(b"another platform", "manifest.v1+json")
+        self.assertEqual(len(self.members_of(*oci(new, more=[absent]), ("manifest.json", manifest))), 1)
+        self.assertEqual(self.verify("i.tar")[0], 0)
+        self.write("i.tar", tar(*oci(new, more=[absent])))
+        self.assertEqual(self.verify("i.tar")[0], 2)
+
+    def members_of(self, *members):
+        self.write("i.tar", tar(*members))
+        return list(self.verify("i.tar")[1])
+
+    def test_files_beside_a_layout(self):
+        for name, data in oci(tar(("n.so", self.new))):
+            (self.folder / "layout" / name).parent.mkdir(parents=True, exist_ok=True)
+            self.write("layout/" + name, data)
+        self.assertEqual(self.verify("layout")[0], 0)
+        for name in ("old.so", "lib/old.so"):
+            (self.folder / "layout/lib").mkdir(exist_ok=True)
+            self.write("layout/" + name, self.old)
+            self.assertEqual(self.verify("layout")[0], 1, name)
+            (self.folder / "layout" / name).unlink()
+
     def test_another_name_keeps_the_bytes(self):
         lower = [("a.so", self.old), hard_link("b.so", "a.so")]
         self.assertEqual(self.judged(lower, [(".wh.a.so", b"")]), (1, "1:a.so"))
