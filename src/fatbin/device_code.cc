@@ -9,6 +9,7 @@
 #include "fatbin/registrations.h"
 #include "fatbin/saved_image_visitor.h"
 #include "fatbin/zip_visitor.h"
+#include "host/archive_stream.h"
 #include "host/host_file.h"
 #include "host/packed.h"
 #include "host/zip.h"
@@ -61,6 +62,10 @@ DeviceCode search_device_code(const ByteSource& source, const std::string& path,
   host.member = member;
   host.size = source.size();
   fatbin::read_device_object(source, host, object, code, kept);
+  if (object.holds_fatbins() && holds_archive_headers(source))
+    code.errors.push_back({object_name(path, member),
+                           "holds headers of an archive and does not begin with one: it may be damaged, and what is packed in it is not read",
+                           "unpack it and name the folder"});
   code.objects.push_back(std::move(object));
   return code;
 }

@@ -176,6 +176,25 @@ bool may_be_archive_stream(ByteView start) {
   return packed_by(start) != nullptr || is_tar_stream(start) || is_cpio_stream(start);
 }
 
+bool holds_archive_headers(const ByteSource& source) {
+  using namespace std::string_view_literals;
+  constexpr std::size_t kBlock = std::size_t{256} << 10, kHeader = 14;
+  const auto is_cpio = [](std::string_view text) {
+    return is_cpio_stream({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}) &&
+           text.substr(6, kHeader - 6).find_first_not_of("0123456789abcdefABCDEF") == std::string_view::npos;
+  };
+  for (std::uint64_t at = 0; at < source.size(); at += kBlock - kHeader) {
+    const auto bytes = read_bytes(source, at, std::min<std::uint64_t>(kBlock, source.size() - at));
+    if (!bytes) return false;  // whoever reads images says so
+    const std::string_view text = ByteView(*bytes).text();
+    if (text.find("ustar\00000"sv) != std::string_view::npos || text.find("ustar  \0"sv) != std::string_view::npos) return true;
+    for (auto found = text.find("07070"); found != std::string_view::npos; found = text.find("07070", found + 1))
+      if (text.size() - found >= kHeader && is_cpio(text.substr(found, kHeader))) return true;
+    if (bytes->size() < kBlock) break;
+  }
+  return false;
+}
+
 Result<StreamKind> visit_archive_stream(ByteStream& stream, const Spend& spend, const VisitStreamMember& visit,
                                         const VisitCompressed& visit_compressed) {
   PeekedStream packed(stream);

@@ -26,6 +26,9 @@ struct StreamMember {
 // not? From its first bytes, 4 KiB or all of a smaller one; what is packed may turn out to hold none.
 bool may_be_archive_stream(ByteView start);
 
+// Do headers of a tar or cpio archive stand anywhere in the bytes, as in one whose beginning is damaged?
+bool holds_archive_headers(const ByteSource& source);
+
 // False ends the reading there, without a look at the rest.
 using VisitStreamMember = std::function<bool(const StreamMember&, ByteStream& bytes)>;
 

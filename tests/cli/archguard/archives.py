@@ -338,6 +338,18 @@ class Hostile(Archives):
         self.check("p.deb", bytes(damaged), 2, says="packed itself")
         self.check("x.a", ar(("b.so.gz", gzip.compress(self.old))), 2, says="packed itself")
 
+    def test_an_archive_without_its_first_header(self):
+        """Under a name that tells nothing: its images stand in clear, and what is packed beside them does not."""
+        packed = gzip.compress(self.old)
+        for whole, at in ((tar(("a.so", self.new), ("b.so.gz", packed)), 257), (tar(("a.so", self.new), ("b.so.gz", packed), form=tarfile.GNU_FORMAT), 258),
+                          (cpio(("a.so", self.new), ("b.so.gz", packed)), 3)):
+            damaged = bytearray(whole)
+            damaged[at] ^= 1
+            for data in (bytes(damaged), b"x" + whole):
+                self.write("f.bin", data)
+                code, _, text = self.verify("f.bin")
+                self.assertEqual((code, "headers of an archive" in text), (2, True), text)
+
     def test_no_end_of_zeros(self):
         for data in (tar(("a.so", self.new)), cpio(("a.so", self.new)), gzip.compress(tar(("a.so", self.new)))):
             self.write("t.tar", data)
