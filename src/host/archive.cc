@@ -28,7 +28,7 @@ namespace {
 // offset 456.
 constexpr std::size_t kArchiveMagicSize = 8, kArchiveHeaderSize = 60;
 constexpr std::size_t kArchiveWindow = 1024;
-constexpr std::size_t kArchiveNameMost = 512;
+constexpr std::size_t kArMemberNameMost = 512;
 constexpr std::uint64_t kNamedMost = 4;
 constexpr std::uint64_t kArchiveSizeMost = 9'999'999'999;  // ten digits
 
@@ -186,7 +186,7 @@ class ArReader {
       const auto length = parse_number(std::string_view(member.name).substr(3), member.size);
       if (!length) return bad_name(member);
       ARCHGUARD_TRY(name, names_.at(member.offset, static_cast<std::size_t>(
-                                                       std::min<std::uint64_t>(*length, kArchiveNameMost))));
+                                                       std::min<std::uint64_t>(*length, kArMemberNameMost))));
       const std::size_t end = std::min(name.text().find('\0'), name.size);
       if (name.text().find_first_not_of('\0', end) != std::string_view::npos) return bad_name(member);
       member.name = std::string(name.text().substr(0, end));
@@ -197,7 +197,7 @@ class ArReader {
     if (is_reference(member.name)) {
       const auto offset = parse_number(std::string_view(member.name).substr(1), kArchiveSizeMost);
       if (!offset || *offset >= long_names_.size) return bad_name(member);
-      const std::uint64_t most = std::min<std::uint64_t>(long_names_.size - *offset, kArchiveNameMost);
+      const std::uint64_t most = std::min<std::uint64_t>(long_names_.size - *offset, kArMemberNameMost);
       ARCHGUARD_TRY(bytes, names_.at(long_names_.offset + *offset, static_cast<std::size_t>(most)));
       const std::string_view text = bytes.text();
       member.name = std::string(text.substr(0, text.find_first_of(std::string_view("\n\0", 2))));

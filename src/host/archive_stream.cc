@@ -6,13 +6,13 @@
 
 #include "base/printable.h"
 #include "base/text.h"
+#include "host/cpio_stream.h"
 #include "host/libarchive.h"
 
 namespace archguard {
 namespace {
 
 constexpr std::size_t kTarBlock = 512;
-constexpr std::size_t kTarNameMost = 4095;  // PATH_MAX of Linux: nobody can unpack a longer one
 
 enum class ArchiveFormat { tar, cpio };
 
@@ -50,12 +50,6 @@ bool is_empty_tar(ByteView start) {
          std::all_of(start.data, start.data + start.size, [](std::uint8_t byte) { return byte == 0; });
 }
 
-bool is_cpio_stream(ByteView start) {
-  for (const std::string_view magic : {"070701", "070702", "070707"})
-    if (starts_with(start.text(), magic)) return true;
-  return false;
-}
-
 std::string text_or(const char* text, const char* other) {
   if (text != nullptr) return text;
   return other != nullptr ? other : "";
@@ -89,11 +83,7 @@ class StreamReading {
       const std::int64_t before = library_.bytes_done(reader_.get(), 0);
       LibArchive::Entry entry = nullptr;
       const int state = library_.next_header(reader_.get(), &entry);
-      const bool ended = state == LibArchive::kEnd;
-      if (format_ == ArchiveFormat::cpio && (ended || state >= LibArchive::kWarning) &&
-          library_.bytes_done(reader_.get(), 0) - before > most_of_header(ended ? nullptr : entry))
-        return Error{{}, "is damaged: bytes that are no header stand between two members, or at its end", {}};
-      if (ended) return end(before);
+      if (state == LibArchive::kEnd) return end(before);
       // A warning is told of names that the locale lacks: these are taken as they stand.
       if (state != LibArchive::kFine && (state != LibArchive::kWarning || !is_of_name()))
         return reader_.error();
@@ -104,16 +94,6 @@ class StreamReading {
   }
 
  private:
-  // Of cpio: behind a damaged header libarchive looks for the next, and says nothing where that is the last.
-  std::int64_t most_of_header(LibArchive::Entry entry) {
-    constexpr std::size_t kHead = 110, kNameOfLast = 10, kAligned = 4;  // of newc; the older has a shorter one
-    const auto aligned = [](std::size_t size) { return (size + kAligned - 1) / kAligned * kAligned; };
-    if (entry == nullptr) return static_cast<std::int64_t>(aligned(kHead + kNameOfLast + 1));
-    const std::string name = text_or(library_.name(entry), library_.name_utf8(entry));
-    const std::string link = text_or(library_.link(entry), library_.link_utf8(entry));
-    return static_cast<std::int64_t>(aligned(kHead + name.size() + 1) + aligned(link.size()));
-  }
-
   bool is_of_name() {
     const char* text = library_.error_text(reader_.get());
     return text != nullptr && std::string_view(text).find("onvert") != std::string_view::npos;
@@ -124,7 +104,7 @@ class StreamReading {
     StreamMember member;
     member.name = text_or(library_.name(entry), library_.name_utf8(entry));
     while (starts_with(member.name, "./")) member.name.erase(0, 2);
-    if (member.name.size() > kTarNameMost)
+    if (member.name.size() > kArchiveNameMost)
       return Error{
           {},
           "has a member whose name has " + count_of(member.name.size(), "byte") + ", which no system takes",
@@ -137,7 +117,8 @@ class StreamReading {
     const bool has_bytes = member.size > 0 && kind != kFile && kind != kLink && further.empty();
     if ((kind == 0 && further.empty()) || has_bytes)
       return Error{{},
-                   "has the member '" + printable(member.name) + "', which is no file and may hold bytes: they are not read",
+                   "has the member '" + printable(member.name) +
+                       "', which is no file and may hold bytes: they are not read",
                    "unpack it and name the folder"};
     if (!further.empty() && member.size == 0) {
       member.target = further;
@@ -187,15 +168,19 @@ bool holds_archive_headers(const ByteSource& source) {
     const auto bytes = read_bytes(source, at, std::min<std::uint64_t>(kBlock, source.size() - at));
     if (!bytes) return false;  // whoever reads images says so
     const std::string_view text = ByteView(*bytes).text();
-    if (text.find("ustar\00000"sv) != std::string_view::npos || text.find("ustar  \0"sv) != std::string_view::npos) return true;
-    for (auto found = text.find("07070"); found != std::string_view::npos; found = text.find("07070", found + 1))
+    if (text.find("ustar\00000"sv) != std::string_view::npos ||
+        text.find("ustar  \0"sv) != std::string_view::npos)
+      return true;
+    for (auto found = text.find("07070"); found != std::string_view::npos;
+         found = text.find("07070", found + 1))
       if (text.size() - found >= kHeader && is_cpio(text.substr(found, kHeader))) return true;
     if (bytes->size() < kBlock) break;
   }
   return false;
 }
 
-Result<StreamKind> visit_archive_stream(ByteStream& stream, const Spend& spend, const VisitStreamMember& visit,
+Result<StreamKind> visit_archive_stream(ByteStream& stream, const Spend& spend,
+                                        const VisitStreamMember& visit,
                                         const VisitCompressed& visit_compressed) {
   PeekedStream packed(stream);
   ARCHGUARD_TRY(start, packed.start());
@@ -214,8 +199,9 @@ Result<StreamKind> visit_archive_stream(ByteStream& stream, const Spend& spend, 
   }
   const LibArchive* library = LibArchive::get();
   if (library == nullptr) return libarchive_missing(cpio ? "is a cpio archive" : "is a tar archive");
-  ARCHGUARD_CHECK(
-      StreamReading(*library, content, cpio ? ArchiveFormat::cpio : ArchiveFormat::tar, visit).run());
+  CpioStream checked(content);
+  ARCHGUARD_CHECK(cpio ? StreamReading(*library, checked, ArchiveFormat::cpio, visit).run()
+                       : StreamReading(*library, content, ArchiveFormat::tar, visit).run());
   return StreamKind::archive;
 }
 
