@@ -304,7 +304,10 @@ class PtxReader {
     const bool external = linking_ == ".extern";
     const std::size_t begin = lexer_.position();
     PtxVariables declared(lexer_, space, level(), external);
-    while (const auto variable = declared.next()) ARCHGUARD_CHECK(add_variable(*variable, space, code));
+    while (const auto variable = declared.next()) {
+      if (declared.error()) break;
+      ARCHGUARD_CHECK(add_variable(*variable, space, code));
+    }
     in_statement_ = false;
     if (declared.error()) return *declared.error();
     unified_ |= declared.is_unified();

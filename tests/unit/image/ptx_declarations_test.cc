@@ -192,7 +192,8 @@ TEST_CASE("values stand as their type does, and are as many") {
                  ".global .u32 q;\n.global .b64 a = q;", ".global .u32 q;\n.global .u8 a = q;",
                  ".shared .u32 q;\n.global .u64 a = generic(q);", ".global .u64 a = f;\n.func f() { ret; }",
                  ".global .v2 .u32 a = {1};", ".global .v2 .u32 a[2] = {1, 2};", ".global .v2 .u32 a = 1;",
-                 ".global .texref a = 1;"});
+                 ".global .texref a = 1;", ".const a = 1;", ".global a[2] = {1, 2};",
+                 ".global .v2 a = {1, 2};"});
   check_taken({".global .f32 a[2] = {1.0, -1.0};", ".global .f32 a = 1.5e-3;", ".global .f64 a = .5;",
                ".global .f32 a = 0F3f800000;", ".global .b32 a = 1.0;", ".global .v2 .u32 a[2] = {{1,2}};",
                ".global .u32 q;\n.global .u64 a[2] = {generic(q)+8, q};",
