@@ -27,7 +27,7 @@ std::string kind_text(const Image& image, const FatbinCode& code) {
     const PtxRefusal& refused = *image.code->refused;
     text += "|refused " + refused.reason + "|" + refused.mend + "|" +
             (refused.taken_from ? to_string(*refused.taken_from) : std::string()) +
-            (refused.in_doubt ? "|doubt" : "");
+            (refused.in_doubt ? "|doubt" : "") + (refused.not_refused ? "|passes" : "");
   }
   text += code.fatbin.offload ? "|offload" : "";
   text += !image.code ? "|none" : image.code->relocatable ? "|relocatable" : "|";

@@ -38,7 +38,8 @@ std::optional<DeviceRefusal> device_refusal_of(const Image& image, ComputeCapabi
   if (call && (!refused || (refused->taken_from && *refused->taken_from < call->since)))
     return DeviceRefusal{kInvalidPtx, call_text("its PTX", *call), {}, call->since};
   if (!refused) return std::nullopt;
-  return DeviceRefusal{kInvalidPtx, refused->reason, refused->mend, refused->taken_from, refused->in_doubt};
+  return DeviceRefusal{kInvalidPtx,         refused->reason,   refused->mend,
+                       refused->taken_from, refused->in_doubt, refused->not_refused};
 }
 
 }  // namespace archguard

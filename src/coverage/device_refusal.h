@@ -13,8 +13,9 @@ namespace archguard {
 struct DeviceRefusal {
   int code = 0;
   std::string reason, mend;
-  std::optional<Version> taken_from;  // those of this CUDA and newer do; nothing where none does
-  bool in_doubt = false;              // some may
+  std::optional<Version> taken_from;          // those of this CUDA and newer do; nothing where none does
+  bool in_doubt = false;                      // some may
+  std::optional<CudaRange> not_refused = {};  // by the compilers of these, and what comes of it is not known
 };
 
 // "its PTX calls cudaGraphLaunch, which drivers bring along from CUDA 12.0 on"

@@ -91,9 +91,14 @@ Judgement load_sass(const Image& image, std::size_t index, const Device& device,
   return refused;
 }
 
-Judgement refused_for(const DeviceRefusal& refusal, const Device& device, std::size_t index) {
-  Judgement judgement =
-      refusal.in_doubt ? not_known(refusal.reason) : failed(refusal.code, refusal.reason, index);
+Judgement refused_for(const DeviceRefusal& refusal, const Device& device, const Use& use, std::size_t index) {
+  const bool passes = use.step != Step::link && device.driver_cuda && refusal.not_refused &&
+                      refusal.not_refused->has(*device.driver_cuda);
+  Judgement judgement = passes ? not_known(refusal.reason + ", but the compiler of this driver, CUDA " +
+                                           to_string(*device.driver_cuda) +
+                                           ", may let it pass, and what then happens is not known")
+                        : refusal.in_doubt ? not_known(refusal.reason)
+                                           : failed(refusal.code, refusal.reason, index);
   judgement.mend = refusal.mend;
   if (refusal.taken_from)
     judgement.mend +=
@@ -188,7 +193,7 @@ Judgement load_ptx(const FatbinCode& code, std::size_t index, const Device& devi
   if (refusal && refusal->taken_from && !device.driver_cuda)
     need_driver(judgement, *refusal->taken_from);
   else if (refusal && (!refusal->taken_from || *device.driver_cuda < *refusal->taken_from))
-    return refused_for(*refusal, device, index);
+    return refused_for(*refusal, device, use, index);
   if (auto refused = refuse_parameters(image, isa, index)) return *std::move(refused);
   return judgement;
 }
@@ -219,7 +224,7 @@ Judgement try_driver(const FatbinCode& code, std::size_t index, const Device& de
   judgement.verdict = is_native(image.entry.kind) ? Verdict::sass : Verdict::jit;
   const auto refusal = device_refusal_of(image, *device.capability);
   if (use.step == Step::link)  // by nvlink, which needs no driver
-    return refusal && !refusal->taken_from ? refused_for(*refusal, device, index) : judgement;
+    return refusal && !refusal->taken_from ? refused_for(*refusal, device, use, index) : judgement;
   if (auto refused = refuse_zstd(image, index, device, use, judgement)) return *std::move(refused);
   if (judgement.verdict == Verdict::jit)
     return load_ptx(code, index, device, use, refusal, std::move(judgement));

@@ -69,11 +69,19 @@ struct LinkNames {
   bool whole = true;                                     // false: those two lack some
 };
 
+// Releases of CUDA: from the first on, and before the second.
+struct CudaRange {
+  Version from, before;
+
+  bool has(Version version) const { return from <= version && version < before; }
+};
+
 // What compilers refuse in PTX for the target that it names, and what mends it.
 struct PtxRefusal {
-  std::string reason, mend;           // without the driver that takes it
-  std::optional<Version> taken_from;  // those of this CUDA and newer take it; nothing where none does
-  bool in_doubt = false;              // some may take it, and which is not known
+  std::string reason, mend;                   // without the driver that takes it
+  std::optional<Version> taken_from;          // those of this CUDA and newer take it; nothing where none does
+  bool in_doubt = false;                      // some may take it, and which is not known
+  std::optional<CudaRange> not_refused = {};  // by the compilers of these, and what comes of it is not known
 };
 
 // One that drivers bring along for device code, from that CUDA on (image/builtin_functions.h).

@@ -17,6 +17,8 @@ namespace {
 
 // Of targets with an `a`.
 constexpr Version kFirstMoreShared{13, 0};
+// ptxas and nvJitLink of 12.4, 12.5 and 12.6 do not look; those of 12.3 and 12.8 do.
+constexpr CudaRange kSharedNotCounted{{12, 4}, {12, 8}};
 constexpr const char* kWithoutSize =
     "declare that shared memory without a size (extern __shared__), which the launch gives";
 
@@ -33,6 +35,7 @@ PtxRefusal too_much_shared(std::string_view kernel, std::uint64_t bytes, Arch ta
   refusal.reason = "the kernel '" + std::string(kernel) + "' of its PTX has " + std::to_string(bytes) +
                    " bytes of static shared memory, and " + std::to_string(kSharedMost) + " are the most";
   refusal.mend = kWithoutSize;
+  refusal.not_refused = kSharedNotCounted;
   if (target.suffix == Suffix::a) {
     refusal.taken_from = kFirstMoreShared;
     refusal.reason += " for drivers before CUDA " + to_string(kFirstMoreShared);

@@ -544,6 +544,19 @@ class PtxLimitsTest(unittest.TestCase):
                 refused += done.returncode != 0
         self.assertEqual(refused, 6)
 
+    def test_shared_memory_by_release(self):
+        """ptxas of 12.4 to 12.6 takes a kernel of more than 48 KB; on drivers of these it is unknown, which is no number."""
+        path = self.write("shared.ptx", head_of("7.0", "80") + ".entry k() { .shared .align 4 .b8 s[50000]; .reg .b64 %d; mov.u64 %d, s;\n"
+                          ".reg .b32 %r; ld.shared.b32 %r, [%d]; st.shared.b32 [%d+4], %r; ret; }\n")
+        taken = []
+        for release in "11.7 11.8 12.0 12.1 12.2 12.3 12.4 12.5 12.6 12.8 12.9 13.0 13.1 13.2 13.3 13.4 13.5".split():
+            done = subprocess.run([ptxas(release), "-arch=sm_80", path, "-o", path + ".cubin"], stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.DEVNULL, timeout=60)
+            taken += [release] if done.returncode == 0 else []
+            with self.subTest(release):
+                self.assertEqual(codes([path], "8.0@" + release)[path], None if done.returncode == 0 else 218)
+        self.assertEqual(taken, ["12.4", "12.5", "12.6"])
+
     def test_device_side_synchronization(self):
         """Where no compiler takes it, 225; where only a linker is wanted, 218."""
         body = {"called": "call (r), cudaDeviceSynchronize;", "its address": "mov.u64 %d, cudaDeviceSynchronize;", "unused": ""}

@@ -71,6 +71,21 @@ TEST_CASE("what compilers take from some release on needs a driver of it") {
   CHECK(untold.needs_driver == Version{13, 0});
 }
 
+TEST_CASE("what the compiler of a driver lets pass is unknown there") {
+  Image image = refused("80", "8.0");
+  image.code->refused->not_refused = CudaRange{{12, 4}, {12, 8}};
+  const auto code = fatbin_of({image});
+  CHECK(judge(code, device("8.0", "12.3"), {}).code == 218);
+  CHECK(judge(code, device("8.0", "12.8"), {}).code == 218);
+  CHECK(judge(code, device("8.0"), {}).code == 218);
+  for (const std::string cuda : {"12.4", "12.6", "12.7"}) {
+    const Judgement judgement = judge(code, device("8.0", cuda), {});
+    CHECK(judgement.verdict == Verdict::unknown);
+    CHECK(judgement.reason == "its PTX is no good, but the compiler of this driver, CUDA " + cuda +
+                                  ", may let it pass, and what then happens is not known");
+  }
+}
+
 TEST_CASE("LTO-IR is linked for what PTX is compiled for") {
   const auto links = [](const std::string& arch, const std::string& on) {
     return judge(fatbin_of({ltoir(arch)}, false, true), device(on), {}).verdict == Verdict::sass;
