@@ -48,8 +48,8 @@ std::optional<Finding> not_found_by_name(const LinkedFile& file, const std::stri
   const std::string folder = folder_of(copy.path), link = folder + "/" + name;
   if (copy.under_soname && (copy.owner || looks_in(file, copy.folder))) return std::nullopt;
   Finding finding{FindingId::library_mix, Rank::likely, file.owner};
-  finding.cause = who(file.owner, file.path) + " needs " + name + "; " + (copy.under_soname ? link : copy.path) +
-                  " is that version, but " +
+  finding.cause = who(file.owner, file.path) + " needs " + name + "; " +
+                  (copy.under_soname ? link : copy.path) + " is that version, but " +
                   (copy.under_soname ? "the loader does not look in " + folder : "not by that name");
   finding.evidence = {"needed by " + file.path, describe_copy(copy)};
   finding.fix = copy.under_soname ? "export LD_LIBRARY_PATH=" + copy.folder
@@ -64,9 +64,11 @@ void check_missing(const Facts& facts, Findings& findings) {
     for (const std::string& name : file.needed)
       if (const auto library = library_name(name); library && facts.names_to_find.count(name) == 0)
         by_name[name].push_back(&file);
-  for (const auto& [name, files] : by_name) {
+  for (const auto& [missing, files] : by_name) {
+    const std::string& name = missing;  // lambdas of C++17 capture no structured bindings
     if (const LibraryCopy* copy = copy_of_name(facts, name)) {
-      if (auto finding = not_found_by_name(*files.front(), name, *copy)) findings.push_back(std::move(*finding));
+      if (auto finding = not_found_by_name(*files.front(), name, *copy))
+        findings.push_back(std::move(*finding));
       continue;
     }
     const auto family = library_name(name)->family;
@@ -79,12 +81,11 @@ void check_missing(const Facts& facts, Findings& findings) {
     const bool alternatives =
         first.owner && std::any_of(facts.linked.begin(), facts.linked.end(), [&](const LinkedFile& other) {
           return other.owner && *other.owner == *first.owner && other.path != first.path &&
-                 std::any_of(other.needed.begin(), other.needed.end(),
-                             [&, &missing = name](const std::string& each) {
-                               const auto library = library_name(each);
-                               return library && library->family == family && each != missing &&
-                                      facts.names_to_find.count(each) != 0;
-                             });
+                 std::any_of(other.needed.begin(), other.needed.end(), [&](const std::string& each) {
+                   const auto library = library_name(each);
+                   return library && library->family == family && each != name &&
+                          facts.names_to_find.count(each) != 0;
+                 });
         });
     Finding finding{FindingId::library_mix,
                     alternatives     ? Rank::note
