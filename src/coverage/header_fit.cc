@@ -116,7 +116,8 @@ bool decide_by_headers(FileFit& fit) {
     return true;
   };
   if (fit.good() + fit.failing() + fit.specific + fit.unknown == 0) return decide(FileFit::State::no_code);
-  if (fit.relocatable != 0 && fit.failing() + fit.specific != 0) return false;
+  const bool any_to_link = fit.failing() != 0 || (fit.good() == 0 && fit.specific != 0);
+  if (fit.relocatable != 0 && any_to_link) return false;
   if (fit.good() == 0 && fit.unknown == 0) return decide(FileFit::State::lacking);
   if (fit.good() == 0) return decide(FileFit::State::unknown);
   if (fit.failing() == 0) return decide(FileFit::State::served);

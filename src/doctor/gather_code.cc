@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "compat/driver.h"
 #include "compat/toolkit.h"
+#include "coverage/fatbin_code.h"
 #include "coverage/fit.h"
 #include "doctor/gather.h"
 #include "fatbin/cuda_runtime.h"
@@ -119,21 +120,49 @@ DeviceCode gaps_for(const Device& device, const DeviceCode& code) {
   return gaps;
 }
 
+// Each fat binary with its smallest image alone.
+DeviceCode smallest_images_of(DeviceCode code) {
+  for (DeviceObject& object : code.objects) {
+    for (Fatbin& fatbin : object.fatbins) {
+      const auto smallest = std::min_element(fatbin.entries.begin(), fatbin.entries.end(),
+                                             [](const FatbinEntry& a, const FatbinEntry& b) {
+                                               return a.uncompressed_size < b.uncompressed_size;
+                                             });
+      if (smallest != fatbin.entries.end()) fatbin.entries = {*smallest};
+    }
+  }
+  return code;
+}
+
+// How many fat binaries ask for an image. They are taken out of `code`, where `read` has the same.
+std::uint64_t take_asking(const DeviceCode& read, const ByteSource& source, DeviceCode& code) {
+  FatbinCodeReader reader(read, source);
+  std::uint64_t asking = 0;
+  for (DeviceObject& object : code.objects) {
+    std::vector<Fatbin> rest;
+    for (Fatbin& fatbin : object.fatbins) {
+      if (asks_for_image(reader.next()))
+        ++asking;
+      else
+        rest.push_back(std::move(fatbin));
+    }
+    object.fatbins = std::move(rest);
+  }
+  return asking;
+}
+
 // A fat binary without kernels asks for nothing. The few that lack an image, in a file that serves the device
-// otherwise, are looked into.
+// otherwise, are looked into: one image with a kernel is enough.
 void drop_gaps_without_kernels(const DeviceCode& code, const ByteSource& source, const Facts& facts,
                                CodeFile& file) {
   for (std::size_t i = 0; i < file.fits.size(); ++i) {
     FileFit& fit = file.fits[i];
     if (fit.state != FileFit::State::served || fit.none == 0 || fit.good() == 0) continue;
-    VerifyRequest request;
-    request.classes = {facts.classes[i]};
-    request.policy.hollow = HollowPolicy::off;
-    request.policy.embedded = EmbeddedPolicy::off;
-    Waivers none;
-    const FileResult result =
-        verify_file(gaps_for(facts.classes[i].device, code), source, file.path, request, none);
-    fit.none = std::min(fit.none, result.devices.front().fatbins.uncovered + result.devices.front().fatbins.unknown);
+    DeviceCode gaps = gaps_for(facts.classes[i].device, code);
+    std::uint64_t asking = take_asking(smallest_images_of(gaps), source, gaps);
+    const DeviceCode rest = gaps;
+    asking += take_asking(rest, source, gaps);
+    fit.none = std::min(fit.none, asking);
   }
 }
 
