@@ -1,6 +1,8 @@
 #include "image/ptx_directives.h"
 
+#include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <string>
 
 #include "base/text.h"
@@ -172,6 +174,12 @@ Status check_ptx_directive(std::string_view directive, PtxPlace place, PtxLevel 
                elsewhere ? "PTX has `" + name + "` in a place where no compiler takes it"
                          : "PTX has `" + name + "`, a directive that ArchGuard does not know",
                {}};
+}
+
+bool begins_ptx_statement(std::string_view directive) {
+  return std::any_of(std::begin(kDirectives), std::end(kDirectives), [&](const Directive& each) {
+    return each.name == directive && (each.places & (kStatement | kPtxFunction)) == kStatement;
+  });
 }
 
 Status check_ptx_attributes(PtxLexer& lexer, PtxPlace place, PtxLevel level, PtxAttributes& attributes) {

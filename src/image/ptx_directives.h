@@ -46,6 +46,9 @@ PtxWord look_up_ptx_directive(std::string_view word);
 // not have it: one of an ISA to come is then not understood, and never passed over.
 Status check_ptx_directive(std::string_view directive, PtxPlace place, PtxLevel level);
 
+// Does the directive begin a statement, and never stand behind `.func` (where not in the body)?
+bool begins_ptx_statement(std::string_view directive);
+
 // The directives between the name of a kernel or function and its body, one after the other: what no compiler
 // takes of their values, or side by side. (ptxas 11.8 to 13.5; real.ptx_limits, real.ptx.)
 class PtxFunctionHead {

@@ -186,7 +186,8 @@ class PtxReader {
   }
 
   // Moves behind the head of a kernel or function, its body included, and tells where the body stands;
-  // nothing where it is only declared.
+  // nothing where it is only declared. A function's declaration may end without `;` before the next
+  // statement.
   Result<std::optional<std::string_view>> read_body(std::string_view kind, std::string_view name,
                                                     PtxFunctionHead& head) {
     const auto cut = [&] {
@@ -194,9 +195,14 @@ class PtxReader {
     };
     in_statement_ = false;
     const PtxPlace place = kind == "kernel" ? PtxPlace::kernel : PtxPlace::function;
+    PtxLexer before = lexer_;
     std::string_view token = lexer_.next();
-    for (; token != "{" && token != ";"; token = lexer_.next()) {
+    for (; token != "{" && token != ";"; before = lexer_, token = lexer_.next()) {
       if (token.empty()) return cut();
+      if (place == PtxPlace::function && begins_ptx_statement(token)) {
+        lexer_ = before;
+        break;
+      }
       if (token[0] == '.') ARCHGUARD_CHECK(check_ptx_directive(token, place, level()));
       ARCHGUARD_CHECK(head.add(token));
       if (token != ".pragma") continue;
@@ -205,13 +211,13 @@ class PtxReader {
       if (place == PtxPlace::kernel && lexer_.next().empty()) return cut();
     }
     ARCHGUARD_CHECK(head.finish(token == "{"));
-    if (token == ";") return std::optional<std::string_view>();
+    if (token != "{") return std::optional<std::string_view>();
     const std::size_t begin = lexer_.position();
     if (!skip_block()) return cut();
     return std::optional(text_.substr(begin, lexer_.position() - 1 - begin));
   }
 
-  // Declared, `.func name (…);`, or with a body.
+  // Declared, `.func name (…)`, or with a body.
   Status add_function(ImageKernels& code) {
     PtxParameters parameters(false, level());
     ARCHGUARD_TRY(name, name_of_function(parameters));

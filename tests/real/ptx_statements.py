@@ -22,6 +22,10 @@ DECLARATIONS = [
     ".visible .func g();\n.alias g, k;", ".visible .func f() { ret; }\n.visible .func g() { ret; }\n.alias g, f;",
     ".weak .func f() { ret; }\n.visible .func g();\n.alias g, f;", ".func f(.param .b32 a) { ret; }\n.func g();\n.alias g, f;",
     ".func f() { ret; }\n.extern .func g();\n.alias g, f;\n.func h() { call g; ret; }", ".func f() { ret; }\n.func g();\n.alias g f;",
+    ".extern .func f()\n.extern .func g .global .u32 x;", ".func f() .func f()\n.func f();.func f() { ret; }", ".func f()\nf { ret; }",
+    ".extern .func f() .noreturn\n.visible .func g() { ret; }", ".extern .func f()\n.section .debug_str { .b8 1 }", ".extern .func f();;",
+    ".extern .func f() .file 1 \"a\"", ".extern .func f() .maxnreg 16\n.func g() { ret; }", ".extern .func f()\n.target sm_80",
+    ".extern .entry e()\n.func g() { ret; }", ".extern .func f .attribute(.managed)\n.func g() { ret; }", ".extern .func f()\n@@DWARF x",
 ]
 PARAMETERS = [
     ".reg .u32 a", ".u32 a", ".global .u32 a", ".param a", ".param .align 3 .u32 a", ".param .u32 .u64 a", ".param .param .u32 a",

@@ -28,6 +28,14 @@ void check_refused(std::initializer_list<const char*> texts) {
 
 }  // namespace
 
+TEST_CASE("a declaration of a function needs no semicolon") {
+  check_taken({".extern .func f()\n.visible .func g() { ret; }",
+               ".extern .func f .extern .func g .global .u32 x;", ".func f() .func f();\n.func f() { ret; }",
+               ".extern .func f()\n.file 1 \"a\""});
+  check_refused({".extern .entry e()\n.func g() { ret; }",
+                 ".extern .func f() .maxnreg 16\n.func g() { ret; }", ".extern .func f();;"});
+}
+
 TEST_CASE("declarations of one name agree") {
   const std::string f = "PTX has two declarations of 'f' that do not agree: ";
   CHECK(read(".extern .func f();\n.visible .func f() { ret; }") == f + "`.extern` and `.visible`");
