@@ -13,15 +13,16 @@
 namespace archguard {
 namespace {
 
-// Has the cubin a suffix that its header leaves out? So nvcc 13.5 stores what tileiras makes of CUDA Tile for
-// sm_90, sm_100 and sm_120.
+// Has the image a suffix that its header leaves out? So nvcc 13.5 stores what tileiras makes of CUDA Tile for
+// sm_90, sm_100 and sm_120, and clang of TensorFlow 2.17 to 2.21 its PTX of sm_90a.
 bool lacks_suffix(const FatbinEntry& entry, const ImageKernels& code) {
-  return entry.kind == EntryKind::sass && code.archs.size() == 1 && entry.arch.suffix == Suffix::none &&
+  return code.archs.size() == 1 && entry.arch.suffix == Suffix::none &&
          code.archs[0].suffix != Suffix::none && code.archs[0].number == entry.arch.number;
 }
 
-// The driver goes by the fat binary's header. A cubin must be for the arch that stands there, but for a
-// suffix that lacks; PTX may be for an older one, where it has no suffix.
+// The driver goes by the fat binary's header, and then compiles PTX for what stands in it: nvJitLink 12.4 to
+// 13.4 takes PTX of sm_90a with the header 90 for sm_100, and fails. An image must be for the arch that stands
+// in its header, but for a suffix that lacks; PTX may be for an older one, where it has no suffix.
 Status check_header(const FatbinEntry& entry, const ImageKernels& code) {
   const bool sass = entry.kind == EntryKind::sass;
   if (code.archs.empty()) return Error{{}, "PTX names no known `.target`", {}};

@@ -30,6 +30,9 @@ Fit fit_of(const FatbinEntry& entry, ComputeCapability device) {
 
 std::string why_unknown(const FatbinEntry& entry, ComputeCapability device) {
   const std::string name = image_name(entry);
+  if (suffix_decides(entry, device) && entry.kind == EntryKind::ptx)
+    return "its header says " + to_string(entry.or_archs.front()) + ", the PTX itself sm_" +
+           to_string(entry.arch) + ", and these differ on " + to_string(device);
   if (suffix_decides(entry, device))
     return "it does not tell whether it is " + name + ", and these differ on " + to_string(device);
   return "whether " + name + " runs on " + to_string(device) + " is not known";

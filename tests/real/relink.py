@@ -140,6 +140,16 @@ class RelinkTest(unittest.TestCase):
             print("  %s: %d linked, %d of them doubted, %d not" % (release, answers[True], doubted, answers[False]), flush=True)
             self.assertGreater(min(answers.values()), CASES // 8)
 
+    def test_ptx_under_the_header_of_another(self):
+        """clang stores PTX of sm_90a with the header 90: the driver chooses it by that, and compiles what stands in it."""
+        text = HEAD % "90a" + ".visible .entry k() { ret; }\n"
+        data = self.pack("other", [("ptx", "90", self.write("other.ptx", text))])
+        for release in ("12.9", "13.0", "13.4"):
+            oracle = NvJitLink(release)
+            results = verify_devices(os.path.join(self.folder, "other.fatbin"), ["9.0", "10.0", "12.0"], release, exits=(1, 2))
+            self.assertEqual([each["verdict"] for each in results.values()], ["covered", "unknown", "unknown"], release)
+            self.assertEqual([oracle.links(device, [data], []) for device in ("9.0a", "10.0", "12.0")], [True, False, False], release)
+
     def test_programs_at_random(self):
         dice = random.Random(20261122)
         oracle, answers = NvJitLink("13.0"), {True: 0, False: 0}

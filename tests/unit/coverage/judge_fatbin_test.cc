@@ -262,6 +262,11 @@ TEST_CASE("a suffix that the image does not tell matters where the answers diffe
   CHECK(differ.verdict == Verdict::unknown);
   CHECK(differ.reason ==
         "it does not tell whether it is sm_100 or sm_100a or sm_100f, and these differ on 10.3");
+  Image of_another_header = ptx("90a", "8.3");
+  of_another_header.entry.or_archs = {*parse_arch("90")};
+  CHECK(judge_on(device("9.0"), {of_another_header}).verdict == Verdict::jit);
+  CHECK(judge_on(device("12.0"), {of_another_header}).reason ==
+        "its header says 90, the PTX itself sm_90a, and these differ on 12.0");
 }
 
 TEST_CASE("a container without kernels asks for nothing") {
