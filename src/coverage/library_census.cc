@@ -185,6 +185,10 @@ std::optional<Partly> LibraryCensus::judge(const KernelSum& got, ComputeCapabili
     core = core_share(*index) * share(got.working, sums_[*index].working) >= kCoreBar;
   if (core && !compiled && whole >= kServedWithCore) return std::nullopt;
   Partly partly = nothing_works(got);
+  if (partly.kernels == partly.best) {
+    partly.kernels = got.working;
+    partly.best = most_working;
+  }
   partly.clear = whole < bar.clear && !core;
   return partly;
 }

@@ -21,8 +21,9 @@ void add_to(KernelSum& sum, const KernelSum& more);
 
 // A device that gets far less of a library than others do.
 struct Partly {
-  std::uint64_t kernels = 0;  // that fit this device
-  std::uint64_t best = 0;     // that fit the device of the table which most fit
+  // Kernels that fit this device, and the device of the table which most fit. Where as many fit both: those
+  // of them that do something.
+  std::uint64_t kernels = 0, best = 0;
   ComputeCapability best_device = {};
   bool clear = false;                 // the library was not made for this device; else perhaps
   bool compiles_at_run_time = false;  // what it lacks may be compiled when the program runs: never `clear`
