@@ -10,7 +10,13 @@
 // behind it.
 #if defined(__x86_64__) && defined(__GNUC__) && defined(__GLIBC_PREREQ)
 #if __GLIBC_PREREQ(2, 33) && __has_include(<sys/platform/x86.h>)
+#if defined(__clang__) && defined(__STRICT_ANSI__)  // of -std=c++17, without the word that the header needs
+#define _Bool bool
 #include <sys/platform/x86.h>
+#undef _Bool
+#else
+#include <sys/platform/x86.h>
+#endif
 #endif
 #endif
 #ifdef CPU_FEATURE_ACTIVE

@@ -57,10 +57,11 @@ std::vector<Expressions> device_terms(const std::vector<Range>& ranges, std::opt
     if (range.open) open = range.devices.back().major;
   }
   std::vector<std::pair<std::vector<int>, std::vector<int>>> alike;  // majors with the same minors
-  for (const auto& [major, of] : minors) {
+  for (const auto& each_major : minors) {
+    const std::vector<int>& of = each_major.second;
     auto same = std::find_if(alike.begin(), alike.end(), [&](const auto& each) { return each.second == of; });
     if (same == alike.end()) same = alike.insert(alike.end(), {{}, of});
-    same->first.push_back(major);
+    same->first.push_back(each_major.first);
   }
   std::vector<Expressions> terms;
   for (const auto& [majors, of] : alike)
