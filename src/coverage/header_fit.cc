@@ -54,6 +54,14 @@ HeaderFit fit_by_headers(const Fatbin& fatbin, const Device& device, const JitEn
   return all_specific ? HeaderFit::specific : HeaderFit::none;
 }
 
+bool may_link_by_headers(const Fatbin& fatbin, const Device& device) {
+  return fatbin.relocatable &&
+         std::any_of(fatbin.entries.begin(), fatbin.entries.end(), [&](const FatbinEntry& entry) {
+           const bool is_understood = entry.unknown.empty() && entry.kind != EntryKind::other;
+           return !is_understood || fit_of(entry, *device.capability) != Fit::no;
+         });
+}
+
 void add_fit(FileFit& fit, HeaderFit of_one) {
   switch (of_one) {
     case HeaderFit::nothing:
@@ -117,7 +125,7 @@ bool decide_by_headers(FileFit& fit) {
   };
   if (fit.good() + fit.failing() + fit.specific + fit.unknown == 0) return decide(FileFit::State::no_code);
   const bool any_to_link = fit.failing() != 0 || (fit.good() == 0 && fit.specific != 0);
-  if (fit.relocatable != 0 && any_to_link) return false;
+  if (fit.to_link != 0 && any_to_link) return false;
   if (fit.good() == 0 && fit.unknown == 0) return decide(FileFit::State::lacking);
   if (fit.good() == 0) return decide(FileFit::State::unknown);
   if (fit.failing() == 0) return decide(FileFit::State::served);

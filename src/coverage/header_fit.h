@@ -22,13 +22,15 @@ enum class HeaderFit {
 };
 // Precondition: the device has a capability.
 HeaderFit fit_by_headers(const Fatbin& fatbin, const Device& device, const JitEnvironment& environment);
+// Is it an object of a device link with an image that the driver could link again for the device?
+bool may_link_by_headers(const Fatbin& fatbin, const Device& device);
 
 // How a file's fat binaries fit one device.
 struct FileFit {
   std::uint64_t sass = 0, jit = 0, specific = 0, none = 0, too_new = 0, packed = 0, jit_off = 0, unknown = 0;
   std::uint64_t fitting_bytes = 0, best_bytes = 0;  // of images: that fit it, and the device that most fit
-  std::uint64_t relocatable = 0;  // of objects of a device link, which the driver may link again
-  std::uint64_t mixed_gaps = 0;   // of `none`: fat binaries with several architectures, none of them this
+  std::uint64_t to_link = 0;     // objects of a device link that the driver may link again for it
+  std::uint64_t mixed_gaps = 0;  // of `none`: fat binaries with several architectures, none of them this
   // Set by who has read the kernels, where the headers do not decide.
   enum class State { no_code, served, lacking, partly, unknown };
   State state = State::no_code;

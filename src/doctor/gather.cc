@@ -7,6 +7,7 @@
 #include <system_error>
 #include <tuple>
 
+#include "base/parallel.h"
 #include "base/text.h"
 #include "doctor/library_names.h"
 #include "installed/claims.h"
@@ -223,15 +224,48 @@ void gather_packages(Facts& facts) {
       read_torch(each, facts);
 }
 
+namespace {
+
+// The files are independent of each other, and many: the cores share them.
+void gather_code(const FoundFiles& files, Facts& facts) {
+  std::vector<std::string> paths;
+  for (const auto* list : {&files.named, &files.libraries, &files.images})
+    paths.insert(paths.end(), list->begin(), list->end());
+  struct Read {
+    std::optional<CodeFile> code;
+    std::vector<Error> unread;
+  };
+  constexpr unsigned kMostThreads = 4;  // each holds the images of one file
+  constexpr std::size_t kAhead = 16;
+  const Facts& known = facts;
+  InOrder<Read> all(
+      paths.size(), kAhead,
+      [&](std::size_t i, unsigned) {
+        Read read;
+        read.code = read_code_file(paths[i], known, read.unread);
+        return read;
+      },
+      std::min(threads_to_use(), kMostThreads));
+  std::vector<CodeFile> code;
+  std::vector<Error> unread;
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    Read read = all.next();
+    if (read.code) code.push_back(std::move(*read.code));
+    std::move(read.unread.begin(), read.unread.end(), std::back_inserter(unread));
+  }
+  facts.code = std::move(code);
+  std::move(unread.begin(), unread.end(), std::back_inserter(facts.unread));
+}
+
+}  // namespace
+
 void gather(const GatherQuestion& question, Facts& facts) {
   const FoundFiles files = walk_environments(facts);
   gather_packages(facts);
   for (const std::string& path : files.named)
     if (!is_program_or_library(path))
       facts.unread.push_back(Error{path, "is neither a folder nor a program or library", {}});
-  for (const auto* list : {&files.named, &files.libraries, &files.images})
-    for (const std::string& path : *list)
-      if (auto code = read_code_file(path, facts)) facts.code.push_back(std::move(*code));
+  gather_code(files, facts);
   gather_libraries(files, question, facts);
   gather_tools(files, facts);
   find_owners_of_all(facts);

@@ -25,8 +25,10 @@ struct FoundFiles {
 };
 FoundFiles walk_environments(Facts& facts);
 
-// The headers of one file's fat binaries, judged for the classes. Nothing where it holds no device code.
-std::optional<CodeFile> read_code_file(const std::string& path, Facts& facts);
+// The headers of one file's fat binaries, judged for the classes. What could not be read goes to `unread`.
+// Nothing where it holds no device code.
+std::optional<CodeFile> read_code_file(const std::string& path, const Facts& facts,
+                                       std::vector<Error>& unread);
 
 // Is the file of a kind that may hold device code? One that cannot be read is told by who reads it.
 bool is_program_or_library(const std::string& path);

@@ -173,7 +173,7 @@ void add_fatbin(const Fatbin& fatbin, const Facts& facts, CodeFile& file) {
     FileFit& fit = file.fits[i];
     const HeaderFit of_one = fit_by_headers(fatbin, device, {});
     add_fit(fit, of_one);
-    fit.relocatable += fatbin.relocatable;
+    fit.to_link += may_link_by_headers(fatbin, device);
     asks |= of_one != HeaderFit::nothing;
     if (of_one == HeaderFit::none && has_several_archs(fatbin)) ++fit.mixed_gaps;
     fit.fitting_bytes += fitting_bytes(fatbin, *device.capability);
@@ -228,10 +228,11 @@ bool is_program_or_library(const std::string& path) {
   return !source || is_host_file(*source);
 }
 
-std::optional<CodeFile> read_code_file(const std::string& path, Facts& facts) {
+std::optional<CodeFile> read_code_file(const std::string& path, const Facts& facts,
+                                       std::vector<Error>& unread) {
   const auto source = FileSource::open(path);
   if (!source) {
-    facts.unread.push_back(source.error());
+    unread.push_back(source.error());
     return std::nullopt;
   }
   const DeviceCode code = read_device_code(*source, path);
@@ -251,7 +252,7 @@ std::optional<CodeFile> read_code_file(const std::string& path, Facts& facts) {
       held.add(fatbin);
     }
   }
-  for (const Error& error : code.errors) facts.unread.push_back(error);
+  unread.insert(unread.end(), code.errors.begin(), code.errors.end());
   if (file.fatbins == 0 && of_data.best() != 0)
     return judge_data(code, *source, facts, of_data, std::move(file));
   if (file.fatbins == 0) return std::nullopt;

@@ -203,7 +203,7 @@ void gather_stale(const GatherQuestion& question, Facts& facts) {
   for (const std::string& path : paths) {
     std::error_code of_file;
     const auto built = fs::last_write_time(path, of_file);
-    auto code = read_code_file(path, facts);
+    auto code = read_code_file(path, facts, facts.unread);
     const auto names = missing.find(path);
     StaleFile file{code ? std::move(*code) : CodeFile{}, told && !of_file && built < torch,
                    names == missing.end() ? std::vector<std::string>() : first_of(names->second)};

@@ -48,9 +48,31 @@ TEST_CASE("headers alone decide where nothing fits, or all") {
 
 TEST_CASE("what does not fit may be linked when it is loaded, from the PTX of a device link's objects") {
   FileFit linked = fit_of(0, 0, 1, 0);
-  linked.relocatable = 2;
+  linked.to_link = 2;
   CHECK_FALSE(decide_by_headers(linked));
   FileFit fits = fit_of(1, 0, 0, 1000);
-  fits.relocatable = 2;
+  fits.to_link = 2;
   CHECK(is_served(fits));
+}
+
+TEST_CASE(
+    "an object of a device link may be linked for what its images fit, or where one is not understood") {
+  Device old, same;
+  old.capability = ComputeCapability{6, 1};
+  same.capability = ComputeCapability{9, 0};
+  Fatbin object;
+  object.entries.resize(2);
+  object.entries[0].kind = EntryKind::sass;
+  object.entries[0].arch = *parse_arch("75");
+  object.entries[1].kind = EntryKind::ptx;
+  object.entries[1].arch = *parse_arch("80");
+  CHECK_FALSE(may_link_by_headers(object, same));  // no part of a device link
+  object.relocatable = true;
+  CHECK(may_link_by_headers(object, same));
+  CHECK_FALSE(may_link_by_headers(object, old));
+  object.entries[0].kind = EntryKind::other;
+  CHECK(may_link_by_headers(object, old));
+  object.entries[0].kind = EntryKind::sass;
+  object.entries[1].unknown = "flag 0x4000000";
+  CHECK(may_link_by_headers(object, old));
 }
