@@ -40,9 +40,9 @@ std::string under_driver(const ReleasesQuestion& question, const ReleaseChoice& 
 
 // torchvision is made for one torch: then one line has both. vllm and xformers pin a torch too, and have
 // their own line.
-std::string made_for(const Facts& facts, const std::string& package) {
+std::string made_for(const Facts& facts, const std::string& package, const std::string& platform) {
   if (!facts.torch) return package;
-  for (const Release* torch : releases_of("torch", "x86_64"))  // no other platform was measured
+  for (const Release* torch : releases_of("torch", platform))
     for (const std::string& along : installed_along(*torch))
       if (starts_with(along, package + "==")) return "torch";
   return package;
@@ -95,8 +95,8 @@ std::string platform_for(const Facts& facts, std::size_t of_class) {
 std::string release_fix(const Facts& facts, const std::string& of_package, std::size_t of_class) {
   ReleasesQuestion all;
   all.keeps_installed = true;
-  all.package = made_for(facts, of_package);
   all.platform = platform_for(facts, of_class);
+  all.package = made_for(facts, of_package, all.platform);
   all.python = python_of(facts);
   if (releases_of(all.package, all.platform).empty()) return {};
   for (const DeviceClass& each : facts.classes) all.devices.push_back(asked_device_of(each));
@@ -110,13 +110,13 @@ std::string release_fix(const Facts& facts, const std::string& of_package, std::
 }
 
 std::string not_measured_here(const Facts& facts, const std::string& of_package, std::size_t of_class) {
-  const std::string package = made_for(facts, of_package), platform = platform_for(facts, of_class);
+  const std::string platform = platform_for(facts, of_class);
+  const std::string package = made_for(facts, of_package, platform);
   if (!releases_of(package, platform).empty()) return {};
-  for (const std::string& other : measured_platforms())
-    if (!releases_of(package, other).empty())
-      return "its releases were measured for " + other + " alone: judge a wheel for " + platform +
-             " by its file: " + judge_by_file(to_string(*facts.classes[of_class].device.capability));
-  return {};
+  const std::string others = join(measured_platforms_of(package), " and ");
+  if (others.empty()) return {};
+  return "its releases were measured for " + others + " alone: judge a wheel for " + platform +
+         " by its file: " + judge_by_file(to_string(*facts.classes[of_class].device.capability));
 }
 
 }  // namespace archguard::doctor

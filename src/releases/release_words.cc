@@ -24,6 +24,11 @@ constexpr DocumentedBuild kDocumented[] = {
     {"torch", "PyTorch's own index (not PyPI)", {12, 6}, "2.14", "cu126", {5, 0}, {9, 0}},
 };
 
+// Wheels for each release of JetPack, which brings the driver and the CUDA of a Jetson.
+constexpr const char* kTorchForJetson =
+    "NVIDIA's own wheels for Jetson, by the release of JetPack: "
+    "https://docs.nvidia.com/deeplearning/frameworks/install-pytorch-jetson-platform/";
+
 bool is_documented_for(const DocumentedBuild& build, const ReleasesQuestion& question) {
   return question.package == build.package && question.platform == "x86_64" && !question.devices.empty() &&
          std::all_of(question.devices.begin(), question.devices.end(), [&](const AskedDevice& each) {
@@ -49,6 +54,10 @@ std::string documented_elsewhere(const ReleasesQuestion& question) {
   if (!releases.empty() &&
       newest_serving(question.package, question.platform, question.devices) == releases.front())
     return {};
+  const auto is_on_jetson = [](const AskedDevice& each) { return is_tegra(each.device); };
+  if (question.package == "torch" && question.platform == "aarch64" && !question.devices.empty() &&
+      std::all_of(question.devices.begin(), question.devices.end(), is_on_jetson))
+    return kTorchForJetson;
   for (const DocumentedBuild& each : kDocumented) {
     if (!is_documented_for(each, question)) continue;
     std::string text = std::string(each.index) + " has builds for " + cuda_text(each.cuda) + " up to " +

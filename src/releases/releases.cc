@@ -160,8 +160,11 @@ std::vector<std::string> measured_packages() {
   return each_once(&Release::package);
 }
 
-std::vector<std::string> measured_platforms() {
-  return each_once(&Release::platform);
+std::vector<std::string> measured_platforms_of(std::string_view package) {
+  std::vector<std::string> found;
+  for (std::string& platform : platforms())
+    if (!releases_of(package, platform).empty()) found.push_back(std::move(platform));
+  return found;
 }
 
 std::vector<std::string> platforms() {

@@ -50,7 +50,7 @@ const std::vector<Release>& measured_releases();
 // Those of a package, in any of PyPI's spellings, on a platform.
 std::vector<const Release*> releases_of(std::string_view package, std::string_view platform);
 std::vector<std::string> measured_packages();   // names, each once
-std::vector<std::string> measured_platforms();  // likewise
+std::vector<std::string> measured_platforms_of(std::string_view package);
 std::vector<std::string> platforms();           // that may be asked for
 
 // `unknown` for a device that the bench did not ask for: newer than it.

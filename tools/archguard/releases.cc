@@ -34,9 +34,7 @@ Error not_in_table(const ReleasesOptions& options) {
             "'" + printable(options.package) + "' is more than the name of a package",
             "leave the version out: archguard releases " + printable(name)};
   const std::string meant = package_meant(to_lower(name_in_requirement(options.package)), names);
-  std::string elsewhere;
-  for (const std::string& platform : measured_platforms())
-    if (!releases_of(options.package, platform).empty()) elsewhere = platform;
+  const std::string elsewhere = join(measured_platforms_of(options.package), " and ");
   if (!elsewhere.empty())
     return {{},
             "no release of '" + printable(options.package) + "' was measured for " + options.platform + ", only for " + elsewhere +

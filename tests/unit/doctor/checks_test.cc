@@ -331,16 +331,20 @@ TEST_CASE("one file needs, two files need") {
 
 TEST_CASE("a fix names a release of x86-64 for no other machine") {
   Facts facts = facts_for({6, 1});
-  facts.code = {code_file("/env/torch/libtorch_cuda.so", "torch", FileFit::State::lacking)};
-  const auto fix = [&] { return run(check_device_code, facts).at(0).fix; };
-  CHECK(fix().find("pip install torch==2.7.1") == 0);
+  const auto lacks_code = [&](const char* package) {
+    facts.code = {code_file("/env/lib/x.so", package, FileFit::State::lacking)};
+    return run(check_device_code, facts).at(0).fix;
+  };
+  CHECK(lacks_code("torch").find("pip install torch==2.7.1") == 0);
   facts.platform = "aarch64";
-  CHECK(fix().find("pip install") == std::string::npos);
-  CHECK(fix().find("; its releases were measured for x86_64 alone: judge a wheel for aarch64 by its file: archguard verify WHEEL --scope "
-                   "library --device 6.1") != std::string::npos);
+  CHECK(lacks_code("torch").find("no measured release of torch on PyPI supports 6.1") == 0);
+  CHECK(lacks_code("xformers").find("; its releases were measured for x86_64 and windows alone: judge a wheel "
+                                    "for aarch64 by its file: archguard verify WHEEL --scope library --device "
+                                    "6.1") != std::string::npos);
   facts = facts_for({8, 7});  // Jetson Orin, whatever this machine is
-  facts.code = {code_file("/env/triton/x.so", "bitsandbytes", FileFit::State::lacking)};
-  CHECK(fix().find("judge a wheel for aarch64") != std::string::npos);
+  CHECK(lacks_code("bitsandbytes") == "no measured release of bitsandbytes on PyPI supports 8.7");
+  facts = facts_for({11, 0});
+  CHECK(lacks_code("torch").find("pip install torch==2.15.0") == 0);
 }
 
 TEST_CASE("a fix tells which newer release the driver is too old for, and both ways out") {

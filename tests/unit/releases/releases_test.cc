@@ -268,10 +268,13 @@ TEST_CASE("the table tells both ptxas of a triton, and the driver that the asked
 }
 
 TEST_CASE("platforms that were measured are those of the table") {
-  for (const std::string& each : measured_platforms())
-    CHECK(std::any_of(measured_releases().begin(), measured_releases().end(),
-                      [&](const Release& release) { return release.platform == each; }));
-  CHECK(platforms().size() >= measured_platforms().size());
+  for (const Release& each : measured_releases()) {
+    const std::vector<std::string> all = platforms(), measured = measured_platforms_of(each.package);
+    CHECK(std::count(all.begin(), all.end(), each.platform) == 1);
+    CHECK(std::count(measured.begin(), measured.end(), each.platform) == 1);
+  }
+  CHECK(measured_platforms_of("Torch") == std::vector<std::string>{"x86_64", "aarch64"});
+  CHECK(measured_platforms_of("nonesuch").empty());
 }
 
 TEST_CASE("what triton's second ptxas makes needs a driver of its own CUDA") {
