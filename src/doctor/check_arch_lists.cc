@@ -171,6 +171,10 @@ bool check_spelling(const Facts& facts, Findings& findings) {
 
 void check_arch_lists(const Facts& facts, Findings& findings) {
   if (!check_spelling(facts, findings)) check_left_out(facts, kTorchList, TorchList(facts).words(), findings);
+  // flashinfer compiles for it when it is used (flashinfer/compilation_context.py).
+  if (installed_package(facts, "flashinfer-python") != nullptr)
+    check_left_out(facts, "FLASHINFER_CUDA_ARCH_LIST",
+                   list_words(variable(facts, "FLASHINFER_CUDA_ARCH_LIST")), findings);
   check_left_out(facts, "CUDAARCHS", list_words(variable(facts, "CUDAARCHS")), findings);
 }
 

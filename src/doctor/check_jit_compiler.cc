@@ -160,12 +160,7 @@ void check_nvrtc(const Facts& facts, const JitTool& tool, Findings& findings) {
 void check_nvvm(const Facts& facts, const JitTool& tool, Findings& findings) {
   if (tool.kind != "nvvm" || !tool.version || is_on(facts, "NUMBA_CUDA_ENABLE_MINOR_VERSION_COMPATIBILITY"))
     return;
-  const auto is_named = [](std::string_view name) {
-    return [name](const InstalledPackage& each) { return each.package.name == name; };
-  };
-  if (std::none_of(facts.packages.begin(), facts.packages.end(), is_named("numba")) ||
-      std::any_of(facts.packages.begin(), facts.packages.end(), is_named("numba_cuda")))
-    return;
+  if (installed_package(facts, "numba") == nullptr || installed_package(facts, "numba-cuda") != nullptr) return;
   for (const DeviceClass& each : facts.classes)
     if (auto newer = makes_newer_ptx(tool, "NVVM", each)) {
       newer->evidence.emplace_back("numba is here, which compiles with NVVM");

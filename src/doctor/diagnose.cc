@@ -24,7 +24,8 @@ std::vector<Checked> what_was_checked(const Facts& facts) {
   add(FindingId::library_mix, "CUDA library", "CUDA libraries", facts.libraries.size());
   add(FindingId::jit_compiler, "compiler of device code", "compilers of device code", facts.tools.size());
   if (facts.torch)
-    add(FindingId::stale_code, "extension in torch's cache", "extensions in torch's cache", facts.stale.size());
+    add(FindingId::stale_code, "extension in a cache of torch or flashinfer",
+        "extensions in caches of torch or flashinfer", facts.stale.size());
   add(FindingId::not_architecture, "file that needs libraries of CUDA or torch",
       "files that need libraries of CUDA or torch", facts.linked.size());
   if (facts.probe) add(FindingId::driver, "answer of the driver's libraries", "answers of the driver's libraries", 2);

@@ -103,8 +103,9 @@ struct ProcessFacts {
   std::vector<std::string> libraries;  // paths, as the kernel tells them
 };
 
-// An extension that torch built when it was used, in a cache.
+// An extension that torch or flashinfer built when it was used, in a cache.
 struct StaleFile {
+  std::string builder;  // "torch"
   CodeFile code;
   bool older_than_torch = false;
   std::vector<std::string> missing = {};  // functions that it wants and the installed torch does not define

@@ -13,6 +13,7 @@
 #include "installed/claims.h"
 #include "installed/owners.h"
 #include "installed/python.h"
+#include "releases/releases.h"
 
 namespace archguard::doctor {
 namespace fs = std::filesystem;
@@ -96,6 +97,12 @@ void complete_versions(Facts& facts) {
 }
 
 }  // namespace
+
+const InstalledPackage* installed_package(const Facts& facts, std::string_view name) {
+  const auto is_named = [&](const InstalledPackage& each) { return normal_name(each.package.name) == name; };
+  const auto found = std::find_if(facts.packages.begin(), facts.packages.end(), is_named);
+  return found == facts.packages.end() ? nullptr : &*found;
+}
 
 std::string variable(const Facts& facts, const std::string& name) {
   const auto found = facts.variables.find(name);

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <map>
 #include <string>
+#include <vector>
 
 #include "doctor/facts.h"
 
@@ -33,12 +35,18 @@ std::optional<CodeFile> read_code_file(const std::string& path, const Facts& fac
 // Is the file of a kind that may hold device code? One that cannot be read is told by who reads it.
 bool is_program_or_library(const std::string& path);
 
+// Functions that these files want of torch and the installed one does not define: some of them, by file.
+using NamesByFile = std::map<std::string, std::vector<std::string>>;
+NamesByFile missing_in_torch(const Facts& facts, const std::vector<std::string>& paths);
+
 void gather_packages(Facts& facts);
 void gather_libraries(const FoundFiles& files, const GatherQuestion& question, Facts& facts);
 void gather_tools(const FoundFiles& files, Facts& facts);
 void gather_symbols(const GatherQuestion& question, Facts& facts);
 void gather_stale(const GatherQuestion& question, Facts& facts);
 
+// The package of this normal name (releases/releases.h); null where none is installed.
+const InstalledPackage* installed_package(const Facts& facts, std::string_view name);
 // What the environment variable says; empty where it is not set.
 std::string variable(const Facts& facts, const std::string& name);
 // The folders of a list like PATH, without empty ones.

@@ -108,10 +108,26 @@ std::vector<std::string> libraries_in(const std::string& folder) {
   return paths;
 }
 
-// What these files want of torch and the installed one does not define, by file.
-using NamesByFile = std::map<std::string, std::set<std::string>>;
+void find_torch_gaps(Facts& facts) {
+  if (!facts.torch) return;
+  const std::string own = facts.torch->site + "/torch/";
+  std::vector<std::string> paths;
+  for (const LinkedFile& file : facts.linked)
+    if (!starts_with(file.path, own) &&
+        std::any_of(file.needed.begin(), file.needed.end(), [](const std::string& name) {
+          return starts_with(name, "libtorch") || starts_with(name, "libc10");
+        }))
+      paths.push_back(file.path);
+  const NamesByFile missing = missing_in_torch(facts, paths);
+  for (const LinkedFile& file : facts.linked)
+    if (const auto found = missing.find(file.path); found != missing.end())
+      facts.torch_gaps.push_back({file.path, file.owner, own + "lib", {}, found->second});
+}
+
+}  // namespace
+
 NamesByFile missing_in_torch(const Facts& facts, const std::vector<std::string>& paths) {
-  NamesByFile wanted;
+  std::map<std::string, std::set<std::string>> wanted;
   std::set<std::string> all;
   for (const std::string& path : paths) {
     auto names = wanted_in(path, is_torch_name);
@@ -130,86 +146,18 @@ NamesByFile missing_in_torch(const Facts& facts, const std::vector<std::string>&
     for (const std::string& path : libraries_in(folder))
       if (!all.empty()) remove_defined(path, all);
   NamesByFile missing;
-  for (const auto& [path, names] : wanted)
+  for (const auto& [path, names] : wanted) {
+    std::set<std::string> lacking;
     std::set_intersection(names.begin(), names.end(), all.begin(), all.end(),
-                          std::inserter(missing[path], missing[path].end()));
+                          std::inserter(lacking, lacking.end()));
+    if (!lacking.empty()) missing[path] = first_of(lacking);
+  }
   return missing;
 }
-
-void find_torch_gaps(Facts& facts) {
-  if (!facts.torch) return;
-  const std::string own = facts.torch->site + "/torch/";
-  std::vector<std::string> paths;
-  for (const LinkedFile& file : facts.linked)
-    if (!starts_with(file.path, own) &&
-        std::any_of(file.needed.begin(), file.needed.end(), [](const std::string& name) {
-          return starts_with(name, "libtorch") || starts_with(name, "libc10");
-        }))
-      paths.push_back(file.path);
-  const NamesByFile missing = missing_in_torch(facts, paths);
-  for (const LinkedFile& file : facts.linked)
-    if (const auto found = missing.find(file.path); found != missing.end() && !found->second.empty())
-      facts.torch_gaps.push_back({file.path, file.owner, own + "lib", {}, first_of(found->second)});
-}
-
-// torch builds into "py311_cu128" of its cache, and looks nowhere else (`_get_build_directory` in
-// torch/utils/cpp_extension.py); what TORCH_EXTENSIONS_DIR names has no such folders.
-bool is_for_another_torch(const std::string& folder, const Facts& facts) {
-  if (!starts_with(folder, "py")) return false;
-  const auto line = folder.find('_');
-  if (line == std::string::npos) return false;
-  const std::string python = folder.substr(2, line - 2), made_for = folder.substr(line + 1);
-  std::string own;
-  for (const PythonEnvironment& each : facts.environments)
-    if (has_site(each, facts.torch->site)) own = each.python;
-  own.erase(std::remove(own.begin(), own.end(), '.'), own.end());
-  if (!own.empty() && python.substr(0, own.size()) != own) return true;
-  const auto& cuda = facts.torch->cuda;
-  return cuda && made_for != "cu" + std::to_string(cuda->major) + std::to_string(cuda->minor);
-}
-
-std::vector<std::string> cached_extensions(const std::string& folder, const Facts& facts) {
-  std::vector<std::string> paths;
-  std::error_code error;
-  for (auto entry =
-           fs::recursive_directory_iterator(folder, fs::directory_options::skip_permission_denied, error);
-       !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
-    const std::string path = entry->path().string();
-    if (entry.depth() == 0 && is_for_another_torch(file_name_of(path), facts))
-      entry.disable_recursion_pending();
-    if (ends_with(path, ".so")) paths.push_back(path);
-  }
-  std::sort(paths.begin(), paths.end());
-  return paths;
-}
-
-}  // namespace
 
 void gather_symbols(const GatherQuestion& question, Facts& facts) {
   find_jit_link_gaps(question, facts);
   find_torch_gaps(facts);
-}
-
-void gather_stale(const GatherQuestion& question, Facts& facts) {
-  if (!facts.torch) return;
-  std::string folder = variable(facts, "TORCH_EXTENSIONS_DIR");
-  if (folder.empty() && !question.home.empty()) folder = question.home + "/.cache/torch_extensions";
-  std::error_code error;
-  if (folder.empty() || !fs::is_directory(folder, error)) return;
-  const fs::file_time_type torch = fs::last_write_time(facts.torch->site + "/torch/version.py", error);
-  const bool told = !error;
-  const std::vector<std::string> paths = cached_extensions(folder, facts);
-  const NamesByFile missing = missing_in_torch(facts, paths);
-  for (const std::string& path : paths) {
-    std::error_code of_file;
-    const auto built = fs::last_write_time(path, of_file);
-    auto code = read_code_file(path, facts, facts.unread);
-    const auto names = missing.find(path);
-    StaleFile file{code ? std::move(*code) : CodeFile{}, told && !of_file && built < torch,
-                   names == missing.end() ? std::vector<std::string>() : first_of(names->second)};
-    file.code.path = path;
-    if (code || !file.missing.empty()) facts.stale.push_back(std::move(file));
-  }
 }
 
 }  // namespace archguard::doctor

@@ -91,19 +91,6 @@ std::optional<Version> ptxas_for(const Release& release, ComputeCapability devic
   return ptxas_knows(used, device) ? std::optional<Version>(used) : std::nullopt;
 }
 
-// PyPI's spellings are equal that differ in letters and in '-', '_' and '.'.
-std::string normal_name(std::string_view name) {
-  std::string normal;
-  for (const char c : to_lower(name)) {
-    const bool separates = c == '-' || c == '_' || c == '.';
-    if (!separates)
-      normal += c;
-    else if (!normal.empty() && normal.back() != '-')
-      normal += '-';
-  }
-  return normal;
-}
-
 // Names of all rows.
 std::vector<std::string> each_once(std::string Release::*name) {
   std::vector<std::string> names;
@@ -138,6 +125,18 @@ std::optional<NeedsDriver> needs_driver(const Release& release, const ReleasesQu
 }
 
 }  // namespace
+
+std::string normal_name(std::string_view name) {
+  std::string normal;
+  for (const char c : to_lower(name)) {
+    const bool separates = c == '-' || c == '_' || c == '.';
+    if (!separates)
+      normal += c;
+    else if (!normal.empty() && normal.back() != '-')
+      normal += '-';
+  }
+  return normal;
+}
 
 const std::vector<Release>& measured_releases() {
   static const std::vector<Release> kReleases = [] {

@@ -46,6 +46,8 @@ struct AskedDevice {
 };
 
 // All, by package and platform, the newest release first. Of each minor release the last patch was measured.
+// PyPI's spellings of a name are equal that differ in letters and in '-', '_' and '.': "flashinfer-python".
+std::string normal_name(std::string_view name);
 const std::vector<Release>& measured_releases();
 // Those of a package, in any of PyPI's spellings, on a platform.
 std::vector<const Release*> releases_of(std::string_view package, std::string_view platform);
