@@ -263,6 +263,8 @@ class DeviceCodeCheck {
           "it stands in the program's data, outside fat binaries: the program hands it to the driver, if it "
           "uses it");
     finding.fix = fix_for(facts_, code, package.files.front()->owner, of_class);
+    if (rank == Rank::risk && loose)
+      finding.fix = "none where the program has other kernels for this GPU; else " + finding.fix;
     return finding;
   }
 
