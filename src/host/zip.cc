@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <string_view>
 #include <vector>
 
 #include "base/text.h"
@@ -33,7 +34,7 @@ namespace {
 // Sizes and offsets that are all ones stand in the extra field 1 (zip64) instead, u64 each, in the order
 // size, stored size, offset. Directory, end records and locator stand right behind one another. Sizes in
 // local headers may be zero (written to a pipe), so only the directory's are used.
-constexpr std::uint32_t kZipEnd = 0x06054b50, kLocator64 = 0x07064b50, kEnd64 = 0x06064b50;
+constexpr std::uint32_t kLocator64 = 0x07064b50, kEnd64 = 0x06064b50;
 constexpr std::uint32_t kEntry = 0x02014b50, kLocal = 0x04034b50;
 constexpr std::size_t kEndSize = 22, kLocatorSize = 20, kEnd64Size = 56, kEnd64Head = 12, kZipEntrySize = 46,
                       kLocalSize = 30;
@@ -78,16 +79,25 @@ bool is_executable(const ByteSource& source) {
   return start && is_mach_o(*start);
 }
 
+// Where an end record may stand.
+std::vector<std::uint64_t> places_of_end(ByteView tail) {
+  constexpr std::string_view kSignature = "PK\5\6";
+  std::vector<std::uint64_t> places;
+  const std::string_view text = tail.text();
+  for (auto at = text.find(kSignature); at != std::string_view::npos; at = text.find(kSignature, at + 1))
+    if (at + kEndSize <= text.size()) places.push_back(at);
+  return places;
+}
+
 Result<Directory> find_directory(const ByteSource& source) {
   const bool is_behind = is_script(source) || is_executable(source);
   const std::uint64_t size = source.size();
   const std::uint64_t tail_size = std::min<std::uint64_t>(size, kEndSize + kCommentMost);
   ARCHGUARD_TRY(tail, read_bytes(source, size - tail_size, tail_size));
   const Cursor in(tail);
-  bool any_end = false;
-  for (std::uint64_t at = tail_size; at-- != 0;) {
-    if (!in.holds(at, kEndSize) || in.u32(at) != kZipEnd) continue;
-    any_end = true;
+  const std::vector<std::uint64_t> ends = places_of_end(tail);
+  for (auto each = ends.rbegin(); each != ends.rend(); ++each) {
+    const std::uint64_t at = *each;
     if (at + kEndSize + in.u16(at + 20) != tail_size) continue;
     if (in.u16(at + 4) != in.u16(at + 6) || in.u16(at + 8) != in.u16(at + 10))
       return Error{{}, "is one part of a zip file that was split", "join the parts: zip -s 0"};
@@ -118,7 +128,7 @@ Result<Directory> find_directory(const ByteSource& source) {
     directory.offset += directory.begin;
     return directory;
   }
-  if (any_end)
+  if (!ends.empty())
     return Error{{},
                  "is a zip file with bytes behind its directory, where other programs may find another one",
                  "make it anew: zip -FF"};

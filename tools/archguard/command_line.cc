@@ -1,5 +1,7 @@
 #include "command_line.h"
 
+#include <algorithm>
+
 #include "base/colour.h"
 #include "commands.h"
 #include "doctor_options.h"
@@ -353,6 +355,16 @@ void add_general_options(CLI::App& command) {
       ->type_name("auto|always|never")
       ->check(one_of({"auto", "always", "never"}));
   add_help_option(command);
+}
+
+void define_options(const std::vector<Command>& commands, const std::vector<std::string>& words) {
+  const auto is_named = [&](const Command& command) {
+    return std::any_of(words.begin(), words.end(),
+                       [&](const std::string& word) { return command.app->check_name(word); });
+  };
+  const bool any = std::any_of(commands.begin(), commands.end(), is_named);
+  for (const Command& command : commands)
+    if (!any || is_named(command)) command.define();
 }
 
 void add_commands(std::vector<Command>& commands, CLI::App& app) {

@@ -59,6 +59,7 @@ int main(int argc, char** argv) {
   std::vector<Command> commands;
   add_commands(commands, app);
   add_cmake_commands(commands, app);
+  define_options(commands, words);
 
   refuse_empty_values(app);
   if (const auto whole = refuse_cut_off_values(app, words); !whole)
