@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/text.h"
+#include "host/zip.h"
 #include "host/zlib_stream.h"
 
 namespace archguard {
@@ -148,13 +149,13 @@ bool is_payload(ByteView bytes) {
                      [&](std::string_view payload) { return starts_with(text, payload); });
 }
 
-// What PyInstaller ends its archive with; a signature may follow.
-bool ends_in_cookie(const ByteSource& source, std::uint64_t begin, std::uint64_t end) {
-  constexpr std::string_view kCookie = "MEI\014\013\012\013\016"sv;
+// What PyInstaller ends its archive with, and a zip file its directory; a signature may follow.
+constexpr std::string_view kCookie = "MEI\014\013\012\013\016"sv, kZipsEnd = "PK\5\6"sv;
+bool ends_in(const ByteSource& source, std::uint64_t begin, std::uint64_t end, std::string_view text) {
   constexpr std::uint64_t kTail = std::uint64_t{64} * 1024;
   const std::uint64_t from = end - std::min(end - begin, kTail);
   const auto tail = read_bytes(source, from, end - from);
-  return tail && ByteView(*tail).text().find(kCookie) != std::string_view::npos;
+  return tail && ByteView(*tail).text().find(text) != std::string_view::npos;
 }
 
 }  // namespace
@@ -183,7 +184,7 @@ std::optional<std::uint64_t> packed_in_program(const ByteSource& source, const H
   const std::uint64_t size = source.size(), end = program.end;
   for (const Section& section : program.sections)
     if (section.name == "pydata" && section.has_bytes &&
-        ends_in_cookie(source, section.offset, section.offset + section.size))
+        ends_in(source, section.offset, section.offset + section.size, kCookie))
       return section.offset;
   const bool is_pe = program.format == HostFormat::pe;
   const bool may_be_upx =
@@ -203,7 +204,8 @@ std::optional<std::uint64_t> packed_in_program(const ByteSource& source, const H
   const auto zeros = static_cast<std::size_t>(first - bytes->begin());
   for (const std::size_t at : {std::size_t{0}, zeros})
     if (at < bytes->size() && is_payload(ByteView{bytes->data() + at, bytes->size() - at})) return end + at;
-  if (ends_in_cookie(source, end, size)) return end;
+  if (ends_in(source, end, size, kCookie)) return end;
+  if (ends_in(source, end, size, kZipsEnd) && !has_zip_behind(source)) return end;  // more stands behind it
   if (holds_at(source, 8, "AI\x01") && holds_at(source, 32'769, "CD001")) return 32'768;  // AppImage 1
   return std::nullopt;
 }
