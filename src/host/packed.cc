@@ -205,7 +205,10 @@ std::optional<std::uint64_t> packed_in_program(const ByteSource& source, const H
   for (const std::size_t at : {std::size_t{0}, zeros})
     if (at < bytes->size() && is_payload(ByteView{bytes->data() + at, bytes->size() - at})) return end + at;
   if (ends_in(source, end, size, kCookie)) return end;
-  if (ends_in(source, end, size, kZipsEnd) && !has_zip_behind(source)) return end;  // more stands behind it
+  // A zip file that is cut, or has more behind it.
+  const bool is_lost_zip =
+      starts_with(ByteView(*bytes).text().substr(zeros), "PK\3\4") || ends_in(source, end, size, kZipsEnd);
+  if (is_lost_zip && !has_zip_behind(source)) return end;
   if (holds_at(source, 8, "AI\x01") && holds_at(source, 32'769, "CD001")) return 32'768;  // AppImage 1
   return std::nullopt;
 }

@@ -151,7 +151,8 @@ TEST_CASE("packed bytes behind a program are passed over, and said so") {
                                   ";!@Install@!UTF-8!\n",
                                   zeros(4) + "\xef\xbe\xad\xde" + "NullsoftInst",
                                   std::string("\x78\xda packed ") + "MEI\014\013\012\013\016" + zeros(80),
-                                  "PK\3\4 packed PK\5\6" + zeros(18) + "a signature"};
+                                  "PK\3\4 cut",
+                                  "other bytes, PK\3\4 packed PK\5\6" + zeros(18) + "a signature"};
   for (const std::string& payload : payloads) {
     const TemporaryFolder folder;
     folder.file("p", text_of(program) + payload + zeros(600));
