@@ -205,7 +205,7 @@ class RegistrationReader {
 
   // What registers a fat binary tells what it is, whatever its section is called.
   static void place(Fatbin& fatbin, bool whole) {
-    fatbin.relocatable |= !whole && !is_linked_section(fatbin.section);
+    fatbin.relocatable |= !whole;
     fatbin.in_data = false;
   }
 

@@ -30,6 +30,14 @@ bool has_instruction(const PtxRule& rule, Arch target) {
   return !rule.specific || target.suffix != Suffix::none;
 }
 
+// The first release whose nvcc writes it.
+std::string first_with_isa(Version isa) {
+  std::string first;
+  for (const Toolkit& toolkit : known_toolkits())
+    if (first.empty() && !(toolkit.ptx_isa < isa)) first = to_string(toolkit.version);
+  return first;
+}
+
 std::string targets_of(const PtxRule& rule) {
   const std::string first = std::to_string(rule.first);
   if (rule.specific) return "sm_" + first + "a" + (rule.last == rule.first ? "" : " or the like");
@@ -152,15 +160,25 @@ PtxLimits::PtxLimits(Arch target, Version isa) : target_(target), isa_(isa) {
   if (newest_known_toolkit().ptx_isa < isa) return;  // which may have more of them on this target
   for (const PtxRule& rule : kPtxRules) {
     if (has_instruction(rule, target) || (rule.form == PtxForm::alone && isa < kFirstWithSync)) continue;
-    absent_.push_back(&rule);
-    const std::size_t letters = letters_of(std::string(rule.opcode) + ".");
-    absent_letters_[letters] = true;
-    for (std::size_t fourth = 0; fourth < 32 && rule.opcode.size() == 2; ++fourth)  // `ld.`, and any part
-      absent_letters_[letters + fourth] = true;
+    add({&rule, {}});
+  }
+  for (const PtxIsaRule& each : kPtxIsaRules) {
+    const Version since{each.isa / 10, each.isa % 10};
+    const bool for_target = each.what.last == 0 || target.number <= each.what.last;
+    if (for_target && isa < since) add({&each.what, since});
   }
   std::stable_sort(absent_.begin(), absent_.end(),
-                   [](const PtxRule* a, const PtxRule* b) { return a->opcode[0] < b->opcode[0]; });
-  for (std::size_t i = absent_.size(); i-- != 0;) first_with_[absent_[i]->opcode[0] - 'a'] = i;
+                   [](const Absent& a, const Absent& b) { return a.rule->opcode[0] < b.rule->opcode[0]; });
+  for (std::size_t i = absent_.size(); i-- != 0;) first_with_[absent_[i].rule->opcode[0] - 'a'] = i;
+}
+
+void PtxLimits::add(const Absent& absent) {
+  absent_.push_back(absent);
+  const std::string_view opcode = absent.rule->opcode;
+  const std::size_t letters = letters_of(std::string(opcode) + ".");
+  absent_letters_[letters] = true;
+  for (std::size_t fourth = 0; fourth < 32 && opcode.size() == 2; ++fourth)  // `ld.`, and any part
+    absent_letters_[letters + fourth] = true;
 }
 
 // Most bodies hold nothing of the kind, and all of a file's PTX goes through here: so each is looked through
@@ -176,7 +194,7 @@ bool PtxLimits::may_refuse(std::string_view body) const {
       end = semicolon - at;
       if (absent_letters_[letters_of(rest)] && !is_common(rest) && !is_plain_move(rest, end)) {
         const std::string_view statement = rest.substr(0, std::min(end, kStatementMost));
-        if (find_lack(opcode_of(statement), statement).rule != nullptr) return true;
+        if (find_lack(opcode_of(statement), statement).absent.rule != nullptr) return true;
       }
       const std::size_t label = rest.substr(0, end).find(':');  // or `shared::cta`
       if (label != std::string_view::npos && rest.substr(label, 2) != "::") end = label;
@@ -206,28 +224,35 @@ std::optional<PtxRefusal> PtxLimits::check(std::string_view body, PtxBodySizes& 
 
 PtxLimits::Lack PtxLimits::find_lack(std::string_view opcode, std::string_view statement) const {
   if (opcode.empty() || opcode[0] < 'a' || opcode[0] > 'z') return {};
-  for (std::size_t i = first_with_[opcode[0] - 'a']; i < absent_.size() && absent_[i]->opcode[0] == opcode[0];
-       ++i)
-    if (const auto name = named_by(*absent_[i], opcode, statement)) return {absent_[i], *name};
+  for (std::size_t i = first_with_[opcode[0] - 'a'];
+       i < absent_.size() && absent_[i].rule->opcode[0] == opcode[0]; ++i)
+    if (const auto name = named_by(*absent_[i].rule, opcode, statement)) return {absent_[i], *name};
   return {};
 }
 
 std::optional<PtxRefusal> PtxLimits::check_statement(std::string_view opcode, std::string_view statement,
                                                      bool own_registers) const {
   const Lack lack = find_lack(opcode, statement);
-  if (lack.rule == nullptr || (own_registers && lack.rule->form == PtxForm::reads)) return std::nullopt;
-  const std::string name(lack.name), target = to_string(target_), first = targets_of(*lack.rule);
-  if (lack.rule->form == PtxForm::alone)
+  const PtxRule* rule = lack.absent.rule;
+  if (rule == nullptr || (own_registers && rule->form == PtxForm::reads)) return std::nullopt;
+  const std::string name(lack.name), target = to_string(target_), first = targets_of(*rule);
+  if (lack.absent.isa)
+    return PtxRefusal{
+        "its PTX is of PTX ISA " + to_string(isa_) + " and " + held_as(*rule, name) + ", which came with " +
+            to_string(*lack.absent.isa) + (rule->last == 0 ? "" : " for sm_" + target),
+        "compile it with CUDA " + first_with_isa(*lack.absent.isa) + " or newer, or leave '" + name + "' out",
+        {}};
+  if (rule->form == PtxForm::alone)
     return PtxRefusal{"its PTX is for sm_" + target + " and holds the instruction '" + name +
                           "' without '.sync', which PTX ISA " + to_string(kFirstWithSync) +
                           " and newer have for older targets alone",
                       "call '" + name + ".sync' in it, in CUDA C++ __shfl_sync and the like",
                       {}};
-  return PtxRefusal{
-      "its PTX is for sm_" + target + " and " + held_as(*lack.rule, name) + ", which takes " + first,
-      "leave '" + name + "' out for sm_" + target +
-          " (#if on __CUDA_ARCH__) or, for devices that have it, compile this code for " + first,
-      {}};
+  return PtxRefusal{"its PTX is for sm_" + target + " and " + held_as(*rule, name) + ", which takes " + first,
+                    "leave '" + name + "' out for sm_" + target +
+                        " (#if on __CUDA_ARCH__) or, for devices that have it, compile this code for " +
+                        first,
+                    {}};
 }
 
 std::optional<PtxRefusal> PtxLimits::read(std::string_view body, PtxBodySizes& sizes) const {

@@ -42,18 +42,24 @@ class PtxLimits {
  private:
   bool may_refuse(std::string_view body) const;
   std::optional<PtxRefusal> read(std::string_view body, PtxBodySizes& sizes) const;
-  // What the target lacks of a statement, and what a message calls it.
-  struct Lack {
+  // What the target does not have, or the PTX ISA of the module before that one.
+  struct Absent {
     const PtxRule* rule = nullptr;
+    std::optional<Version> isa = {};
+  };
+  // Of a statement, and what a message calls it.
+  struct Lack {
+    Absent absent = {};
     std::string_view name = {};
   };
+  void add(const Absent& absent);
   Lack find_lack(std::string_view opcode, std::string_view statement) const;
   std::optional<PtxRefusal> check_statement(std::string_view opcode, std::string_view statement,
                                             bool own_registers) const;
 
   Arch target_;
   Version isa_;
-  std::vector<const PtxRule*> absent_;        // what the target does not have, by first letter
+  std::vector<Absent> absent_;                // by first letter
   std::array<std::size_t, 26> first_with_{};  // where those of each letter begin
   std::bitset<32 * 32 * 32> absent_letters_;  // how those begin
 };

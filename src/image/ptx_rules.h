@@ -17,11 +17,19 @@ enum class PtxForm {
 // from `first` on, or with `last` to that one, or `specific`: those of them with an `a` or `f`.
 struct PtxRule {
   std::string_view opcode;
-  int first;
+  int first = 0;
   std::array<std::string_view, 8> parts = {};
   bool specific = false;
   int last = 0;
   PtxForm form = PtxForm::any;
+};
+
+// The same of the PTX ISA that brought it, 80 for 8.0, where that is newer than the one of the first target
+// that has it. With `last`, targets up to that one have it from there on, and newer ones from their own ISA
+// on.
+struct PtxIsaRule {
+  int isa;
+  PtxRule what;
 };
 
 // Of one opcode, what takes the newest target comes first. (PTX ISA, "Target ISA Notes" of each instruction,
@@ -170,6 +178,91 @@ inline constexpr PtxRule kPtxRules[] = {
     {"movmatrix", 75},
     {"stmatrix", 100, {".b8"}, true},
     {"stmatrix", 90},
+};
+
+// Of one opcode, what came last comes first. (PTX ISA, "PTX ISA Notes" of each instruction; ptxas 13.5
+// refuses each in older modules, real.ptx_limits.)
+inline constexpr PtxIsaRule kPtxIsaRules[] = {
+    // Arithmetic and conversions.
+    {65, {"abs", 0, {".f16"}}},
+    {80, {"add", 0, {".s16x2", ".u16x2"}}},
+    {76, {"bmsk"}},
+    {81, {"cvt", 0, {".satfinite.f16", ".satfinite.tf32", ".satfinite.bf16"}}},
+    {81, {"cvt", 0, {".e4m3x2", ".e5m2x2"}, false, 89}},
+    {71, {"cvt", 0, {".f32.bf16"}}},
+    {65, {"cvt.pack"}},
+    {83, {"isspacep", 0, {".param::"}}},
+    {78, {"isspacep", 0, {"::cta"}}},
+    {77, {"isspacep", 0, {".param"}}},
+    {78, {"cvta", 0, {"::cta"}}},
+    {77, {"cvta", 0, {".param"}}},
+    {70, {"ex2", 0, {".f16"}}},
+    {81, {"fma", 0, {".oob"}}},
+    {82, {"lop3", 0, {".or.", ".and.", ".xor."}}},
+    {80, {"max", 0, {".relu", ".s16x2", ".u16x2"}}},
+    {80, {"min", 0, {".relu", ".s16x2", ".u16x2"}}},
+    {81, {"mov", 0, {"%aggr_smem_size"}, false, 0, PtxForm::reads}},
+    {80, {"mov", 0, {"%current_graph_exec"}, false, 0, PtxForm::reads}},
+    {76, {"szext"}},
+    {70, {"tanh"}},
+    // Memory.
+    {73, {"alloca"}},
+    {73, {"stackrestore"}},
+    {73, {"stacksave"}},
+    {74, {"applypriority"}},
+    {83, {"atom", 0, {".b128"}}},
+    {81, {"atom", 0, {".v2", ".v4", ".v8"}}},
+    {78, {"atom", 0, {"::cta"}}},
+    {74, {"atom", 0, {".L2::"}}},
+    {80, {"cp.async.bulk"}},
+    {74, {"cp.async", 0, {".L2::"}}},
+    {80, {"cp.reduce.async.bulk"}},
+    {74, {"createpolicy"}},
+    {74, {"discard"}},
+    {83, {"ld", 0, {".b128"}}},
+    {82, {"ld", 0, {".mmio"}}},
+    {78, {"ld", 0, {"::cta"}}},
+    {74, {"ld", 0, {".L1::", ".L2::"}}},
+    {81, {"multimem"}},
+    {80, {"prefetch.tensormap"}},
+    {74, {"prefetch", 0, {".L2::evict"}}},
+    {81, {"red.async"}},
+    {81, {"red", 0, {".v2", ".v4", ".v8"}}},
+    {78, {"red", 0, {"::cta"}}},
+    {74, {"red", 0, {".L2::"}}},
+    {81, {"st.async"}},
+    {83, {"st", 0, {".b128"}}},
+    {82, {"st", 0, {".mmio"}}},
+    {78, {"st", 0, {"::cta"}}},
+    {74, {"st", 0, {".L1::", ".L2::"}}},
+    {83, {"tensormap"}},
+    // Threads, blocks and clusters.
+    {80, {"elect"}},
+    {86, {"fence.acquire"}},
+    {86, {"fence.release"}},
+    {86, {"fence", 0, {".sync_restrict"}}},
+    {83, {"fence.proxy.tensormap"}},
+    {80, {"fence.proxy.async"}},
+    {75, {"fence.proxy.alias"}},
+    {80, {"fence.mbarrier_init"}},
+    {80,
+     {"mbarrier",
+      0,
+      {".expect_tx", ".complete_tx", "::cluster", ".cluster", ".release", ".acquire", ".relaxed"}}},
+    {78, {"mbarrier", 0, {"::cta"}}},
+    {71, {"mbarrier", 0, {".parity"}}},
+    // Matrices.
+    {65, {"ldmatrix"}},
+    {87, {"mma", 0, {".f16.e4m3", ".f16.e5m2", ".m16n8k16.row.col.f32.e4m3", ".m16n8k16.row.col.f32.e5m2"}}},
+    {85, {"mma.sp::ordered_metadata"}},
+    {84, {"mma", 0, {".e4m3", ".e5m2"}}},
+    {71, {"mma", 0, {".and.popc"}}},
+    {71, {"mma.sp"}},
+    {70, {"mma", 0, {".m8n8k128"}}},
+    {65, {"mma", 0, {".m16n8k8", ".m8n8k16", ".m8n8k32"}}},
+    {64, {"mma"}},
+    {78, {"movmatrix"}},
+    {71, {"wmma", 0, {".and.popc"}}},
 };
 
 }  // namespace archguard

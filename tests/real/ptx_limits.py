@@ -80,6 +80,16 @@ fence.proxy.tensormap::generic.release.gpu
 fence.mbarrier_init.release.cluster
 fence.acq_rel.cluster
 fence.acq_rel.gpu
+fence.acquire.gpu
+fence.release.gpu
+lop3.or.b32 %r1|%p1, %r2, %r3, %r4, 0x40, %p2
+mov.b64 %d1, %current_graph_exec
+cp.async.ca.shared.global.L2::128B [%r1], [%d1], 16
+st.shared::cta.u32 [%r2], %r1
+atom.shared::cta.add.u32 %r1, [%r2], %r3
+red.shared::cta.add.u32 [%r2], %r3
+cvta.shared::cta.u64 %d1, %d2
+isspacep.shared::cta %p1, %d2
 ld.shared::cluster.u32 %r1, [%r2]
 ld.shared::cta.u32 %r1, [%r2]
 st.shared::cluster.u32 [%r2], %r1
@@ -304,7 +314,6 @@ mov.u32 %r1, %reserved_smem_offset_begin
 mov.b32 %r1, %reserved_smem_offset_0
 mov.b128 %q1, {%d1, %d2}
 mov.b128 %q1, %q2
-fence.acquire.gpu
 multimem.ld_reduce.add.acc::f16.v4.e4m3x4 {%r1,%r2,%r3,%r4}, [%d1]
 tcgen05.ld.red.sync.aligned.32x32b.x2.f32.min {%f0,%f1}, %f2, [%r1]
 """.strip().split("\n")
@@ -393,6 +402,12 @@ def codes(paths, device):
 
 
 LACKS = r"(?:requires|not supported on) \.target"  # so ptxas says that the target lacks what it knows
+TOO_OLD = r"requires PTX ISA"                      # or the module's PTX ISA
+
+# PTX ISA and targets: each ISA that brought instructions of INSTRUCTIONS, and the one before it.
+OLD_MODULES = (("6.3", "75"), ("6.4", "75"), ("6.5", "75"), ("7.0", "75 80"), ("7.2", "80"), ("7.3", "75 80"), ("7.4", "75 80"), ("7.5", "80"),
+               ("7.6", "80"), ("7.7", "80"), ("7.8", "75 80 89 90"), ("8.0", "80 89 90 90a"), ("8.1", "89 90"), ("8.2", "90"), ("8.3", "90a"),
+               ("8.4", "89"), ("8.5", "90"), ("8.6", "90"))
 
 
 def head_of(isa, target):
@@ -440,6 +455,19 @@ class PtxLimitsTest(unittest.TestCase):
         self.assertGreater(refused, 1500)
         self.assertGreater(taken, 1500)
 
+    def test_older_modules(self):
+        """An instruction that came with a newer PTX ISA than the module's own is refused, whatever the driver."""
+        refused = 0
+        for isa, targets in OLD_MODULES:
+            for target in targets.split():
+                said, takes = self.compare("13.5", isa, target, INSTRUCTIONS + PARTLY)
+                for line in INSTRUCTIONS + PARTLY:
+                    with self.subTest(line, target=target, isa=isa):
+                        if takes[line] or line not in PARTLY:
+                            self.assertEqual(said[line], 0 if takes[line] else 218)
+                    refused += not takes[line]
+        self.assertGreater(refused, 1500)
+
     def compare(self, release, isa, target, lines):
         """By line, what verify says of a kernel of it, and whether ptxas takes it."""
         head = head_of(isa, target)
@@ -475,7 +503,7 @@ class PtxLimitsTest(unittest.TestCase):
                 return set(lines)
             if len(lines) == 1:
                 return set()
-            refused = {line_of[int(at)] for at in re.findall(r"line (\d+); error .*" + LACKS, done.stdout)}
+            refused = {line_of[int(at)] for at in re.findall(r"line (\d+); error .*(?:%s|%s)" % (LACKS, TOO_OLD), done.stdout)}
             if not refused:
                 half = len(lines) // 2
                 return self.taken(release, isa, target, lines[:half]) | self.taken(release, isa, target, lines[half:])

@@ -268,6 +268,12 @@ class ToolsTest(Separate):
         found = {device: (each["verdict"], each["linked_at_load"])
                  for device, each in self.verify(path + "_renamed", "13.0").items()}
         self.assertEqual(found, expected)
+        script = os.path.join(self.folder, "one.ld")
+        with open(script, "w") as file:
+            file.write("SECTIONS { .nv_fatbin : { *(.nv_fatbin) *(__nv_relfatbin) } } INSERT AFTER .rodata;\n")
+        together = self.nvcc("together", "-arch=sm_80", *objects, "-Xlinker", "-T," + script)
+        self.assertEqual({device: (each["verdict"], each["linked_at_load"]) for device, each in self.verify(together, "13.0").items()},
+                         expected)
         with open(path, "rb") as file:
             data = bytearray(file.read())
         (table,) = struct.unpack_from("<Q", data, 40)
