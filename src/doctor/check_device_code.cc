@@ -88,6 +88,23 @@ PackageFit fit_of_package(const PackageCode& package, std::size_t of_class) {
   return fit;
 }
 
+// Without this file a package does nothing on a GPU, whatever its other files have: torch's linear algebra (MAGMA) has code
+// for 5.0 and 6.0 in releases whose libtorch_cuda.so begins with 7.0. `main` of bench/releases.json names the same.
+bool is_main_file(const CodeFile& file) {
+  if (!file.owner) return false;
+  const std::string name = file_name_of(file.path);
+  const auto is_one_of = [&](std::initializer_list<std::string_view> beginnings) {
+    return std::any_of(beginnings.begin(), beginnings.end(), [&](std::string_view each) { return starts_with(name, each); });
+  };
+  if (file.owner->name == "torch")
+    return is_one_of({"libtorch_cuda.", "libtorch_cuda_cu.", "libtorch_cuda_cpp.", "torch_cuda."});
+  return false;
+}
+
+bool any_is_main(const std::vector<const CodeFile*>& files) {
+  return std::any_of(files.begin(), files.end(), [](const CodeFile* file) { return is_main_file(*file); });
+}
+
 // "libnppif" of libnppif.so.11.8.0.86
 std::string library_stem(const std::string& path) {
   const std::string name = file_name_of(path);
@@ -188,14 +205,15 @@ class DeviceCodeCheck {
                                    std::size_t of_class) {
     const PackageFit fit = fit_of_package(package, of_class);
     const ComputeCapability device = *facts_.classes[of_class].device.capability;
-    if (!fit.lacking.empty() && fit.served.empty()) return lacks_all(name, package, fit, of_class);
+    if (!fit.lacking.empty() && (fit.served.empty() || any_is_main(fit.lacking)))
+      return lacks_all(name, package, fit, of_class);
     std::vector<const CodeFile*> meant;  // that are for this device by their names, or for all
     for (const CodeFile* file : fit.lacking)
       if (!is_for_another(*file, device) &&
           (file->fits[of_class].failing() != 0 || !named_archs(file->path).empty()))
         meant.push_back(file);
     if (!meant.empty()) return lacks_some(name, package, fit, meant, of_class);
-    if (!fit.partly.empty()) return has_little(name, fit.partly, of_class);
+    if (!fit.partly.empty()) return has_little(name, package, fit.partly, of_class);
     if (!fit.unknown.empty()) return cannot_tell(name, fit.unknown, of_class);
     if (auto gaps = gaps_in(name, package, of_class)) return gaps;
     return ptx_alone(name, package, fit, of_class);
@@ -258,6 +276,7 @@ class DeviceCodeCheck {
     Finding finding = begin(rank, package, code);
     finding.cause = name + ending_of(code, device);
     add_files(finding, fit.lacking, of_class, package.files.size());
+    if (!fit.served.empty()) finding.evidence.push_back(others_cover(fit));
     if (as_data)
       finding.evidence.emplace_back(
           "it stands in the program's data, outside fat binaries: the program hands it to the driver, if it "
@@ -266,6 +285,10 @@ class DeviceCodeCheck {
     if (rank == Rank::risk && loose)
       finding.fix = "none where the program has other kernels for this GPU; else " + finding.fix;
     return finding;
+  }
+
+  static std::string others_cover(const PackageFit& fit) {
+    return count_of(fit.served.size(), "other file of it covers", "other files of it cover") + " this GPU";
   }
 
   Finding lacks_some(const std::string& name, const PackageCode& package, const PackageFit& fit,
@@ -278,31 +301,34 @@ class DeviceCodeCheck {
         begin(by_name ? Rank::likely : Rank::risk, package, meant.front()->fits[of_class].code());
     finding.cause = "a part of " + name + ending_of(finding.code, device);
     add_files(finding, meant, of_class, package.files.size());
-    finding.evidence.push_back(count_of(fit.served.size(), "other file of it covers", "other files of it cover") + " this GPU");
+    finding.evidence.push_back(others_cover(fit));
     finding.fix = fix_for(facts_, finding.code, package.files.front()->owner, of_class);
     return finding;
   }
 
   // Then what comes with torch is no cause of its own.
   bool torch_lacks(std::size_t of_class) const {
-    bool any = false;
+    bool any = false, any_serves = false;
     for (const CodeFile& file : facts_.code) {
       if (!file.owner || file.owner->name != "torch") continue;
-      if (file.fits[of_class].state == FileFit::State::served) return false;
-      any |= file.fits[of_class].state == FileFit::State::lacking;
+      const bool lacks = file.fits[of_class].state == FileFit::State::lacking;
+      if (lacks && is_main_file(file)) return true;
+      any |= lacks;
+      any_serves |= file.fits[of_class].state == FileFit::State::served;
     }
-    return any;
+    return any && !any_serves;
   }
 
-  Finding has_little(const std::string& name, const std::vector<const CodeFile*>& files,
+  Finding has_little(const std::string& name, const PackageCode& package, const std::vector<const CodeFile*>& files,
                      std::size_t of_class) const {
     const Device& device = facts_.classes[of_class].device;
     const bool refused = std::all_of(files.begin(), files.end(), [&](const CodeFile* file) {
       return file->fits[of_class].driver_refuses;
     });
     const int code = refused ? kInvalidKernelImage : kNoKernelImage;
-    const bool follows = files.front()->owner && starts_with(files.front()->owner->name, "nvidia-") && torch_lacks(of_class);
-    Finding finding{FindingId::device_code, follows ? Rank::risk : Rank::likely, files.front()->owner, code};
+    // NVIDIA makes some libraries for newer GPUs alone: cuSPARSELt on 7.5 is missed by who prunes weights.
+    const bool is_part = is_of_nvidia(package) && (torch_lacks(of_class) || others_serve(package, of_class));
+    Finding finding{FindingId::device_code, is_part ? Rank::risk : Rank::likely, files.front()->owner, code};
     finding.cause =
         name + (refused ? " has code for " + to_string(*device.capability) + " that the driver of " +
                               archguard::describe(device) + " is too old to load"

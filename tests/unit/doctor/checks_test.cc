@@ -73,6 +73,26 @@ TEST_CASE("what comes with a torch that lacks the GPU is no cause of its own") {
     CHECK(each.rank == (each.package->name == "torch" ? Rank::certain : Rank::risk));
 }
 
+TEST_CASE("a torch whose main library lacks the GPU lacks it, whatever its linear algebra has") {
+  Facts facts = facts_for({6, 1});
+  facts.code = {code_file("/env/torch/lib/libtorch_cuda.so", "torch", FileFit::State::lacking),
+                code_file("/env/torch/lib/libtorch_cuda_linalg.so", "torch", FileFit::State::served),
+                code_file("/env/nvidia/libcusparseLt.so.0", "nvidia-cusparselt-cu12", FileFit::State::partly)};
+  for (const Finding& each : run(check_device_code, facts))
+    CHECK(each.rank == (each.package->name == "torch" ? Rank::certain : Rank::risk));
+  facts.code[0].fits[0].state = FileFit::State::served;
+  facts.code[1].fits[0].state = FileFit::State::lacking;
+  CHECK(diagnose(facts).answer == Answer::clean);
+}
+
+TEST_CASE("a library of NVIDIA's for newer GPUs is a risk where the other packages support this one") {
+  Facts facts = facts_for({7, 5});
+  facts.code = {code_file("/env/nvidia/libcusparseLt.so.0", "nvidia-cusparselt-cu12", FileFit::State::partly),
+                code_file("/env/torch/lib/libtorch_cuda.so", "torch", FileFit::State::served)};
+  CHECK(run(check_device_code, facts).at(0).rank == Rank::risk);
+  CHECK(diagnose(facts).answer == Answer::clean);
+}
+
 TEST_CASE("the profiler inside triton is no code that a program needs") {
   Facts facts = facts_for({11, 0});
   facts.code = {code_file("/env/triton/backends/nvidia/lib/cupti/libcupti.so.13", "triton", FileFit::State::lacking)};
