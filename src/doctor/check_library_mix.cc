@@ -145,8 +145,29 @@ std::map<std::string, RuntimeUser> runtime_users(const Facts& facts) {
   return users;
 }
 
+bool is_of_nvidia(const RuntimeUser& user) {
+  return user.owner && starts_with(user.owner->name, "nvidia-");
+}
+
+// NVIDIA's packages come with those that use them: where one of these needs the same runtime, it is what to replace.
+std::vector<std::string> brought_along(const std::map<std::string, RuntimeUser>& users, int major) {
+  std::vector<std::string> names;
+  bool any_other = false;
+  for (const auto& [name, user] : users) {
+    if (user.major != major) continue;
+    if (is_of_nvidia(user))
+      names.push_back(user.owner->name);
+    else
+      any_other |= user.owner.has_value();
+  }
+  return any_other ? names : std::vector<std::string>();
+}
+
 void check_runtime(const Facts& facts, Findings& findings) {
-  for (const auto& [name, user] : runtime_users(facts)) {
+  const auto users = runtime_users(facts);
+  for (const auto& [name, user] : users) {
+    const auto along = brought_along(users, user.major);
+    if (is_of_nvidia(user) && !along.empty()) continue;
     bool may_have_compat = false;
     const auto classes = too_old_for(facts, user.major, may_have_compat);
     if (classes.empty()) continue;
@@ -158,6 +179,8 @@ void check_runtime(const Facts& facts, Findings& findings) {
                     ", which the driver is too old for: error " + std::to_string(kInsufficientDriver);
     finding.evidence.push_back(file_name_of(user.path) + " " + user.how + "; the driver of " +
                                archguard::describe(device) + " offers " + driver_text(*device.driver_cuda));
+    if (!along.empty())
+      finding.evidence.push_back("so does what comes with it: " + some_of(along, 3));
     const auto last = last_driver_cuda_for(*device.capability);
     finding.fix = last && *last < lowest
                       ? "install a build of it for " + cuda_text(*device.driver_cuda)

@@ -271,6 +271,22 @@ TEST_CASE("a runtime that is linked in asks for a driver as a library does") {
   CHECK(run(check_library_mix, facts).empty());
 }
 
+TEST_CASE("a driver too old for the runtime is told of torch, not of each library that comes with it") {
+  Facts facts = facts_for({8, 9}, Version{12, 4});
+  const auto user = [&](const char* path, const char* package) {
+    CodeFile file = code_file(path, package, FileFit::State::served);
+    file.held_runtime = Version{13, 0};
+    return file;
+  };
+  facts.code = {user("/env/nvidia/libcublas.so.13", "nvidia-cublas"), user("/env/nvidia/libcurand.so.10", "nvidia-curand")};
+  CHECK(run(check_library_mix, facts).size() == 2);
+  facts.code.push_back(user("/env/torch/lib/libtorch_cuda.so", "torch"));
+  const Findings found = run(check_library_mix, facts);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].package->name == "torch");
+  CHECK(found[0].evidence.back() == "so does what comes with it: nvidia-cublas, nvidia-curand");
+}
+
 TEST_CASE("an architecture list that leaves the GPU out") {
   Facts facts = facts_for({12, 0});
   const auto count = [&](const char* list) {
