@@ -88,17 +88,31 @@ PackageFit fit_of_package(const PackageCode& package, std::size_t of_class) {
   return fit;
 }
 
-// Without this file a package does nothing on a GPU, whatever its other files have: torch's linear algebra (MAGMA) has code
-// for 5.0 and 6.0 in releases whose libtorch_cuda.so begins with 7.0. `main` of bench/releases.json names the same.
-bool is_main_file(const CodeFile& file) {
-  if (!file.owner) return false;
-  const std::string name = file_name_of(file.path);
-  const auto is_one_of = [&](std::initializer_list<std::string_view> beginnings) {
-    return std::any_of(beginnings.begin(), beginnings.end(), [&](std::string_view each) { return starts_with(name, each); });
+// Without its main files a package does nothing on a GPU, whatever its other files have: torch's linear algebra (MAGMA) has
+// code for 5.0 and 6.0 in releases whose libtorch_cuda.so begins with 7.0. With them it runs, whatever the others lack: the
+// cuSPARSELt inside torch 2.3 is for 8.x alone. Those of bench/releases.json.
+struct MainFiles {
+  std::string_view package, folder;
+  std::vector<std::string_view> beginnings;
+};
+
+const MainFiles* main_files_of(const std::optional<Package>& owner) {
+  static const std::vector<MainFiles> all = {
+      {"torch", "lib", {"libtorch_cuda.", "libtorch_cuda_cu.", "libtorch_cuda_cpp.", "torch_cuda."}},
+      {"vllm", "vllm", {"_C.", "_moe_C."}},
+      {"xformers", "xformers", {"_C."}},
   };
-  if (file.owner->name == "torch")
-    return is_one_of({"libtorch_cuda.", "libtorch_cuda_cu.", "libtorch_cuda_cpp.", "torch_cuda."});
-  return false;
+  for (const MainFiles& each : all)
+    if (owner && owner->name == each.package) return &each;
+  return nullptr;
+}
+
+bool is_main_file(const CodeFile& file) {
+  const MainFiles* of_package = main_files_of(file.owner);
+  if (of_package == nullptr || file_name_of(folder_of(file.path)) != of_package->folder) return false;
+  const std::string name = file_name_of(file.path);
+  return std::any_of(of_package->beginnings.begin(), of_package->beginnings.end(),
+                     [&](std::string_view each) { return starts_with(name, each); });
 }
 
 bool any_is_main(const std::vector<const CodeFile*>& files) {
@@ -213,7 +227,7 @@ class DeviceCodeCheck {
           (file->fits[of_class].failing() != 0 || !named_archs(file->path).empty()))
         meant.push_back(file);
     if (!meant.empty()) return lacks_some(name, package, fit, meant, of_class);
-    if (!fit.partly.empty()) return has_little(name, package, fit.partly, of_class);
+    if (!fit.partly.empty()) return has_little(name, package, fit, of_class);
     if (!fit.unknown.empty()) return cannot_tell(name, fit.unknown, of_class);
     if (auto gaps = gaps_in(name, package, of_class)) return gaps;
     return ptx_alone(name, package, fit, of_class);
@@ -319,8 +333,21 @@ class DeviceCodeCheck {
     return any && !any_serves;
   }
 
-  Finding has_little(const std::string& name, const PackageCode& package, const std::vector<const CodeFile*>& files,
-                     std::size_t of_class) const {
+  // Does the package run without these files? Where nothing is known of it, what holds most of its code is needed.
+  bool runs_without(const std::vector<const CodeFile*>& files, const PackageCode& package, const PackageFit& fit,
+                    std::size_t of_class) const {
+    if (fit.served.empty() || any_is_main(files)) return false;
+    if (any_is_main(fit.served)) return true;
+    const auto bytes_of = [&](const std::vector<const CodeFile*>& some) {
+      std::uint64_t sum = 0;
+      for (const CodeFile* file : some) sum += file->fits[of_class].best_bytes;
+      return sum;
+    };
+    return 2 * bytes_of(files) < bytes_of(package.files);
+  }
+
+  Finding has_little(const std::string& name, const PackageCode& package, const PackageFit& fit, std::size_t of_class) const {
+    const std::vector<const CodeFile*>& files = fit.partly;
     const Device& device = facts_.classes[of_class].device;
     const bool refused = std::all_of(files.begin(), files.end(), [&](const CodeFile* file) {
       return file->fits[of_class].driver_refuses;
@@ -328,14 +355,16 @@ class DeviceCodeCheck {
     const int code = refused ? kInvalidKernelImage : kNoKernelImage;
     // NVIDIA makes some libraries for newer GPUs alone: cuSPARSELt on 7.5 is missed by who prunes weights.
     const bool is_part = is_of_nvidia(package) && (torch_lacks(of_class) || others_serve(package, of_class));
-    Finding finding{FindingId::device_code, is_part ? Rank::risk : Rank::likely, files.front()->owner, code};
+    const bool runs = runs_without(files, package, fit, of_class);
+    Finding finding{FindingId::device_code, is_part || runs ? Rank::risk : Rank::likely, files.front()->owner, code};
     finding.cause =
-        name + (refused ? " has code for " + to_string(*device.capability) + " that the driver of " +
+        (runs ? "a part of " : "") + name + (refused ? " has code for " + to_string(*device.capability) + " that the driver of " +
                               archguard::describe(device) + " is too old to load"
                         : " has hardly any code for " + archguard::describe(device));
     for (const CodeFile* file : files)
       finding.evidence.push_back(file_name_of(file->path) + ": " + file->fits[of_class].partly +
                                  " can run; it holds " + file->holds);
+    if (runs) finding.evidence.push_back(others_cover(fit));
     finding.fix = fix_for(facts_, code, files.front()->owner, of_class);
     return finding;
   }

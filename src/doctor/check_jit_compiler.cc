@@ -61,7 +61,8 @@ void check_ptxas(const Facts& facts, Findings& findings) {
     const JitTool& tool = *used.tools.front();
     const Knows answer = answer_of(&tool);
     const Arch arch = asked_of_ptxas(*each.device.capability, tool);
-    Finding finding{FindingId::jit_compiler, Rank::likely, tool.owner};
+    const bool is_asked = !facts.torch || !is_refused_by_inductor(*each.device.capability);
+    Finding finding{FindingId::jit_compiler, is_asked ? Rank::likely : Rank::risk, tool.owner};
     const std::string name = "sm_" + to_string(arch);
     finding.cause = (tool.chosen ? std::string("the ptxas that ") + used.variable + " names" : "triton's " + file_name_of(tool.path)) +
                     " " + to_string(*tool.version) + " does not know " + name + ", of " +
@@ -72,7 +73,7 @@ void check_ptxas(const Facts& facts, Findings& findings) {
                   (answer == Knows::too_old
                        ? " to a ptxas that knows it (/usr/local/cuda/bin/ptxas of a newer toolkit), or update triton"
                        : " to a ptxas of an older toolkit, or install an older triton");
-    if (facts.torch && is_refused_by_inductor(*each.device.capability))
+    if (!is_asked)
       finding.fix += "; torch.compile refuses the GPU all the same: " + std::string(kRefusedByInductor);
     findings.push_back(std::move(finding));
     return;

@@ -85,6 +85,29 @@ TEST_CASE("a torch whose main library lacks the GPU lacks it, whatever its linea
   CHECK(diagnose(facts).answer == Answer::clean);
 }
 
+TEST_CASE("a small part of a package with hardly any code is a risk, the most of it a cause") {
+  Facts facts = facts_for({9, 0});
+  facts.code = {code_file("/env/torch/lib/libtorch_cuda.so", "torch", FileFit::State::served),
+                code_file("/env/torch/lib/libcusparseLt-f80c68d1.so.0", "torch", FileFit::State::partly)};
+  CHECK(run(check_device_code, facts).at(0).rank == Rank::risk);
+  CHECK(run(check_device_code, facts).at(0).cause.find("a part of torch 1.0 (pip) has hardly any code") == 0);
+  std::swap(facts.code[0].fits, facts.code[1].fits);
+  CHECK(run(check_device_code, facts).at(0).rank == Rank::likely);
+  facts.code = {code_file("/env/a/liba.so", "a", FileFit::State::served), code_file("/env/a/libb.so", "a", FileFit::State::partly)};
+  facts.code[0].fits[0].best_bytes = 100;
+  CHECK(run(check_device_code, facts).at(0).rank == Rank::risk);
+  facts.code[1].fits[0].best_bytes = 1000;
+  CHECK(run(check_device_code, facts).at(0).rank == Rank::likely);
+}
+
+TEST_CASE("a ptxas that torch.compile does not ask is a risk") {
+  Facts facts = facts_for({3, 7});
+  facts.tools = {JitTool{"ptxas", "/env/triton/backends/nvidia/bin/ptxas", Version{12, 0}, Package{"triton", "2.0.0", PackageManager::pip}, false}};
+  CHECK(run(check_jit_compiler, facts).at(0).rank == Rank::likely);
+  facts.torch = TorchFacts{Package{"torch", "2.0.1", PackageManager::pip}, "/env/site", {}, true};
+  for (const Finding& each : run(check_jit_compiler, facts)) CHECK(each.rank == Rank::risk);
+}
+
 TEST_CASE("a library of NVIDIA's for newer GPUs is a risk where the other packages support this one") {
   Facts facts = facts_for({7, 5});
   facts.code = {code_file("/env/nvidia/libcusparseLt.so.0", "nvidia-cusparselt-cu12", FileFit::State::partly),
