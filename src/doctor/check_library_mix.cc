@@ -149,25 +149,28 @@ bool is_of_nvidia(const RuntimeUser& user) {
   return user.owner && starts_with(user.owner->name, "nvidia-");
 }
 
-// NVIDIA's packages come with those that use them: where one of these needs the same runtime, it is what to replace.
-std::vector<std::string> brought_along(const std::map<std::string, RuntimeUser>& users, int major) {
+// NVIDIA's packages come with those that use them: where one of these needs the same runtime, it is what to replace. Else
+// the first of NVIDIA's speaks for all.
+std::vector<std::string> brought_along(const std::map<std::string, RuntimeUser>& users, const RuntimeUser& with) {
   std::vector<std::string> names;
-  bool any_other = false;
-  for (const auto& [name, user] : users) {
-    if (user.major != major) continue;
-    if (is_of_nvidia(user))
-      names.push_back(user.owner->name);
-    else
-      any_other |= user.owner.has_value();
+  for (const auto& [name, user] : users)
+    if (user.major == with.major && is_of_nvidia(user) && user.path != with.path) names.push_back(user.owner->name);
+  return names;
+}
+
+bool is_brought_along(const std::map<std::string, RuntimeUser>& users, const RuntimeUser& user) {
+  if (!is_of_nvidia(user)) return false;
+  for (const auto& [name, other] : users) {
+    if (other.major != user.major || !other.owner) continue;
+    if (!is_of_nvidia(other) || other.owner->name < user.owner->name) return true;
   }
-  return any_other ? names : std::vector<std::string>();
+  return false;
 }
 
 void check_runtime(const Facts& facts, Findings& findings) {
   const auto users = runtime_users(facts);
   for (const auto& [name, user] : users) {
-    const auto along = brought_along(users, user.major);
-    if (is_of_nvidia(user) && !along.empty()) continue;
+    if (is_brought_along(users, user)) continue;
     bool may_have_compat = false;
     const auto classes = too_old_for(facts, user.major, may_have_compat);
     if (classes.empty()) continue;
@@ -179,8 +182,8 @@ void check_runtime(const Facts& facts, Findings& findings) {
                     ", which the driver is too old for: error " + std::to_string(kInsufficientDriver);
     finding.evidence.push_back(file_name_of(user.path) + " " + user.how + "; the driver of " +
                                archguard::describe(device) + " offers " + driver_text(*device.driver_cuda));
-    if (!along.empty())
-      finding.evidence.push_back("so does what comes with it: " + some_of(along, 3));
+    if (const auto along = brought_along(users, user); !along.empty())
+      finding.evidence.push_back((is_of_nvidia(user) ? "others do, too: " : "so does what comes with it: ") + some_of(along, 3));
     const auto last = last_driver_cuda_for(*device.capability);
     finding.fix = last && *last < lowest
                       ? "install a build of it for " + cuda_text(*device.driver_cuda)
