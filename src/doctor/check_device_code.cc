@@ -88,9 +88,10 @@ PackageFit fit_of_package(const PackageCode& package, std::size_t of_class) {
   return fit;
 }
 
-// Without its main files a package does nothing on a GPU, whatever its other files have: torch's linear algebra (MAGMA) has
-// code for 5.0 and 6.0 in releases whose libtorch_cuda.so begins with 7.0. With them it runs, whatever the others lack: the
-// cuSPARSELt inside torch 2.3 is for 8.x alone. Those of bench/releases.json.
+// Without its main files a package does nothing on a GPU, whatever its other files have: torch's linear
+// algebra (MAGMA) has code for 5.0 and 6.0 in releases whose libtorch_cuda.so begins with 7.0. With them it
+// runs, whatever the others lack: the cuSPARSELt inside torch 2.3 is for 8.x alone. Those of
+// bench/releases.json.
 struct MainFiles {
   std::string_view package, folder;
   std::vector<std::string_view> beginnings;
@@ -154,8 +155,8 @@ std::string general_fix(int code, const std::string& name, const Device& device)
     return "install a build of " + name + " for Jetson, or build it from source for " + cc;
   const auto last = last_toolkit_for(*device.capability);
   if (last && *last < newest_known_toolkit().version)
-    return "install a release of " + name + " that has code for " + cc + ", if there is one: it must be built with CUDA " +
-           to_string(*last) + " or older";
+    return "install a release of " + name + " that has code for " + cc +
+           ", if there is one: it must be built with CUDA " + to_string(*last) + " or older";
   const auto range = toolkits_with_sass_for(*device.capability);
   return "install a release of " + name + " that has code for " + cc +
          (range ? ": CUDA " + to_string(range->first) + " is the first that makes any" : std::string());
@@ -333,9 +334,10 @@ class DeviceCodeCheck {
     return any && !any_serves;
   }
 
-  // Does the package run without these files? Where nothing is known of it, what holds most of its code is needed.
-  bool runs_without(const std::vector<const CodeFile*>& files, const PackageCode& package, const PackageFit& fit,
-                    std::size_t of_class) const {
+  // Does the package run without these files? Where nothing is known of it, what holds most of its code is
+  // needed.
+  bool runs_without(const std::vector<const CodeFile*>& files, const PackageCode& package,
+                    const PackageFit& fit, std::size_t of_class) const {
     if (fit.served.empty() || any_is_main(files)) return false;
     if (any_is_main(fit.served)) return true;
     const auto bytes_of = [&](const std::vector<const CodeFile*>& some) {
@@ -346,7 +348,8 @@ class DeviceCodeCheck {
     return 2 * bytes_of(files) < bytes_of(package.files);
   }
 
-  Finding has_little(const std::string& name, const PackageCode& package, const PackageFit& fit, std::size_t of_class) const {
+  Finding has_little(const std::string& name, const PackageCode& package, const PackageFit& fit,
+                     std::size_t of_class) const {
     const std::vector<const CodeFile*>& files = fit.partly;
     const Device& device = facts_.classes[of_class].device;
     const bool refused = std::all_of(files.begin(), files.end(), [&](const CodeFile* file) {
@@ -356,11 +359,12 @@ class DeviceCodeCheck {
     // NVIDIA makes some libraries for newer GPUs alone: cuSPARSELt on 7.5 is missed by who prunes weights.
     const bool is_part = is_of_nvidia(package) && (torch_lacks(of_class) || others_serve(package, of_class));
     const bool runs = runs_without(files, package, fit, of_class);
-    Finding finding{FindingId::device_code, is_part || runs ? Rank::risk : Rank::likely, files.front()->owner, code};
-    finding.cause =
-        (runs ? "a part of " : "") + name + (refused ? " has code for " + to_string(*device.capability) + " that the driver of " +
-                              archguard::describe(device) + " is too old to load"
-                        : " has hardly any code for " + archguard::describe(device));
+    Finding finding{FindingId::device_code, is_part || runs ? Rank::risk : Rank::likely, files.front()->owner,
+                    code};
+    finding.cause = (runs ? "a part of " : "") + name +
+                    (refused ? " has code for " + to_string(*device.capability) + " that the driver of " +
+                                   archguard::describe(device) + " is too old to load"
+                             : " has hardly any code for " + archguard::describe(device));
     for (const CodeFile* file : files)
       finding.evidence.push_back(file_name_of(file->path) + ": " + file->fits[of_class].partly +
                                  " can run; it holds " + file->holds);
@@ -396,7 +400,8 @@ class DeviceCodeCheck {
       finding.evidence.push_back(file_name_of(file->path) + ": " + std::to_string(gaps) + " of " +
                                  count_of(file->fatbins, "fat binary", "fat binaries") + "; it holds " +
                                  file->holds);
-      finding.fix = "install a newer release of " + (file->owner ? file->owner->name : library_stem(file->path)) +
+      finding.fix = "install a newer release of " +
+                    (file->owner ? file->owner->name : library_stem(file->path)) +
                     "; these are the kernels: archguard verify " + file->path + " --device " +
                     to_string(*device.capability) +
                     (device.driver_cuda ? "@" + to_string(*device.driver_cuda) : std::string());

@@ -57,6 +57,30 @@ std::optional<Finding> not_found_by_name(const LinkedFile& file, const std::stri
   return finding;
 }
 
+// The libraries that every program of a release of CUDA has, and that are called otherwise in each:
+// libcusparse.so.12 is of CUDA 12 and 13.
+bool needs_cuda_that_is_here(const Facts& facts, const LinkedFile& file) {
+  return std::any_of(file.needed.begin(), file.needed.end(), [&](const std::string& each) {
+    const auto library = library_name(each);
+    return library && (library->family == "cudart" || library->family == "nvrtc") &&
+           facts.names_to_find.count(each) != 0;
+  });
+}
+
+// Modules without device code, of a package that has some elsewhere, and has its CUDA: they are for who uses
+// them. cuDF installs CuPy and not the cuBLAS that a module of CuPy calls.
+bool is_needed_by_modules(const Facts& facts, const std::vector<const LinkedFile*>& files) {
+  const auto& owner = files.front()->owner;
+  if (!owner ||
+      std::any_of(files.begin(), files.end(), [](const LinkedFile* file) { return file->has_code; }))
+    return false;
+  const auto is_of_package = [&](const auto& file) { return file.owner && *file.owner == *owner; };
+  return std::any_of(facts.code.begin(), facts.code.end(), is_of_package) &&
+         std::any_of(facts.linked.begin(), facts.linked.end(), [&](const LinkedFile& file) {
+           return is_of_package(file) && needs_cuda_that_is_here(facts, file);
+         });
+}
+
 // The packages whose files need this library of a major version that nobody has.
 void check_missing(const Facts& facts, Findings& findings) {
   std::map<std::string, std::vector<const LinkedFile*>> by_name;
@@ -88,9 +112,9 @@ void check_missing(const Facts& facts, Findings& findings) {
                  });
         });
     Finding finding{FindingId::library_mix,
-                    alternatives     ? Rank::note
-                    : others.empty() ? Rank::risk
-                                     : Rank::likely,
+                    alternatives                                           ? Rank::note
+                    : others.empty() || is_needed_by_modules(facts, files) ? Rank::risk
+                                                                           : Rank::likely,
                     first.owner};
     finding.cause = who(first.owner, first.path) + " needs " + name +
                     (others.empty() ? ", which is neither in the environment nor on the loader's path"
@@ -149,12 +173,14 @@ bool is_of_nvidia(const RuntimeUser& user) {
   return user.owner && starts_with(user.owner->name, "nvidia-");
 }
 
-// NVIDIA's packages come with those that use them: where one of these needs the same runtime, it is what to replace. Else
-// the first of NVIDIA's speaks for all.
-std::vector<std::string> brought_along(const std::map<std::string, RuntimeUser>& users, const RuntimeUser& with) {
+// NVIDIA's packages come with those that use them: where one of these needs the same runtime, it is what to
+// replace. Else the first of NVIDIA's speaks for all.
+std::vector<std::string> brought_along(const std::map<std::string, RuntimeUser>& users,
+                                       const RuntimeUser& with) {
   std::vector<std::string> names;
   for (const auto& [name, user] : users)
-    if (user.major == with.major && is_of_nvidia(user) && user.path != with.path) names.push_back(user.owner->name);
+    if (user.major == with.major && is_of_nvidia(user) && user.path != with.path)
+      names.push_back(user.owner->name);
   return names;
 }
 
@@ -183,7 +209,8 @@ void check_runtime(const Facts& facts, Findings& findings) {
     finding.evidence.push_back(file_name_of(user.path) + " " + user.how + "; the driver of " +
                                archguard::describe(device) + " offers " + driver_text(*device.driver_cuda));
     if (const auto along = brought_along(users, user); !along.empty())
-      finding.evidence.push_back((is_of_nvidia(user) ? "others do, too: " : "so does what comes with it: ") + some_of(along, 3));
+      finding.evidence.push_back((is_of_nvidia(user) ? "others do, too: " : "so does what comes with it: ") +
+                                 some_of(along, 3));
     const auto last = last_driver_cuda_for(*device.capability);
     finding.fix = last && *last < lowest
                       ? "install a build of it for " + cuda_text(*device.driver_cuda)

@@ -311,6 +311,32 @@ TEST_CASE("a driver too old for the runtime is told of torch, not of each librar
   CHECK(found[0].evidence.back() == "so does what comes with it: nvidia-cublas, nvidia-curand");
 }
 
+TEST_CASE("a module that lacks a library is a risk where its package has its CUDA and the rest of its code") {
+  Facts facts = facts_for({8, 6});
+  facts.code = {code_file("/env/cupy/cuda/thrust.so", "cupy-cuda12x", FileFit::State::served)};
+  const auto owner = facts.code[0].owner;
+  facts.linked = {LinkedFile{"/env/cupy_backends/cublas.so", owner, {"libcublas.so.12"}},
+                  LinkedFile{"/env/cupy_backends/nvrtc.so", owner, {"libnvrtc.so.12"}}};
+  LibraryCopy newer;
+  newer.family = "cublas";
+  newer.path = "/usr/local/cuda-13.0/lib64/libcublas.so.13";
+  newer.major = 13;
+  newer.found_by = "ld.so.cache";
+  facts.libraries = {newer};
+  facts.names_to_find = {"libnvrtc.so.12"};
+  const auto rank_of_cublas = [&] {
+    for (const Finding& each : run(check_library_mix, facts))
+      if (each.cause.find("libcublas.so.12") != std::string::npos) return each.rank;
+    return Rank::note;
+  };
+  CHECK(rank_of_cublas() == Rank::risk);
+  facts.linked[0].has_code = true;
+  CHECK(rank_of_cublas() == Rank::likely);
+  facts.linked[0].has_code = false;
+  facts.names_to_find.clear();
+  CHECK(rank_of_cublas() == Rank::likely);
+}
+
 TEST_CASE("an architecture list that leaves the GPU out") {
   Facts facts = facts_for({12, 0});
   const auto count = [&](const char* list) {
