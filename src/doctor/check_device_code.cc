@@ -128,7 +128,7 @@ std::string library_stem(const std::string& path) {
 
 bool is_of_nvidia(const PackageCode& package) {
   const auto& owner = package.files.front()->owner;
-  return owner && starts_with(owner->name, "nvidia-");
+  return owner && (starts_with(owner->name, "nvidia-") || owner->name == "nccl-extensions");
 }
 
 // In words: what happens with this code of CUDA's.

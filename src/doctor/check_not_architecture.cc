@@ -23,14 +23,33 @@ void check_cpu_build(const Facts& facts, Findings& findings) {
   // PyPI's torch is without CUDA for Windows; the releases are those for Linux.
   const bool windows = ends_with(torch.site, "/Lib/site-packages");
   const std::string release = windows || rocm ? std::string() : release_fix(facts, torch.package.name, 0);
-  finding.fix = release.empty()
-                    ? "install a build of torch with CUDA, which the selector on pytorch.org names for your driver"
-                    : "pip uninstall torch, then " + release;
+  finding.fix =
+      release.empty()
+          ? "install a build of torch with CUDA, which the selector on pytorch.org names for your driver"
+          : "pip uninstall torch, then " + release;
   findings.push_back(std::move(finding));
+}
+
+// A package may hold a library for each torch, of which it loads one:
+// libtorch_c_dlpack_addon_torch29-cuda.so.
+bool is_named_for_another_torch(const std::string& path, const std::string& version) {
+  const auto minor = version.find('.');  // of "2.13.0+cu130"
+  if (minor == std::string::npos) return false;
+  const auto installed = parse_version(version.substr(0, version.find_first_not_of("0123456789", minor + 1)));
+  const std::string name = file_name_of(path);
+  constexpr std::string_view kTorch = "torch";
+  for (auto at = name.find(kTorch); installed && at != std::string::npos; at = name.find(kTorch, at + 1)) {
+    const auto begin = at + kTorch.size(), end = name.find_first_not_of("0123456789", begin);
+    const std::string digits = name.substr(begin, end == std::string::npos ? end : end - begin);
+    if (digits.size() > 1)
+      return digits != std::to_string(installed->major) + std::to_string(installed->minor);
+  }
+  return false;
 }
 
 void check_torch_gaps(const Facts& facts, Findings& findings) {
   for (const SymbolGap& gap : facts.torch_gaps) {
+    if (is_named_for_another_torch(gap.path, facts.torch->package.version)) continue;
     Finding finding{FindingId::not_architecture, Rank::certain, gap.owner};
     finding.cause =
         who(gap.owner, gap.path) + " was built for another torch: undefined symbol " + gap.names.front();

@@ -159,6 +159,18 @@ TEST_CASE("an error that was given raises what ends in its number, and nothing e
   CHECK(fine.findings.back().fix.find("code that was not looked at") != std::string::npos);
 }
 
+TEST_CASE("a library for another torch, by its name, is not the one that is loaded") {
+  Facts facts = facts_for({8, 6});
+  facts.torch = TorchFacts{Package{"torch", "2.13.0+cu130", PackageManager::pip}, "/env/site", {}, false};
+  const auto found = [&](const char* path) {
+    facts.torch_gaps = {SymbolGap{path, Package{"torch_c_dlpack_ext", "0.1.5", PackageManager::pip}, "/env/torch/lib", {}, {"_ZN3c10"}}};
+    return run(check_not_architecture, facts).size();
+  };
+  CHECK(found("/env/torch_c_dlpack_ext/libtorch_c_dlpack_addon_torch29-cuda.so") == 0);
+  CHECK(found("/env/torch_c_dlpack_ext/libtorch_c_dlpack_addon_torch213-cuda.so") == 1);
+  CHECK(found("/env/mine/libmine_torch.so") == 1);
+}
+
 TEST_CASE("a torch for AMD's GPUs is no torch for this one") {
   Facts facts = facts_for({8, 6});
   facts.torch = TorchFacts{Package{"torch", "2.9.1+rocm6.4", PackageManager::pip}, "/env/site", {}, true};
