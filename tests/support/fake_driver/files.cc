@@ -29,7 +29,7 @@ std::string mapped(const char* path) {
        {"/proc/driver/nvidia", "/proc/sys/kernel/osrelease", "/proc/sys/kernel/random/boot_id",
         "/proc/self/cgroup", "/dev/nvidia", "/dev/nvhost-ctrl", "/etc/nv_tegra_release", "/dev/dxg",
         "/sys/bus/pci", "/sys/module/nvidia", "/.dockerenv", "/run/.containerenv", "/run/opengl-driver",
-        "/usr/lib/wsl"})
+        "/usr/lib/wsl", "/etc/ld.so.cache"})
     if (std::strncmp(path, prefix, std::strlen(prefix)) == 0) return root + std::string(path);
   if (std::strcmp(path, "/dev") == 0) return root + std::string(path);
   return path;
