@@ -1,6 +1,7 @@
 #include "doctor/diagnose.h"
 
 #include <algorithm>
+#include <cctype>
 #include <set>
 
 #include "doctor/checks.h"
@@ -73,6 +74,20 @@ std::size_t place_in_error(const Facts& facts, const Finding& finding) {
   return place;
 }
 
+bool is_of_word(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+}
+
+// Does it stand in the text, and is no part of a longer word? "libcudnn.so.9" is in "libcudnn.so.9: cannot
+// open".
+bool holds_word(const std::string& text, const std::string& word) {
+  for (auto at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
+    const auto end = at + word.size();
+    if ((at == 0 || !is_of_word(text[at - 1])) && (end == text.size() || !is_of_word(text[end]))) return true;
+  }
+  return false;
+}
+
 // Does the error speak of this finding? Of the CUDA number that the finding ends in, or of an error that it
 // names; else one without a number, of its kind first.
 bool speaks_of(const Explanation& error, const Finding& finding) {
@@ -80,13 +95,21 @@ bool speaks_of(const Explanation& error, const Finding& finding) {
       std::find(finding.errors.begin(), finding.errors.end(), error.id) != finding.errors.end())
     return true;
   if (error.findings.empty()) return false;
-  if (!error.code) return finding.errors.empty() && error.findings.front() == name_of(finding.id);
+  if (!error.code)
+    return finding.errors.empty() && finding.subjects.empty() &&
+           error.findings.front() == name_of(finding.id);
   return *error.code == finding.code &&
          std::find(error.findings.begin(), error.findings.end(), name_of(finding.id)) != error.findings.end();
 }
 
 // What may happen has happened where the error says so.
 void raise_by_error(const Facts& facts, std::vector<Finding>& findings) {
+  for (Finding& finding : findings)
+    for (const std::string& subject : finding.subjects) {
+      if (finding.rank != Rank::risk || !holds_word(facts.error_text, subject)) continue;
+      finding.rank = Rank::likely;
+      finding.evidence.push_back("the error that was given names " + subject);
+    }
   for (Finding& finding : findings)
     for (const Explanation& each : facts.explained) {
       if (finding.rank != Rank::risk || !speaks_of(each, finding)) continue;

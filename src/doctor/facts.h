@@ -155,7 +155,10 @@ struct Facts {
   std::optional<TorchFacts> torch;
   std::set<std::string> toolkits;       // folders where NVIDIA's installers put them: "/usr/local/cuda-12.9"
   std::set<std::string> names_to_find;  // sonames that the loader finds, or the environment holds
-  std::vector<Explanation> explained;   // what the error that was given means, the root cause first
+  std::set<std::string> names_on_path;  // those that it finds by LD_LIBRARY_PATH, its cache, its folders
+  std::set<std::string> torchs_users;  // normal names of packages whose metadata asks for torch
+  std::string error_text;              // that was given
+  std::vector<Explanation> explained;  // what it means, the root cause first
   std::vector<Error> unread;
   std::vector<std::string>
       notes;  // what changes no answer: an environment that is not judged, a broken list of files

@@ -41,6 +41,9 @@ struct Finding {
   // Errors of `archguard explain`, by id, that it ends in where they have no number: "nvcc-unsupported-arch".
   // Then no other text without a number speaks of it.
   std::vector<std::string> errors = {};
+  // Words of an error that can only mean this finding: "libcudnn.so.9", "ncclMemFree". Then a text that has
+  // none of them does not speak of it for its kind alone.
+  std::vector<std::string> subjects = {};
 };
 
 bool is_cause(const Finding& finding);  // certain or likely

@@ -69,6 +69,7 @@ Status read_error(const DoctorOptions& options, doctor::Facts& facts) {
     text = std::move(read);
   }
   facts.explained = explain(text);
+  facts.error_text = text;
   if (const std::string vendor = other_vendor_in(text); !vendor.empty())
     facts.notes.push_back("the text of --error is of " + vendor +
                           ", not of NVIDIA's CUDA: it is not explained");
