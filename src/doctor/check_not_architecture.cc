@@ -76,8 +76,8 @@ std::optional<int> cuda_major_of(const std::string& local) {
 }
 
 // What a package that is made for one torch lacks beside this one; empty where nothing is to be said.
-std::string why_not_for(const TorchFacts& torch, const Package& package, const std::string& pin) {
-  const std::string local = local_of(package.version);
+// `local` is what stands behind the + of its version.
+std::string why_not_for(const TorchFacts& torch, const std::string& local, const std::string& pin) {
   const std::string plain = torch.package.version.substr(0, torch.package.version.find('+'));
   if (!pin.empty() && pin.substr(0, pin.find('+')) != plain)
     return "is made for torch " + pin + ", and torch " + torch.package.version + " is here";
@@ -108,10 +108,15 @@ void check_companions(const Facts& facts, Findings& findings) {
   if (!facts.torch || !facts.torch->told) return;
   for (const InstalledPackage& each : facts.packages) {
     if (!is_made_for_one_torch(each.package.name) || each.package.manager != PackageManager::pip) continue;
-    std::string pin;
+    std::string pin, local = local_of(each.package.version), told_by;
     for (const TorchPin& told : facts.torch_pins)
-      if (told.by.name == each.package.name && told.by.version == each.package.version) pin = told.torch;
-    const std::string why = why_not_for(*facts.torch, each.package, pin);
+      if (told.by.name == each.package.name && told.by.version == each.package.version) {
+        pin = told.torch;
+        if (!local.empty() || local_of(told.own_version).empty()) continue;
+        local = local_of(told.own_version);
+        told_by = each.package.name + "/version.py says " + told.own_version;
+      }
+    const std::string why = why_not_for(*facts.torch, local, pin);
     if (why.empty()) continue;
     Finding finding{FindingId::not_architecture, Rank::likely, each.package};
     finding.cause =
@@ -120,6 +125,7 @@ void check_companions(const Facts& facts, Findings& findings) {
         "torch " + facts.torch->package.version +
             (pin.empty() ? "" : "; the metadata of " + each.package.name + " asks for " + pin),
         "this is no matter of architectures"};
+    if (!told_by.empty()) finding.evidence.insert(finding.evidence.begin(), told_by);
     finding.fix = fix_beside(*facts.torch, each.package.name);
     finding.errors = {"torchvision-other-torch"};
     findings.push_back(std::move(finding));

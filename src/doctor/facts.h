@@ -120,7 +120,8 @@ struct CudnnBound {
 // "torch==2.7.1" of the metadata of what is made for one torch.
 struct TorchPin {
   Package by;
-  std::string torch;
+  std::string torch;             // empty where it names none
+  std::string own_version = {};  // of its version.py, which tells more than its name: "0.22.0+cpu"
 };
 
 struct TorchFacts {

@@ -173,17 +173,35 @@ std::string metadata_of(const InstalledPackage& package) {
   return text ? std::move(*text) : "";
 }
 
+// "__version__ = '0.22.0+cpu'" of torchvision/version.py and torchaudio/version.py: PyPI's names of both have
+// no part behind a +, and tell so only there (torchvision 0.22.0 for Windows; 0.24.1+cu128 for Linux).
+std::string own_version_of(const InstalledPackage& package) {
+  constexpr std::string_view kVersion = "__version__ = '";
+  const auto text =
+      installed::DatabaseFiles().read(package.site + "/" + package.package.name + "/version.py");
+  if (!text) return {};
+  for (const std::string_view line : split(*text, '\n'))
+    if (starts_with(line, kVersion))
+      return std::string(line.substr(kVersion.size(), line.find('\'', kVersion.size()) - kVersion.size()));
+  return {};
+}
+
 // torchvision and torchaudio are made for one torch, which each release names.
 void read_torch_pin(const InstalledPackage& package, Facts& facts) {
   constexpr std::string_view kPin = "Requires-Dist: torch==";
   const std::string text = metadata_of(package);
-  for (std::string_view line : split(text, '\n')) {
-    if (!starts_with(line, kPin)) continue;
-    line.remove_prefix(kPin.size());
-    facts.torch_pins.push_back(
-        {package.package, std::string(trim(line.substr(0, line.find_first_of(",; "))))});
-    return;
-  }
+  TorchPin pin{package.package, {}, own_version_of(package)};
+  for (const std::string_view line : split(text, '\n'))
+    if (starts_with(line, kPin) && pin.torch.empty()) {
+      const std::string_view version = line.substr(kPin.size());
+      pin.torch = std::string(trim(version.substr(0, version.find_first_of(",; "))));
+    }
+  facts.torch_pins.push_back(std::move(pin));
+}
+
+std::string release_behind(std::string_view bounds, std::size_t at) {
+  const std::string_view version = trim(bounds.substr(at));
+  return std::string(version.substr(0, version.find_first_not_of("0123456789.")));
 }
 
 // "Requires-Dist: nvidia-cudnn-cu12<10.0,>=9.8; extra == …" (PEP 508): the lowest release that is asked for.
