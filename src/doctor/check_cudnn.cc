@@ -134,24 +134,69 @@ void check_told_release(const Facts& facts, Findings& findings) {
   }
 }
 
+// cuDNN 9 where below "9.0" is asked for: libcudnn.so.8 is opened.
+bool is_next_major(const LibraryCopy& copy, const CudnnBound& bound) {
+  const auto below = leading_version(bound.below + ".0");
+  return below && copy.major && *copy.major >= below->major;
+}
+
 // JAX's plugin asks for the minor version that it was built with, and refuses an older one when it starts.
 // For others it is what their metadata asks for.
 void check_bounds(const Facts& facts, Findings& findings) {
   for (const CudnnBound& bound : facts.cudnn_bounds)
     for (const LibraryCopy& copy : facts.libraries) {
       if (copy.family != "cudnn" || copy.found_by != "environment" || !copy.owner ||
-          copy.owner->name != bound.package || !is_older(major_minor(copy.version), major_minor(bound.at_least)))
+          copy.owner->name != bound.package)
         continue;
+      const bool older = is_older(major_minor(copy.version), major_minor(bound.at_least));
+      const bool of_next_major = is_next_major(copy, bound);
+      if (!older && !of_next_major) continue;
       const bool refuses = starts_with(bound.by.name, "jax");
       Finding finding{FindingId::library_mix, refuses ? Rank::likely : Rank::risk, copy.owner};
-      finding.cause =
-          to_string(*copy.owner) + " is older than " + to_string(bound.by) + " asks for, " + bound.at_least;
+      finding.cause = to_string(*copy.owner) +
+                      (older ? " is older than " : " is another major version than ") + to_string(bound.by) +
+                      " asks for, " + (older ? bound.at_least : "below " + bound.below);
       finding.evidence = {describe_copy(copy), to_string(bound.by) + " says so in its METADATA"};
-      finding.fix = update_line(copy, bound.at_least);
-      finding.errors = {kTooOld};
+      finding.fix =
+          older ? update_line(copy, bound.at_least)
+                : "pip install '" + copy.owner->name + ">=" + bound.at_least + ",<" + bound.below + "'";
+      if (older) finding.errors = {kTooOld};
       findings.push_back(std::move(finding));
       return;
     }
+}
+
+// A jaxlib that holds the code for CUDA itself tells in its version which cuDNN it was built with:
+// "0.4.25+cuda12.cudnn89". It opens that major version alone; jax 0.4.25 asked for nvidia-cudnn-cu12>=8.9,
+// without a bound above (jax-ml/jax#20519).
+void check_jaxlib(const Facts& facts, Findings& findings) {
+  constexpr std::string_view kMark = ".cudnn";
+  for (const InstalledPackage& each : facts.packages) {
+    const std::string& version = each.package.version;
+    const auto at = version.find(kMark);
+    if (normal_name(each.package.name) != "jaxlib" || at == std::string::npos) continue;
+    const auto major = parse_number(version.substr(at + kMark.size(), 1), 9);
+    if (!major) continue;
+    const LibraryCopy* other = nullptr;
+    bool found = false;
+    for (const LibraryCopy& copy : facts.libraries) {
+      if (copy.family != "cudnn" || !copy.major) continue;
+      found |= *copy.major == static_cast<int>(*major);
+      if (other == nullptr || copy.found_by == "environment") other = &copy;
+    }
+    if (found || other == nullptr) continue;
+    const std::string made_for = std::to_string(*major);
+    Finding finding{FindingId::library_mix, Rank::likely, other->owner};
+    finding.cause = to_string(each.package) + " is made for cuDNN " + made_for + ", and only cuDNN " +
+                    std::to_string(*other->major) + " is here: it opens libcudnn.so." + made_for;
+    finding.evidence = {describe_copy(*other), "its version says so: " + version.substr(at + 1)};
+    const std::string name = other->owner && other->owner->manager == PackageManager::pip
+                                 ? other->owner->name
+                                 : "nvidia-cudnn-cu12";
+    finding.fix = "pip install '" + name + ">=" + made_for + "." + version.substr(at + kMark.size() + 1, 1) +
+                  ",<" + std::to_string(*major + 1) + "'";
+    findings.push_back(std::move(finding));
+  }
 }
 
 // Parts that a process has loaded from two folders.
@@ -178,6 +223,7 @@ void check_loaded_parts(const Facts& facts, Findings& findings) {
 void check_cudnn(const Facts& facts, Findings& findings) {
   check_told_release(facts, findings);
   check_bounds(facts, findings);
+  check_jaxlib(facts, findings);
   check_library_path(facts, findings);
   check_parts_elsewhere(facts, findings);
   check_loaded_parts(facts, findings);

@@ -115,6 +115,7 @@ struct StaleFile {
 struct CudnnBound {
   Package by;
   std::string package, at_least;
+  std::string below = {};  // "10.0"; empty where it names none
 };
 
 // "torch==2.7.1" of the metadata of what is made for one torch.

@@ -204,7 +204,14 @@ std::string release_behind(std::string_view bounds, std::size_t at) {
   return std::string(version.substr(0, version.find_first_not_of("0123456789.")));
 }
 
-// "Requires-Dist: nvidia-cudnn-cu12<10.0,>=9.8; extra == …" (PEP 508): the lowest release that is asked for.
+// "10.0" of "<10.0,>=9.8"; empty where there is none.
+std::string upper_bound_in(std::string_view bounds) {
+  const auto at = bounds.find('<');
+  if (at == std::string_view::npos || bounds.substr(at + 1, 1) == "=") return {};
+  return release_behind(bounds, at + 1);
+}
+
+// "Requires-Dist: nvidia-cudnn-cu12<10.0,>=9.8; extra == …" (PEP 508): the releases that are asked for.
 void read_cudnn_bound(const InstalledPackage& package, Facts& facts) {
   const std::string text = metadata_of(package);
   constexpr std::string_view kRequires = "Requires-Dist: nvidia-cudnn-", kPackage = "Requires-Dist: ";
@@ -216,10 +223,8 @@ void read_cudnn_bound(const InstalledPackage& package, Facts& facts) {
     for (const std::string_view sign : {">=", "==", "~="}) {
       const auto at = bounds.find(sign);
       if (at == std::string_view::npos) continue;
-      const std::string_view version = trim(bounds.substr(at + sign.size()));
-      facts.cudnn_bounds.push_back(
-          {package.package, std::string(name),
-           std::string(version.substr(0, version.find_first_not_of("0123456789.")))});
+      facts.cudnn_bounds.push_back({package.package, std::string(name),
+                                    release_behind(bounds, at + sign.size()), upper_bound_in(bounds)});
       break;
     }
   }
