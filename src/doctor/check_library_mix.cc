@@ -127,19 +127,6 @@ void check_missing(const Facts& facts, Findings& findings) {
   }
 }
 
-// The devices whose driver cannot support a runtime of this major version (35).
-std::vector<std::size_t> too_old_for(const Facts& facts, int major, bool& may_have_compat) {
-  std::vector<std::size_t> classes;
-  for (std::size_t i = 0; i < facts.classes.size(); ++i) {
-    const Device& device = facts.classes[i].device;
-    if (!device.driver_cuda || device.cuda_at_least) continue;
-    if (*device.driver_cuda >= lowest_driver_cuda_for_toolkit({major, 0})) continue;
-    classes.push_back(i);
-    may_have_compat |= facts.classes[i].may_have_compat;
-  }
-  return classes;
-}
-
 // A file that uses the CUDA runtime of a major version.
 struct RuntimeUser {
   std::string path;
@@ -198,7 +185,7 @@ void check_runtime(const Facts& facts, Findings& findings) {
   for (const auto& [name, user] : users) {
     if (is_brought_along(users, user)) continue;
     bool may_have_compat = false;
-    const auto classes = too_old_for(facts, user.major, may_have_compat);
+    const auto classes = classes_too_old_for(facts, user.major, may_have_compat);
     if (classes.empty()) continue;
     const Version lowest = lowest_driver_cuda_for_toolkit({user.major, 0});
     const Device& device = facts.classes[classes.front()].device;

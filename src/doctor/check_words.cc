@@ -2,10 +2,23 @@
 
 #include "base/printable.h"
 #include "base/text.h"
+#include "compat/driver.h"
 #include "doctor/checks.h"
 #include "doctor/gather.h"
 
 namespace archguard::doctor {
+
+std::vector<std::size_t> classes_too_old_for(const Facts& facts, int major, bool& may_have_compat) {
+  std::vector<std::size_t> classes;
+  for (std::size_t i = 0; i < facts.classes.size(); ++i) {
+    const Device& device = facts.classes[i].device;
+    if (!device.driver_cuda || device.cuda_at_least) continue;
+    if (*device.driver_cuda >= lowest_driver_cuda_for_toolkit({major, 0})) continue;
+    classes.push_back(i);
+    may_have_compat |= facts.classes[i].may_have_compat;
+  }
+  return classes;
+}
 
 std::string devices_text(const Facts& facts, const std::vector<std::size_t>& classes) {
   std::vector<std::string> texts;

@@ -33,6 +33,9 @@ void check_cudnn(const Facts& facts, Findings& findings);
 // A part of check_environment: the nvcc that builds take.
 void check_nvcc(const Facts& facts, Findings& findings);
 
+// The devices whose driver cannot support a runtime of this major version (35).
+std::vector<std::size_t> classes_too_old_for(const Facts& facts, int major, bool& may_have_compat);
+
 // ---- words that checks share ----
 
 // "NVIDIA T4 (7.5, this machine)", or the first and " and 2 more".

@@ -109,6 +109,7 @@ struct StaleFile {
   CodeFile code;
   bool older_than_torch = false;
   std::vector<std::string> missing = {};  // functions that it wants and the installed torch does not define
+  std::vector<std::string> needed = {};   // names of CUDA's libraries
 };
 
 // "nvidia-cudnn-cu12>=9.8,<10.0" of a package's metadata.

@@ -3,9 +3,12 @@
 #include <set>
 #include <system_error>
 
+#include "base/bytes.h"
 #include "base/text.h"
 #include "doctor/gather.h"
+#include "doctor/library_names.h"
 #include "doctor/python_sites.h"
+#include "host/elf_dynamic.h"
 
 namespace archguard::doctor {
 namespace fs = std::filesystem;
@@ -84,6 +87,18 @@ std::vector<std::string> flashinfers_extensions(const GatherQuestion& question, 
   return extensions_below(folder, [&](const std::string& name) { return numbers_in(name, '_') != targets; });
 }
 
+// Names of CUDA's libraries that the loader is asked for.
+std::vector<std::string> cuda_libraries_of(const std::string& path) {
+  std::vector<std::string> names;
+  const auto source = FileSource::open(path);
+  if (!source) return names;
+  const auto dynamic = read_elf_dynamic(*source);
+  if (dynamic && *dynamic)
+    for (const std::string& name : (*dynamic)->needed)
+      if (library_name(name)) names.push_back(name);
+  return names;
+}
+
 void add_stale(const char* builder, const std::vector<std::string>& paths, Facts& facts) {
   std::error_code error;
   const fs::file_time_type torch = fs::last_write_time(facts.torch->site + "/torch/version.py", error);
@@ -95,9 +110,10 @@ void add_stale(const char* builder, const std::vector<std::string>& paths, Facts
     auto code = read_code_file(path, facts, facts.unread);
     const auto names = missing.find(path);
     StaleFile file{builder, code ? std::move(*code) : CodeFile{}, told && !of_file && built < torch,
-                   names == missing.end() ? std::vector<std::string>() : names->second};
+                   names == missing.end() ? std::vector<std::string>() : names->second,
+                   cuda_libraries_of(path)};
     file.code.path = path;
-    if (code || !file.missing.empty()) facts.stale.push_back(std::move(file));
+    if (code || !file.missing.empty() || !file.needed.empty()) facts.stale.push_back(std::move(file));
   }
 }
 
