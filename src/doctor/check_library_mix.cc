@@ -305,6 +305,7 @@ void check_library_mix(const Facts& facts, Findings& findings) {
   check_runtime(facts, findings);
   check_jit_link(facts, findings);
   check_missing(facts, findings);
+  check_unloaded(facts, findings);
   check_bitsandbytes(facts, findings);
   check_shadowed(facts, findings);
   check_cudnn(facts, findings);

@@ -30,6 +30,12 @@ std::optional<Finding> dropped_by_compat(const ProbeResult& probe);
 // A part of check_library_mix: two releases of cuDNN, or one that is older than what it serves.
 void check_cudnn(const Facts& facts, Findings& findings);
 
+// A part of check_library_mix: a library that stands where nothing makes the loader look.
+void check_unloaded(const Facts& facts, Findings& findings);
+// A part of check_library_mix: functions that the library that is found does not define, and files that two
+// packages installed.
+void check_symbols(const Facts& facts, Findings& findings);
+
 // A part of check_environment: the nvcc that builds take.
 void check_nvcc(const Facts& facts, Findings& findings);
 

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <iterator>
 #include <map>
+#include <set>
 #include <system_error>
 #include <tuple>
 
@@ -230,6 +231,22 @@ void read_cudnn_bound(const InstalledPackage& package, Facts& facts) {
   }
 }
 
+// Packages that bring files which need CUDA's libraries, and import torch: their metadata asks for it.
+void find_users_of_torch(Facts& facts) {
+  constexpr std::string_view kTorch = "Requires-Dist: torch";
+  std::set<std::string> asked;
+  for (const LinkedFile& file : facts.linked) {
+    if (!file.owner || !asked.insert(normal_name(file.owner->name)).second) continue;
+    const InstalledPackage* package = installed_package(facts, normal_name(file.owner->name));
+    const std::string text = package == nullptr ? std::string() : metadata_of(*package);
+    for (const std::string_view line : split(text, '\n'))
+      if (starts_with(line, kTorch) && line.find("extra ==") == std::string_view::npos &&
+          (line.size() == kTorch.size() ||
+           std::string_view(" <>=~!(;[\r").find(line[kTorch.size()]) != std::string_view::npos))
+        facts.torchs_users.insert(normal_name(file.owner->name));
+  }
+}
+
 }  // namespace
 
 void gather_packages(Facts& facts) {
@@ -299,6 +316,7 @@ void gather(const GatherQuestion& question, Facts& facts) {
   gather_libraries(files, question, facts);
   gather_tools(files, facts);
   find_owners_of_all(facts);
+  find_users_of_torch(facts);
   complete_versions(facts);
   gather_symbols(question, facts);
   gather_stale(question, facts);

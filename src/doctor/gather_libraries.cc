@@ -73,7 +73,9 @@ class LibraryGathering {
     if (!library) return;
     facts_.names_to_find.insert(name);
     std::error_code error;
-    if (!fs::is_regular_file(path, error) || !once_.add(path)) return;
+    if (!fs::is_regular_file(path, error)) return;
+    if (by != "environment") facts_.names_on_path.insert(name);
+    if (!once_.add(path)) return;
     LibraryCopy copy{library->family, path, library->version, library->major, {}, by};
     const auto real = library_name(file_name_of(real_name(path)));
     if (real && real->family == copy.family && copy.version.empty()) copy.version = real->version;
