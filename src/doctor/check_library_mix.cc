@@ -15,22 +15,6 @@
 namespace archguard::doctor {
 namespace {
 
-void check_jit_link(const Facts& facts, Findings& findings) {
-  for (const SymbolGap& gap : facts.jit_link_gaps) {
-    Finding finding{FindingId::library_mix, Rank::certain, gap.owner};
-    finding.cause = who(gap.owner, gap.path) +
-                    " gets a libnvJitLink that is too old for it: undefined symbol " + gap.names.front();
-    finding.evidence.push_back("the loader finds " + gap.library + " by " + gap.library_said);
-    for (const LibraryCopy& copy : facts.libraries)
-      if (copy.family == "nvJitLink") finding.evidence.push_back(describe_copy(copy));
-    finding.fix = gap.library_said == "LD_LIBRARY_PATH"
-                      ? "take " + folder_of(gap.library) + " out of LD_LIBRARY_PATH"
-                      : "install nvidia-nvjitlink of the release of CUDA that " + who(gap.owner, gap.path) +
-                            " is made for";
-    findings.push_back(std::move(finding));
-  }
-}
-
 // A copy of this very library in a folder, by its SONAME, that the loader does not find by that name.
 const LibraryCopy* copy_of_name(const Facts& facts, const std::string& name) {
   for (const LibraryCopy& copy : facts.libraries)
@@ -303,7 +287,7 @@ void check_processes(const Facts& facts, Findings& findings) {
 
 void check_library_mix(const Facts& facts, Findings& findings) {
   check_runtime(facts, findings);
-  check_jit_link(facts, findings);
+  check_symbols(facts, findings);
   check_missing(facts, findings);
   check_unloaded(facts, findings);
   check_bitsandbytes(facts, findings);

@@ -15,6 +15,7 @@
 #include "device/probe.h"
 #include "explain/explain.h"
 #include "installed/package.h"
+#include "installed/rivals.h"
 
 // All that the checks rest on. It is gathered from a machine, or written down by a test; the checks read
 // nothing else.
@@ -90,6 +91,8 @@ struct SymbolGap {
   std::string library;       // that it gets: a path
   std::string library_said;  // how that came to be chosen: "LD_LIBRARY_PATH"
   std::vector<std::string> names;
+  std::string family = {};  // of that library: "nvJitLink"
+  bool sure = true;  // false: by the error that was given, or of a library that nothing here was seen to load
 };
 
 struct LibcudaCopy {
@@ -149,8 +152,9 @@ struct Facts {
   std::vector<LibraryCopy> libraries;
   std::vector<TorchPin> torch_pins;
   std::vector<JitTool> tools;
-  std::vector<SymbolGap> jit_link_gaps;  // of cuSPARSE and its like, in the nvJitLink that they get
-  std::vector<SymbolGap> torch_gaps;     // of extensions, in the installed torch
+  std::vector<SymbolGap> library_gaps;  // of files, in the copies of CUDA's libraries that they get
+  std::vector<SymbolGap> torch_gaps;    // of extensions, in the installed torch
+  std::vector<Rivals> rivals;           // files that two packages claim
   std::vector<CudnnBound> cudnn_bounds;
   std::vector<LibcudaCopy> libcudas;
   std::vector<StaleFile> stale;

@@ -84,6 +84,7 @@ void find_owners_of_all(Facts& facts) {
   Owners owners = owners_of(paths);
   for (std::size_t i = 0; i < asked.size(); ++i) *asked[i] = std::move(owners.of[i]);
   for (const Error& error : owners.errors) facts.notes.push_back(error.text());
+  facts.rivals = std::move(owners.rivals);
 }
 
 // What the owner's version tells of a library whose name tells none.

@@ -39,6 +39,9 @@ bool is_program_or_library(const std::string& path);
 using NamesByFile = std::map<std::string, std::vector<std::string>>;
 NamesByFile missing_in_torch(const Facts& facts, const std::vector<std::string>& paths);
 
+// Those that the error of a loader names: "undefined symbol: ncclMemFree".
+std::vector<std::string> undefined_symbols(const std::string& text);
+
 void gather_packages(Facts& facts);
 void gather_libraries(const FoundFiles& files, const GatherQuestion& question, Facts& facts);
 void gather_tools(const FoundFiles& files, Facts& facts);

@@ -12,6 +12,7 @@
 #include "doctor/python_sites.h"
 #include "host/elf_dynamic.h"
 #include "loader/needed.h"
+#include "releases/releases.h"
 
 namespace archguard::doctor {
 namespace fs = std::filesystem;
@@ -21,7 +22,8 @@ constexpr std::size_t kSymbolMost = 512;
 constexpr std::size_t kNamesKept = 50;
 
 // Names that the file wants from others and that `takes` is true of. Weak ones may be missing.
-std::set<std::string> wanted_in(const std::string& path, bool (*takes)(std::string_view)) {
+template <class Takes>
+std::set<std::string> wanted_in(const std::string& path, Takes takes) {
   std::set<std::string> names;
   const auto source = FileSource::open(path);
   if (!source) return names;
@@ -46,10 +48,6 @@ bool remove_defined(const std::string& path, std::set<std::string>& names) {
     return !names.empty();
   });
   return any;
-}
-
-bool is_of_jit_link(std::string_view name) {
-  return starts_with(name, "__nvJitLink") || starts_with(name, "nvJitLink");
 }
 
 // Of the namespaces c10, at and torch, as C++ compilers spell them: functions, tables and type names.
@@ -79,23 +77,159 @@ std::vector<std::string> first_of(const std::set<std::string>& names) {
   return kept;
 }
 
-// cuSPARSE and cuSOLVER want functions of nvJitLink that carry its release in their names.
-void find_jit_link_gaps(const GatherQuestion& question, Facts& facts) {
-  LoaderFolders folders;
-  folders.library_path = variable(facts, "LD_LIBRARY_PATH");
-  folders.cache = question.loader_cache;
-  for (const LinkedFile& file : facts.linked) {
-    const auto is_jit_link = [](const std::string& name) { return starts_with(name, "libnvJitLink.so"); };
-    if (std::none_of(file.needed.begin(), file.needed.end(), is_jit_link)) continue;
-    std::set<std::string> wanted = wanted_in(file.path, is_of_jit_link);
-    if (wanted.empty()) continue;
-    const NeededLibraries needed = needed_libraries(file.path, folders);
-    for (const NeededLibrary& library : needed.found)
-      if (is_jit_link(library.name) && remove_defined(library.path, wanted) && !wanted.empty())
-        facts.jit_link_gaps.push_back(
-            {file.path, file.owner, library.path, how_found(library.path, facts), first_of(wanted)});
-  }
+// A library of CUDA, and how the names of its functions begin. cuSPARSE and cuSOLVER want functions of
+// nvJitLink that carry its release in their names; cuBLAS wants those of a cuBLASLt of its own release
+// (pytorch/pytorch#103832), and torch those of the NCCL that it was built with (rwth-i6/returnn#1802).
+struct Provider {
+  std::string_view family;
+  std::string_view prefix, other_prefix;  // the second of names that are not of C's
+};
+constexpr Provider kProviders[] = {{"nvJitLink", "nvJitLink", "__nvJitLink"},
+                                   {"cublasLt", "cublasLt", "cublasLt"},
+                                   {"cublas", "cublas", "cublas"},
+                                   {"nccl", "nccl", "pnccl"}};
+
+bool is_of(const Provider& provider, std::string_view name) {
+  return starts_with(name, provider.prefix) || starts_with(name, provider.other_prefix);
 }
+
+bool is_copy_of(const Provider& provider, const std::string& name) {
+  const auto library = library_name(name);
+  return library && library->family == provider.family;
+}
+
+// What files of the environment want of CUDA's libraries, against the copies that the loader takes for them.
+class LibraryGaps {
+ public:
+  LibraryGaps(const GatherQuestion& question, Facts& facts) : facts_(facts) {
+    folders_.library_path = variable(facts, "LD_LIBRARY_PATH");
+    folders_.cache = question.loader_cache;
+    for (const LinkedFile& file : facts.linked) linked_[real_of(file.path)] = &file;
+  }
+
+  // A library of CUDA's that a file here loads is judged as it is loaded there, where its own needs may be
+  // met before; one that nothing here loads, by itself.
+  void run() {
+    for (const bool own : {false, true})
+      for (const LinkedFile& file : facts_.linked)
+        if (is_cudas(file) == own && !is_loaded_after_torch(file) && seen_.count(real_of(file.path)) == 0)
+          judge(file, own ? needs_jit_link(file) : !facts_.torch || is_torchs(file));
+    judge_told();
+  }
+
+ private:
+  static bool is_cudas(const LinkedFile& file) { return library_name(file_name_of(file.path)).has_value(); }
+
+  static bool needs_jit_link(const LinkedFile& file) {
+    return std::any_of(file.needed.begin(), file.needed.end(),
+                       [](const std::string& name) { return starts_with(name, "libnvJitLink.so"); });
+  }
+
+  bool is_torchs(const LinkedFile& file) const {
+    return facts_.torch && starts_with(file.path, facts_.torch->site + "/torch/");
+  }
+
+  // By then torch has loaded the libraries that it needs.
+  bool is_loaded_after_torch(const LinkedFile& file) const {
+    if (!facts_.torch || is_torchs(file)) return false;
+    if (file.owner && facts_.torchs_users.count(normal_name(file.owner->name)) != 0) return true;
+    return std::any_of(file.needed.begin(), file.needed.end(), [](const std::string& name) {
+      return starts_with(name, "libtorch") || starts_with(name, "libc10");
+    });
+  }
+
+  void judge(const LinkedFile& root, bool sure) {
+    if (std::none_of(root.needed.begin(), root.needed.end(),
+                     [](const std::string& name) { return library_name(name).has_value(); }))
+      return;
+    const NeededLibraries needed = needed_libraries(root.path, folders_);
+    judge_one(root, needed, sure);
+    for (const NeededLibrary& each : needed.found) {
+      const std::string real = real_of(each.path);
+      const auto linked = linked_.find(real);
+      if (linked == linked_.end() || !seen_.insert(real).second) continue;
+      judge_one(*linked->second, needed, sure);
+    }
+  }
+
+  void judge_one(const LinkedFile& user, const NeededLibraries& needed, bool sure) {
+    for (const Provider& provider : kProviders) {
+      const auto is_copy = [&](const std::string& name) { return is_copy_of(provider, name); };
+      if (std::none_of(user.needed.begin(), user.needed.end(), is_copy)) continue;
+      const auto taken = std::find_if(needed.found.begin(), needed.found.end(),
+                                      [&](const NeededLibrary& each) { return is_copy(each.name); });
+      if (taken == needed.found.end()) continue;
+      std::set<std::string> wanted = wanted_by(user.path, provider);
+      if (wanted.empty() || !remove_defined(taken->path, wanted) || wanted.empty()) continue;
+      for (const NeededLibrary& each : needed.found)
+        if (!wanted.empty() && each.path != taken->path) remove_defined(each.path, wanted);
+      if (!wanted.empty())
+        add({user.path, user.owner, real_of(taken->path), how_found(taken->path, facts_), first_of(wanted),
+             std::string(provider.family), sure});
+    }
+  }
+
+  static std::set<std::string> wanted_by(const std::string& path, const Provider& provider) {
+    return wanted_in(path, [&](std::string_view name) { return is_of(provider, name); });
+  }
+
+  void add(SymbolGap gap) {
+    for (const SymbolGap& each : facts_.library_gaps)
+      if (each.path == gap.path && each.library == gap.library) return;
+    facts_.library_gaps.push_back(std::move(gap));
+  }
+
+  // "undefined symbol: cublasLtGetStatusString, version libcublasLt.so.11" of the error: a copy here that
+  // does not define it may be the one that was loaded.
+  void judge_told() {
+    for (const std::string& name : undefined_symbols(facts_.error_text))
+      for (const Provider& provider : kProviders) {
+        if (!is_of(provider, name) || is_told(name)) continue;
+        const LinkedFile* user = user_of(name, provider);
+        for (const LibraryCopy& copy : facts_.libraries) {
+          std::set<std::string> wanted{name};
+          if (user == nullptr || copy.family != provider.family || !remove_defined(copy.path, wanted) ||
+              wanted.empty() || !is_needed(*user, copy))
+            continue;
+          add({user->path,
+               user->owner,
+               real_of(copy.path),
+               copy.found_by,
+               {name},
+               std::string(provider.family),
+               false});
+          break;
+        }
+      }
+  }
+
+  bool is_told(const std::string& name) const {
+    return std::any_of(facts_.library_gaps.begin(), facts_.library_gaps.end(), [&](const SymbolGap& gap) {
+      return std::find(gap.names.begin(), gap.names.end(), name) != gap.names.end();
+    });
+  }
+
+  static bool is_needed(const LinkedFile& user, const LibraryCopy& copy) {
+    return std::any_of(user.needed.begin(), user.needed.end(), [&](const std::string& name) {
+      const auto library = library_name(name);
+      return library && library->family == copy.family && library->major == copy.major;
+    });
+  }
+
+  const LinkedFile* user_of(const std::string& name, const Provider& provider) const {
+    for (const LinkedFile& file : facts_.linked)
+      if (std::any_of(file.needed.begin(), file.needed.end(),
+                      [&](const std::string& each) { return is_copy_of(provider, each); }) &&
+          !wanted_in(file.path, [&](std::string_view each) { return each == name; }).empty())
+        return &file;
+    return nullptr;
+  }
+
+  Facts& facts_;
+  LoaderFolders folders_;
+  std::map<std::string, const LinkedFile*> linked_;  // by their names without links
+  std::set<std::string> seen_;                       // of them, that were judged as others load them
+};
 
 std::vector<std::string> libraries_in(const std::string& folder) {
   std::vector<std::string> paths;
@@ -125,6 +259,18 @@ void find_torch_gaps(Facts& facts) {
 }
 
 }  // namespace
+
+std::vector<std::string> undefined_symbols(const std::string& text) {
+  constexpr std::string_view kWords = "undefined symbol: ";
+  std::vector<std::string> names;
+  for (auto at = text.find(kWords); at != std::string::npos; at = text.find(kWords, at)) {
+    at += kWords.size();
+    const auto end =
+        text.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_", at);
+    if (std::string name = text.substr(at, end - at); !name.empty()) names.push_back(std::move(name));
+  }
+  return names;
+}
 
 NamesByFile missing_in_torch(const Facts& facts, const std::vector<std::string>& paths) {
   std::map<std::string, std::set<std::string>> wanted;
@@ -156,7 +302,7 @@ NamesByFile missing_in_torch(const Facts& facts, const std::vector<std::string>&
 }
 
 void gather_symbols(const GatherQuestion& question, Facts& facts) {
-  find_jit_link_gaps(question, facts);
+  LibraryGaps(question, facts).run();
   find_torch_gaps(facts);
 }
 

@@ -37,6 +37,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::size_t kErrorsKept = 20;
+constexpr std::size_t kRivalsKept = 1'000;
 constexpr std::size_t kFolderNamesMost = 1'000'000;
 
 }  // namespace
@@ -48,6 +49,7 @@ void Claims::claim(const std::string& path, const Package& package, const std::s
     at->second = package;
   } else if (at->second->manager == package.manager && !(*at->second == package)) {
     add_error(Error{record, "claims " + path + ", which " + to_string(*at->second) + " has already", {}});
+    if (rivals_.size() < kRivalsKept) rivals_.push_back({path, *at->second, package});
   }
 }
 

@@ -11,6 +11,7 @@
 
 #include "base/result.h"
 #include "installed/package.h"
+#include "installed/rivals.h"
 
 namespace archguard::installed {
 
@@ -30,12 +31,15 @@ class Claims {
   std::vector<std::string> unclaimed() const;
 
   void add_error(Error error);
+  // Files that two packages of one manager claim; a bounded number of them.
+  std::vector<Rivals> take_rivals() { return std::move(rivals_); }
   // A bounded number of them.
   std::vector<Error> take_errors() { return std::move(errors_); }
 
  private:
   std::unordered_map<std::string, std::optional<Package>> asked_;
   std::vector<Error> errors_;
+  std::vector<Rivals> rivals_;
 };
 
 inline constexpr std::uint64_t kDatabaseFileMost = std::uint64_t{64} << 20;

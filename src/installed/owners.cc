@@ -136,6 +136,7 @@ Owners owners_of(const std::vector<std::string>& paths, const std::string& root)
     owners.of.push_back(std::move(owner));
   }
   owners.errors = claims.take_errors();
+  owners.rivals = claims.take_rivals();
   return owners;
 }
 

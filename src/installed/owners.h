@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "installed/package.h"
+#include "installed/rivals.h"
 
 namespace archguard {
 
@@ -15,6 +16,7 @@ namespace archguard {
 struct Owners {
   std::vector<std::optional<Package>> of;  // for each of the paths, nothing where none is known
   std::vector<Error> errors;
+  std::vector<Rivals> rivals = {};  // files on disk that two packages claim; `of` has the first
 };
 
 // Of files on disk. `root` is the folder that is the root of their system, empty for this one; links in it
