@@ -20,13 +20,10 @@ void check_cpu_build(const Facts& facts, Findings& findings) {
                   ": torch.cuda.is_available() is False";
   finding.evidence = {torch.told ? torch.site + "/torch/version.py says cuda = None"
                                  : "its version ends with +cpu"};
-  // PyPI's torch is without CUDA for Windows; the releases are those for Linux.
-  const bool windows = ends_with(torch.site, "/Lib/site-packages");
-  const std::string release = windows || rocm ? std::string() : release_fix(facts, torch.package.name, 0);
-  finding.fix =
-      release.empty()
-          ? "install a build of torch with CUDA, which the selector on pytorch.org names for your driver"
-          : "pip uninstall torch, then " + release;
+  const std::string release = rocm ? std::string() : release_fix(facts, torch.package.name, 0);
+  finding.fix = release.empty()
+                    ? "install a build of torch with CUDA, which the selector on pytorch.org names for your driver"
+                    : "pip uninstall torch, then " + release;
   findings.push_back(std::move(finding));
 }
 

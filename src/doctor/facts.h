@@ -140,7 +140,8 @@ struct TorchFacts {
 
 struct Facts {
   std::string asked = "archguard doctor";  // the line that asked, without devices
-  std::string platform = "x86_64";   // of the environment's files, or aarch64: as src/releases names them
+  // Of the environment's files: x86_64, aarch64 or windows, as src/releases names them.
+  std::string platform = "x86_64";
   std::optional<ProbeResult> probe;  // nothing where devices are named
   DeviceList devices;
   std::vector<DeviceClass> classes;

@@ -114,8 +114,9 @@ class LibraryGathering {
     const auto source = FileSource::open(path);
     if (!source) return;  // it was told where its code was read
     const auto dynamic = read_elf_dynamic(*source);
+    if (is_of_windows(path)) ++files_of_windows_;
     if (!dynamic || !*dynamic) return;
-    ++files_of_machine_[(*dynamic)->machine];
+    if (!is_of_windows(path)) ++files_of_machine_[(*dynamic)->machine];
     LinkedFile file;
     file.path = path;
     for (const std::string& name : (*dynamic)->needed)
@@ -124,6 +125,10 @@ class LibraryGathering {
       for (std::string& folder : folders_of_list(*list)) file.run_path.push_back(with_origin(folder, path));
     if (!file.needed.empty()) facts_.linked.push_back(std::move(file));
     if (!(*dynamic)->soname.empty()) tell_soname(path, (*dynamic)->soname);
+  }
+
+  static bool is_of_windows(const std::string& path) {
+    return ends_with(path, ".dll") || ends_with(path, ".pyd");
   }
 
   static std::string with_origin(std::string folder, const std::string& path) {
@@ -148,11 +153,18 @@ class LibraryGathering {
     constexpr std::uint16_t kX86 = 62, kArm = 183;  // e_machine of the ELF header
     const std::size_t x86 = files_of_machine_[kX86], arm = files_of_machine_[kArm];
     if (x86 != arm) facts_.platform = arm > x86 ? "aarch64" : "x86_64";
+    const bool in_windows_folder =
+        std::any_of(facts_.environments.begin(), facts_.environments.end(), [](const auto& each) {
+          return std::any_of(each.sites.begin(), each.sites.end(),
+                             [](const std::string& site) { return ends_with(site, "/Lib/site-packages"); });
+        });
+    if (files_of_windows_ > x86 + arm || (in_windows_folder && x86 + arm == 0)) facts_.platform = "windows";
   }
 
   const GatherQuestion& question_;
   Facts& facts_;
   std::map<std::uint16_t, std::size_t> files_of_machine_;
+  std::size_t files_of_windows_ = 0;
   FilesOnce once_, libcudas_;
 };
 

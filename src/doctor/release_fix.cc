@@ -90,6 +90,20 @@ std::string platform_for(const Facts& facts, std::size_t of_class) {
   return is_tegra(*facts.classes[of_class].device.capability) ? "aarch64" : facts.platform;
 }
 
+// PyPI's torch for Windows is without CUDA. PyTorch's own index has the release for it too, in the folder of
+// its CUDA (pytorch.org/get-started/previous-versions: one line for Linux and Windows).
+std::string torch_for_windows(ReleasesQuestion question) {
+  question.platform = "x86_64";
+  const ReleaseChoice choice = choose_release(question);
+  if (choice.told() == nullptr || !choice.told()->cuda) return {};
+  const Release& release = *choice.told();
+  return "pip install torch==" + release.version + " --index-url https://download.pytorch.org/whl/cu" +
+         std::to_string(release.cuda->major) + std::to_string(release.cuda->minor) +
+         " (documented by PyTorch, and measured for Linux alone: it supports " +
+         capabilities_text(question.devices) + " there" +
+         (choice.found == nullptr ? ", with Python " + pythons_text(release) : "") + ")";
+}
+
 }  // namespace
 
 std::string release_fix(const Facts& facts, const std::string& of_package, std::size_t of_class) {
@@ -98,10 +112,14 @@ std::string release_fix(const Facts& facts, const std::string& of_package, std::
   all.platform = platform_for(facts, of_class);
   all.package = made_for(facts, of_package, all.platform);
   all.python = python_of(facts);
-  if (releases_of(all.package, all.platform).empty()) return {};
   for (const DeviceClass& each : facts.classes) all.devices.push_back(asked_device_of(each));
   ReleasesQuestion one = all;
   one.devices = {asked_device_of(facts.classes[of_class])};
+  if (all.platform == "windows" && all.package == "torch") {
+    const std::string line = torch_for_windows(all);
+    return line.empty() ? torch_for_windows(one) : line;
+  }
+  if (releases_of(all.package, all.platform).empty()) return {};
   if (const std::string line = line_for(all); !line.empty()) return line + or_elsewhere(all);
   if (const std::string line = line_for(one); !line.empty())
     return line + "; none supports every GPU here: " + capabilities_text(all.devices);
