@@ -135,9 +135,27 @@ constexpr Pasted kKnown[] = {
      "capability (12, 0) "
      "(too new)",
      "capability-gate", "not-architecture"},
-    {"RuntimeError: No supported CUDA architectures found for major versions [12].", "capability-gate",
-     "not-architecture"},
-    {"FlashInfer requires sm75+", "capability-gate", "not-architecture"},
+    {"RuntimeError: No supported CUDA architectures found for major versions [12].", "flashinfer-no-arch",
+     "environment"},
+    {"FlashInfer requires sm75+", "flashinfer-no-arch", "environment"},
+    {"RuntimeError: FlashInfer requires GPUs with sm75 or higher", "flashinfer-no-arch", "environment"},
+    {"AssertionError: Unsupported SM 120", "nvcc-too-old-for-build", "environment"},
+    {"RuntimeError: CUDA 12.8 or higher is required for compute capability 12.0.", "nvcc-too-old-for-build",
+     "environment"},
+    {"Exception: >- DeepSpeed Op Builder: Installed CUDA version 12.1 does not match the version torch was "
+     "compiled with 11.8, unable to "
+     "compile cuda/cpp extensions without a matching cuda version.",
+     "nvcc-torch-mismatch", "environment"},
+    {"*** WARNING *** Invoking ptxas with version 12.1.66, which corresponds to a CUDA version <=12.6.2.",
+     "xla-ptxas", "jit-compiler"},
+    {"Couldn't get ptxas version string: INTERNAL: Couldn't invoke ptxas --version", "xla-ptxas",
+     "jit-compiler"},
+    {"ImportError: libc10.so: cannot open shared object file: No such file or directory",
+     "torch-library-missing", "not-architecture"},
+    {"NVRM: The NVIDIA GPU 0000:01:00.0 (PCI ID: 10de:2c58)\nNVRM: installed in this system requires use of "
+     "the NVIDIA open kernel "
+     "modules.",
+     "open-module-needed", "driver"},
     {"ValueError: Unknown CUDA arch (12.0f) or GPU not supported", "torch-unknown-arch", "environment"},
     {"The detected CUDA version (11.8) mismatches the version that was used to compile\nPyTorch (12.8). "
      "Please make sure to "
