@@ -196,6 +196,9 @@ class DeviceCodeCheck {
       for (std::size_t i = 0; i < facts_.classes.size(); ++i)
         if (auto finding = judge_one(name, *package, i))
           found.try_emplace(std::to_string(i), std::move(*finding));
+      for (std::size_t i = 0; i < facts_.classes.size(); ++i)
+        if (auto finding = newer_data(name, *package, i))
+          found.try_emplace(std::to_string(i) + " data", std::move(*finding));
       for (auto& [key, finding] : found) findings_.push_back(std::move(finding));
     }
   }
@@ -253,6 +256,28 @@ class DeviceCodeCheck {
         (package.files.front()->owner ? package.files.front()->owner->name : "it") + " with SASS for " +
         to_string(*device.capability);
     return finding;
+  }
+
+  // PTX that the program hands to the driver itself, beside fat binaries that fit.
+  std::optional<Finding> newer_data(const std::string& name, const PackageCode& package,
+                                    std::size_t of_class) const {
+    if (is_of_nvidia(package)) return std::nullopt;
+    for (const CodeFile* file : package.files) {
+      const auto& data = file->data;
+      if (!data ||
+          std::find(data->too_new_for.begin(), data->too_new_for.end(), of_class) == data->too_new_for.end())
+        continue;
+      const Device& device = facts_.classes[of_class].device;
+      Finding finding = begin(Rank::risk, package, kUnsupportedPtxVersion);
+      finding.cause = name + " has PTX in its data that is too new for the driver of " +
+                      archguard::describe(device) + ": error " + std::to_string(finding.code) +
+                      " where the program hands it to the driver";
+      finding.evidence = {file_name_of(file->path) + " holds " + file->holds + "; in its data " +
+                          data->holds};
+      finding.fix = general_fix(finding.code, file->owner ? file->owner->name : "it", device);
+      return finding;
+    }
+    return std::nullopt;
   }
 
   Finding begin(Rank rank, const PackageCode& package, int code) const {

@@ -38,6 +38,12 @@ struct InstalledPackage {
   std::string site;
 };
 
+// Images that a file has in its data, beside fat binaries: the program hands them to the driver itself.
+struct DataImages {
+  std::string holds;                     // "PTX compute_52"
+  std::vector<std::size_t> too_new_for;  // classes of devices whose driver takes none of a module: error 222
+};
+
 // One file with device code, as the headers of its fat binaries tell.
 struct CodeFile {
   std::string path;
@@ -50,6 +56,7 @@ struct CodeFile {
   std::vector<FileFit> fits;  // one for each class of devices
   // Of the CUDA runtime that is linked in, at least; looked for where some driver is older than the newest release.
   std::optional<Version> held_runtime;
+  std::optional<DataImages> data = {};  // told where a driver is too old for them
 };
 
 // What a linked file of the environment needs of CUDA's libraries.

@@ -204,6 +204,43 @@ std::optional<CodeFile> judge_data(const DeviceCode& code, const ByteSource& sou
   return file.fatbins == 0 ? std::nullopt : std::optional(std::move(file));
 }
 
+// May some driver be too old for PTX among the data? By the headers.
+bool is_data_newer_than_a_driver(const DeviceCode& code, const Facts& facts) {
+  const auto refuses = [&](Version ptx_isa) {
+    return std::any_of(facts.classes.begin(), facts.classes.end(), [&](const DeviceClass& each) {
+      return each.device.driver_cuda && !each.device.cuda_at_least &&
+             driver_takes_ptx(ptx_isa, *each.device.driver_cuda) == Fit::no;
+    });
+  };
+  for (const DeviceObject& object : code.objects)
+    for (const Fatbin& fatbin : object.fatbins)
+      for (const FatbinEntry& entry : fatbin.entries)
+        if (fatbin.bare && entry.kind == EntryKind::ptx && entry.ptx_isa && refuses(*entry.ptx_isa))
+          return true;
+  return false;
+}
+
+// Beside fat binaries only PTX that is too new is told: what is there for other GPUs is chosen from by the
+// program.
+std::optional<DataImages> judge_data_beside(DeviceCode code, const ByteSource& source, const Facts& facts,
+                                            const HeldImages& held, const std::string& path) {
+  if (!is_data_newer_than_a_driver(code, facts)) return std::nullopt;
+  for (DeviceObject& object : code.objects) {
+    const auto is_registered = [](const Fatbin& fatbin) { return !fatbin.bare; };
+    object.fatbins.erase(std::remove_if(object.fatbins.begin(), object.fatbins.end(), is_registered),
+                         object.fatbins.end());
+  }
+  const FileResult result = judge_with_kernels(code, source, facts.classes, path, EmbeddedPolicy::warn);
+  DataImages data{held.text(), {}};
+  for (std::size_t i = 0; i < result.devices.size(); ++i) {
+    const EmbeddedResult& embedded = result.devices[i].embedded;
+    if (embedded.total != 0 && !embedded.undecided() && embedded.lacking() &&
+        embedded.code == kUnsupportedPtxVersion)
+      data.too_new_for.push_back(i);
+  }
+  return data.too_new_for.empty() ? std::nullopt : std::optional(std::move(data));
+}
+
 // To look for one costs a search of the file's data.
 std::optional<Version> linked_in_runtime(const DeviceCode& code, const ByteSource& source,
                                          const Facts& facts) {
@@ -277,6 +314,7 @@ std::optional<CodeFile> read_code_file(const std::string& path, const Facts& fac
     ask_without_drivers(code, *source, facts, file);
   }
   drop_gaps_without_kernels(code, *source, facts, file);
+  if (of_data.any_ptx()) file.data = judge_data_beside(code, *source, facts, of_data, path);
   return file;
 }
 
