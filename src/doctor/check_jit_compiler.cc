@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "compat/driver.h"
+#include "compat/driver_text.h"
 #include "compat/rules.h"
 #include "compat/toolkit.h"
 #include "doctor/checks.h"
@@ -25,6 +26,8 @@ Arch asked_of_ptxas(ComputeCapability device, const JitTool& tool) {
 bool is_of_triton(const JitTool& tool) {
   return tool.path.find("/triton/") != std::string::npos || (tool.owner && tool.owner->name == "triton");
 }
+
+constexpr Version kOldestPtxasOfXla{11, 8};
 
 // The name of Triton's second ptxas, which has a variable of its own.
 constexpr const char* kSecondPtxas = "ptxas-blackwell";
@@ -80,6 +83,92 @@ void check_ptxas(const Facts& facts, Findings& findings) {
   }
 }
 
+// The newest toolkit of the driver's major version that knows the device: one that is installed, else by its
+// number.
+std::string ptxas_for_driver(const Facts& facts, const Device& device) {
+  std::optional<Version> newest, installed;
+  for (const Toolkit& each : known_toolkits()) {
+    if (each.version.major != device.driver_cuda->major ||
+        knows(each.version, arch_of(*device.capability)) != Knows::yes)
+      continue;
+    newest = each.version;
+    if (facts.toolkits.count("/usr/local/cuda-" + to_string(each.version)) != 0) installed = each.version;
+  }
+  if (!newest) return {};
+  return installed ? "/usr/local/cuda-" + to_string(*installed) + "/bin/ptxas"
+                   : "<folder of CUDA " + to_string(*newest) + ">/bin/ptxas";
+}
+
+// triton hands the driver cubins that its own ptxas made. A driver loads those of its major version of CUDA,
+// and of older ones (compat/driver.h). (pytorch/pytorch#119054: ptxas 12.3 under driver 470, "device kernel
+// image is invalid".)
+void check_ptxas_and_driver(const Facts& facts, Findings& findings) {
+  for (const DeviceClass& each : facts.classes) {
+    const Device& device = each.device;
+    if (!device.driver_cuda || device.cuda_at_least) continue;
+    const TritonPtxas used = triton_ptxas_for(facts, *device.capability);
+    const auto is_too_new = [&](const JitTool* tool) {
+      return tool->version &&
+             knows(*tool->version, asked_of_ptxas(*device.capability, *tool)) == Knows::yes &&
+             *device.driver_cuda < lowest_driver_cuda_for_toolkit(*tool->version);
+    };
+    if (used.tools.empty() || !std::all_of(used.tools.begin(), used.tools.end(), is_too_new)) continue;
+    const JitTool& tool = *used.tools.front();
+    const Version lowest = lowest_driver_cuda_for_toolkit(*tool.version);
+    Finding finding{FindingId::jit_compiler, Rank::risk, tool.owner, kInvalidKernelImage};
+    finding.cause = (tool.chosen ? std::string("the ptxas that ") + used.variable + " names"
+                                 : "triton's " + file_name_of(tool.path)) +
+                    " is of CUDA " + to_string(*tool.version) + ", and the driver of " +
+                    archguard::describe(device) + " loads no code of its: error " +
+                    std::to_string(kInvalidKernelImage) + " in what torch.compile or triton compiles";
+    finding.evidence = {tool.path, "its code needs a driver of " + cuda_text(lowest) + " or newer"};
+    const std::string other = ptxas_for_driver(facts, device);
+    finding.fix =
+        (other.empty() ? std::string() : std::string("export ") + used.variable + "=" + other + "; or ") +
+        "update the driver to one of " + cuda_text(lowest) + " or newer";
+    finding.errors = {"invalid-kernel-image"};
+    findings.push_back(std::move(finding));
+    return;
+  }
+}
+
+// JAX tells XLA the folder of CUDA_ROOT, else that of nvidia-cuda-nvcc (jax/_src/lib/__init__.py), whose
+// ptxas XLA takes first; then, and where a part of it is not told that folder, the first ptxas of PATH that
+// is 11.8 or newer (`FindCudaExecutable` and `FindPtxAsExecutable` of
+// xla/stream_executor/cuda/subprocess_compilation.cc). TensorFlow tells it no folder. (jax-ml/jax#25718)
+bool is_of_xla(const InstalledPackage& each) {
+  const std::string& name = each.package.name;
+  return starts_with(name, "jax_cuda") || starts_with(name, "jax-cuda") || name == "jaxlib" ||
+         name == "tensorflow" || name == "tensorflow_gpu" || name == "tensorflow-gpu";
+}
+
+void check_ptxas_of_xla(const Facts& facts, Findings& findings) {
+  if (std::none_of(facts.packages.begin(), facts.packages.end(), is_of_xla)) return;
+  const JitTool* own = nullptr;
+  for (const JitTool& tool : facts.tools)
+    if (tool.kind == "ptxas" && tool.version && tool.found_by.empty() && !tool.chosen &&
+        !is_of_triton(tool) && (own == nullptr || *own->version < *tool.version))
+      own = &tool;
+  if (own == nullptr) return;
+  for (const JitTool& tool : facts.tools) {
+    if (tool.found_by.empty() || tool.kind != "ptxas" || !tool.version || !(*tool.version < *own->version) ||
+        *tool.version < kOldestPtxasOfXla)
+      continue;
+    Finding finding{FindingId::jit_compiler, Rank::risk};
+    finding.cause = "XLA may compile with ptxas " + to_string(*tool.version) + ", which " + tool.found_by +
+                    " leads to, in place of " + to_string(*own->version) + " of " +
+                    who(own->owner, own->path);
+    finding.evidence = {
+        tool.path, own->path,
+        "an older ptxas refuses newer PTX (Unsupported .version), and XLA warns of releases that miscompile"};
+    finding.fix =
+        tool.found_by == "PATH" ? "export PATH=" + folder_of(own->path) + ":$PATH" : "unset " + tool.found_by;
+    finding.errors = {"xla-ptxas", "ptx-version", "ptxas-unknown-arch"};
+    findings.push_back(std::move(finding));
+    return;
+  }
+}
+
 // triton's ptxas may know a device for which torch.compile asks nothing of Triton. Others, as JAX, do ask.
 void check_triton_itself(const Facts& facts, Findings& findings) {
   if (!facts.torch) return;
@@ -90,6 +179,7 @@ void check_triton_itself(const Facts& facts, Findings& findings) {
     finding.cause = "torch.compile ends with an error on " + archguard::describe(each.device) + ": " + kRefusedByInductor;
     finding.evidence = {"torch says then: Found … which is too old to be supported by the triton GPU compiler"};
     finding.fix = "run without torch.compile: TORCHDYNAMO_DISABLE=1";
+    finding.errors = {"triton-too-old-gpu"};
     findings.push_back(std::move(finding));
     return;
   }
@@ -118,6 +208,7 @@ std::optional<Finding> makes_newer_ptx(const JitTool& tool, const std::string& n
                   (takes ? to_string(*takes) : std::string("an older one"));
   finding.evidence = {tool.path,
                       "it matters to programs that hand PTX to the driver: error 222, Unsupported .version"};
+  finding.errors = {"ptx-version"};
   finding.fix =
       "update the driver, or use " + name + " of CUDA " + to_string(*each.device.driver_cuda) + " or older";
   return finding;
@@ -140,6 +231,7 @@ void check_nvrtc(const Facts& facts, const JitTool& tool, Findings& findings) {
       if (lives_by_nvrtc(facts) || tool.chosen) finding.rank = Rank::likely;
       finding.cause = "NVRTC " + to_string(*tool.version) + " cannot compile for " +
                       archguard::describe(each.device) + ": " + range_text(arch, answer);
+      finding.errors = {"nvrtc-arch"};
       finding.evidence.emplace_back(
           "its error: nvrtc: error: invalid value for --gpu-architecture (-arch)");
       finding.fix = answer == Knows::too_old
@@ -164,7 +256,8 @@ void check_nvvm(const Facts& facts, const JitTool& tool, Findings& findings) {
   if (installed_package(facts, "numba") == nullptr || installed_package(facts, "numba-cuda") != nullptr) return;
   for (const DeviceClass& each : facts.classes)
     if (auto newer = makes_newer_ptx(tool, "NVVM", each)) {
-      newer->evidence.emplace_back("numba is here, which compiles with NVVM");
+      newer->evidence.emplace_back("numba is here, which compiles with NVVM" +
+                                   (tool.found_by.empty() ? std::string() : ", that of " + tool.found_by));
       findings.push_back(std::move(*newer));
       return;
     }
@@ -174,6 +267,8 @@ void check_nvvm(const Facts& facts, const JitTool& tool, Findings& findings) {
 
 void check_jit_compiler(const Facts& facts, Findings& findings) {
   check_ptxas(facts, findings);
+  check_ptxas_and_driver(facts, findings);
+  check_ptxas_of_xla(facts, findings);
   check_triton_itself(facts, findings);
   for (const JitTool& tool : facts.tools) {
     check_nvrtc(facts, tool, findings);

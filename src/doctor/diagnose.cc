@@ -128,7 +128,9 @@ std::vector<Told> told_by_error(const Facts& facts) {
 // Was there anything that could be wrong: a driver that answered, code, or what makes or needs some?
 bool any_judged(const Facts& facts) {
   const auto is_in_environment = [](const LibraryCopy& copy) { return copy.found_by == "environment"; };
-  const auto is_of_package = [](const JitTool& tool) { return tool.kind == "ptxas" || tool.kind == "nvvm"; };
+  const auto is_of_package = [](const JitTool& tool) {
+    return (tool.kind == "ptxas" || tool.kind == "nvvm") && tool.found_by.empty();
+  };
   return facts.probe || facts.torch || !facts.code.empty() || !facts.linked.empty() || !facts.processes.empty() ||
          std::any_of(facts.libraries.begin(), facts.libraries.end(), is_in_environment) ||
          std::any_of(facts.tools.begin(), facts.tools.end(), is_of_package);

@@ -89,6 +89,7 @@ struct JitTool {
   std::optional<Version> version;
   std::optional<Package> owner;
   bool chosen = false;  // TRITON_PTXAS_PATH names it
+  std::string found_by = {};  // of one outside the environment: "PATH", "CUDA_HOME"
 };
 
 // A file that wants functions that the library that it gets does not define.

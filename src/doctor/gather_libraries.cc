@@ -181,6 +181,32 @@ std::optional<Version> release_beside_nvvm(const std::string& path) {
   return release_told_in(root + "/bin/ptxas");
 }
 
+// numba takes the NVVM of its environment, else that of CUDA_HOME or CUDA_PATH, else of /usr/local/cuda
+// (numba/cuda/cuda_paths.py).
+void add_nvvm_of_toolkit(Facts& facts) {
+  std::string home = "/usr/local/cuda", by = home;
+  for (const char* const name : {"CUDA_PATH", "CUDA_HOME"})
+    if (const std::string value = variable(facts, name); !value.empty()) home = value, by = name;
+  const std::string path = home + "/nvvm/lib64/libnvvm.so";
+  std::error_code error;
+  if (fs::is_regular_file(path, error))
+    facts.tools.push_back({"nvvm", path, release_beside_nvvm(path), {}, false, by});
+}
+
+// Those that XLA may take in place of the environment's.
+void add_ptxas_outside(Facts& facts) {
+  std::error_code error;
+  const auto add = [&](const std::string& path, const char* by) {
+    const auto is_known = [&](const JitTool& tool) { return real_name(tool.path) == real_name(path); };
+    if (!path.empty() && fs::is_regular_file(path, error) &&
+        std::none_of(facts.tools.begin(), facts.tools.end(), is_known))
+      facts.tools.push_back({"ptxas", path, release_told_in(path), {}, false, by});
+  };
+  if (const std::string root = variable(facts, "CUDA_ROOT"); !root.empty())
+    add(root + "/bin/ptxas", "CUDA_ROOT");
+  add(program_in_path(facts, "ptxas"), "PATH");
+}
+
 }  // namespace
 
 void gather_libraries(const FoundFiles& files, const GatherQuestion& question, Facts& facts) {
@@ -207,6 +233,9 @@ void gather_tools(const FoundFiles& files, Facts& facts) {
   for (const std::string& path : files.libraries)
     if (file_name_of(path) == "libnvvm.so" || starts_with(file_name_of(path), "libnvvm.so."))
       facts.tools.push_back({"nvvm", path, release_beside_nvvm(path), {}, false});
+  const auto is_nvvm = [](const JitTool& tool) { return tool.kind == "nvvm"; };
+  if (std::none_of(facts.tools.begin(), facts.tools.end(), is_nvvm)) add_nvvm_of_toolkit(facts);
+  add_ptxas_outside(facts);
   std::string nvcc = program_in_path(facts, "nvcc");
   for (const char* const name : {"CUDA_PATH", "CUDA_HOME"})  // torch asks the second first, and PATH last
     if (const std::string home = variable(facts, name); !home.empty()) nvcc = home + "/bin/nvcc";
