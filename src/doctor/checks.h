@@ -38,6 +38,7 @@ void check_symbols(const Facts& facts, Findings& findings);
 
 // A part of check_environment: the nvcc that builds take.
 void check_nvcc(const Facts& facts, Findings& findings);
+const JitTool* nvcc_of_builds(const Facts& facts);  // with its release; null where none is told
 
 // The devices whose driver cannot support a runtime of this major version (35).
 std::vector<std::size_t> classes_too_old_for(const Facts& facts, int major, bool& may_have_compat);

@@ -407,6 +407,37 @@ TEST_CASE("an architecture that the installed torch is too old for") {
   CHECK(found[0].fix == "unset TORCH_CUDA_ARCH_LIST before anything is built");
 }
 
+TEST_CASE("what torch refused by the error is no name that it takes") {
+  Facts facts = facts_for({8, 0});
+  facts.variables["TORCH_CUDA_ARCH_LIST"] = "8.0;9.0+PTX";
+  CHECK(run(check_environment, facts).empty());
+  facts.explained = explain("ValueError: Unknown CUDA arch (9.0+PTX) or GPU not supported");
+  const Findings found = run(check_environment, facts);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].cause.find("Unknown CUDA arch (9.0+PTX)") != std::string::npos);
+  CHECK(found[0].fix == "export TORCH_CUDA_ARCH_LIST='8.0+PTX'");
+  CHECK(diagnose(facts).findings.front().rank == Rank::likely);
+}
+
+TEST_CASE("the driver is older than triton's ptxas: the line to type has a ptxas of its major version") {
+  Facts facts = facts_for({8, 0}, Version{11, 4});
+  facts.tools = {
+      {"ptxas", "/env/triton/bin/ptxas", Version{12, 3}, Package{"triton", "2.2.0", PackageManager::pip}}};
+  const auto fix = [&] {
+    const Findings found = run(check_jit_compiler, facts);
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].rank == Rank::risk);
+    CHECK(found[0].code == 200);
+    return found[0].fix;
+  };
+  CHECK(fix().find("export TRITON_PTXAS_PATH=<folder of CUDA 11.8>/bin/ptxas; or update the driver to one of "
+                   "CUDA 12.0") == 0);
+  facts.toolkits.insert("/usr/local/cuda-11.7");
+  CHECK(fix().find("export TRITON_PTXAS_PATH=/usr/local/cuda-11.7/bin/ptxas") == 0);
+  facts.classes[0].device.driver_cuda = Version{12, 0};
+  CHECK(run(check_jit_compiler, facts).empty());
+}
+
 TEST_CASE("one file needs, two files need") {
   Facts facts = facts_for({8, 6});
   facts.variables = {{"CUDA_FORCE_PTX_JIT", "1"}, {"CUDA_DISABLE_PTX_JIT", "1"}};
