@@ -118,10 +118,29 @@ void raise_by_error(const Facts& facts, std::vector<Finding>& findings) {
     }
 }
 
+// With what is known here in place of the words that an explanation has for it, so that its command can be
+// typed.
+std::string filled_in(const Facts& facts, std::string text) {
+  const auto fill = [&](std::string_view option, std::string_view word, const std::string& value) {
+    const std::string whole = std::string(option) + " " + std::string(word);
+    for (auto at = text.find(whole); at != std::string::npos && !value.empty(); at = text.find(whole, at + 1))
+      text.replace(at + option.size() + 1, word.size(), value);
+  };
+  const JitTool* nvcc = nvcc_of_builds(facts);
+  if (!facts.classes.empty()) fill("--device", "CC", to_string(*facts.classes.front().device.capability));
+  if (nvcc != nullptr) {
+    fill("--toolkit", "X.Y", to_string(*nvcc->version));
+    fill("--nvcc", "NVCC", nvcc->path);
+  } else if (facts.torch && facts.torch->cuda) {
+    fill("--toolkit", "X.Y", to_string(*facts.torch->cuda));
+  }
+  return text;
+}
+
 std::vector<Told> told_by_error(const Facts& facts) {
   std::vector<Told> told;
   for (const Explanation& each : facts.explained)
-    told.push_back({each.id, each.meaning, each.fix, each.code.value_or(0)});
+    told.push_back({each.id, each.meaning, filled_in(facts, each.fix), each.code.value_or(0)});
   return told;
 }
 
@@ -176,6 +195,16 @@ std::string all_fine_text(const Facts& facts, const Diagnosis& diagnosis) {
                  : "the architectures are fine: every package with device code supports " + all_devices_text(facts);
 }
 
+// A risk of the kind that an error without a number is about, which the error does not prove.
+const Finding* risk_of_error(const Facts& facts, const Diagnosis& diagnosis) {
+  for (const Finding& finding : diagnosis.findings)
+    for (const Explanation& each : facts.explained)
+      if (finding.rank == Rank::risk && !each.code && !each.findings.empty() &&
+          each.findings.front() == name_of(finding.id))
+        return &finding;
+  return nullptr;
+}
+
 void add_all_fine(const Facts& facts, Diagnosis& diagnosis) {
   if (diagnosis.answer != Answer::clean) return;
   Finding finding{FindingId::not_architecture, Rank::note};
@@ -191,6 +220,8 @@ void add_all_fine(const Facts& facts, Diagnosis& diagnosis) {
     else if (!told.fix.empty())
       finding.fix = told.fix;
   }
+  if (const Finding* risk = risk_of_error(facts, diagnosis))
+    finding.fix = "see the risk above first: " + risk->cause;
   // The first of what is harmless.
   const auto note = std::find_if(diagnosis.findings.begin(), diagnosis.findings.end(),
                                  [](const Finding& each) { return each.rank == Rank::note; });
