@@ -18,6 +18,20 @@ bool lacks_compute(const std::optional<std::string>& capabilities) {
   return true;
 }
 
+constexpr const char* kStartWithGpu =
+    "start the container with a GPU: docker run --gpus all IMAGE, with the NVIDIA container toolkit on the "
+    "host "
+    "(nvidia-ctk runtime configure --runtime=docker, then restart docker); where it only builds, name the "
+    "GPUs: "
+    "arch_probe select --fleet fleet.csv";
+
+// The container toolkit brings device nodes and both libraries of the driver. /proc is the host's in any
+// container.
+bool was_given_no_gpu(const FailureFacts& facts) {
+  return facts.around.build_kind == "a container" && !facts.cuda.control_opens && !facts.nvml.control_opens &&
+         facts.nvml.state == DynamicLibrary::State::missing && facts.nvml.devices.empty();
+}
+
 }  // namespace
 
 bool kernel_driver_present(const FailureFacts& facts) {
@@ -41,6 +55,12 @@ Diagnostic explain_load(const FailureFacts& facts) {
     if (lacks_compute(facts.around.driver_capabilities)) {
       diagnostic.cause += ": NVIDIA_DRIVER_CAPABILITIES is " + value_text(*facts.around.driver_capabilities);
       diagnostic.fix = "start the container with NVIDIA_DRIVER_CAPABILITIES=compute,utility";
+      return diagnostic;
+    }
+    if (was_given_no_gpu(facts)) {
+      diagnostic.cause = "this container was started without a GPU: the host's NVIDIA kernel driver" +
+                         version + " is loaded, but /dev/nvidiactl and the driver's libraries are not here";
+      diagnostic.fix = kStartWithGpu;
       return diagnostic;
     }
     diagnostic.fix =

@@ -155,6 +155,17 @@ TEST_CASE("a kernel driver without libcuda is a failure") {
   by_node.control_opens = true;
   CHECK(judged(by_node) ==
         "failed\nload: the NVIDIA kernel driver is loaded, but libcuda.so.1 was not found | " + fix);
+  Surroundings container;
+  container.build_kind = "a container";
+  CHECK(judged(by_proc, {}, container) ==
+        "failed\nload: this container was started without a GPU: the host's NVIDIA kernel driver 580.95.05 "
+        "is loaded, but "
+        "/dev/nvidiactl and the driver's libraries are not here | start the container with a GPU: docker run "
+        "--gpus all IMAGE, with "
+        "the NVIDIA container toolkit on the host (nvidia-ctk runtime configure --runtime=docker, then "
+        "restart docker); where it only "
+        "builds, name the GPUs: arch_probe select --fleet fleet.csv");
+  CHECK(judged(by_node, {}, container).find("libcuda.so.1 was not found") != std::string::npos);
   CHECK(judged({}, nvml_with({kA100})) ==
         "failed\nload: the NVIDIA kernel driver 580.95.05 is loaded, but libcuda.so.1 was not found | " +
             fix);
