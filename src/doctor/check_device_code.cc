@@ -9,6 +9,7 @@
 #include "compat/toolkit.h"
 #include "doctor/checks.h"
 #include "doctor/gather.h"
+#include "doctor/rebuild_fix.h"
 #include "doctor/release_fix.h"
 
 namespace archguard::doctor {
@@ -169,7 +170,12 @@ std::string fix_for(const Facts& facts, int code, const std::optional<Package>& 
     return "torch pins the releases of NVIDIA's packages: install another torch, and this one follows";
   if (std::string line = release_fix(facts, owner->name, of_class); !line.empty()) return line;
   const std::string unmeasured = not_measured_here(facts, owner->name, of_class);
-  return general_fix(code, owner->name, device) + (unmeasured.empty() ? "" : "; " + unmeasured);
+  const std::string fix =
+      general_fix(code, owner->name, device) + (unmeasured.empty() ? "" : "; " + unmeasured);
+  const std::string again = code == kNoKernelImage ? rebuild_line(facts, *owner, device) : std::string();
+  if (again.empty()) return fix;
+  return is_built_locally(facts, *owner) ? "build it again: " + again
+                                         : fix + "; if it was built from source, build it again: " + again;
 }
 
 // What Triton brings is its profiler's. Its kernels are made by its ptxas, which check_jit_compiler looks at.

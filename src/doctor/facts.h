@@ -36,6 +36,9 @@ struct PythonEnvironment {
 struct InstalledPackage {
   Package package;
   std::string site;
+  // Told of those that hold device code (doctor/rebuild_fix.h).
+  bool built_locally = false;
+  std::string source = {};  // that pip can install: "git+https://github.com/…"
 };
 
 // Images that a file has in its data, beside fat binaries: the program hands them to the driver itself.

@@ -11,6 +11,7 @@
 #include "base/parallel.h"
 #include "base/text.h"
 #include "doctor/library_names.h"
+#include "doctor/rebuild_fix.h"
 #include "installed/claims.h"
 #include "installed/owners.h"
 #include "installed/python.h"
@@ -318,6 +319,7 @@ void gather(const GatherQuestion& question, Facts& facts) {
   gather_tools(files, facts);
   find_owners_of_all(facts);
   find_users_of_torch(facts);
+  gather_sources(facts);
   complete_versions(facts);
   gather_symbols(question, facts);
   gather_stale(question, facts);
