@@ -204,27 +204,35 @@ std::optional<CodeFile> judge_data(const DeviceCode& code, const ByteSource& sou
   return file.fatbins == 0 ? std::nullopt : std::optional(std::move(file));
 }
 
-// May some driver be too old for PTX among the data? By the headers.
-bool is_data_newer_than_a_driver(const DeviceCode& code, const Facts& facts) {
-  const auto refuses = [&](Version ptx_isa) {
-    return std::any_of(facts.classes.begin(), facts.classes.end(), [&](const DeviceClass& each) {
-      return each.device.driver_cuda && !each.device.cuda_at_least &&
-             driver_takes_ptx(ptx_isa, *each.device.driver_cuda) == Fit::no;
-    });
-  };
+// Is the driver of this class too old for some PTX among the data, that it loads itself or that OptiX
+// compiles? By the headers.
+bool is_data_newer(const DeviceCode& code, const DeviceClass& each, bool optix) {
+  if (!each.device.driver_cuda || each.device.cuda_at_least) return false;
   for (const DeviceObject& object : code.objects)
     for (const Fatbin& fatbin : object.fatbins)
       for (const FatbinEntry& entry : fatbin.entries)
-        if (fatbin.bare && entry.kind == EntryKind::ptx && entry.ptx_isa && refuses(*entry.ptx_isa))
+        if (fatbin.bare && entry.kind == EntryKind::ptx && entry.optix == optix && entry.ptx_isa &&
+            driver_takes_ptx(*entry.ptx_isa, *each.device.driver_cuda) == Fit::no)
           return true;
   return false;
+}
+
+// OptiX is a part of the driver, and takes no newer PTX than it (mitsuba-renderer/mitsuba3: PTX 8.3 under
+// driver 525).
+std::optional<DataImages> judge_optix(const DeviceCode& code, const Facts& facts) {
+  DataImages data{"PTX for OptiX", {}};
+  for (std::size_t i = 0; i < facts.classes.size(); ++i)
+    if (is_data_newer(code, facts.classes[i], true)) data.too_new_for.push_back(i);
+  return data.too_new_for.empty() ? std::nullopt : std::optional(std::move(data));
 }
 
 // Beside fat binaries only PTX that is too new is told: what is there for other GPUs is chosen from by the
 // program.
 std::optional<DataImages> judge_data_beside(DeviceCode code, const ByteSource& source, const Facts& facts,
                                             const HeldImages& held, const std::string& path) {
-  if (!is_data_newer_than_a_driver(code, facts)) return std::nullopt;
+  if (std::none_of(facts.classes.begin(), facts.classes.end(),
+                   [&](const DeviceClass& each) { return is_data_newer(code, each, false); }))
+    return judge_optix(code, facts);
   for (DeviceObject& object : code.objects) {
     const auto is_registered = [](const Fatbin& fatbin) { return !fatbin.bare; };
     object.fatbins.erase(std::remove_if(object.fatbins.begin(), object.fatbins.end(), is_registered),
@@ -314,7 +322,7 @@ std::optional<CodeFile> read_code_file(const std::string& path, const Facts& fac
     ask_without_drivers(code, *source, facts, file);
   }
   drop_gaps_without_kernels(code, *source, facts, file);
-  if (of_data.any_ptx()) file.data = judge_data_beside(code, *source, facts, of_data, path);
+  file.data = judge_data_beside(code, *source, facts, of_data, path);
   return file;
 }
 
