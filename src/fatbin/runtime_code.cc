@@ -31,25 +31,25 @@ struct Name {
   std::string_view function;
 };
 
-constexpr std::size_t kEnding = 4;
-constexpr std::uint32_t ending_of(std::string_view name) {
+constexpr std::size_t kLastLetters = 4;
+constexpr std::uint32_t last_letters(std::string_view name) {
   std::uint32_t ending = 0;
-  for (const char letter : name.substr(name.size() - kEnding))
+  for (const char letter : name.substr(name.size() - kLastLetters))
     ending = ending << 8 | static_cast<unsigned char>(letter);
   return ending;
 }
 
 // By their last letters, compared as a number: millions of names are looked at.
 bool may_be_function(std::string_view name) {
-  const std::uint32_t ending = ending_of(name);
+  const std::uint32_t ending = last_letters(name);
   return std::any_of(std::begin(kFunctions), std::end(kFunctions),
-                     [&](std::string_view function) { return ending_of(function) == ending; });
+                     [&](std::string_view function) { return last_letters(function) == ending; });
 }
 
 // Looks at the ends of names, which are fewer than their letters.
 void add_names(std::string_view text, std::uint64_t offset, std::vector<Name>& names) {
   for (auto end = text.find('\0'); end != std::string_view::npos; end = text.find('\0', end + 1)) {
-    if (end < kEnding || !may_be_function(text.substr(0, end))) continue;
+    if (end < kLastLetters || !may_be_function(text.substr(0, end))) continue;
     for (const std::string_view function : kFunctions)
       if (ends_with(text.substr(0, end), function))
         names.push_back({offset + end - function.size(), function});
