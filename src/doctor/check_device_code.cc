@@ -65,7 +65,14 @@ bool is_for_another(const CodeFile& file, ComputeCapability device) {
                                         [&](ComputeCapability each) { return each.major == device.major; });
 }
 
-PackageFit fit_of_package(const PackageCode& package, std::size_t of_class) {
+// Of alternatives, one that is there for the GPU may be chosen, though the driver is too old for its PTX: where
+// the given error says so, another that would run is no answer.
+bool is_given(const Facts& facts, int code) {
+  return std::any_of(facts.explained.begin(), facts.explained.end(),
+                     [&](const Explanation& each) { return each.code == code; });
+}
+
+PackageFit fit_of_package(const Facts& facts, const PackageCode& package, std::size_t of_class) {
   std::map<std::string, bool> any_serves;  // of alternatives
   for (const CodeFile* file : package.files)
     any_serves[without_numbers(file->path)] |= file->fits[of_class].state == FileFit::State::served;
@@ -75,7 +82,9 @@ PackageFit fit_of_package(const PackageCode& package, std::size_t of_class) {
         fit.served.push_back(file);
         break;
       case FileFit::State::lacking:
-        if (!any_serves[without_numbers(file->path)]) fit.lacking.push_back(file);
+        if (!any_serves[without_numbers(file->path)] ||
+            (file->fits[of_class].code() == kUnsupportedPtxVersion && is_given(facts, kUnsupportedPtxVersion)))
+          fit.lacking.push_back(file);
         break;
       case FileFit::State::partly:
         if (!any_serves[without_numbers(file->path)]) fit.partly.push_back(file);
@@ -227,7 +236,7 @@ class DeviceCodeCheck {
 
   std::optional<Finding> judge_one(const std::string& name, const PackageCode& package,
                                    std::size_t of_class) {
-    const PackageFit fit = fit_of_package(package, of_class);
+    const PackageFit fit = fit_of_package(facts_, package, of_class);
     const ComputeCapability device = *facts_.classes[of_class].device.capability;
     if (!fit.lacking.empty() && (fit.served.empty() || any_is_main(fit.lacking)))
       return lacks_all(name, package, fit, of_class);

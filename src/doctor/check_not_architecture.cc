@@ -65,25 +65,36 @@ std::string local_of(const std::string& version) {
   return plus == std::string::npos ? "" : version.substr(plus + 1);
 }
 
-// The major release of CUDA in "cu126"; nothing in another word.
-std::optional<int> cuda_major_of(const std::string& local) {
+// The CUDA in "cu126"; nothing in another word.
+std::optional<Version> cuda_of(const std::string& local) {
   if (!starts_with(local, "cu") || local.size() < 5) return std::nullopt;
-  const auto number = parse_number(local.substr(2, local.size() - 3), 99);
-  return number ? std::optional(static_cast<int>(*number)) : std::nullopt;
+  const auto number = parse_number(local.substr(2), 999);
+  if (!number) return std::nullopt;
+  return Version{static_cast<int>(*number) / 10, static_cast<int>(*number) % 10};
+}
+
+// torchvision/extension.py compares both numbers of CUDA up to 0.15, and from 0.16 on the first alone.
+bool wants_same_cuda(const Package& package) {
+  const auto version = parse_version(package.version.substr(0, package.version.find('.', package.version.find('.') + 1)));
+  return package.name == "torchvision" && version && *version < Version{0, 16};
 }
 
 // What a package that is made for one torch lacks beside this one; empty where nothing is to be said.
 // `local` is what stands behind the + of its version.
-std::string why_not_for(const TorchFacts& torch, const std::string& local, const std::string& pin) {
+std::string why_not_for(const TorchFacts& torch, const Package& package, const std::string& local,
+                        const std::string& pin) {
   const std::string plain = torch.package.version.substr(0, torch.package.version.find('+'));
   if (!pin.empty() && pin.substr(0, pin.find('+')) != plain)
     return "is made for torch " + pin + ", and torch " + torch.package.version + " is here";
   if (local == "cpu" && torch.cuda) return "is a build without CUDA beside a torch with CUDA";
-  const auto major = cuda_major_of(local);
-  if (major && torch.cuda && *major != torch.cuda->major)
-    return "is a build for CUDA " + std::to_string(*major) + " beside a torch for CUDA " +
-           std::to_string(torch.cuda->major);
-  return {};
+  const auto cuda = cuda_of(local);
+  if (!cuda || !torch.cuda || *cuda == *torch.cuda) return {};
+  const bool other_major = cuda->major != torch.cuda->major;
+  if (!other_major && !wants_same_cuda(package)) return {};
+  const auto text = [&](Version version) {
+    return other_major ? std::to_string(version.major) : to_string(version);
+  };
+  return "is a build for CUDA " + text(*cuda) + " beside a torch for CUDA " + text(*torch.cuda);
 }
 
 std::string fix_beside(const TorchFacts& torch, const std::string& name) {
@@ -113,7 +124,7 @@ void check_companions(const Facts& facts, Findings& findings) {
         local = local_of(told.own_version);
         told_by = each.package.name + "/version.py says " + told.own_version;
       }
-    const std::string why = why_not_for(*facts.torch, local, pin);
+    const std::string why = why_not_for(*facts.torch, each.package, local, pin);
     if (why.empty()) continue;
     Finding finding{FindingId::not_architecture, Rank::likely, each.package};
     finding.cause =

@@ -208,7 +208,7 @@ const std::vector<KnownError>& tool_errors() {
         "libcusparse.so.*: cannot open shared object file",
         "libcusparseLt.so.*: cannot open shared object file", "libnccl.so.*: cannot open shared object file",
         "libcupti.so.*: cannot open shared object file", "libcublas.so.* is not found or cannot be loaded",
-        "libcudnn*.so.* is not found or cannot be loaded", "cublas64_*.dll is not found",
+        "libcudnn*.so.* is not found or cannot be loaded", "Unable to load any of {libcudnn_*}", "cublas64_*.dll is not found",
         "cudnn*64_*.dll is not found"},
        "a package needs a CUDA library of a release that is not installed, or not where the loader looks",
        {"the package is built for another major version of CUDA than the environment",
