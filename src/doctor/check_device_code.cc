@@ -29,9 +29,10 @@ std::string without_numbers(const std::string& path) {
   return text;
 }
 
-// The architectures that the last parts of a path name: "sm90/common_ops.so", "fused_moe_100.so".
-std::vector<ComputeCapability> named_archs(const std::string& path) {
-  std::vector<ComputeCapability> archs;
+// The architectures that the last parts of a path name: "sm90/common_ops.so", "fused_moe_sm100.so",
+// "fmha_sm103a.cubin".
+std::vector<Arch> named_archs(const std::string& path) {
+  std::vector<Arch> archs;
   const auto folder = folder_of(path);
   const std::string text = "/" + file_name_of(folder) + "/" + file_name_of(path);
   for (std::size_t i = 0; i < text.size();) {
@@ -43,8 +44,11 @@ std::vector<ComputeCapability> named_archs(const std::string& path) {
     while (end < text.size() && std::isdigit(static_cast<unsigned char>(text[end])) != 0) ++end;
     const bool marked =
         (i >= 2 && text.compare(i - 2, 2, "sm") == 0) || (i >= 3 && (text.compare(i - 3, 3, "sm_") == 0));
-    if (const auto arch = parse_arch(text.substr(i, end - i)); arch && marked)
-      archs.push_back(capability_of(*arch));
+    const bool has_suffix =
+        end < text.size() && (text[end] == 'a' || text[end] == 'f') &&
+        (end + 1 == text.size() || std::isalnum(static_cast<unsigned char>(text[end + 1])) == 0);
+    if (has_suffix) ++end;
+    if (const auto arch = parse_arch(text.substr(i, end - i)); arch && marked) archs.push_back(*arch);
     i = end;
   }
   return archs;
@@ -61,8 +65,10 @@ struct PackageFit {
 
 bool is_for_another(const CodeFile& file, ComputeCapability device) {
   const auto named = named_archs(file.path);
-  return !named.empty() && std::none_of(named.begin(), named.end(),
-                                        [&](ComputeCapability each) { return each.major == device.major; });
+  return !named.empty() && std::none_of(named.begin(), named.end(), [&](Arch each) {
+    return each.suffix == Suffix::none ? capability_of(each).major == device.major
+                                       : sass_fits(each, device) != Fit::no;
+  });
 }
 
 // Of alternatives, one that is there for the GPU may be chosen, though the driver is too old for its PTX: where
@@ -349,7 +355,9 @@ class DeviceCodeCheck {
   Finding lacks_some(const std::string& name, const PackageCode& package, const PackageFit& fit,
                      const std::vector<const CodeFile*>& meant, std::size_t of_class) const {
     const Device& device = facts_.classes[of_class].device;
-    const bool by_name = std::any_of(meant.begin(), meant.end(), [](const CodeFile* file) {
+    const bool others = others_serve(package, of_class);
+    const bool by_name = std::any_of(meant.begin(), meant.end(), [&](const CodeFile* file) {
+      if (file->loose && others) return false;  // one of many, of which a program takes what it finds
       return !named_archs(file->path).empty();  // and, being meant, of this device's major version
     });
     Finding finding =

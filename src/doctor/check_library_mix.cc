@@ -140,7 +140,7 @@ std::map<std::string, RuntimeUser> runtime_users(const Facts& facts) {
   return users;
 }
 
-bool is_of_nvidia(const RuntimeUser& user) {
+bool is_file_of_nvidia(const RuntimeUser& user) {
   return user.owner && starts_with(user.owner->name, "nvidia-");
 }
 
@@ -150,16 +150,16 @@ std::vector<std::string> brought_along(const std::map<std::string, RuntimeUser>&
                                        const RuntimeUser& with) {
   std::vector<std::string> names;
   for (const auto& [name, user] : users)
-    if (user.major == with.major && is_of_nvidia(user) && user.path != with.path)
+    if (user.major == with.major && is_file_of_nvidia(user) && user.path != with.path)
       names.push_back(user.owner->name);
   return names;
 }
 
 bool is_brought_along(const std::map<std::string, RuntimeUser>& users, const RuntimeUser& user) {
-  if (!is_of_nvidia(user)) return false;
+  if (!is_file_of_nvidia(user)) return false;
   for (const auto& [name, other] : users) {
     if (other.major != user.major || !other.owner) continue;
-    if (!is_of_nvidia(other) || other.owner->name < user.owner->name) return true;
+    if (!is_file_of_nvidia(other) || other.owner->name < user.owner->name) return true;
   }
   return false;
 }
@@ -180,7 +180,7 @@ void check_runtime(const Facts& facts, Findings& findings) {
     finding.evidence.push_back(file_name_of(user.path) + " " + user.how + "; the driver of " +
                                archguard::describe(device) + " offers " + driver_text(*device.driver_cuda));
     if (const auto along = brought_along(users, user); !along.empty())
-      finding.evidence.push_back((is_of_nvidia(user) ? "others do, too: " : "so does what comes with it: ") +
+      finding.evidence.push_back((is_file_of_nvidia(user) ? "others do, too: " : "so does what comes with it: ") +
                                  some_of(along, 3));
     const auto last = last_driver_cuda_for(*device.capability);
     finding.fix = last && *last < lowest

@@ -66,7 +66,7 @@ std::string local_of(const std::string& version) {
 }
 
 // The CUDA in "cu126"; nothing in another word.
-std::optional<Version> cuda_of(const std::string& local) {
+std::optional<Version> cuda_in_local(const std::string& local) {
   if (!starts_with(local, "cu") || local.size() < 5) return std::nullopt;
   const auto number = parse_number(local.substr(2), 999);
   if (!number) return std::nullopt;
@@ -87,7 +87,7 @@ std::string why_not_for(const TorchFacts& torch, const Package& package, const s
   if (!pin.empty() && pin.substr(0, pin.find('+')) != plain)
     return "is made for torch " + pin + ", and torch " + torch.package.version + " is here";
   if (local == "cpu" && torch.cuda) return "is a build without CUDA beside a torch with CUDA";
-  const auto cuda = cuda_of(local);
+  const auto cuda = cuda_in_local(local);
   if (!cuda || !torch.cuda || *cuda == *torch.cuda) return {};
   const bool other_major = cuda->major != torch.cuda->major;
   if (!other_major && !wants_same_cuda(package)) return {};

@@ -68,7 +68,7 @@ std::string nvcc_fix_for(const Facts& facts, const AskedOfNvcc& asked, Knows ans
 }
 
 // Does a finding speak of it that names the list which asks for it?
-bool is_told(const Findings& findings, const std::string& name) {
+bool is_in_error(const Findings& findings, const std::string& name) {
   return std::any_of(findings.begin(), findings.end(), [&](const Finding& each) {
     return std::find(each.errors.begin(), each.errors.end(), kUnsupportedArch) != each.errors.end() &&
            each.cause.find(name) != std::string::npos;
@@ -81,7 +81,7 @@ void check_archs(const Facts& facts, const JitTool& tool, Findings& findings) {
     const Knows answer = knows(*tool.version, asked.arch);
     if (answer != Knows::too_old && answer != Knows::too_new) continue;
     const std::string name = "compute_" + to_string(asked.arch);
-    if (asked.told && is_told(findings, name)) continue;
+    if (asked.told && is_in_error(findings, name)) continue;
     Finding finding{FindingId::environment, asked.told ? Rank::likely : Rank::risk};
     finding.cause = "nvcc " + to_string(*tool.version) + " does not know " + name +
                     (asked.device != nullptr ? ", of " + archguard::describe(asked.device->device) : "") +

@@ -100,6 +100,20 @@ TEST_CASE("a small part of a package with hardly any code is a risk, the most of
   CHECK(run(check_device_code, facts).at(0).rank == Rank::likely);
 }
 
+TEST_CASE("a part that is named for another GPU of the same major version is no part of this one's") {
+  const auto rank_on = [](ComputeCapability device, const char* lacking) {
+    Facts facts = facts_for(device);
+    facts.code = {code_file("/env/a/core.so", "a", FileFit::State::served), code_file(lacking, "a", FileFit::State::lacking)};
+    const Findings found = run(check_device_code, facts);
+    return found.empty() ? Rank::note : found[0].rank;
+  };
+  CHECK(rank_on({10, 3}, "/env/a/fused_moe_sm100.so") == Rank::likely);
+  CHECK(rank_on({10, 0}, "/env/a/fused_moe_sm103a.so") == Rank::note);
+  CHECK(rank_on({10, 3}, "/env/a/fused_moe_sm103a.so") == Rank::likely);
+  CHECK(rank_on({10, 3}, "/env/a/fused_moe_sm100f.so") == Rank::likely);
+  CHECK(rank_on({12, 0}, "/env/a/fused_moe_sm100f.so") == Rank::note);
+}
+
 TEST_CASE("a ptxas that torch.compile does not ask is a risk") {
   Facts facts = facts_for({3, 7});
   facts.tools = {JitTool{"ptxas", "/env/triton/backends/nvidia/bin/ptxas", Version{12, 0}, Package{"triton", "2.0.0", PackageManager::pip}, false}};
