@@ -155,6 +155,8 @@ def page_of(data, known):
     table, met, count = situations_table(data, known)
     dates = sorted({record["date"] for record in made})
     risky = [each for each in said if risks_of(each)]
+    blind = [each for combination, all_said in rows if data["environments"][combination["environment"]].get("blind") for each in all_said]
+    blind_names = [name for name, spec in data["environments"].items() if spec.get("blind")]
     lines = [
         "# `archguard doctor` on real environments", "",
         "%d environments, made by pip from wheels on PyPI on %s (%.0f GB): does the [doctor](../reference/doctor.md) accuse one that is" % (
@@ -171,7 +173,12 @@ def page_of(data, known):
         "the GPU, and with newer ones. *packages*: how many pip installed.", ""]
     lines += environments_table(data, known)
     lines += ["", "### Accused", ""] + (accused_lines(rows) or ["None."])
-    lines += ["", "The runs found faults in the doctor. These accusations and misses came before it was changed:", ""]
+    lines += ["", "The first run of the first %d environments accused %d of %d combinations and missed two situations; the doctor was changed, and run" % (
+        len(made) - len(blind_names), data["first_accused"], len(said) - len(blind)),
+              "again. So their count above is no blind one. %d environments were added after the last of these changes (%s): of" % (
+                  len(blind_names), ", ".join(blind_names)),
+              "their %d combinations the first run accused **%d**." % (len(blind), data["blind_accused"]),
+              "What was found, and is changed:", ""]
     lines += ["- " + each for each in data["mended"]]
     lines += ["", "### Combinations", "",
               "GPU by compute capability, in brackets the CUDA of the driver. A risk does not change the exit status.", ""]

@@ -23,7 +23,7 @@ void check_cpu_build(const Facts& facts, Findings& findings) {
   const std::string release = rocm ? std::string() : release_fix(facts, torch.package.name, 0);
   finding.fix = release.empty()
                     ? "install a build of torch with CUDA, which the selector on pytorch.org names for your driver"
-                    : "pip uninstall torch, then " + release;
+                    : (starts_with(release, "pip uninstall") ? "" : "pip uninstall torch, then ") + release;
   findings.push_back(std::move(finding));
 }
 

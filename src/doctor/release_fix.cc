@@ -104,9 +104,16 @@ std::string torch_for_windows(ReleasesQuestion question) {
          (choice.found == nullptr ? ", with Python " + pythons_text(release) : "") + ")";
 }
 
-}  // namespace
+// For pip, 2.10.0+cu130 is 2.10.0 already (PEP 440, "Version matching"), and it installs nothing.
+std::string without_installed(const Facts& facts, std::string line) {
+  if (!facts.torch || line.empty()) return line;
+  const std::string& version = facts.torch->package.version;
+  const std::string same = "pip install torch==" + version.substr(0, version.find('+')) + " ";
+  if (version.find('+') == std::string::npos || !starts_with(line + " ", same)) return line;
+  return "pip uninstall torch, then " + std::move(line);
+}
 
-std::string release_fix(const Facts& facts, const std::string& of_package, std::size_t of_class) {
+std::string line_of_release(const Facts& facts, const std::string& of_package, std::size_t of_class) {
   ReleasesQuestion all;
   all.keeps_installed = true;
   all.platform = platform_for(facts, of_class);
@@ -125,6 +132,12 @@ std::string release_fix(const Facts& facts, const std::string& of_package, std::
     return line + "; none supports every GPU here: " + capabilities_text(all.devices);
   if (std::string line = with_another_driver(one); !line.empty()) return line;
   return "no measured release of " + one.package + " on PyPI supports " + to_string(one.devices.front().device) + or_elsewhere(one);
+}
+
+}  // namespace
+
+std::string release_fix(const Facts& facts, const std::string& of_package, std::size_t of_class) {
+  return without_installed(facts, line_of_release(facts, of_package, of_class));
 }
 
 std::string not_measured_here(const Facts& facts, const std::string& of_package, std::size_t of_class) {
