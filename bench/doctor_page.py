@@ -193,6 +193,8 @@ def page_of(data, known):
               "The cases that this project started from, with the very releases, and others of the kind. What the first finding should be was written",
               "down first: id, package, rank.", ""]
     lines += table
+    lines += ["", "After the first run, these were corrected here, not in the doctor, and are not counted above as accused or missed:", ""]
+    lines += ["- " + each for each in data["corrected"]]
     failed = ["- %s: %s" % (name, known[name]["failed"]) for name in data["environments"] if "failed" in known.get(name, {})]
     if failed:
         lines += ["", "## Not made", ""] + failed

@@ -72,6 +72,7 @@ inline constexpr PtxRule kPtxRules[] = {
     {"bmsk", 70},
     {"dp2a", 61},
     {"dp4a", 61},
+    {"lop3", 70, {".or.", ".and.", ".xor."}},
     {"lop3", 50},
     {"szext", 70},
     // Conversions.
@@ -135,10 +136,10 @@ inline constexpr PtxRule kPtxRules[] = {
     {"stackrestore", 52},
     {"stacksave", 52},
     // Threads, blocks and clusters.
-    {"fence", 90, {".cluster", ".sync_restrict"}},
     {"fence.mbarrier_init", 90},
     {"fence.proxy.async", 90},
     {"fence.proxy.tensormap", 90},
+    {"fence", 90, {".cluster", ".sync_restrict", ".acquire", ".release"}},
     {"fence", 70},
     {"mbarrier.complete_tx", 90},
     {"mbarrier.expect_tx", 90},
@@ -197,7 +198,6 @@ inline constexpr PtxIsaRule kPtxIsaRules[] = {
     {78, {"cvta", 0, {"::cta"}}},
     {77, {"cvta", 0, {".param"}}},
     {70, {"ex2", 0, {".f16"}}},
-    {81, {"fma", 0, {".oob"}}},
     {82, {"lop3", 0, {".or.", ".and.", ".xor."}}},
     {80, {"max", 0, {".relu", ".s16x2", ".u16x2"}}},
     {80, {"min", 0, {".relu", ".s16x2", ".u16x2"}}},

@@ -420,7 +420,9 @@ def kernel(line, number=0):
     return ".entry k%d() {\n%s%s%s%s\nret;\n}\n" % (number, DECLARED, registers, line, "" if line[0] == "{" else ";")
 
 
-class PtxLimitsTest(unittest.TestCase):
+class Asked(unittest.TestCase):
+    """What ptxas and verify say of kernels."""
+
     def setUp(self):
         self.temporary = tempfile.TemporaryDirectory()
         self.addCleanup(self.temporary.cleanup)
@@ -431,42 +433,6 @@ class PtxLimitsTest(unittest.TestCase):
         with open(path, "w") as file:
             file.write(text)
         return path
-
-    def test_bodies(self):
-        refused = taken = 0
-        for release, (isa, targets) in {**TARGETS, **OLDER}.items():
-            said, takes = {}, {}  # by target, then by line
-            for target in targets.split():
-                said[target], takes[target] = self.compare(release, isa, target, INSTRUCTIONS + PARTLY)
-            for line in INSTRUCTIONS + PARTLY:
-                if release in OLDER and not any(each[line] for each in takes.values()):
-                    continue  # a newer PTX ISA brought it, or `a` and `f` targets alone have it
-                if release in OLDER and ".shared .b8 t[" in line:
-                    continue  # 12.4 and 12.5 do not count what no instruction names
-                # sm_89 got these with PTX ISA 8.1, sm_90 with 7.8.
-                partly = line in PARTLY or (release in OLDER and re.search("e4m3|e5m2", line))
-                for target in targets.split():
-                    took = takes[target][line]
-                    with self.subTest(line, target=target, release=release):
-                        if took or not partly:
-                            self.assertEqual(said[target][line], 0 if took else 218)
-                    taken += took
-                    refused += not took
-        self.assertGreater(refused, 1500)
-        self.assertGreater(taken, 1500)
-
-    def test_older_modules(self):
-        """An instruction that came with a newer PTX ISA than the module's own is refused, whatever the driver."""
-        refused = 0
-        for isa, targets in OLD_MODULES:
-            for target in targets.split():
-                said, takes = self.compare("13.5", isa, target, INSTRUCTIONS + PARTLY)
-                for line in INSTRUCTIONS + PARTLY:
-                    with self.subTest(line, target=target, isa=isa):
-                        if takes[line] or line not in PARTLY:
-                            self.assertEqual(said[line], 0 if takes[line] else 218)
-                    refused += not takes[line]
-        self.assertGreater(refused, 1500)
 
     def compare(self, release, isa, target, lines):
         """By line, what verify says of a kernel of it, and whether ptxas takes it."""
@@ -513,6 +479,31 @@ class PtxLimitsTest(unittest.TestCase):
     def assemble(self, release, target, text):
         return subprocess.run([ptxas(release), "-arch=sm_" + target, self.write("asked.ptx", text), "-o", os.devnull],
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60)
+
+
+class PtxLimitsTest(Asked):
+    def test_bodies(self):
+        refused = taken = 0
+        for release, (isa, targets) in {**TARGETS, **OLDER}.items():
+            said, takes = {}, {}  # by target, then by line
+            for target in targets.split():
+                said[target], takes[target] = self.compare(release, isa, target, INSTRUCTIONS + PARTLY)
+            for line in INSTRUCTIONS + PARTLY:
+                if release in OLDER and not any(each[line] for each in takes.values()):
+                    continue  # a newer PTX ISA brought it, or `a` and `f` targets alone have it
+                if release in OLDER and ".shared .b8 t[" in line:
+                    continue  # 12.4 and 12.5 do not count what no instruction names
+                # sm_89 got these with PTX ISA 8.1, sm_90 with 7.8.
+                partly = line in PARTLY or (release in OLDER and re.search("e4m3|e5m2", line))
+                for target in targets.split():
+                    took = takes[target][line]
+                    with self.subTest(line, target=target, release=release):
+                        if took or not partly:
+                            self.assertEqual(said[target][line], 0 if took else 218)
+                    taken += took
+                    refused += not took
+        self.assertGreater(refused, 1500)
+        self.assertGreater(taken, 1500)
 
     def test_kernels_at_once(self):
         """What ptxas says of kernels in one file, it says of each of them alone; also of those that it calls unknown."""
@@ -625,6 +616,21 @@ class PtxLimitsTest(unittest.TestCase):
                 linked = any(links(data, device + suffix) for suffix in ([""] if device < "90" and len(device) == 2 else ["", "a"]))
                 with self.subTest(arch, device=device):
                     self.assertEqual(codes([path], device[:-1] + "." + device[-1])[path] == 0, linked)
+
+
+class OldModulesTest(Asked):
+    def test_older_modules(self):
+        """An instruction that came with a newer PTX ISA than the module's own is refused, whatever the driver."""
+        refused = 0
+        for isa, targets in OLD_MODULES:
+            for target in targets.split():
+                said, takes = self.compare("13.5", isa, target, INSTRUCTIONS + PARTLY)
+                for line in INSTRUCTIONS + PARTLY:
+                    with self.subTest(line, target=target, isa=isa):
+                        if takes[line] or line not in PARTLY:
+                            self.assertEqual(said[line], 0 if takes[line] else 218)
+                    refused += not takes[line]
+        self.assertGreater(refused, 1500)
 
 
 if __name__ == "__main__":
