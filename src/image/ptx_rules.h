@@ -139,7 +139,7 @@ inline constexpr PtxRule kPtxRules[] = {
     {"fence.mbarrier_init", 90},
     {"fence.proxy.async", 90},
     {"fence.proxy.tensormap", 90},
-    {"fence", 90, {".cluster", ".sync_restrict", ".acquire", ".release"}},
+    {"fence", 90, {".cluster", ".sync_restrict"}},
     {"fence", 70},
     {"mbarrier.complete_tx", 90},
     {"mbarrier.expect_tx", 90},

@@ -80,8 +80,6 @@ fence.proxy.tensormap::generic.release.gpu
 fence.mbarrier_init.release.cluster
 fence.acq_rel.cluster
 fence.acq_rel.gpu
-fence.acquire.gpu
-fence.release.gpu
 lop3.or.b32 %r1|%p1, %r2, %r3, %r4, 0x40, %p2
 mov.b64 %d1, %current_graph_exec
 cp.async.ca.shared.global.L2::128B [%r1], [%d1], 16
@@ -314,6 +312,8 @@ mov.u32 %r1, %reserved_smem_offset_begin
 mov.b32 %r1, %reserved_smem_offset_0
 mov.b128 %q1, {%d1, %d2}
 mov.b128 %q1, %q2
+fence.acquire.gpu
+fence.release.gpu
 multimem.ld_reduce.add.acc::f16.v4.e4m3x4 {%r1,%r2,%r3,%r4}, [%d1]
 tcgen05.ld.red.sync.aligned.32x32b.x2.f32.min {%f0,%f1}, %f2, [%r1]
 """.strip().split("\n")
