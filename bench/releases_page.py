@@ -124,7 +124,7 @@ def read_table():
     """The rows of table.inc, and the devices that were asked for."""
     with open(TABLE) as file:
         text = file.read()
-    rows = [dict(zip(FIELDS, re.findall(r'"([^"]*)"', line))) for line in re.findall(r"(?m)^ *(\{\".*\}),$", text)]
+    rows = [dict(zip(FIELDS, re.findall(r'"([^"]*)"', line))) for line in re.findall(r"(?m)^RELEASE\((.*)\)$", text)]
     return rows, re.search(r'kAskedDevices =\s+"([^"]*)"', text).group(1).split()
 
 
@@ -139,10 +139,10 @@ def in_order(rows, data):
 def write_table(rows, asked):
     with open(TABLE, "w") as file:
         file.write("// Written by bench/releases write; not by hand. The fields are those of ReleaseRow.\n// clang-format off\n"
-                   'constexpr const char* kAskedDevices =\n    "%s";\nconstexpr ReleaseRow kReleaseRows[] = {\n' % " ".join(asked))
+                   'constexpr const char* kAskedDevices =\n    "%s";\nconstexpr char kReleaseText[] =\n' % " ".join(asked))
         for row in rows:
-            file.write("    {%s},\n" % ", ".join('"%s"' % row[field] for field in FIELDS))
-        file.write("};\n// clang-format on\n")
+            file.write("RELEASE(%s)\n" % ", ".join('"%s"' % row[field] for field in FIELDS))
+        file.write(";\n// clang-format on\n")
 
 
 def pythons_text(text):

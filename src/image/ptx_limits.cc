@@ -88,7 +88,7 @@ bool is_common(std::string_view rest) {
 
 // The part of the opcode that the rule is about; nothing where there is none.
 std::optional<std::string_view> part_of(const PtxRule& rule, std::string_view opcode) {
-  for (const std::string_view part : rule.parts)
+  for (const PtxRuleWord& part : rule.parts)
     if (!part.empty() && opcode.find(part) != std::string_view::npos) return part;
   return std::nullopt;
 }
@@ -107,7 +107,7 @@ std::optional<std::string_view> register_of(const PtxRule& rule, std::string_vie
   if (at + 1 >= statement.size() || statement[at] != '%' ||
       std::string_view("acin").find(statement[at + 1]) == std::string_view::npos)
     return std::nullopt;
-  for (const std::string_view part : rule.parts)
+  for (const PtxRuleWord& part : rule.parts)
     if (!part.empty() && names_it(opcode_of(statement.substr(at)), part)) return part;
   return std::nullopt;
 }

@@ -1,9 +1,30 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <string_view>
 
 namespace archguard {
+
+// A word of the rules, held in place: pointers to hundreds of texts would be relocated whenever the program
+// starts, and few files need the rules.
+class PtxRuleWord {
+ public:
+  constexpr PtxRuleWord() = default;
+  template <std::size_t kSize>
+  constexpr PtxRuleWord(const char (&text)[kSize]) : size_(kSize - 1) {
+    static_assert(kSize - 1 <= kMost, "make PtxRuleWord longer");
+    for (std::size_t i = 0; i < size_; ++i) text_[i] = text[i];
+  }
+  constexpr operator std::string_view() const { return {text_, size_}; }
+  constexpr char operator[](std::size_t i) const { return text_[i]; }
+  constexpr bool empty() const { return size_ == 0; }
+
+ private:
+  static constexpr std::size_t kMost = 27;
+  char text_[kMost] = {};
+  unsigned char size_ = 0;
+};
 
 // What a statement must have behind an opcode for a rule to be about it.
 enum class PtxForm {
@@ -16,9 +37,9 @@ enum class PtxForm {
 // An instruction, by the words that it begins with, or with parts a form of it, and the targets that have it:
 // from `first` on, or with `last` to that one, or `specific`: those of them with an `a` or `f`.
 struct PtxRule {
-  std::string_view opcode;
+  PtxRuleWord opcode;
   int first = 0;
-  std::array<std::string_view, 8> parts = {};
+  std::array<PtxRuleWord, 8> parts = {};
   bool specific = false;
   int last = 0;
   PtxForm form = PtxForm::any;
