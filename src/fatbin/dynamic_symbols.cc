@@ -8,6 +8,7 @@ namespace archguard::fatbin {
 namespace {
 
 constexpr std::uint64_t kSymbolsMost = std::uint64_t{1} << 22;  // far more than any library has
+constexpr std::uint64_t kSymbolsAtOnce = 256;
 
 }  // namespace
 
@@ -27,14 +28,18 @@ bool visit_wanted_symbols(const ByteSource& source, const HostObject& host,
   if (symbols == nullptr || texts == nullptr || !start || start->size() < 5) return false;
   const bool is64 = (*start)[4] == 2;
   const std::size_t each = is64 ? 24 : 16, section_at = is64 ? 6 : 14;
-  Window table(source, each * 512, each * 512);
+  Window table(source, each * kSymbolsAtOnce, each * kSymbolsAtOnce);
   const std::uint64_t count = std::min(symbols->size / each, kSymbolsMost);
-  for (std::uint64_t i = 1; i < count; ++i) {
-    const auto bytes = table.at(symbols->offset + i * each, each);
+  for (std::uint64_t first = 1; first < count; first += kSymbolsAtOnce) {
+    const auto some = static_cast<std::size_t>(std::min(kSymbolsAtOnce, count - first));
+    const auto bytes = table.at(symbols->offset + first * each, some * each);
     if (!bytes) break;  // the file shrank: whoever reads images says so
-    const Cursor symbol(*bytes);
-    const WantedSymbol wanted{symbol.u32(0)};
-    if (symbol.u16(section_at) == 0 && wanted.name < texts->size && !visit(wanted)) break;
+    const Cursor in(*bytes);
+    for (std::size_t at = 0; at < bytes->size; at += each) {
+      if (in.u16(at + section_at) != 0) continue;
+      const WantedSymbol wanted{in.u32(at)};
+      if (wanted.name < texts->size && !visit(wanted)) return true;
+    }
   }
   return true;
 }

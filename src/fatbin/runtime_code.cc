@@ -22,67 +22,37 @@ constexpr std::string_view kFunctions[] = {
     "cuModuleLoadData",        "cuModuleLoadDataEx",  "cuModuleLoadFatBinary", "cudaLibraryLoadData",
     "cudaLibraryLoadFromFile", "nvrtcCompileProgram",
 };
-constexpr std::size_t kRuntimeCodeNameMost = 32;  // longer than each of them
-constexpr std::size_t kRuntimeCodeBlock = std::size_t{64} * 1024;
+constexpr std::size_t kRuntimeCodeNameMost = 32;   // longer than each of them
+constexpr std::size_t kRuntimeCodeBlock = 4 * 1024;  // names that are wanted stand apart in a long table
 
-// One of the functions, where it begins in the table of names. Linkers let a name end another one.
-struct Name {
-  std::uint64_t offset = 0;
-  std::string_view function;
-};
-
-constexpr std::size_t kLastLetters = 4;
-constexpr std::uint32_t last_letters(std::string_view name) {
-  std::uint32_t ending = 0;
-  for (const char letter : name.substr(name.size() - kLastLetters))
-    ending = ending << 8 | static_cast<unsigned char>(letter);
-  return ending;
+// One of the functions, or nothing.
+std::string_view function_of(std::string_view text) {
+  const auto end = text.find('\0');
+  if (end == std::string_view::npos) return {};
+  const auto function = std::find(std::begin(kFunctions), std::end(kFunctions), text.substr(0, end));
+  return function == std::end(kFunctions) ? std::string_view{} : *function;
 }
 
-// By their last letters, compared as a number: millions of names are looked at.
-bool may_be_function(std::string_view name) {
-  const std::uint32_t ending = last_letters(name);
-  return std::any_of(std::begin(kFunctions), std::end(kFunctions),
-                     [&](std::string_view function) { return last_letters(function) == ending; });
-}
-
-// Looks at the ends of names, which are fewer than their letters.
-void add_names(std::string_view text, std::uint64_t offset, std::vector<Name>& names) {
-  for (auto end = text.find('\0'); end != std::string_view::npos; end = text.find('\0', end + 1)) {
-    if (end < kLastLetters || !may_be_function(text.substr(0, end))) continue;
-    for (const std::string_view function : kFunctions)
-      if (ends_with(text.substr(0, end), function))
-        names.push_back({offset + end - function.size(), function});
-  }
-}
-
-// By offset. Most files have none of the names, and their symbols are not read.
-std::vector<Name> names_in(const ByteSource& source, const Section& table) {
-  std::vector<Name> names;
-  Window in(source, kRuntimeCodeBlock + kRuntimeCodeNameMost, kRuntimeCodeBlock + kRuntimeCodeNameMost);
-  for (std::uint64_t at = 0; at < table.size; at += kRuntimeCodeBlock) {
-    const auto bytes =
-        in.at(table.offset + at, static_cast<std::size_t>(std::min<std::uint64_t>(
-                                     table.size - at, kRuntimeCodeBlock + kRuntimeCodeNameMost)));
-    if (!bytes) break;  // the file shrank: whoever reads images says so
-    add_names(bytes->text(), at, names);
-  }
-  std::sort(names.begin(), names.end(), [](const Name& a, const Name& b) { return a.offset < b.offset; });
-  return names;
-}
-
+// Names are read in their order in the file, where millions of others may stand between them.
 std::set<std::string_view> imports_of_elf(const ByteSource& source, const HostObject& host) {
   std::set<std::string_view> found;
-  const Section* texts = section_of(host, ".dynstr");
-  if (texts == nullptr) return found;
-  const std::vector<Name> names = names_in(source, *texts);
-  if (names.empty()) return found;
+  std::vector<std::uint32_t> names;
   visit_wanted_symbols(source, host, [&](const WantedSymbol& symbol) {
-    const auto name = std::lower_bound(names.begin(), names.end(), symbol.name,
-                                       [](const Name& one, std::uint32_t at) { return one.offset < at; });
-    if (name != names.end() && name->offset == symbol.name) found.insert(name->function);
+    names.push_back(symbol.name);
     return true;
   });
+  if (names.empty()) return found;
+  std::sort(names.begin(), names.end());
+  const Section& texts = *section_of(host, ".dynstr");
+  Window in(source, kRuntimeCodeBlock, kRuntimeCodeBlock);
+  for (const std::uint32_t name : names) {
+    const auto bytes =
+        in.at(texts.offset + name,
+              static_cast<std::size_t>(std::min<std::uint64_t>(texts.size - name, kRuntimeCodeNameMost)));
+    if (!bytes) break;  // the file shrank: whoever reads images says so
+    if (const std::string_view function = function_of(bytes->text()); !function.empty())
+      found.insert(function);
+  }
   return found;
 }
 

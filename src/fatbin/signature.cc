@@ -21,6 +21,7 @@
 #endif
 #ifdef CPU_FEATURE_ACTIVE
 #define ARCHGUARD_WIDE __attribute__((target("avx2")))
+#define ARCHGUARD_WIDEST __attribute__((target("avx512bw,prefer-vector-width=512")))
 #define ARCHGUARD_INLINE __attribute__((always_inline)) inline
 #else
 #define ARCHGUARD_INLINE inline
@@ -91,8 +92,12 @@ Signature find_narrow(ByteView bytes) {
   return find_first(bytes);
 }
 
-// Vectors of 32 bytes where the processor has them; every x86-64 has those of 16.
+// Vectors of 64 or 32 bytes where the processor has them; every x86-64 has those of 16.
 #ifdef ARCHGUARD_WIDE
+ARCHGUARD_WIDEST Signature find_widest(ByteView bytes) {
+  return find_first(bytes);
+}
+
 ARCHGUARD_WIDE Signature find_wide(ByteView bytes) {
   return find_first(bytes);
 }
@@ -102,6 +107,7 @@ ARCHGUARD_WIDE Signature find_wide(ByteView bytes) {
 
 Signature find_signature(ByteView bytes) {
 #ifdef ARCHGUARD_WIDE
+  if (CPU_FEATURE_ACTIVE(AVX512BW)) return find_widest(bytes);
   if (CPU_FEATURE_ACTIVE(AVX2)) return find_wide(bytes);
 #endif
   return find_narrow(bytes);

@@ -67,10 +67,12 @@ class ElfObjectReader {
     std::optional<Error> first_error;
     for (std::uint64_t i = 1; i < header_.section_count; ++i) {
       ARCHGUARD_TRY(section, section_at(i));
+      if (section.type == kElfDynamicSymbols) dynamic_names_ = section.link;
       Status status = add_section(section, static_cast<std::uint32_t>(i), names);
       if (!status && !first_error) first_error = std::move(status).error();
     }
     mark_machine_code();
+    ARCHGUARD_CHECK(mark_dynamic_names());
     if (first_error) return std::move(*first_error);
     return Done{};
   }
@@ -85,6 +87,16 @@ class ElfObjectReader {
     if (std::none_of(all.begin(), all.end(), is_constants)) return;
     for (Section& section : all)
       section.data = section.data && !(section.executable && is_usual_code(section.name));
+  }
+
+  // A loaded table of strings may hold anything, but for the one that the dynamic symbols have their names in.
+  Status mark_dynamic_names() {
+    if (dynamic_names_ == 0 || dynamic_names_ >= header_.section_count) return Done{};
+    ARCHGUARD_TRY(names, section_at(dynamic_names_));
+    if (names.type != kElfStrings) return Done{};
+    for (Section& section : object_.sections)
+      if (section.index == dynamic_names_) section.data = false;
+    return Done{};
   }
 
   static bool is_usual_code(std::string_view name) {
@@ -171,8 +183,9 @@ class ElfObjectReader {
   Window table_;
   Window names_;
   ElfHeader header_;
-  bool debug_only_ = false;  // machine code without bytes
-  std::uint64_t end_ = 0;    // of the sections and segments
+  std::uint32_t dynamic_names_ = 0;  // the section that the dynamic symbols have their names in
+  bool debug_only_ = false;          // machine code without bytes
+  std::uint64_t end_ = 0;            // of the sections and segments
 };
 
 }  // namespace

@@ -21,12 +21,15 @@ Result<ByteView> Window::at(std::uint64_t offset, std::size_t count) {
   if (offset < start_ || offset - start_ > filled_ || count > filled_ - (offset - start_)) {
     filled_ = 0;
     const auto fill = static_cast<std::size_t>(std::min<std::uint64_t>(std::max(count, ahead_), remain));
-    if (buffer_.size() < fill) buffer_.resize(fill);
-    ARCHGUARD_CHECK(source_.read(offset, buffer_.data(), fill));
+    if (held_ < fill) {
+      buffer_.reset(new std::uint8_t[fill]);
+      held_ = fill;
+    }
+    ARCHGUARD_CHECK(source_.read(offset, buffer_.get(), fill));
     start_ = offset;
     filled_ = fill;
   }
-  return ByteView{buffer_.data() + (offset - start_), count};
+  return ByteView{buffer_.get() + (offset - start_), count};
 }
 
 Result<std::string> Window::text_at(std::uint64_t offset, std::size_t most) {
