@@ -255,6 +255,7 @@ class DeviceCodeCheck {
     if (!fit.partly.empty()) return has_little(name, package, fit, of_class);
     if (!fit.unknown.empty()) return cannot_tell(name, fit.unknown, of_class);
     if (auto gaps = gaps_in(name, package, of_class)) return gaps;
+    if (auto newer = newer_ptx_in(name, package, of_class)) return newer;
     return ptx_alone(name, package, fit, of_class);
   }
 
@@ -324,14 +325,17 @@ class DeviceCodeCheck {
     const Device& device = facts_.classes[of_class].device;
     int code = 0;
     bool loose = true, as_data = true;
+    // A cubin is for one architecture, and a package has one for each; a .fatbin holds all that there are.
+    bool of_one = false;
     for (const CodeFile* file : fit.lacking) {
+      of_one |= !ends_with(file->path, ".fatbin");
       code = std::max(code, file->fits[of_class].code());
       loose &= file->loose;
       as_data &= file->as_data;
     }
     const bool others = others_serve(package, of_class);
     const Rank rank = others && is_of_nvidia(package) ? Rank::risk
-                      : loose && others               ? Rank::risk
+                      : loose && others               ? (of_one ? Rank::risk : Rank::likely)
                       : as_data                       ? Rank::risk
                                                       : Rank::certain;
     Finding finding = begin(rank, package, code);
@@ -453,6 +457,30 @@ class DeviceCodeCheck {
                     "; these are the kernels: archguard verify " + file->path + " --device " +
                     to_string(*device.capability) +
                     (device.driver_cuda ? "@" + to_string(*device.driver_cuda) : std::string());
+      return finding;
+    }
+    return std::nullopt;
+  }
+
+  // Fat binaries that have only PTX for this device, and that the driver is too old for, in files that serve it
+  // otherwise.
+  std::optional<Finding> newer_ptx_in(const std::string& name, const PackageCode& package,
+                                      std::size_t of_class) const {
+    if (is_of_nvidia(package)) return std::nullopt;
+    const Device& device = facts_.classes[of_class].device;
+    for (const CodeFile* file : package.files) {
+      const FileFit& fit = file->fits[of_class];
+      if (fit.good() == 0 || fit.too_new == 0 || fit.state != FileFit::State::served) continue;
+      Finding finding = begin(Rank::risk, package, kUnsupportedPtxVersion);
+      finding.cause = "some kernels of " + name + " are PTX alone for " + archguard::describe(device) +
+                      ", and too new for its driver: error " + std::to_string(finding.code) +
+                      " where one is called";
+      finding.evidence.push_back(file_name_of(file->path) + ": " + std::to_string(fit.too_new) + " of " +
+                                 count_of(file->fatbins, "fat binary", "fat binaries") + "; it holds " +
+                                 file->holds);
+      finding.fix = general_fix(finding.code, file->owner ? file->owner->name : "it", device) +
+                    "; these are the kernels: archguard verify " + file->path + " --device " +
+                    to_string(*device.capability) + "@" + to_string(*device.driver_cuda);
       return finding;
     }
     return std::nullopt;

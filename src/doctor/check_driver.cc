@@ -16,7 +16,8 @@ FindingId id_of(const Diagnostic& diagnostic) {
   if (diagnostic.stage == "environment") return FindingId::environment;
   if (diagnostic.code && (*diagnostic.code == 34 || *diagnostic.code == 803 || *diagnostic.code == 804))
     return FindingId::libcuda;
-  return FindingId::driver;
+  const bool shadowed = starts_with(diagnostic.cause, "a Linux libcuda") && diagnostic.stage != "environment";
+  return shadowed ? FindingId::libcuda : FindingId::driver;  // in WSL (device/causes_cuda.cc)
 }
 
 // A machine that has no GPU, and nothing that says that it should have one, has no fault.

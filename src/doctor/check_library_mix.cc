@@ -11,6 +11,7 @@
 #include "doctor/gather.h"
 #include "doctor/library_names.h"
 #include "doctor/release_fix.h"
+#include "fatbin/cuda_runtime.h"
 
 namespace archguard::doctor {
 namespace {
@@ -111,11 +112,11 @@ void check_missing(const Facts& facts, Findings& findings) {
   }
 }
 
-// A file that uses the CUDA runtime of a major version.
+// A file that uses the CUDA runtime of a release.
 struct RuntimeUser {
   std::string path;
   std::optional<Package> owner;
-  int major;
+  Version lowest;   // that the driver has to offer: of CUDA 11 and newer the first of the major version
   std::string how;  // "needs libcudart.so.13"
 };
 
@@ -124,18 +125,17 @@ std::map<std::string, RuntimeUser> runtime_users(const Facts& facts) {
   std::map<std::string, RuntimeUser> users;
   const auto add = [&](RuntimeUser user) {
     auto& entry = users.try_emplace(who(user.owner, user.path), user).first->second;
-    if (user.major < entry.major) entry = std::move(user);
+    if (user.lowest < entry.lowest) entry = std::move(user);
   };
   for (const LinkedFile& file : facts.linked)
     for (const std::string& name : file.needed) {
-      const auto library = library_name(name);
-      if (library && library->family == "cudart" && library->major)
-        add({file.path, file.owner, *library->major,
-             "needs libcudart.so." + std::to_string(*library->major)});
+      const auto library = runtime_library(name);
+      if (library && library->version)
+        add({file.path, file.owner, lowest_driver_cuda_for_toolkit(*library->version), "needs " + name});
     }
   for (const CodeFile& file : facts.code)
     if (file.held_runtime)
-      add({file.path, file.owner, file.held_runtime->major,
+      add({file.path, file.owner, lowest_driver_cuda_for_toolkit(*file.held_runtime),
            "holds the runtime of " + cuda_text(*file.held_runtime) + " or newer"});
   return users;
 }
@@ -150,7 +150,7 @@ std::vector<std::string> brought_along(const std::map<std::string, RuntimeUser>&
                                        const RuntimeUser& with) {
   std::vector<std::string> names;
   for (const auto& [name, user] : users)
-    if (user.major == with.major && is_file_of_nvidia(user) && user.path != with.path)
+    if (user.lowest == with.lowest && is_file_of_nvidia(user) && user.path != with.path)
       names.push_back(user.owner->name);
   return names;
 }
@@ -158,7 +158,7 @@ std::vector<std::string> brought_along(const std::map<std::string, RuntimeUser>&
 bool is_brought_along(const std::map<std::string, RuntimeUser>& users, const RuntimeUser& user) {
   if (!is_file_of_nvidia(user)) return false;
   for (const auto& [name, other] : users) {
-    if (other.major != user.major || !other.owner) continue;
+    if (other.lowest != user.lowest || !other.owner) continue;
     if (!is_file_of_nvidia(other) || other.owner->name < user.owner->name) return true;
   }
   return false;
@@ -169,13 +169,16 @@ void check_runtime(const Facts& facts, Findings& findings) {
   for (const auto& [name, user] : users) {
     if (is_brought_along(users, user)) continue;
     bool may_have_compat = false;
-    const auto classes = classes_too_old_for(facts, user.major, may_have_compat);
+    const Version lowest = user.lowest;
+    const auto classes = classes_too_old_for(facts, lowest, may_have_compat);
     if (classes.empty()) continue;
-    const Version lowest = lowest_driver_cuda_for_toolkit({user.major, 0});
+    const auto release_text = [](Version version) {  // CUDA 10 has no compatibility between minor versions
+      return version.major < 11 ? cuda_text(version) : "CUDA " + std::to_string(version.major);
+    };
     const Device& device = facts.classes[classes.front()].device;
     Finding finding{FindingId::library_mix, may_have_compat ? Rank::likely : Rank::certain, user.owner,
                     kInsufficientDriver};
-    finding.cause = name + " uses the runtime of CUDA " + std::to_string(user.major) +
+    finding.cause = name + " uses the runtime of " + release_text(lowest) +
                     ", which the driver is too old for: error " + std::to_string(kInsufficientDriver);
     finding.evidence.push_back(file_name_of(user.path) + " " + user.how + "; the driver of " +
                                archguard::describe(device) + " offers " + driver_text(*device.driver_cuda));
@@ -188,11 +191,38 @@ void check_runtime(const Facts& facts, Findings& findings) {
                       : "update the driver to one of " + driver_text(lowest) +
                             (last && !(lowest < *last) ? ", the last for " + to_string(*device.capability)
                                                        : std::string(" or newer")) +
-                            ", or install a build for CUDA " + std::to_string(device.driver_cuda->major);
+                            ", or install a build for " + release_text(*device.driver_cuda);
     if (user.owner)
       if (const std::string line = release_fix(facts, user.owner->name, classes.front()); !line.empty())
         finding.fix += "; " + line;
     findings.push_back(std::move(finding));
+  }
+}
+
+// cuda-bindings is the CUDA runtime for Python, which is linked into it, and has CUDA's version; cuda-python
+// brings it along. Who calls the driver API alone does without.
+void check_bindings(const Facts& facts, Findings& findings) {
+  for (const char* const name : {"cuda-bindings", "cuda-python"}) {
+    const InstalledPackage* bindings = installed_package(facts, name);
+    const auto release = bindings != nullptr ? leading_version(bindings->package.version) : std::nullopt;
+    if (!release) continue;
+    bool may_have_compat = false;
+    const auto classes = classes_too_old_for(facts, {release->major, 0}, may_have_compat);
+    if (classes.empty()) return;
+    const Device& device = facts.classes[classes.front()].device;
+    const Version lowest = lowest_driver_cuda_for_toolkit({release->major, 0});
+    const Package package{name, bindings->package.version, bindings->package.manager};
+    Finding finding{FindingId::library_mix, Rank::risk, package, kInsufficientDriver};
+    finding.cause = to_string(package) + " is the runtime of CUDA " + std::to_string(release->major) +
+                    ", which the driver is too old for: error " + std::to_string(kInsufficientDriver) +
+                    " in what calls it";
+    finding.evidence = {"the driver of " + archguard::describe(device) + " offers " +
+                        driver_text(*device.driver_cuda)};
+    finding.errors = {"driver-too-old"};
+    finding.fix = "pip install '" + std::string(name) + "<" + std::to_string(release->major) +
+                  "', or update the driver to one of " + driver_text(lowest) + " or newer";
+    findings.push_back(std::move(finding));
+    return;
   }
 }
 
@@ -287,6 +317,7 @@ void check_processes(const Facts& facts, Findings& findings) {
 
 void check_library_mix(const Facts& facts, Findings& findings) {
   check_runtime(facts, findings);
+  check_bindings(facts, findings);
   check_symbols(facts, findings);
   check_missing(facts, findings);
   check_unloaded(facts, findings);

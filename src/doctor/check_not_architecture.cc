@@ -20,6 +20,14 @@ void check_cpu_build(const Facts& facts, Findings& findings) {
                   ": torch.cuda.is_available() is False";
   finding.evidence = {torch.told ? torch.site + "/torch/version.py says cuda = None"
                                  : "its version ends with +cpu"};
+  if (torch.package.manager == PackageManager::conda && !rocm) {
+    const bool pinned = installed_package(facts, "cpuonly") != nullptr;
+    if (pinned) finding.evidence.emplace_back("conda's package cpuonly is installed, which asks for such a build");
+    finding.fix = std::string(pinned ? "conda remove cpuonly, then " : "") +
+                  "conda install -c conda-forge pytorch-gpu";
+    findings.push_back(std::move(finding));
+    return;
+  }
   const std::string release = rocm ? std::string() : release_fix(facts, torch.package.name, 0);
   finding.fix = release.empty()
                     ? "install a build of torch with CUDA, which the selector on pytorch.org names for your driver"

@@ -21,7 +21,7 @@ bool tell_runtime(const Facts& facts, const StaleFile& file, Finding& finding) {
     const auto library = library_name(name);
     if (library->family != "cudart" || !library->major) continue;
     bool may_have_compat = false;
-    const auto classes = classes_too_old_for(facts, *library->major, may_have_compat);
+    const auto classes = classes_too_old_for(facts, {*library->major, 0}, may_have_compat);
     if (!classes.empty()) {
       const Device& device = facts.classes[classes.front()].device;
       finding.code = kInsufficientDriver;
@@ -59,6 +59,9 @@ void check_stale_code(const Facts& facts, Findings& findings) {
       finding.evidence.push_back("it needs " + count_of(file.missing.size(), "function") + " that " +
                                  to_string(facts.torch->package) + " does not define");
       finding.errors = {"torch-abi"};
+    } else if (!file.told_symbol.empty()) {
+      finding.cause += "was built for another torch or CUDA: undefined symbol " + file.told_symbol;
+      finding.evidence.emplace_back("the error that was given names the file");
     } else if (!lacking.empty()) {
       finding.code = kNoKernelImage;
       finding.cause += "was built for other GPUs than " + devices_text(facts, lacking);

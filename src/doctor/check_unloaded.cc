@@ -173,26 +173,43 @@ void check_cupy(const Facts& facts, Findings& findings) {
   }
 }
 
-// The error names a library that somebody opened by its name, and it stands in a wheel.
+// What stands where the loader does not look, or is not here at all, by who opens it.
+Finding unopened_library(const Facts& facts, const std::string& name, const LibraryCopy* copy,
+                   const OpenedLibrary* by) {
+  Finding finding{FindingId::library_mix, Rank::likely, by != nullptr ? std::optional(by->owner) : std::nullopt};
+  finding.cause = by != nullptr ? to_string(by->owner) + " opens " + name + " by its name, which " : name + " ";
+  finding.cause += copy != nullptr ? "is in the folder of " + to_string(*copy->owner) +
+                                         " alone: the loader does not look there"
+                                   : "is neither in the environment nor on the loader's path";
+  finding.evidence = {"the error that was given names " + name};
+  if (by != nullptr) finding.evidence.push_back(by->path + " holds its name");
+  if (copy != nullptr) finding.evidence.push_back(describe_copy(*copy));
+  const auto library = library_name(name);
+  for (const LibraryCopy& other : facts.libraries)
+    if (copy == nullptr && library && other.family == library->family && finding.evidence.size() < 5)
+      finding.evidence.push_back(describe_copy(other));
+  finding.fix = copy != nullptr ? how_to_load(facts, "", "", {{name, copy}})
+                                : "install the library, or a release of " +
+                                      (by != nullptr ? by->owner.name : "what opens it") +
+                                      " for the CUDA that is here";
+  finding.subjects = {name};
+  return finding;
+}
+
+// The error names a library that somebody opened by its name.
 void check_told_name(const Facts& facts, Findings& findings) {
-  for (const std::string& name : facts.names_to_find) {
+  for (const std::string& name : libraries_not_loaded(facts.error_text)) {
     const bool told = std::any_of(findings.begin(), findings.end(), [&](const Finding& each) {
-      return std::find(each.subjects.begin(), each.subjects.end(), name) != each.subjects.end();
+      return std::find(each.subjects.begin(), each.subjects.end(), name) != each.subjects.end() ||
+             (is_cause(each) && each.id == FindingId::library_mix && each.cause.find(name) != std::string::npos);
     });
-    const LibraryCopy* copy = told ? nullptr : copy_in_wheel(facts, name);
-    if (copy == nullptr || !copy->owner) continue;
-    for (const char* const words :
-         {": cannot open shared object file", " is not found or cannot be loaded"}) {
-      if (facts.error_text.find(name + words) == std::string::npos) continue;
-      Finding finding{FindingId::library_mix, Rank::likely};
-      finding.cause =
-          name + " is in the folder of " + to_string(*copy->owner) + " alone: the loader does not look there";
-      finding.evidence = {describe_copy(*copy), "the error that was given names " + name};
-      finding.fix = how_to_load(facts, "", "", {{name, copy}});
-      finding.subjects = {name};
-      findings.push_back(std::move(finding));
-      break;
-    }
+    if (told || facts.names_on_path.count(name) != 0) continue;
+    const auto by = std::find_if(facts.opened.begin(), facts.opened.end(),
+                                 [&](const OpenedLibrary& each) { return each.name == name; });
+    const LibraryCopy* copy = copy_in_wheel(facts, name);
+    if (copy != nullptr && !copy->owner) continue;
+    if (copy == nullptr && by == facts.opened.end()) continue;
+    findings.push_back(unopened_library(facts, name, copy, by == facts.opened.end() ? nullptr : &*by));
   }
 }
 

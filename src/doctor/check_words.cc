@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cctype>
 
 #include "base/printable.h"
 #include "base/text.h"
@@ -8,16 +9,39 @@
 
 namespace archguard::doctor {
 
-std::vector<std::size_t> classes_too_old_for(const Facts& facts, int major, bool& may_have_compat) {
+std::vector<std::size_t> classes_too_old_for(const Facts& facts, Version runtime, bool& may_have_compat) {
   std::vector<std::size_t> classes;
   for (std::size_t i = 0; i < facts.classes.size(); ++i) {
     const Device& device = facts.classes[i].device;
     if (!device.driver_cuda || device.cuda_at_least) continue;
-    if (*device.driver_cuda >= lowest_driver_cuda_for_toolkit({major, 0})) continue;
+    if (*device.driver_cuda >= lowest_driver_cuda_for_toolkit(runtime)) continue;
     classes.push_back(i);
     may_have_compat |= facts.classes[i].may_have_compat;
   }
   return classes;
+}
+
+namespace {
+
+bool is_of_word(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+}
+
+}  // namespace
+
+bool holds_word(const std::string& text, const std::string& word) {
+  for (auto at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
+    const auto end = at + word.size();
+    if ((at == 0 || !is_of_word(text[at - 1])) && (end == text.size() || !is_of_word(text[end]))) return true;
+  }
+  return false;
+}
+
+bool is_named_in_error(const Facts& facts, const std::optional<Package>& package) {
+  if (!package || package->name == "torch") return false;
+  std::string module = package->name;
+  std::replace(module.begin(), module.end(), '-', '_');
+  return holds_word(facts.error_text, module) || holds_word(facts.error_text, package->name);
 }
 
 std::string devices_text(const Facts& facts, const std::vector<std::size_t>& classes) {

@@ -21,6 +21,9 @@ void check_jit_compiler(const Facts& facts, Findings& findings);
 void check_stale_code(const Facts& facts, Findings& findings);
 void check_not_architecture(const Facts& facts, Findings& findings);
 
+// What the given error itself proves, where no other check has named its cause.
+void check_given_error(const Facts& facts, Findings& findings);
+
 // A part of check_environment: the variables that tell builds which architectures to make.
 void check_arch_lists(const Facts& facts, Findings& findings);
 // A part of check_libcuda: a cuda-compat that no longer knows a GPU of this machine, so that cuInit answers
@@ -40,11 +43,16 @@ void check_symbols(const Facts& facts, Findings& findings);
 void check_nvcc(const Facts& facts, Findings& findings);
 const JitTool* nvcc_of_builds(const Facts& facts);  // with its release; null where none is told
 
-// The devices whose driver cannot support a runtime of this major version (35).
-std::vector<std::size_t> classes_too_old_for(const Facts& facts, int major, bool& may_have_compat);
+// The devices whose driver cannot support a runtime of this release (35).
+std::vector<std::size_t> classes_too_old_for(const Facts& facts, Version runtime, bool& may_have_compat);
 
 // ---- words that checks share ----
 
+// Does it stand in the text, and is no part of a longer word? "libcudnn.so.9" is in "libcudnn.so.9: cannot
+// open".
+bool holds_word(const std::string& text, const std::string& word);
+// Does the given error name the package, as the paths of a traceback do? Every error of torch names torch.
+bool is_named_in_error(const Facts& facts, const std::optional<Package>& package);
 // "NVIDIA T4 (7.5, this machine)", or the first and " and 2 more".
 std::string devices_text(const Facts& facts, const std::vector<std::size_t>& classes);
 // "torch 2.9.1+cu128 (pip)"; without an owner the file's name.

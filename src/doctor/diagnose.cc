@@ -1,7 +1,6 @@
 #include "doctor/diagnose.h"
 
 #include <algorithm>
-#include <cctype>
 #include <set>
 
 #include "doctor/checks.h"
@@ -72,20 +71,6 @@ std::size_t place_in_error(const Facts& facts, const Finding& finding) {
       ++place;
     }
   return place;
-}
-
-bool is_of_word(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-}
-
-// Does it stand in the text, and is no part of a longer word? "libcudnn.so.9" is in "libcudnn.so.9: cannot
-// open".
-bool holds_word(const std::string& text, const std::string& word) {
-  for (auto at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
-    const auto end = at + word.size();
-    if ((at == 0 || !is_of_word(text[at - 1])) && (end == text.size() || !is_of_word(text[end]))) return true;
-  }
-  return false;
 }
 
 // Does the error speak of this finding? Of the CUDA number that the finding ends in, or of an error that it
@@ -239,6 +224,7 @@ Diagnosis diagnose(const Facts& facts) {
                            check_device_code, check_jit_compiler, check_stale_code, check_not_architecture})
     check(facts, diagnosis.findings);
   raise_by_error(facts, diagnosis.findings);
+  check_given_error(facts, diagnosis.findings);
   diagnosis.told = told_by_error(facts);
   diagnosis.unread = facts.unread;
   if (facts.environments.empty() && facts.unread.empty())
@@ -261,7 +247,9 @@ Diagnosis diagnose(const Facts& facts) {
                    [&](const Finding& a, const Finding& b) {
                      if (a.rank != b.rank) return a.rank < b.rank;
                      const std::size_t in_a = place_in_error(facts, a), in_b = place_in_error(facts, b);
-                     return in_a != in_b ? in_a < in_b : a.id < b.id;
+                     if (in_a != in_b) return in_a < in_b;
+                     if (a.id != b.id) return a.id < b.id;
+                     return is_named_in_error(facts, a.package) && !is_named_in_error(facts, b.package);
                    });
   add_all_fine(facts, diagnosis);
   return diagnosis;

@@ -106,6 +106,13 @@ struct SymbolGap {
   bool sure = true;  // false: by the error that was given, or of a library that nothing here was seen to load
 };
 
+// A library that the given error says could not be loaded, and a file that has its name among its texts.
+struct OpenedLibrary {
+  std::string name;  // as the error has it: "libcublas.so.12"
+  std::string path;
+  Package owner;
+};
+
 struct LibcudaCopy {
   std::string path, version, found_by;
   bool stub = false, compat = false;
@@ -124,6 +131,7 @@ struct StaleFile {
   bool older_than_torch = false;
   std::vector<std::string> missing = {};  // functions that it wants and the installed torch does not define
   std::vector<std::string> needed = {};   // names of CUDA's libraries
+  std::string told_symbol = {};  // that the given error says it does not find
 };
 
 // "nvidia-cudnn-cu12>=9.8,<10.0" of a package's metadata.
@@ -166,6 +174,7 @@ struct Facts {
   std::vector<JitTool> tools;
   std::vector<SymbolGap> library_gaps;  // of files, in the copies of CUDA's libraries that they get
   std::vector<SymbolGap> torch_gaps;    // of extensions, in the installed torch
+  std::vector<OpenedLibrary> opened;
   std::vector<Rivals> rivals;           // files that two packages claim
   std::vector<CudnnBound> cudnn_bounds;
   std::vector<LibcudaCopy> libcudas;

@@ -64,10 +64,25 @@ void read_torch(const InstalledPackage& package, Facts& facts) {
       value.erase(std::remove_if(value.begin(), value.end(), [](char c) { return c == '\'' || c == '"'; }),
                   value.end());
       torch.told = true;
-      torch.cuda = parse_version(value);
+      torch.cuda = leading_version(value);  // "10.1.243" before torch 1.5
     }
   if (!variable(facts, "TORCH_CUDA_ARCH_LIST").empty()) torch.build_archs = read_build_archs(package.site);
   facts.torch = std::move(torch);
+}
+
+// A package of conda does not tell the folder of its modules, and may have no list of pip beside it.
+void read_torch_of_conda(Facts& facts) {
+  for (const InstalledPackage& each : facts.packages) {
+    if (each.package.manager != PackageManager::conda || each.package.name != "pytorch") continue;
+    for (const PythonEnvironment& environment : facts.environments)
+      for (const std::string& site : environment.sites) {
+        std::error_code error;
+        if (!fs::exists(site + "/torch/version.py", error)) continue;
+        InstalledPackage torch = each;
+        torch.site = site;
+        return read_torch(torch, facts);
+      }
+  }
 }
 
 void find_owners_of_all(Facts& facts) {
@@ -271,6 +286,7 @@ void gather_packages(Facts& facts) {
   for (const InstalledPackage& each : facts.packages)
     if (each.package.name == "torch" && !facts.torch && each.package.manager == PackageManager::pip)
       read_torch(each, facts);
+  if (!facts.torch) read_torch_of_conda(facts);
 }
 
 namespace {
@@ -323,6 +339,7 @@ void gather(const GatherQuestion& question, Facts& facts) {
   complete_versions(facts);
   gather_symbols(question, facts);
   gather_stale(question, facts);
+  gather_opened(facts);
 }
 
 }  // namespace archguard::doctor

@@ -42,6 +42,12 @@ NamesByFile missing_in_torch(const Facts& facts, const std::vector<std::string>&
 // Those that the error of a loader names: "undefined symbol: ncclMemFree".
 std::vector<std::string> undefined_symbols(const std::string& text);
 
+// Libraries of CUDA's that it says could not be loaded: "libcublas.so.12".
+std::vector<std::string> libraries_not_loaded(const std::string& text);
+
+// Who opens by their names what the given error says could not be loaded.
+void gather_opened(Facts& facts);
+
 void gather_packages(Facts& facts);
 void gather_libraries(const FoundFiles& files, const GatherQuestion& question, Facts& facts);
 void gather_tools(const FoundFiles& files, Facts& facts);

@@ -113,7 +113,10 @@ void add_stale(const char* builder, const std::vector<std::string>& paths, Facts
                    names == missing.end() ? std::vector<std::string>() : names->second,
                    cuda_libraries_of(path)};
     file.code.path = path;
-    if (code || !file.missing.empty() || !file.needed.empty()) facts.stale.push_back(std::move(file));
+    const std::string words = file_name_of(path) + ": undefined symbol: ";
+    if (const auto at = facts.error_text.find(words); at != std::string::npos)
+      file.told_symbol = undefined_symbols(facts.error_text.substr(at)).front();
+    if (code || !file.missing.empty() || !file.needed.empty() || !file.told_symbol.empty()) facts.stale.push_back(std::move(file));
   }
 }
 

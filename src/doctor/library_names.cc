@@ -10,7 +10,8 @@ namespace archguard::doctor {
 namespace {
 
 constexpr std::string_view kFamilies[] = {"cudart",   "nvrtc", "nvrtc-builtins", "nvJitLink", "cublas",
-                                          "cublasLt", "cudnn", "nccl",           "cusparse",  "cusolver"};
+                                          "cublasLt", "cudnn", "nccl",           "cusparse",  "cusolver",
+                                          "cufft",    "curand"};
 constexpr std::string_view kRelease = "Cuda compilation tools, release ";
 constexpr std::size_t kBlock = std::size_t{1} << 20;
 
