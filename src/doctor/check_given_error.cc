@@ -104,7 +104,7 @@ void tell_ptxas(const Facts& facts, const PtxGap& gap, const Toolkit& writer, Fi
   findings.push_back(std::move(finding));
 }
 
-bool is_explained(const Facts& facts, int code) {
+bool is_code_given(const Facts& facts, int code) {
   return std::any_of(facts.explained.begin(), facts.explained.end(),
                      [&](const Explanation& each) { return each.code == code; });
 }
@@ -146,7 +146,7 @@ void check_given_runtime(const Facts& facts, Findings& findings) {
     return each.device.driver_cuda && !each.device.cuda_at_least;
   };
   const auto of = std::find_if(facts.classes.begin(), facts.classes.end(), has_driver);
-  if (told || of == facts.classes.end() || !is_explained(facts, kInsufficientDriver)) return;
+  if (told || of == facts.classes.end() || !is_code_given(facts, kInsufficientDriver)) return;
   const auto user = user_of_runtime(facts);
   if (!user) return;
   const Version driver = *of->device.driver_cuda;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "fatbin/fatbin.h"
 #include "io/window.h"
@@ -33,6 +34,7 @@ class FatbinReader {
   Result<FatbinEntry> read_entry(std::size_t index, std::uint64_t offset, std::uint64_t end,
                                  std::uint64_t& next);
   Window& in_;
+  std::vector<FatbinEntry> entries_;  // of the fat binary that is read: it grows once, not with each
 };
 
 }  // namespace archguard::fatbin

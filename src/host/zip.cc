@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "elf/elf.h"
 #include "host/inflation.h"
 #include "host/kept_bytes.h"
 #include "host/mach_o.h"
@@ -259,6 +260,14 @@ bool ends_with_zip(const ByteSource& source) {
   return entry && Cursor(*entry).u32(0) == kEntry;
 }
 
+// Is the table of sections the last of an ELF file, as linkers put it? Then nothing stands behind.
+bool ends_with_sections(const ByteSource& source) {
+  const auto start = read_bytes(source, 0, std::min<std::uint64_t>(kElfHeaderMost, source.size()));
+  const auto header = start && has_elf_magic(*start) ? parse_elf_header(*start) : Result<ElfHeader>(Error{});
+  return header && header->section_count != 0 && header->sections_offset <= source.size() &&
+         source.size() - header->sections_offset == header->section_count * header->section_size;
+}
+
 }  // namespace
 
 bool is_zip(ByteView start) {
@@ -272,7 +281,7 @@ bool is_zip(const ByteSource& source) {
 }
 
 bool has_zip_behind(const ByteSource& source) {
-  return is_executable(source) && ends_with_zip(source);
+  return is_executable(source) && !ends_with_sections(source) && ends_with_zip(source);
 }
 
 std::uint64_t count_zip_members(const ByteSource& source) {

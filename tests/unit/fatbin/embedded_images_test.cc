@@ -102,6 +102,17 @@ TEST_CASE("PTX is found with the comments above it, and ends where the module do
   CHECK(found_in(large) == "ptx 90 at 0x0 of " + hex(large.size()) + "; ");
 }
 
+TEST_CASE("a loaded table of strings may hold images, that of the dynamic symbols holds names") {
+  const Bytes image = cubin(80);
+  const std::string here = "sass 80 at 0x0 of " + hex(image.size()) + "; ";
+  const auto table = [&] { return ElfBuilder{}.section(".names", image, 3, 2); };  // SHT_STRTAB, loaded
+  CHECK(found(table().bytes()) == here);
+  CHECK(found(table().linked_section(".dynsym", filler(24), 11, 1).bytes()) == "");  // SHT_DYNSYM
+  // What is no table of strings is none of names, whatever the symbols say.
+  CHECK(found(ElfBuilder{}.section(".mine", image).linked_section(".dynsym", filler(24), 11, 1).bytes()) == here);
+  CHECK(found(table().linked_section(".dynsym", filler(24), 11, 9).bytes()) == here);
+}
+
 TEST_CASE("templates, pieces and words of PTX are no images") {
   CHECK(found_in("\t.version %s\n\0\t.target  %s\n\0"sv) == "");
   CHECK(found_in("Missing .version 9.0\n.target sm_90\n") == "");
