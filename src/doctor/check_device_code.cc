@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cctype>
 #include <map>
 
 #include "base/text.h"
@@ -8,144 +7,12 @@
 #include "compat/rules.h"
 #include "compat/toolkit.h"
 #include "doctor/checks.h"
+#include "doctor/code_fix.h"
 #include "doctor/gather.h"
-#include "doctor/rebuild_fix.h"
-#include "doctor/release_fix.h"
+#include "doctor/package_code.h"
 
 namespace archguard::doctor {
 namespace {
-
-// Files that differ in a number alone are alternatives, of which the package takes one:
-// libbitsandbytes_cuda118.so, sm90/common_ops.so. libbitsandbytes_cuda118_nocublaslt.so is one, too.
-std::string without_numbers(const std::string& path) {
-  std::string text;
-  for (const char c : path)
-    if (std::isdigit(static_cast<unsigned char>(c)) == 0)
-      text += c;
-    else if (text.empty() || text.back() != '#')
-      text += '#';
-  constexpr std::string_view kOlderGpus = "_nocublaslt";
-  if (const auto at = text.find(kOlderGpus); at != std::string::npos) text.erase(at, kOlderGpus.size());
-  return text;
-}
-
-// The architectures that the last parts of a path name: "sm90/common_ops.so", "fused_moe_sm100.so",
-// "fmha_sm103a.cubin".
-std::vector<Arch> named_archs(const std::string& path) {
-  std::vector<Arch> archs;
-  const auto folder = folder_of(path);
-  const std::string text = "/" + file_name_of(folder) + "/" + file_name_of(path);
-  for (std::size_t i = 0; i < text.size();) {
-    if (std::isdigit(static_cast<unsigned char>(text[i])) == 0) {
-      ++i;
-      continue;
-    }
-    auto end = i;
-    while (end < text.size() && std::isdigit(static_cast<unsigned char>(text[end])) != 0) ++end;
-    const bool marked =
-        (i >= 2 && text.compare(i - 2, 2, "sm") == 0) || (i >= 3 && (text.compare(i - 3, 3, "sm_") == 0));
-    const bool has_suffix =
-        end < text.size() && (text[end] == 'a' || text[end] == 'f') &&
-        (end + 1 == text.size() || std::isalnum(static_cast<unsigned char>(text[end + 1])) == 0);
-    if (has_suffix) ++end;
-    if (const auto arch = parse_arch(text.substr(i, end - i)); arch && marked) archs.push_back(*arch);
-    i = end;
-  }
-  return archs;
-}
-
-struct PackageCode {
-  std::vector<const CodeFile*> files;
-};
-
-// What a package has for one class of devices.
-struct PackageFit {
-  std::vector<const CodeFile*> served, lacking, partly, unknown;
-};
-
-bool is_for_another(const CodeFile& file, ComputeCapability device) {
-  const auto named = named_archs(file.path);
-  return !named.empty() && std::none_of(named.begin(), named.end(), [&](Arch each) {
-    return each.suffix == Suffix::none ? capability_of(each).major == device.major
-                                       : sass_fits(each, device) != Fit::no;
-  });
-}
-
-// Of alternatives, one that is there for the GPU may be chosen, though the driver is too old for its PTX: where
-// the given error says so, another that would run is no answer.
-bool is_given(const Facts& facts, int code) {
-  return std::any_of(facts.explained.begin(), facts.explained.end(),
-                     [&](const Explanation& each) { return each.code == code; });
-}
-
-PackageFit fit_of_package(const Facts& facts, const PackageCode& package, std::size_t of_class) {
-  std::map<std::string, bool> any_serves;  // of alternatives
-  for (const CodeFile* file : package.files)
-    any_serves[without_numbers(file->path)] |= file->fits[of_class].state == FileFit::State::served;
-  PackageFit fit;
-  for (const CodeFile* file : package.files) switch (file->fits[of_class].state) {
-      case FileFit::State::served:
-        fit.served.push_back(file);
-        break;
-      case FileFit::State::lacking:
-        if (!any_serves[without_numbers(file->path)] ||
-            (file->fits[of_class].code() == kUnsupportedPtxVersion && is_given(facts, kUnsupportedPtxVersion)))
-          fit.lacking.push_back(file);
-        break;
-      case FileFit::State::partly:
-        if (!any_serves[without_numbers(file->path)]) fit.partly.push_back(file);
-        break;
-      case FileFit::State::unknown:
-        fit.unknown.push_back(file);
-        break;
-      case FileFit::State::no_code:
-        break;
-    }
-  return fit;
-}
-
-// Without its main files a package does nothing on a GPU, whatever its other files have: torch's linear
-// algebra (MAGMA) has code for 5.0 and 6.0 in releases whose libtorch_cuda.so begins with 7.0. With them it
-// runs, whatever the others lack: the cuSPARSELt inside torch 2.3 is for 8.x alone. Those of
-// bench/releases.json.
-struct MainFiles {
-  std::string_view package, folder;
-  std::vector<std::string_view> beginnings;
-};
-
-const MainFiles* main_files_of(const std::optional<Package>& owner) {
-  static const std::vector<MainFiles> all = {
-      {"torch", "lib", {"libtorch_cuda.", "libtorch_cuda_cu.", "libtorch_cuda_cpp.", "torch_cuda."}},
-      {"vllm", "vllm", {"_C.", "_moe_C."}},
-      {"xformers", "xformers", {"_C."}},
-  };
-  for (const MainFiles& each : all)
-    if (owner && owner->name == each.package) return &each;
-  return nullptr;
-}
-
-bool is_main_file(const CodeFile& file) {
-  const MainFiles* of_package = main_files_of(file.owner);
-  if (of_package == nullptr || file_name_of(folder_of(file.path)) != of_package->folder) return false;
-  const std::string name = file_name_of(file.path);
-  return std::any_of(of_package->beginnings.begin(), of_package->beginnings.end(),
-                     [&](std::string_view each) { return starts_with(name, each); });
-}
-
-bool any_is_main(const std::vector<const CodeFile*>& files) {
-  return std::any_of(files.begin(), files.end(), [](const CodeFile* file) { return is_main_file(*file); });
-}
-
-// "libnppif" of libnppif.so.11.8.0.86
-std::string library_stem(const std::string& path) {
-  const std::string name = file_name_of(path);
-  return name.substr(0, name.find('.'));
-}
-
-bool is_of_nvidia(const PackageCode& package) {
-  const auto& owner = package.files.front()->owner;
-  return owner && (starts_with(owner->name, "nvidia-") || owner->name == "nccl-extensions");
-}
 
 // In words: what happens with this code of CUDA's.
 std::string ending_of(int code, const Device& device) {
@@ -155,42 +22,6 @@ std::string ending_of(int code, const Device& device) {
   if (code == kInvalidKernelImage)
     return " uses a compression that the driver of " + archguard::describe(device) + " does not know" + error;
   return " has no code for " + archguard::describe(device) + error;
-}
-
-// What is known of any package: which CUDA makes code for the device, or suits its driver.
-std::string general_fix(int code, const std::string& name, const Device& device) {
-  if (code == kUnsupportedPtxVersion || code == kInvalidKernelImage) {
-    const auto last = last_driver_cuda_for(*device.capability);
-    if (!last)
-      return "update the driver, or install a build of " + name + " for " + cuda_text(*device.driver_cuda);
-    return "install a build of " + name + " for " + cuda_text(*device.driver_cuda) + " or older";
-  }
-  const std::string cc = to_string(*device.capability);
-  if (is_tegra(*device.capability))  // code for others of its major version does not run there, nor the other
-                                     // way round
-    return "install a build of " + name + " for Jetson, or build it from source for " + cc;
-  const auto last = last_toolkit_for(*device.capability);
-  if (last && *last < newest_known_toolkit().version)
-    return "install a release of " + name + " that has code for " + cc +
-           ", if there is one: it must be built with CUDA " + to_string(*last) + " or older";
-  const auto range = toolkits_with_sass_for(*device.capability);
-  return "install a release of " + name + " that has code for " + cc +
-         (range ? ": CUDA " + to_string(range->first) + " is the first that makes any" : std::string());
-}
-
-std::string fix_for(const Facts& facts, int code, const std::optional<Package>& owner, std::size_t of_class) {
-  const Device& device = facts.classes[of_class].device;
-  if (!owner) return general_fix(code, "it", device);
-  if (facts.torch && starts_with(owner->name, "nvidia-"))
-    return "torch pins the releases of NVIDIA's packages: install another torch, and this one follows";
-  if (std::string line = release_fix(facts, owner->name, of_class); !line.empty()) return line;
-  const std::string unmeasured = not_measured_here(facts, owner->name, of_class);
-  const std::string fix =
-      general_fix(code, owner->name, device) + (unmeasured.empty() ? "" : "; " + unmeasured);
-  const std::string again = code == kNoKernelImage ? rebuild_line(facts, *owner, device) : std::string();
-  if (again.empty()) return fix;
-  return is_built_locally(facts, *owner) ? "build it again: " + again
-                                         : fix + "; if it was built from source, build it again: " + again;
 }
 
 // What Triton brings is its profiler's. Its kernels are made by its ptxas, which check_jit_compiler looks at.
@@ -346,7 +177,7 @@ class DeviceCodeCheck {
       finding.evidence.emplace_back(
           "it stands in the program's data, outside fat binaries: the program hands it to the driver, if it "
           "uses it");
-    finding.fix = fix_for(facts_, code, package.files.front()->owner, of_class);
+    finding.fix = code_fix(facts_, code, package.files.front()->owner, of_class);
     if (rank == Rank::risk && loose)
       finding.fix = "none where the program has other kernels for this GPU; else " + finding.fix;
     return finding;
@@ -369,7 +200,7 @@ class DeviceCodeCheck {
     finding.cause = "a part of " + name + ending_of(finding.code, device);
     add_files(finding, meant, of_class, package.files.size());
     finding.evidence.push_back(others_cover(fit));
-    finding.fix = fix_for(facts_, finding.code, package.files.front()->owner, of_class);
+    finding.fix = code_fix(facts_, finding.code, package.files.front()->owner, of_class);
     return finding;
   }
 
@@ -421,7 +252,7 @@ class DeviceCodeCheck {
       finding.evidence.push_back(file_name_of(file->path) + ": " + file->fits[of_class].partly +
                                  " can run; it holds " + file->holds);
     if (runs) finding.evidence.push_back(others_cover(fit));
-    finding.fix = fix_for(facts_, code, files.front()->owner, of_class);
+    finding.fix = code_fix(facts_, code, files.front()->owner, of_class);
     return finding;
   }
 

@@ -65,8 +65,8 @@ bool tell_driver(const Facts& facts, const PtxGap& gap, const Toolkit& writer, F
     if (!device.driver_cuda || newest_ptx_for_driver(*device.driver_cuda) != gap.taken) continue;
     Finding finding{FindingId::jit_compiler, Rank::likely, {}, kUnsupportedPtxVersion};
     finding.cause = "what was compiled at run time is PTX " + to_string(gap.written) + ", of " +
-                    cuda_text(writer.version) + " or newer, and the driver of " + archguard::describe(device) +
-                    " takes " + to_string(gap.taken) + " at most";
+                    cuda_text(writer.version) + " or newer, and the driver of " +
+                    archguard::describe(device) + " takes " + to_string(gap.taken) + " at most";
     finding.evidence.push_back("the error that was given says so; the driver offers " +
                                driver_text(*device.driver_cuda));
     add_writers(facts, gap, finding);
@@ -97,16 +97,11 @@ void tell_ptxas(const Facts& facts, const PtxGap& gap, const Toolkit& writer, Fi
                   to_string(gap.written) + ", of " + cuda_text(writer.version) + " or newer";
   finding.evidence = {"the error that was given says so"};
   add_writers(facts, gap, finding);
-  finding.fix =
-      taker->found_by.empty() ? "update " + who(taker->owner, taker->path)
-      : better != nullptr     ? "export PATH=" + folder_of(better->path) + ":$PATH"
-                              : "put the bin folder of " + cuda_text(writer.version) + " or newer first in PATH";
+  finding.fix = taker->found_by.empty() ? "update " + who(taker->owner, taker->path)
+                : better != nullptr
+                    ? "export PATH=" + folder_of(better->path) + ":$PATH"
+                    : "put the bin folder of " + cuda_text(writer.version) + " or newer first in PATH";
   findings.push_back(std::move(finding));
-}
-
-bool is_code_given(const Facts& facts, int code) {
-  return std::any_of(facts.explained.begin(), facts.explained.end(),
-                     [&](const Explanation& each) { return each.code == code; });
 }
 
 // The runtime that it needs is one that the driver supports.
@@ -146,7 +141,7 @@ void check_given_runtime(const Facts& facts, Findings& findings) {
     return each.device.driver_cuda && !each.device.cuda_at_least;
   };
   const auto of = std::find_if(facts.classes.begin(), facts.classes.end(), has_driver);
-  if (told || of == facts.classes.end() || !is_code_given(facts, kInsufficientDriver)) return;
+  if (told || of == facts.classes.end() || !is_given(facts, kInsufficientDriver)) return;
   const auto user = user_of_runtime(facts);
   if (!user) return;
   const Version driver = *of->device.driver_cuda;
@@ -156,8 +151,8 @@ void check_given_runtime(const Facts& facts, Findings& findings) {
   finding.cause = to_string(*user) + " was built with a CUDA that is newer than the driver of " +
                   archguard::describe(of->device) + " supports: error " + std::to_string(kInsufficientDriver);
   finding.evidence = {"the error that was given says so; the driver offers " + driver_text(driver)};
-  finding.fix = "update the driver, or install a release of " + user->name + " that is built with " + supported +
-                " or older";
+  finding.fix = "update the driver, or install a release of " + user->name + " that is built with " +
+                supported + " or older";
   findings.push_back(std::move(finding));
 }
 

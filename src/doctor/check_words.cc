@@ -37,6 +37,11 @@ bool holds_word(const std::string& text, const std::string& word) {
   return false;
 }
 
+bool is_given(const Facts& facts, int code) {
+  return std::any_of(facts.explained.begin(), facts.explained.end(),
+                     [&](const Explanation& each) { return each.code == code; });
+}
+
 bool is_named_in_error(const Facts& facts, const std::optional<Package>& package) {
   if (!package || package->name == "torch") return false;
   std::string module = package->name;

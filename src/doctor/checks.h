@@ -51,6 +51,8 @@ std::vector<std::size_t> classes_too_old_for(const Facts& facts, Version runtime
 // Does it stand in the text, and is no part of a longer word? "libcudnn.so.9" is in "libcudnn.so.9: cannot
 // open".
 bool holds_word(const std::string& text, const std::string& word);
+// Does the given error tell this number of CUDA's?
+bool is_given(const Facts& facts, int code);
 // Does the given error name the package, as the paths of a traceback do? Every error of torch names torch.
 bool is_named_in_error(const Facts& facts, const std::optional<Package>& package);
 // "NVIDIA T4 (7.5, this machine)", or the first and " and 2 more".

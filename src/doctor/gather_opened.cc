@@ -35,10 +35,12 @@ bool may_open(const std::optional<Package>& owner) {
 
 std::vector<std::string> libraries_not_loaded(const std::string& text) {
   // Of the loader; of ctranslate2; of cuDNN 8 and 9.
-  constexpr std::string_view kBehind[] = {": cannot open shared object file", " is not found or cannot be loaded"};
+  constexpr std::string_view kBehind[] = {": cannot open shared object file",
+                                          " is not found or cannot be loaded"};
   constexpr std::string_view kBefore[] = {"Could not load library ", "Unable to load any of {"};
   const auto is_of_name = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '-';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '.' || c == '-';
   };
   std::vector<std::string> names;
   const auto add = [&](std::string name) {
