@@ -126,7 +126,7 @@ std::optional<Package> user_of_runtime(const Facts& facts) {
         has_known_runtime(facts, *file.owner) ||
         std::find(users.begin(), users.end(), *file.owner) != users.end())
       continue;
-    if (is_named_in_error(facts, file.owner)) return file.owner;
+    if (place_in_text(facts, file.owner) != 0) return file.owner;
     users.push_back(*file.owner);
   }
   return users.size() == 1 ? std::optional(users.front()) : std::nullopt;

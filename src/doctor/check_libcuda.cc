@@ -13,7 +13,8 @@ void check_wsl(const Facts& facts, Findings& findings) {
   const auto at = library.find("/usr/lib/wsl/");
   if (at == std::string::npos) return;
   const std::string folder = folder_of(library.substr(at));
-  Finding finding{FindingId::libcuda, Rank::risk};
+  // A program may well ask for it by its path; one that fails does not.
+  Finding finding{FindingId::libcuda, facts.error_text.empty() ? Rank::risk : Rank::likely};
   finding.cause =
       "libcuda is in " + folder + ", and neither LD_LIBRARY_PATH nor the loader's cache leads there";
   finding.evidence = {

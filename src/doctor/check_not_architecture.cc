@@ -154,6 +154,7 @@ void check_not_architecture(const Facts& facts, Findings& findings) {
   check_cpu_build(facts, findings);
   check_companions(facts, findings);
   check_torch_gaps(facts, findings);
+  check_without_cuda(facts, findings);
 }
 
 }  // namespace archguard::doctor

@@ -42,11 +42,20 @@ bool is_given(const Facts& facts, int code) {
                      [&](const Explanation& each) { return each.code == code; });
 }
 
-bool is_named_in_error(const Facts& facts, const std::optional<Package>& package) {
-  if (!package || package->name == "torch") return false;
+std::size_t place_in_text(const Facts& facts, const std::optional<Package>& package) {
+  if (!package || package->name == "torch") return 0;
   std::string module = package->name;
   std::replace(module.begin(), module.end(), '-', '_');
-  return holds_word(facts.error_text, module) || holds_word(facts.error_text, package->name);
+  std::vector<std::string> words = {package->name, module};
+  for (const CodeFile& file : facts.code)
+    if (file.owner == package)
+      if (std::string stem = file_name_of(file.path); stem.find('.') > 4) words.push_back(stem.substr(0, stem.find('.')));
+  const std::string& text = facts.error_text;
+  std::size_t place = 0;
+  for (const std::string& word : words)
+    for (auto at = text.find(word); at != std::string::npos; at = text.find(word, at + 1))
+      if (at == 0 || !is_of_word(text[at - 1])) place = std::max(place, at + 1);
+  return place;
 }
 
 std::string devices_text(const Facts& facts, const std::vector<std::size_t>& classes) {

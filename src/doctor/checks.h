@@ -39,6 +39,9 @@ void check_unloaded(const Facts& facts, Findings& findings);
 // packages installed.
 void check_symbols(const Facts& facts, Findings& findings);
 
+// A part of check_not_architecture: builds without CUDA, by what they say where they are asked for a GPU.
+void check_without_cuda(const Facts& facts, Findings& findings);
+
 // A part of check_environment: the nvcc that builds take.
 void check_nvcc(const Facts& facts, Findings& findings);
 const JitTool* nvcc_of_builds(const Facts& facts);  // with its release; null where none is told
@@ -53,8 +56,9 @@ std::vector<std::size_t> classes_too_old_for(const Facts& facts, Version runtime
 bool holds_word(const std::string& text, const std::string& word);
 // Does the given error tell this number of CUDA's?
 bool is_given(const Facts& facts, int code);
-// Does the given error name the package, as the paths of a traceback do? Every error of torch names torch.
-bool is_named_in_error(const Facts& facts, const std::optional<Package>& package);
+// Where the given error last names the package or one of its files, as the frames of a traceback do: the last
+// is where it failed. 0: nowhere. Every error of torch names torch, which is not looked for.
+std::size_t place_in_text(const Facts& facts, const std::optional<Package>& package);
 // "NVIDIA T4 (7.5, this machine)", or the first and " and 2 more".
 std::string devices_text(const Facts& facts, const std::vector<std::size_t>& classes);
 // "torch 2.9.1+cu128 (pip)"; without an owner the file's name.

@@ -249,7 +249,7 @@ Diagnosis diagnose(const Facts& facts) {
                      const std::size_t in_a = place_in_error(facts, a), in_b = place_in_error(facts, b);
                      if (in_a != in_b) return in_a < in_b;
                      if (a.id != b.id) return a.id < b.id;
-                     return is_named_in_error(facts, a.package) && !is_named_in_error(facts, b.package);
+                     return place_in_text(facts, a.package) > place_in_text(facts, b.package);
                    });
   add_all_fine(facts, diagnosis);
   return diagnosis;
