@@ -15,11 +15,13 @@ constexpr BuiltinFunction kBuiltinFunctions[] = {
     {"__profile", {}},
     {"free", {}},
     {"malloc", {}},
+    {"vfprintf", {}},
     {"vprintf", {}},
     // What libcudadevrt calls (CUDA dynamic parallelism).
     {"cnpCtxSynchronize", {}},
     {"cnpDeviceGetAttribute", {}},
     {"cnpDeviceGetName", {}},
+    {"cnpDeviceGetTotalMem", {}},
     {"cnpEventCreate", {}},
     {"cnpEventDestroy", {}},
     {"cnpEventRecord", {}},
@@ -45,6 +47,23 @@ constexpr BuiltinFunction kBuiltinFunctions[] = {
     {"cudaGraphKernelNodeSetGridDim", {12, 4}},
     {"cudaGraphKernelNodeSetParam", {12, 4}},
     {"cudaGraphKernelNodeUpdatesApply", {12, 4}},
+    // Errors of the fabric, parts of a grid, copies and shared memory.
+    {"cudaFabricOpErrorStatusCount", {13, 3}},
+    {"cudaFabricOpErrorStatusGet", {13, 3}},
+    {"cudaSubgridScheduleManageWarpSpecializedWorkspaceAndDependencies", {13, 3}},
+    {"cudaSubgridSynchronousWorkspaceAdvanceWorkset", {13, 3}},
+    {"cudaSubgridSynchronousWorkspaceCompleteAndFetchWorkItem", {13, 3}},
+    {"cudaSubgridSynchronousWorkspaceGetWorksetUserData", {13, 3}},
+    {"cudaSubgridSynchronousWorkspaceInitialize", {13, 3}},
+    {"cudaSubgridWarpSpecializedWorkspaceAdvanceWorkset", {13, 3}},
+    {"cudaSubgridWarpSpecializedWorkspaceCompleteWorkItem", {13, 3}},
+    {"cudaSubgridWarpSpecializedWorkspaceFetchWorkItem", {13, 3}},
+    {"cudaSubgridWarpSpecializedWorkspaceGetWorksetUserData", {13, 3}},
+    {"cudaSubgridWarpSpecializedWorkspaceInitialize", {13, 3}},
+    {"cudaSubgridWarpSpecializedWorkspaceWaitOnWorkItemDependencies", {13, 3}},
+    {"cudaDeviceMemcpyAsync", {13, 5}},
+    {"cudaDeviceMemcpyBatchAsync", {13, 5}},
+    {"cudaResizeSharedMemory", {13, 5}},
 };
 
 }  // namespace
@@ -58,7 +77,7 @@ std::optional<Version> builtin_function_since(std::string_view name) {
 }
 
 bool is_printing_function(std::string_view name) {
-  return name == "vprintf" || name == "__assertfail";
+  return name == "vprintf" || name == "vfprintf" || name == "__assertfail";
 }
 
 bool add_call(std::optional<DriverFunction>& newest, std::string_view name) {

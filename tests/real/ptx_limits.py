@@ -381,6 +381,13 @@ cnpGetSharedMemConfig cnpLaunchDevice cnpLaunchDeviceV2 cnpSetLastError cnpStrea
 
 
 def ptxas(release):
+cnpDeviceGetTotalMem vfprintf vsnprintf cudaFabricOpErrorStatusCount cudaFabricOpErrorStatusGet cudaFabricOpMbarrierV1ErrorStatusGet
+cudaDeviceMemcpyAsync cudaDeviceMemcpyBatchAsync cudaResizeSharedMemory cudaSubgridScheduleManageWarpSpecializedWorkspaceAndDependencies
+cudaSubgridSynchronousWorkspaceAdvanceWorkset cudaSubgridSynchronousWorkspaceCompleteAndFetchWorkItem
+cudaSubgridSynchronousWorkspaceGetWorksetUserData cudaSubgridSynchronousWorkspaceInitialize
+cudaSubgridWarpSpecializedWorkspaceAdvanceWorkset cudaSubgridWarpSpecializedWorkspaceCompleteWorkItem
+cudaSubgridWarpSpecializedWorkspaceFetchWorkItem cudaSubgridWarpSpecializedWorkspaceGetWorksetUserData
+cudaSubgridWarpSpecializedWorkspaceInitialize cudaSubgridWarpSpecializedWorkspaceWaitOnWorkItemDependencies cudaSubgridInitialize
     found = glob.glob(os.path.join(common.options.cache, "ptxas-" + release, "nvidia", "*", "bin", "ptxas"))
     if not found:
         raise unittest.SkipTest("no ptxas; run tests/support/fetch ptxas-" + release)
@@ -533,7 +540,7 @@ class PtxLimitsTest(Asked):
     def test_builtin_functions(self):
         """Functions that compilers bring along, each from its release on: src/image/builtin_functions.cc."""
         refused = 0
-        for release in "11.7 11.8 12.0 12.2 12.3 12.4 13.0 13.5".split():
+        for release in "11.7 11.8 12.0 12.2 12.3 12.4 13.0 13.2 13.3 13.4 13.5".split():
             paths = [self.write("f%s_%s.ptx" % (release, name), ".version 7.0\n.target sm_80\n.address_size 64\n.extern .func %s();\n"
                                 ".entry k() { call.uni %s; ret; }\n" % (name, name)) for name in FUNCTIONS]
             said = codes(paths, "8.0@" + release)

@@ -92,7 +92,9 @@ TEST_CASE("a built-in function of a later CUDA needs a driver of it") {
     }
     return *read_ptx(test::bytes_of_text(text + ".visible .entry k() { " + calls + "ret; }\n"));
   };
-  CHECK_FALSE(read("vprintf cnpLaunchDeviceV2").newest_call);
+  CHECK_FALSE(read("vprintf vfprintf cnpLaunchDeviceV2 cnpDeviceGetTotalMem").newest_call);
+  CHECK(read("cudaResizeSharedMemory cudaFabricOpErrorStatusGet").newest_call->since == Version{13, 5});
+  CHECK(read("cudaSubgridSynchronousWorkspaceInitialize").newest_call->since == Version{13, 3});
   const ImageKernels conditional = read("cudaGraphSetConditional");
   CHECK_FALSE(conditional.relocatable);
   CHECK(conditional.names.wanted.empty());
