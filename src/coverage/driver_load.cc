@@ -92,13 +92,13 @@ Judgement load_sass(const Image& image, std::size_t index, const Device& device,
 }
 
 Judgement refused_for(const DeviceRefusal& refusal, const Device& device, const Use& use, std::size_t index) {
-  const bool passes = use.step != Step::link && device.driver_cuda && refusal.not_refused &&
-                      refusal.not_refused->has(*device.driver_cuda);
+  const bool told = use.step != Step::link && device.driver_cuda && refusal.not_refused;
+  const bool passes = told && refusal.not_refused->has(*device.driver_cuda);
   Judgement judgement = passes ? not_known(refusal.reason + ", but the compiler of this driver, CUDA " +
                                            to_string(*device.driver_cuda) +
                                            ", may let it pass, and what then happens is not known")
-                        : refusal.in_doubt ? not_known(refusal.reason)
-                                           : failed(refusal.code, refusal.reason, index);
+                        : refusal.in_doubt && !told ? not_known(refusal.reason)
+                                                    : failed(refusal.code, refusal.reason, index);
   judgement.mend = refusal.mend;
   if (refusal.taken_from)
     judgement.mend +=

@@ -14,8 +14,7 @@ void join_module(Image& all, const Image& module) {
   ImageKernels& code = *all.code;
   code.parameters = std::max(code.parameters, module.code->parameters);
   if (const auto& call = module.code->newest_call) add_call(code.newest_call, call->name);
-  const auto& refused = module.code->refused;
-  if (refused && (!code.refused || !refused->taken_from)) code.refused = refused;
+  take_graver(code.refused, module.code->refused);
   code.kernels.insert(code.kernels.end(), module.code->kernels.begin(), module.code->kernels.end());
 }
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/bytes.h"
@@ -81,8 +82,20 @@ struct PtxRefusal {
   std::string reason, mend;                   // without the driver that takes it
   std::optional<Version> taken_from;          // those of this CUDA and newer take it; nothing where none does
   bool in_doubt = false;                      // some may take it, and which is not known
-  std::optional<CudaRange> not_refused = {};  // by the compilers of these, and what comes of it is not known
+  // By the compilers of these, and what comes of it is not known. In doubt as well: others refuse it for
+  // sure.
+  std::optional<CudaRange> not_refused = {};
 };
+
+// Does no compiler take it?
+inline bool is_sure(const std::optional<PtxRefusal>& refusal) {
+  return refusal && !refusal->taken_from && !refusal->in_doubt;
+}
+
+// Of two, the first that is sure, else the first.
+inline void take_graver(std::optional<PtxRefusal>& refusal, std::optional<PtxRefusal> other) {
+  if (!refusal || (is_sure(other) && !is_sure(refusal))) refusal = std::move(other);
+}
 
 // One that drivers bring along for device code, from that CUDA on (image/builtin_functions.h).
 struct DriverFunction {

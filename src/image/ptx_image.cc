@@ -65,9 +65,10 @@ class PtxReader {
     if (stray_ || lexer_.strings() != strings_) return stray_string();
     if (target_.is_debug() && !sections_ && Version{2, 0} <= isa_)
       return Error{{}, "PTX has `.target debug` and no debug information", {}};
-    if (!code.refused && target_.arch()) code.refused = calls_.check(*target_.arch(), isa_);
+    if (target_.arch() && !is_sure(code.refused))
+      take_graver(code.refused, calls_.check(*target_.arch(), isa_));
     check_constants(code);
-    if (unified_ && !is_sure(code.refused)) code.refused = unified_refusal();
+    if (unified_) take_graver(code.refused, unified_refusal());
     add_missing(code);
     if (calls_.most() != 0 && (code.relocatable || code.names.defines)) {
       for (const std::string_view name : names_.extern_functions()) calls_.add_extern(name);
@@ -253,15 +254,11 @@ class PtxReader {
 
   void check_limits(std::string_view body, std::string_view name, bool kernel, ImageKernels& code) {
     if (!limits_ && target_.arch()) limits_.emplace(*target_.arch(), isa_);  // bodies end the head
-    if (!limits_ || code.refused) return;
+    if (!limits_ || is_sure(code.refused)) return;
     PtxBodySizes sizes;
-    code.refused = limits_->check(body, sizes);
+    take_graver(code.refused, limits_->check(body, kernel, sizes));
     calls_.add_body(name, kernel, body, sizes.shared);
     constants_ += std::min(sizes.constants, UINT64_MAX - constants_);
-  }
-
-  static bool is_sure(const std::optional<PtxRefusal>& refusal) {
-    return refusal && !refusal->taken_from && !refusal->in_doubt;
   }
 
   // ptxas 12.0 to 13.5 take it for linking alone, and nvJitLink does not.
@@ -272,12 +269,12 @@ class PtxReader {
   }
 
   void check_constants(ImageKernels& code) const {
-    if (constants_ <= kConstantsMost || is_sure(code.refused)) return;
-    code.refused =
-        PtxRefusal{"its PTX has " + std::to_string(constants_) + " bytes of constants (__constant__), and " +
-                       std::to_string(kConstantsMost) + " are the most",
-                   "keep what is more than 64 KB of them in global memory (__device__)",
-                   {}};
+    if (constants_ <= kConstantsMost) return;
+    take_graver(code.refused, PtxRefusal{"its PTX has " + std::to_string(constants_) +
+                                             " bytes of constants (__constant__), and " +
+                                             std::to_string(kConstantsMost) + " are the most",
+                                         "keep what is more than 64 KB of them in global memory (__device__)",
+                                         {}});
   }
 
   // Behind the name of a kernel or function.

@@ -30,13 +30,20 @@ bool has_instruction(const PtxRule& rule, Arch target) {
   return !rule.specific || target.suffix != Suffix::none;
 }
 
-// The first release whose nvcc writes it.
-std::string first_with_isa(Version isa) {
-  std::string first;
-  for (const Toolkit& toolkit : known_toolkits())
-    if (first.empty() && !(toolkit.ptx_isa < isa)) first = to_string(toolkit.version);
-  return first;
+Version ptx_isa_of(int isa) {
+  return {isa / 10, isa % 10};
 }
+
+// The first release whose nvcc writes that PTX ISA.
+Version lowest_toolkit_for(Version isa) {
+  for (const Toolkit& toolkit : known_toolkits())
+    if (!(toolkit.ptx_isa < isa)) return toolkit.version;
+  return newest_known_toolkit().version;
+}
+
+// Whose compilers take what is disputed (PtxIsaRule). ptxas and nvJitLink 12.8, 12.9 and 13.0 do, those
+// of 12.6 and 13.1 do not.
+constexpr CudaRange kTakesDisputed{{12, 8}, {13, 1}};
 
 std::string targets_of(const PtxRule& rule) {
   const std::string first = std::to_string(rule.first);
@@ -163,9 +170,9 @@ PtxLimits::PtxLimits(Arch target, Version isa) : target_(target), isa_(isa) {
     add({&rule, {}});
   }
   for (const PtxIsaRule& each : kPtxIsaRules) {
-    const Version since{each.isa / 10, each.isa % 10};
+    const Version since = ptx_isa_of(each.isa);
     const bool for_target = each.what.last == 0 || target.number <= each.what.last;
-    if (for_target && isa < since) add({&each.what, since});
+    if (for_target && isa < since) add({&each.what, since, each.disputed});
   }
   std::stable_sort(absent_.begin(), absent_.end(),
                    [](const Absent& a, const Absent& b) { return a.rule->opcode[0] < b.rule->opcode[0]; });
@@ -183,7 +190,7 @@ void PtxLimits::add(const Absent& absent) {
 
 // Most bodies hold nothing of the kind, and all of a file's PTX goes through here: so each is looked through
 // first, by how its statements begin.
-bool PtxLimits::may_refuse(std::string_view body) const {
+bool PtxLimits::may_refuse(std::string_view body, bool kernel) const {
   // The first from `at` on: labels without any behind them must not cost a search each.
   std::size_t semicolon = std::min(body.find(';'), body.size());
   for (std::size_t at = 0; at < body.size();) {
@@ -200,6 +207,8 @@ bool PtxLimits::may_refuse(std::string_view body) const {
       if (label != std::string_view::npos && rest.substr(label, 2) != "::") end = label;
     } else if (rest[0] == '.') {
       if (declares_memory(rest)) return true;
+      if (starts_with(rest, ".pragma") && find_pragma(statement_from(body, rest), kernel) != nullptr)
+        return true;
       end = rest.find(starts_with(rest, ".loc") ? '\n' : ';');
     } else if (rest[0] == '/') {
       if (!starts_with(rest, "//")) return true;
@@ -218,8 +227,37 @@ bool PtxLimits::may_refuse(std::string_view body) const {
   return false;
 }
 
-std::optional<PtxRefusal> PtxLimits::check(std::string_view body, PtxBodySizes& sizes) const {
-  return may_refuse(body) ? read(body, sizes) : std::nullopt;
+std::optional<PtxRefusal> PtxLimits::check(std::string_view body, bool kernel, PtxBodySizes& sizes) const {
+  return may_refuse(body, kernel) ? read(body, kernel, sizes) : std::nullopt;
+}
+
+const PtxPragmaRule* PtxLimits::find_pragma(std::string_view statement, bool kernel) const {
+  if (newest_known_toolkit().ptx_isa < isa_) return nullptr;
+  for (const PtxPragmaRule& rule : kPtxPragmaRules) {
+    const bool lacks = rule.isa == 0 ? kernel : isa_ < ptx_isa_of(rule.isa);
+    if (lacks && statement.find('"' + std::string(rule.name)) != std::string_view::npos) return &rule;
+  }
+  return nullptr;
+}
+
+std::optional<PtxRefusal> PtxLimits::check_pragma(std::string_view statement, bool kernel) const {
+  const PtxPragmaRule* rule = find_pragma(statement, kernel);
+  if (rule == nullptr) return std::nullopt;
+  const std::string name(rule->name), leave_out = "leave the pragma '" + name + "' out";
+  if (rule->isa == 0)
+    return PtxRefusal{
+        "its PTX has the pragma '" + name + "' in the body of a kernel, where no compiler takes it",
+        leave_out,
+        {}};
+  const Version since = ptx_isa_of(rule->isa);
+  const Version first = lowest_toolkit_for(since);
+  return PtxRefusal{"its PTX is of PTX ISA " + to_string(isa_) + " and has the pragma '" + name +
+                        "', which came with " + to_string(since) + ": compilers from CUDA " +
+                        to_string(first) + " on refuse it, and older ones ignore it",
+                    "compile it with CUDA " + to_string(first) + " or newer, or " + leave_out,
+                    {},
+                    true,
+                    CudaRange{{}, first}};
 }
 
 PtxLimits::Lack PtxLimits::find_lack(std::string_view opcode, std::string_view statement) const {
@@ -236,12 +274,19 @@ std::optional<PtxRefusal> PtxLimits::check_statement(std::string_view opcode, st
   const PtxRule* rule = lack.absent.rule;
   if (rule == nullptr || (own_registers && rule->form == PtxForm::reads)) return std::nullopt;
   const std::string name(lack.name), target = to_string(target_), first = targets_of(*rule);
-  if (lack.absent.isa)
-    return PtxRefusal{
-        "its PTX is of PTX ISA " + to_string(isa_) + " and " + held_as(*rule, name) + ", which came with " +
-            to_string(*lack.absent.isa) + (rule->last == 0 ? "" : " for sm_" + target),
-        "compile it with CUDA " + first_with_isa(*lack.absent.isa) + " or newer, or leave '" + name + "' out",
-        {}};
+  if (lack.absent.isa) {
+    PtxRefusal refusal{"its PTX is of PTX ISA " + to_string(isa_) + " and " + held_as(*rule, name) +
+                           ", which came with " + to_string(*lack.absent.isa) +
+                           (rule->last == 0 ? "" : " for sm_" + target),
+                       "compile it with CUDA " + to_string(lowest_toolkit_for(*lack.absent.isa)) +
+                           " or newer, or leave '" + name + "' out",
+                       {}};
+    if (!lack.absent.disputed) return refusal;
+    refusal.reason += ": compilers of CUDA 12.8 to 13.0 take it all the same, and others refuse it";
+    refusal.in_doubt = true;
+    refusal.not_refused = kTakesDisputed;
+    return refusal;
+  }
   if (rule->form == PtxForm::alone)
     return PtxRefusal{"its PTX is for sm_" + target + " and holds the instruction '" + name +
                           "' without '.sync', which PTX ISA " + to_string(kFirstWithSync) +
@@ -255,8 +300,9 @@ std::optional<PtxRefusal> PtxLimits::check_statement(std::string_view opcode, st
                     {}};
 }
 
-std::optional<PtxRefusal> PtxLimits::read(std::string_view body, PtxBodySizes& sizes) const {
+std::optional<PtxRefusal> PtxLimits::read(std::string_view body, bool kernel, PtxBodySizes& sizes) const {
   PtxLexer lexer(body);
+  std::optional<PtxRefusal> found;
   bool own_registers = false;  // called as special ones are: a name of its own hides them
   std::string_view token = lexer.next();
   while (!token.empty()) {
@@ -276,6 +322,8 @@ std::optional<PtxRefusal> PtxLimits::read(std::string_view body, PtxBodySizes& s
       token = lexer.next();
       continue;
     }
+    if (token == ".pragma") take_graver(found, check_pragma(statement_from(body, token), kernel));
+    if (is_sure(found)) return found;
     if (token[0] == '.') {
       own_registers |= token == ".reg" && declares_special_register(statement_from(body, token));
       token = lexer.end_of_statement(token);
@@ -292,10 +340,11 @@ std::optional<PtxRefusal> PtxLimits::read(std::string_view body, PtxBodySizes& s
       continue;
     }
     if (opcode.empty()) break;
-    if (auto refusal = check_statement(opcode, statement_from(body, opcode), own_registers)) return refusal;
+    take_graver(found, check_statement(opcode, statement_from(body, opcode), own_registers));
+    if (is_sure(found)) return found;
     token = lexer.end_of_statement(token);
   }
-  return std::nullopt;
+  return found;
 }
 
 }  // namespace archguard

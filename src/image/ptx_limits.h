@@ -13,6 +13,7 @@
 
 namespace archguard {
 
+struct PtxPragmaRule;
 struct PtxRule;
 
 // Bytes of all constants of a module, or of modules that are linked, whether anything uses them. (PTX ISA,
@@ -36,16 +37,18 @@ class PtxLimits {
  public:
   PtxLimits(Arch target, Version isa);
 
-  // Of the body of a kernel or function. Adds what it declares, where it is not refused.
-  std::optional<PtxRefusal> check(std::string_view body, PtxBodySizes& sizes) const;
+  // Of the body of a kernel or function: the first that is sure, else the first in doubt. Adds what it
+  // declares, where that is not refused for sure.
+  std::optional<PtxRefusal> check(std::string_view body, bool kernel, PtxBodySizes& sizes) const;
 
  private:
-  bool may_refuse(std::string_view body) const;
-  std::optional<PtxRefusal> read(std::string_view body, PtxBodySizes& sizes) const;
+  bool may_refuse(std::string_view body, bool kernel) const;
+  std::optional<PtxRefusal> read(std::string_view body, bool kernel, PtxBodySizes& sizes) const;
   // What the target does not have, or the PTX ISA of the module before that one.
   struct Absent {
     const PtxRule* rule = nullptr;
     std::optional<Version> isa = {};
+    bool disputed = false;
   };
   // Of a statement, and what a message calls it.
   struct Lack {
@@ -56,6 +59,8 @@ class PtxLimits {
   Lack find_lack(std::string_view opcode, std::string_view statement) const;
   std::optional<PtxRefusal> check_statement(std::string_view opcode, std::string_view statement,
                                             bool own_registers) const;
+  const PtxPragmaRule* find_pragma(std::string_view statement, bool kernel) const;
+  std::optional<PtxRefusal> check_pragma(std::string_view statement, bool kernel) const;
 
   Arch target_;
   Version isa_;

@@ -1,9 +1,11 @@
 #include "image/ptx_pragma.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 
 #include "base/text.h"
+#include "image/ptx_rules.h"
 
 namespace archguard {
 namespace {
@@ -20,7 +22,8 @@ bool is_of_module(std::string_view pragma) {
 
 bool is_of_body(std::string_view pragma) {
   const std::string_view name = pragma.substr(0, pragma.find(' '));
-  return name == "used_bytes_mask" || name == "enable_smem_spilling" || name == "frequency";
+  return std::any_of(std::begin(kPtxPragmaRules), std::end(kPtxPragmaRules),
+                     [&](const PtxPragmaRule& rule) { return rule.isa != 0 && rule.name == name; });
 }
 
 }  // namespace

@@ -51,6 +51,15 @@ struct PtxRule {
 struct PtxIsaRule {
   int isa;
   PtxRule what;
+  bool disputed = false;  // compilers of CUDA 12.8 to 13.0 take it in older modules, too
+};
+
+// A pragma of bodies, by the words that it begins with, and the PTX ISA that brought it: a compiler that
+// knows it refuses it in older modules, and one that does not ignores it. 0: none takes it in a kernel's
+// body.
+struct PtxPragmaRule {
+  PtxRuleWord name;
+  int isa;
 };
 
 // Of one opcode, what takes the newest target comes first. (PTX ISA, "Target ISA Notes" of each instruction,
@@ -212,6 +221,7 @@ inline constexpr PtxIsaRule kPtxIsaRules[] = {
     {81, {"cvt", 0, {".satfinite.f16", ".satfinite.tf32", ".satfinite.bf16"}}},
     {81, {"cvt", 0, {".e4m3x2", ".e5m2x2"}, false, 89}},
     {71, {"cvt", 0, {".f32.bf16"}}},
+    {87, {"cvt.rs"}},
     {65, {"cvt.pack"}},
     {83, {"isspacep", 0, {".param::"}}},
     {78, {"isspacep", 0, {"::cta"}}},
@@ -220,8 +230,12 @@ inline constexpr PtxIsaRule kPtxIsaRules[] = {
     {77, {"cvta", 0, {".param"}}},
     {70, {"ex2", 0, {".f16"}}},
     {82, {"lop3", 0, {".or.", ".and.", ".xor."}}},
+    {88, {"max", 0, {}, false, 0, PtxForm::three}},
     {80, {"max", 0, {".relu", ".s16x2", ".u16x2"}}},
+    {72, {"max", 0, {".xorsign"}}},
+    {88, {"min", 0, {}, false, 0, PtxForm::three}},
     {80, {"min", 0, {".relu", ".s16x2", ".u16x2"}}},
+    {72, {"min", 0, {".xorsign"}}},
     {81, {"mov", 0, {"%aggr_smem_size"}, false, 0, PtxForm::reads}},
     {80, {"mov", 0, {"%current_graph_exec"}, false, 0, PtxForm::reads}},
     {76, {"szext"}},
@@ -240,6 +254,7 @@ inline constexpr PtxIsaRule kPtxIsaRules[] = {
     {80, {"cp.reduce.async.bulk"}},
     {74, {"createpolicy"}},
     {74, {"discard"}},
+    {88, {"ld", 0, {".v8", ".v4.b64", ".v4.f64", ".v4.s64", ".v4.u64"}}},
     {83, {"ld", 0, {".b128"}}},
     {82, {"ld", 0, {".mmio"}}},
     {78, {"ld", 0, {"::cta"}}},
@@ -251,17 +266,20 @@ inline constexpr PtxIsaRule kPtxIsaRules[] = {
     {81, {"red", 0, {".v2", ".v4", ".v8"}}},
     {78, {"red", 0, {"::cta"}}},
     {74, {"red", 0, {".L2::"}}},
+    {87, {"st.async", 0, {".mmio"}}},
     {81, {"st.async"}},
+    {88, {"st", 0, {".v8", ".v4.b64", ".v4.f64", ".v4.s64", ".v4.u64"}}},
     {83, {"st", 0, {".b128"}}},
     {82, {"st", 0, {".mmio"}}},
     {78, {"st", 0, {"::cta"}}},
     {74, {"st", 0, {".L1::", ".L2::"}}},
     {83, {"tensormap"}},
     // Threads, blocks and clusters.
+    {80, {"barrier.cluster", 0, {".acquire", ".release", ".relaxed"}}},
     {80, {"elect"}},
-    {86, {"fence.acquire"}},
-    {86, {"fence.release"}},
     {86, {"fence", 0, {".sync_restrict"}}},
+    {86, {"fence.acquire"}, true},
+    {86, {"fence.release"}, true},
     {83, {"fence.proxy.tensormap"}},
     {80, {"fence.proxy.async"}},
     {75, {"fence.proxy.alias"}},
@@ -284,6 +302,14 @@ inline constexpr PtxIsaRule kPtxIsaRules[] = {
     {64, {"mma"}},
     {78, {"movmatrix"}},
     {71, {"wmma", 0, {".and.popc"}}},
+};
+
+// (PTX ISA, "Pragma Strings"; ptxas 11.8 to 13.5. `abi_param_reg` is in no documentation.)
+inline constexpr PtxPragmaRule kPtxPragmaRules[] = {
+    {"used_bytes_mask", 83},
+    {"enable_smem_spilling", 87},
+    {"frequency", 90},
+    {"abi_param_reg", 0},
 };
 
 }  // namespace archguard

@@ -32,6 +32,10 @@ setmaxnreg.inc.sync.aligned.u32 64
 tensormap.replace.tile.global_address.global.b1024.b64 [%d1], %d2
 clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 [s], [s+16]
 barrier.cluster.arrive
+barrier.cluster.arrive.release
+barrier.cluster.arrive.relaxed.aligned
+barrier.cluster.wait.aligned
+barrier.cluster.wait.acquire
 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%d1], 16, [%r2]
 cp.async.bulk.commit_group
 cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%d1], [%r1], 16
@@ -377,10 +381,6 @@ cudaGraphKernelNodeSetEnabled cudaGraphKernelNodeSetGridDim cudaGraphKernelNodeS
 cnpCtxSynchronize cnpDeviceGetAttribute cnpDeviceGetName cnpEventCreate cnpEventDestroy cnpEventRecord cnpEventQuery cnpFuncGetAttribute
 cnpGetCacheConfig cnpGetDevice cnpGetDeviceCount cnpGetLastError cnpGetLimit cnpGetParameterBuffer cnpGetParameterBufferV2
 cnpGetSharedMemConfig cnpLaunchDevice cnpLaunchDeviceV2 cnpSetLastError cnpStreamCreate cnpStreamDestroy cnpStreamWaitEvent cnpStreamQuery
-""".split()
-
-
-def ptxas(release):
 cnpDeviceGetTotalMem vfprintf vsnprintf cudaFabricOpErrorStatusCount cudaFabricOpErrorStatusGet cudaFabricOpMbarrierV1ErrorStatusGet
 cudaDeviceMemcpyAsync cudaDeviceMemcpyBatchAsync cudaResizeSharedMemory cudaSubgridScheduleManageWarpSpecializedWorkspaceAndDependencies
 cudaSubgridSynchronousWorkspaceAdvanceWorkset cudaSubgridSynchronousWorkspaceCompleteAndFetchWorkItem
@@ -388,6 +388,10 @@ cudaSubgridSynchronousWorkspaceGetWorksetUserData cudaSubgridSynchronousWorkspac
 cudaSubgridWarpSpecializedWorkspaceAdvanceWorkset cudaSubgridWarpSpecializedWorkspaceCompleteWorkItem
 cudaSubgridWarpSpecializedWorkspaceFetchWorkItem cudaSubgridWarpSpecializedWorkspaceGetWorksetUserData
 cudaSubgridWarpSpecializedWorkspaceInitialize cudaSubgridWarpSpecializedWorkspaceWaitOnWorkItemDependencies cudaSubgridInitialize
+""".split()
+
+
+def ptxas(release):
     found = glob.glob(os.path.join(common.options.cache, "ptxas-" + release, "nvidia", "*", "bin", "ptxas"))
     if not found:
         raise unittest.SkipTest("no ptxas; run tests/support/fetch ptxas-" + release)
@@ -412,9 +416,9 @@ LACKS = r"(?:requires|not supported on) \.target"  # so ptxas says that the targ
 TOO_OLD = r"requires PTX ISA"                      # or the module's PTX ISA
 
 # PTX ISA and targets: each ISA that brought instructions of INSTRUCTIONS, and the one before it.
-OLD_MODULES = (("6.3", "75"), ("6.4", "75"), ("6.5", "75"), ("7.0", "75 80"), ("7.2", "80"), ("7.3", "75 80"), ("7.4", "75 80"), ("7.5", "80"),
+OLD_MODULES = (("6.3", "75"), ("6.4", "75"), ("6.5", "75"), ("7.0", "75 80"), ("7.1", "86"), ("7.2", "80"), ("7.3", "75 80"), ("7.4", "75 80"), ("7.5", "80"),
                ("7.6", "80"), ("7.7", "80"), ("7.8", "75 80 89 90"), ("8.0", "80 89 90 90a"), ("8.1", "89 90"), ("8.2", "90"), ("8.3", "90a"),
-               ("8.4", "89"), ("8.5", "90"), ("8.6", "90"))
+               ("8.4", "89"), ("8.5", "90"), ("8.6", "90 100a"), ("8.7", "100"))
 
 
 def head_of(isa, target):
@@ -582,6 +586,24 @@ class PtxLimitsTest(Asked):
             with self.subTest(release):
                 self.assertEqual(codes([path], "8.0@" + release)[path], None if done.returncode == 0 else 218)
         self.assertEqual(taken, ["12.4", "12.5", "12.6"])
+
+    def test_what_compilers_disagree_on(self):
+        """Forms and pragmas of a newer ISA that compilers of some releases take, or ignore, in an older module: unknown there, which is
+        no number, and without a driver."""
+        for line, isa, target, taken in (("fence.acquire.gpu", "8.4", "90", "12.8 12.9 13.0"), ("fence.release.cta", "8.4", "90", "12.8 12.9 13.0"),
+                                         ('.pragma "used_bytes_mask 4095"', "7.8", "80", "12.0 12.2"),
+                                         ('.pragma "enable_smem_spilling"', "7.8", "80", "12.0 12.2 12.3 12.4 12.6"),
+                                         ('.pragma "frequency 10"', "7.8", "80", "12.0 12.2 12.3 12.4 12.6 12.8 12.9")):
+            path = self.write("disagree.ptx", head_of(isa, target) + kernel(line))
+            device = target[0] + "." + target[1]
+            self.assertIsNone(codes([path], device)[path])
+            for release in "12.0 12.2 12.3 12.4 12.6 12.8 12.9 13.0 13.1 13.5".split():
+                if isa == "8.4" and release in ("12.0", "12.2", "12.3"):
+                    continue
+                done = self.assemble(release, target, head_of(isa, target) + kernel(line))
+                with self.subTest(line, release=release):
+                    self.assertEqual(done.returncode == 0, release in taken.split())
+                    self.assertEqual(codes([path], device + "@" + release)[path], None if done.returncode == 0 else 218)
 
     def test_device_side_synchronization(self):
         """Where no compiler takes it, 225; where only a linker is wanted, 218."""

@@ -86,6 +86,20 @@ TEST_CASE("what the compiler of a driver lets pass is unknown there") {
   }
 }
 
+TEST_CASE("what compilers of some releases let pass is unknown without a driver, and refused by others") {
+  Image image = refused("80", "8.0");
+  image.code->refused->not_refused = CudaRange{{12, 8}, {13, 1}};
+  image.code->refused->in_doubt = true;
+  const auto code = fatbin_of({image});
+  CHECK(judge(code, device("8.0"), {}).verdict == Verdict::unknown);
+  CHECK(judge(code, device("8.0"), {}).reason == "its PTX is no good");
+  CHECK(judge(code, device("8.0", "12.9"), {}).verdict == Verdict::unknown);
+  CHECK(judge(code, device("8.0", "12.6"), {}).code == 218);
+  CHECK(judge(code, device("8.0", "13.1"), {}).code == 218);
+  // nvlink is that of a toolkit.
+  CHECK(judge(fatbin_of({image}, false, true), device("8.0", "13.1"), {}).verdict == Verdict::unknown);
+}
+
 TEST_CASE("LTO-IR is linked for what PTX is compiled for") {
   const auto links = [](const std::string& arch, const std::string& on) {
     return judge(fatbin_of({ltoir(arch)}, false, true), device(on), {}).verdict == Verdict::sass;

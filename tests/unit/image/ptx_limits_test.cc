@@ -122,6 +122,74 @@ TEST_CASE("a form of an instruction takes a newer target than the instruction") 
     CHECK_MESSAGE(in_kernel("75", older).empty(), older);
 }
 
+TEST_CASE("a form of an instruction takes a newer ISA than the instruction") {
+  const auto since = [](const std::string& target, const std::string& older, const std::string& isa,
+                        const std::string& statement) {
+    CHECK_MESSAGE(in_kernel(target, statement, older).find("which came with " + isa) != std::string::npos,
+                  statement);
+    CHECK_MESSAGE(in_kernel(target, statement, isa).empty(), statement);
+  };
+  since("100", "8.7", "8.8", "ld.global.v4.b64 {%d2,%d3,%d4,%d5}, [%d1];");
+  since("100", "8.7", "8.8", "st.global.v8.f32 [%d1], {%f0,%f1,%f2,%f3,%f4,%f5,%f6,%f7};");
+  since("100", "8.7", "8.8", "max.f32 %f1, %f2, %f3, %f4;");
+  since("100a", "8.6", "8.7", "cvt.rs.f16x2.f32 %r1, %f1, %f2, %r2;");
+  since("86", "7.1", "7.2", "min.xorsign.abs.f32 %f1, %f2, %f3;");
+  since("90", "7.8", "8.0", "barrier.cluster.arrive.release;");
+  since("90", "7.8", "8.0", "barrier.cluster.wait.acquire.aligned;");
+  CHECK(in_kernel("90", "barrier.cluster.arrive.aligned; barrier.cluster.wait;", "7.8").empty());
+  CHECK(in_kernel("100", "max.f32 %f1, %f2, %f3; ld.global.v2.b64 {%d2,%d3}, [%d1];", "8.7").empty());
+}
+
+TEST_CASE("what some compilers take is in doubt, and hides nothing that none takes") {
+  const auto refused = [](const std::string& body, const std::string& isa) {
+    const auto code = read_ptx(test::bytes_of_text(".version " + isa + "\n.target sm_90\n" + body));
+    REQUIRE(code);
+    return code->refused;
+  };
+  const std::string acquire = "fence.acquire.gpu;", sure = "setmaxnreg.inc.sync.aligned.u32 64;";
+  const auto open = refused(".entry k() { " + acquire + " ret; }", "8.5");
+  REQUIRE(open);
+  CHECK(open->in_doubt);
+  CHECK(open->reason ==
+        "its PTX is of PTX ISA 8.5 and holds the instruction 'fence.acquire', which came with 8.6: compilers "
+        "of "
+        "CUDA 12.8 to 13.0 take it all the same, and others refuse it");
+  CHECK(open->not_refused->has({13, 0}));
+  CHECK_FALSE(open->not_refused->has({13, 1}));
+  CHECK_FALSE(refused(".entry k() { " + acquire + " ret; }", "8.6"));
+  CHECK(is_sure(refused(".entry k() { " + acquire + sure + " ret; }", "8.5")));
+  CHECK(is_sure(refused(".entry k() { " + acquire + " ret; }\n.entry l() { " + sure + " ret; }", "8.5")));
+  CHECK(is_sure(refused(".entry k() { fence.acquire.sync_restrict::shared::cluster.cluster; ret; }", "8.5")));
+}
+
+TEST_CASE("a pragma of a newer ISA is ignored by older compilers, and refused by newer ones") {
+  const auto refused = [](const std::string& pragma, const std::string& isa,
+                          const std::string& head = ".entry k()") {
+    const auto code = read_ptx(test::bytes_of_text(".version " + isa + "\n.target sm_80\n" + head +
+                                                   " { .pragma \"" + pragma + "\"; ret; }\n"));
+    REQUIRE(code);
+    return code->refused;
+  };
+  const auto open = refused("used_bytes_mask 4095", "8.2");
+  REQUIRE(open);
+  CHECK(open->in_doubt);
+  CHECK(open->reason ==
+        "its PTX is of PTX ISA 8.2 and has the pragma 'used_bytes_mask', which came with 8.3: compilers from "
+        "CUDA 12.3 on refuse it, and older ones ignore it");
+  CHECK(open->mend == "compile it with CUDA 12.3 or newer, or leave the pragma 'used_bytes_mask' out");
+  CHECK(open->not_refused->has({12, 2}));
+  CHECK_FALSE(open->not_refused->has({12, 3}));
+  CHECK(refused("nounroll\", \"enable_smem_spilling", "8.6"));
+  CHECK(refused("frequency 10", "8.8"));
+  for (const std::string pragma :
+       {"used_bytes_mask 4095", "enable_smem_spilling", "frequency 10", "nounroll"})
+    CHECK_MESSAGE(!refused(pragma, "9.0"), pragma);
+  for (const std::string pragma : {"nounroll", "other", "my frequency"})
+    CHECK_MESSAGE(!refused(pragma, "7.0"), pragma);
+  CHECK(is_sure(refused("abi_param_reg 8", "9.0")));
+  CHECK_FALSE(refused("abi_param_reg 8", "9.0", ".func f()"));
+}
+
 TEST_CASE("the special registers of clusters take sm_90, unless the code has a register of that name") {
   CHECK(in_kernel("80", "mov.u32 \t%r1, %cluster_ctaid.x;") ==
         "its PTX is for sm_80 and reads the register '%cluster_ctaid', which takes sm_90 or newer");
