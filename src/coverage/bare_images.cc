@@ -31,6 +31,7 @@ std::string kind_text(const Image& image, const FatbinCode& code) {
   }
   text += code.fatbin.offload ? "|offload" : "";
   text += !image.code ? "|none" : image.code->relocatable ? "|relocatable" : "|";
+  text += image.code && image.code->lacks_variables_alone ? "|variables" : "";
   return text + "|" + image.unknown;
 }
 

@@ -174,19 +174,27 @@ std::optional<Judgement> refuse_parameters(const Image& image, Version isa, std:
   return std::nullopt;
 }
 
+// PTX for linking that the driver is handed by itself. Of variables that are missing ptxas 11.7 to 13.5 only
+// warn ("ignoring extern qualifier"), and nvJitLink 12.0 to 13.5 refuses them.
+Judgement refuse_unlinked(const FatbinCode& code, std::size_t index) {
+  const ImageKernels& ptx = *code.images[index].code;
+  std::string reason =
+      "its PTX is made for linking: '" + ptx.unresolved + "' is declared in it and not defined";
+  if (code.fatbin.in_data)
+    return not_known(reason +
+                     "; whether something links it, at the latest when the program runs (nvJitLink, "
+                     "cuLinkAddData), the file does not tell");
+  if (ptx.lacks_variables_alone)
+    return not_known(reason + "; that is a variable, of which ptxas only warns, and which nvJitLink refuses");
+  return failed(kInvalidPtx, std::move(reason), index);
+}
+
 // PTX that fits the device: does the driver compile it?
 Judgement load_ptx(const FatbinCode& code, std::size_t index, const Device& device, const Use& use,
                    const std::optional<DeviceRefusal>& refusal, Judgement judgement) {
   const Image& image = code.images[index];
-  if (image.code->relocatable && use.step == Step::load && !refusal) {
-    std::string reason =
-        "its PTX is made for linking: '" + image.code->unresolved + "' is declared in it and not defined";
-    if (code.fatbin.in_data)
-      return not_known(reason +
-                       "; whether something links it, at the latest when the program runs (nvJitLink, "
-                       "cuLinkAddData), the file does not tell");
-    return failed(kInvalidPtx, std::move(reason), index);
-  }
+  const bool sure = refusal && !refusal->taken_from && !refusal->in_doubt;
+  if (image.code->relocatable && use.step == Step::load && !sure) return refuse_unlinked(code, index);
   if (!image.entry.ptx_isa) return not_known("the ISA version of its PTX is not known");
   const Version isa = *image.entry.ptx_isa;
   if (auto refused = refuse_isa(isa, index, device, use, judgement)) return *std::move(refused);

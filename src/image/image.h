@@ -109,6 +109,7 @@ struct ImageKernels {
   bool relocatable = false;               // an ET_REL cubin, or PTX for linking: no coverage by itself
   LinkNames names;                        // of PTX, and of a relocatable cubin
   std::string unresolved;          // of PTX for linking: what it declares `.extern` and the driver lacks
+  bool lacks_variables_alone = false;  // and no function
   std::optional<Version> toolkit;  // that made it, where the image tells
   int cubin_abi = 0;               // of a cubin: 7 or 8 (image/cubin.h)
   std::optional<DriverFunction> newest_call;  // of PTX, and of a cubin that is loaded as it is

@@ -358,7 +358,8 @@ class PtxReader {
   void add_missing(ImageKernels& code) {
     for (const PtxNames::Missing& each : names_.missing(text_)) {
       if (each.function && add_call(code.newest_call, each.name)) continue;
-      if (!code.relocatable) code.unresolved = each.name;
+      if (!code.relocatable || (each.function && code.lacks_variables_alone)) code.unresolved = each.name;
+      code.lacks_variables_alone = !each.function && (!code.relocatable || code.lacks_variables_alone);
       code.relocatable = true;
       add_wanted(code.names, each.name);
     }

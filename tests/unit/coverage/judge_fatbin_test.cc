@@ -348,6 +348,37 @@ TEST_CASE("PTX for linking is nothing that a driver compiles: error 218") {
   CHECK(judge_on(device("8.0"), {sass("80"), image}).verdict == Verdict::sass);
   // No second choice.
   CHECK(judge_on(device("8.0"), {ptx("75", "9.0"), image}).code == kInvalidPtx);
+  // A call that newer drivers serve does not hide it.
+  image.code->newest_call = DriverFunction{"cudaGraphLaunch", {12, 0}};
+  CHECK(judge_on(device("8.0", "13.0"), {image}).reason == alone.reason);
+}
+
+TEST_CASE("whether a driver compiles PTX that lacks variables alone is not known") {
+  Image image = ptx("80", "9.0");
+  image.code->relocatable = image.code->lacks_variables_alone = true;
+  image.code->unresolved = "g";
+  const Judgement judgement = judge_on(device("8.0"), {image});
+  CHECK(judgement.verdict == Verdict::unknown);
+  CHECK(judgement.reason ==
+        "its PTX is made for linking: 'g' is declared in it and not defined; that is a variable, of which "
+        "ptxas "
+        "only warns, and which nvJitLink refuses");
+}
+
+TEST_CASE("PTX by itself is compiled, whatever its target: error 218 where a fat binary is 209") {
+  FatbinCode file = fatbin_of({ptx("90", "8.0")});
+  CHECK(judge(file, device("8.0"), {}).code == kNoKernelImage);
+  file.fatbin.size = file.fatbin.entries[0].stored_size = 100;
+  CHECK(judge(file, device("8.0"), {}).code == kInvalidPtx);
+  CHECK(judge(file, device("8.0"), {}).reason == "it needs SASS of sm_80, or PTX of compute_80 or older");
+  CHECK(judge(file, device("9.0"), {}).verdict == Verdict::jit);
+  FatbinCode cubin = fatbin_of({sass("90")});
+  cubin.fatbin.size = cubin.fatbin.entries[0].stored_size = 100;
+  CHECK(judge(cubin, device("8.0"), {}).code == kNoKernelImage);
+  FatbinCode specific = fatbin_of({ptx("90a", "8.0")});
+  specific.fatbin.size = specific.fatbin.entries[0].stored_size = 100;
+  CHECK(judge(specific, device("10.0"), {}).verdict == Verdict::specific);
+  CHECK(judge(specific, device("10.0"), {}).code == kInvalidPtx);
 }
 
 TEST_CASE("whether anything links PTX for linking that stands among data is not known") {

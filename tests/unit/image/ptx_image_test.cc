@@ -154,6 +154,19 @@ TEST_CASE("a function of another file is missing where something names it, and a
 TEST_CASE("a directive that no compiler of that ISA takes there, or that is not known, is not understood") {
   const auto read = [](const std::string& isa, const std::string& text) {
     const std::string target = isa[0] == '9' ? "sm_90" : "sm_20";
+TEST_CASE("whether PTX lacks more than variables is told, and a function is named before them") {
+  const auto lacks = [](const std::string& text) {
+    const auto code =
+        read_ptx(test::bytes_of_text(".version 9.0\n.target sm_80\n.entry k() { call b; ret; }\n" + text));
+    REQUIRE(code);
+    return code->unresolved + (code->lacks_variables_alone ? " alone" : "");
+  };
+  CHECK(lacks(".extern .global .u32 a;\n.extern .const .u32 c;") == "a alone");
+  CHECK(lacks(".extern .global .u32 a;\n.extern .func b;\n.extern .global .u32 c;") == "b");
+  CHECK(lacks(".extern .func b;") == "b");
+  CHECK(lacks(".extern .shared .b8 a[];") == "");
+}
+
     return kernels_of_ptx(".version " + isa + "\n.target " + target + "\n.entry k() { ret; }\n" + text);
   };
   const auto unknown = [](const std::string& name) {
