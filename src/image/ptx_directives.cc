@@ -210,7 +210,7 @@ std::optional<std::size_t> numbers_behind(std::string_view directive) {
   for (const std::string_view one : {".maxnreg", ".minnctapersm", ".maxnctapersm", ".maxclusterrank",
                                      ".abi_preserve", ".abi_preserve_control"})
     if (directive == one) return 1;
-  for (const std::string_view none : {".noreturn", ".explicitcluster", ".blocksareclusters"})
+  for (const std::string_view none : {".noreturn", ".explicitcluster", ".blocksareclusters", ".pragma"})
     if (directive == none) return 0;
   return std::nullopt;
 }

@@ -50,6 +50,7 @@ class PtxReader {
         before = {};
         ARCHGUARD_CHECK(begin_statement(token));
       }
+      if (is_linking(before) && token[0] != '.') return found(token);
       if (token[0] == '.')
         ARCHGUARD_CHECK(read_directive(token, before, code));
       else if (token == "{" && !skip_block())

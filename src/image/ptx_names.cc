@@ -32,6 +32,12 @@ bool may_follow(std::string_view first, std::string_view second, bool body) {
   return second.empty() || second == first;
 }
 
+// Is a name that stands behind it none of a function, but of a parameter or the like that hides it? As in
+// `.param .b32 name` and `ld.param.u32 %r1, [name]`.
+bool is_of_memory(std::string_view before) {
+  return before == "[" || (!before.empty() && before[0] == '.' && before != ".func");
+}
+
 }  // namespace
 
 Status PtxNames::add_variable(const Variable& variable) {
@@ -120,11 +126,14 @@ std::vector<PtxNames::Missing> PtxNames::missing(std::string_view text) const {
     }
   }
   PtxLexer lexer(unseen.empty() ? std::string_view() : text);
-  for (auto token = lexer.next(); !token.empty(); token = lexer.next())
+  std::string_view before;
+  for (auto token = lexer.next(); !token.empty(); before = token, token = lexer.next()) {
+    if (is_of_memory(before)) continue;
     if (const auto found = unseen.find(token); found != unseen.end() && found->second-- == 0) {
       all.emplace(found->first, true);
       unseen.erase(found);
     }
+  }
   std::vector<Missing> missing;
   for (const auto& [name, function] : all) missing.push_back({name, function});
   return missing;

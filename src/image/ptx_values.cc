@@ -101,7 +101,9 @@ class Values {
   struct Value {
     std::string_view last;
     std::size_t words = 0, parentheses = 0;
-    bool wants = true;  // a number or name
+    std::size_t plain = 0;  // of the parentheses, those of no `generic(name)` and no mask, which hold numbers
+    bool wants = true;      // a number or name
+    bool joins = false;     // an operator of one character, which another may follow: `<<`
     bool cast = false, any_name = false, any_mask = false;
   };
 
@@ -109,20 +111,23 @@ class Values {
     const std::string_view word = token_;
     const bool is_operator =
         word.size() == 1 && std::string_view("+-*/%~!&|^<>=?:").find(word[0]) != std::string_view::npos;
-    if (is_operator) {
-      if (word == "-" && !value.wants && value.any_name) return refuse("that subtracts from an address");
-      value.wants = true;
-    } else if (word == "(") {
+    if (is_operator) return add_operator(value);
+    if (value.joins && (value.last == "=" || value.last == "!")) return refuse_word(value.last);
+    value.joins = false;
+    if (word == "(") {
       const bool of_name = value.last == "generic", of_mask = !value.last.empty() && is_number(value.last);
       if (!value.wants && !of_name && !of_mask) return refuse("that is not whole");
       value.any_mask |= !value.wants && of_mask;
+      value.plain += value.wants ? 1 : 0;
       value.wants = true;
       ++value.parentheses;
     } else if (word == ")") {
       if (value.wants || value.parentheses == 0) return refuse("that is not whole");
       value.wants = std::exchange(value.cast, false);  // `(.s64) 1`
       --value.parentheses;
-    } else if (word[0] == '.' && !is_number(word)) {
+      if (value.plain != 0) --value.plain;
+    } else if (word == ".s64" || word == ".u64") {
+      if (value.last != "(" || value.plain == 0) return refuse_word(word);
       value.cast = true;
       value.wants = false;
     } else {
@@ -133,10 +138,36 @@ class Values {
     return Done{};
   }
 
+  // `-1`, `1 - 1`, `1 << 1`. What stands where a number must, and is none of `+-~!`, may only belong to the
+  // operator before it.
+  Status add_operator(Value& value) const {
+    const std::string_view word = token_;
+    if (value.joins && is_pair(value.last, word)) {
+      value.joins = false;
+      return Done{};
+    }
+    const bool is_sign = word == "-" || word == "+" || word == "~" || word == "!";
+    if (value.wants && !is_sign) return refuse_word(word);
+    if (value.joins && (value.last == "=" || value.last == "!")) return refuse_word(value.last);
+    if (word == "-" && !value.wants && value.any_name) return refuse("that subtracts from an address");
+    value.joins = !std::exchange(value.wants, true);
+    return Done{};
+  }
+
+  static bool is_pair(std::string_view first, std::string_view second) {
+    if (first.data() + first.size() != second.data()) return false;
+    if (second == "=") return first == "=" || first == "!" || first == "<" || first == ">";
+    return first == second && (first == "<" || first == ">" || first == "&" || first == "|");
+  }
+
+  Error refuse_word(std::string_view word) const {
+    return refuse("at '" + std::string(word.substr(0, 40)) + "', which no compiler takes there");
+  }
+
   Status add_name(std::string_view word, Value& value) const {
     const bool is_name = (word[0] >= 'a' && word[0] <= 'z') || (word[0] >= 'A' && word[0] <= 'Z') ||
                          word[0] == '_' || word[0] == '$' || word[0] == '%';
-    if (!is_name) return refuse("at '" + std::string(word) + "', which no compiler takes");
+    if (!is_name || (value.plain != 0 && word != "WARP_SZ")) return refuse_word(word);
     if (word == "generic" || word == "WARP_SZ") return Done{};
     value.any_name = true;
     if (names_.has_address(word)) return Done{};

@@ -86,6 +86,7 @@ void PtxVariables::read_word(std::string_view space, PtxLevel level) {
   if (token_[0] == '.' && !error_)
     if (Status known = check_ptx_directive(token_, PtxPlace::variable, level); !known)
       refuse(std::move(known).error());
+  if ((token_ == ".align" || token_ == ".attribute") && !all_.type.empty()) refuse(token_, "behind the type");
   if (token_ == ".align") {
     Status align = check_ptx_alignment(lexer_.next());
     if (!align) refuse(std::move(align).error());

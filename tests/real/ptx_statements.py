@@ -39,7 +39,7 @@ PARAMETERS = [
 HEADS = [
     ".maxntid", ".maxntid 1,", ".maxntid 1,2,3,4", ".maxntid x", ".maxntid -1", ".maxntid 1 2", ".maxntid (32)",
     ".maxntid 4294967296", ".maxnreg 1,2", ".minnctapersm", "garbage", ",", "\"a\"", ".maxntid 1", ".maxntid 1, 2, 3 .minnctapersm 2",
-    ".maxntid 0x20", ".maxnreg 16 .maxnreg 32",
+    ".maxntid 0x20", ".maxnreg 16 .maxnreg 32", ".pragma \"nounroll\"; 1.5", ".pragma \"nounroll\";",
 ]
 VARIABLES = [
     ".global .const .u32 a;", ".global a;", ".global .u32 .u64 a;", ".global .u32 a b;", ".global .u32 a,;", ".global .u32 a{};",
@@ -57,12 +57,19 @@ VARIABLES = [
     ".global .f32 a[2] = {1.0, -1.0};", ".global .f32 a = 1.5e-3;", ".global .f64 a = .5;", ".global .f32 a = 0F3f800000;",
     ".global .b32 a = 1.0;", ".global .v2 .u32 a[2] = {{1,2}};", ".global .u32 q;\n.global .u64 a[2] = {generic(q)+8, q};",
     ".func f();\n.global .u64 a = f;\n.func f() { ret; }", ".entry e() { ret; }\n.global .u64 a = e;",
+    ".weak zzz .global .u32 a;", ".visible 12 .global .u32 a;", ".extern ] .shared .b8 d[];", ".visible { .global .u32 a; }",
+    ".weak (.param .b32 r0) h() { ret; }", ".weak .align 4 .global .u32 a;", ".global .u32 .align 4 a;",
+    ".global .u32 .attribute(.managed) a;", ".global .align 4 .attribute(.managed) .u32 a;",
+    ".extern .func f;\n.func g(.param .b32 f) { .reg .b32 %r; ld.param.b32 %r, [f]; ret; }",
 ]
 VALUES = [
     "a = {1}", "a[2] = {1,2,3}", "a[2] = 1", "a[2] = {{1},{2}}", "a[2][2] = {1,2}", "a[2][2] = {{1,2,3}}", "a[2] = {1,,2}",
     "a[2] = {1,2,}", "a =", "a[2] = {1,{2}}", "a = 1 2", "a[2] = {1}{2}", "a = 1.0", "a[2] = {1,1.0}", "a = nope", "a = (4)(5)",
     "a = 5)", "a = 5-", "a = @", "a = 'a'", "b, a = b-4", "a = 1", "a = -1", "a[2] = {1}", "a[2] = {}", "a[2][2] = {{1,2},{3,4}}",
     "a[2][2] = {{1}}", "a[2][2] = {}", "a[][2] = {{1,2},{3,4},{5,6}}", "a = (1<<3)|2", "a = 1?2:3", "a = (.s64)5", "a = 4&&5",
+    "a = = 7", "a = 7 = 7", "a = 7===7", "a = 7==7", "a = 1!2", "a = 1!=2", "a = !7", "a = !!7", "a = -+7", "a = 1**2", "a = 1*-2", "a = 1& &2",
+    "a = 1&2", "a = 1||2", "a = 1<>2", "a = 1<=2", "a = 1?:3", "a = 1?-2:3", "a = .local", "a = 7 .global", "a[2] = {0, .reg}", "a = (.s64 1)",
+    "a = (.f32)1", "a = 1+(.u64)2", "a = (4+WARP_SZ)", "b, a = (b)", "b, a = (generic(b))",
     "a = --5", "a = WARP_SZ", "a = 0x1ffffffff", "a[2] = {1,2}, b = 3",
 ]
 STATEMENTS = (DECLARATIONS + VARIABLES + [".entry l(%s) { ret; }" % each for each in PARAMETERS] +

@@ -143,6 +143,9 @@ TEST_CASE("a function of another file is missing where something names it, and a
   CHECK(unresolved(".extern .func f;\n.func g() { call f; ret; }") == "for linking: f");
   CHECK(unresolved(".extern .func f;\n.global .u64 t[1] = { f };") == "for linking: f");
   CHECK(unresolved(".func g() { call f; ret; }\n.extern .func f;\n.extern .func e;") == "for linking: f");
+  for (const std::string use : {"ld.param.b32 %r1, [f];", "{ .param .b32 f; st.param.b32 [f+0], 1; }"})
+    CHECK(unresolved(".extern .func f;\n.func g(.param .b32 f) { " + use + " ret; }") == "whole");
+  CHECK(unresolved(".extern .func f;\n.func g() { mov.u64 %rd1, f; ret; }") == "for linking: f");
   CHECK(unresolved(".func f();") == "for linking: f");
   CHECK(unresolved(".extern .func f;\n.func g() { ret; }\n.alias f, g;\n.func h() { call f; ret; }") == "whole");
   CHECK(unresolved(".global .u32 v;\n.extern .global .u32 v;") == "whole");
@@ -151,9 +154,6 @@ TEST_CASE("a function of another file is missing where something names it, and a
   CHECK(unresolved(".extern .global .texref t;\n.extern .global .surfref s;") == "whole");
 }
 
-TEST_CASE("a directive that no compiler of that ISA takes there, or that is not known, is not understood") {
-  const auto read = [](const std::string& isa, const std::string& text) {
-    const std::string target = isa[0] == '9' ? "sm_90" : "sm_20";
 TEST_CASE("whether PTX lacks more than variables is told, and a function is named before them") {
   const auto lacks = [](const std::string& text) {
     const auto code =
@@ -167,6 +167,9 @@ TEST_CASE("whether PTX lacks more than variables is told, and a function is name
   CHECK(lacks(".extern .shared .b8 a[];") == "");
 }
 
+TEST_CASE("a directive that no compiler of that ISA takes there, or that is not known, is not understood") {
+  const auto read = [](const std::string& isa, const std::string& text) {
+    const std::string target = isa[0] == '9' ? "sm_90" : "sm_20";
     return kernels_of_ptx(".version " + isa + "\n.target " + target + "\n.entry k() { ret; }\n" + text);
   };
   const auto unknown = [](const std::string& name) {
