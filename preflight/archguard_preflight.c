@@ -265,6 +265,9 @@ static enum fit driver_takes_ptx(unsigned isa, int driver) {
   return kPtxIsas[COUNT(kPtxIsas) - 1].isa < isa && driver <= NEWEST_CUDA ? FIT_NO : FIT_UNKNOWN;
 }
 
+/* With which a driver refuses PTX that is too new for it: 222 is an error of CUDA 11.0. */
+static int error_of_newer_ptx(int driver) { return driver < 11000 ? 218 : 222; }
+
 /* The lowest CUDA of a driver that runs programs of this toolkit. */
 static int lowest_driver_for_toolkit(int toolkit) {
   return toolkit >= VERSION(11, 0) ? toolkit / 65536 * 65536 : toolkit;
@@ -561,7 +564,8 @@ static struct verdict load_ptx(const struct image* image, const struct place* pl
   const enum fit taken = driver_takes_ptx(image->version, place->driver);
   struct verdict verdict = verdict_of(ARCHGUARD_PREFLIGHT_PTX, 0, CAUSE_NONE, 0);
   if (taken == FIT_NO)
-    verdict = verdict_of(ARCHGUARD_PREFLIGHT_FAILS, 222, CAUSE_ISA, lowest_driver_for_ptx(image->version));
+    verdict = verdict_of(ARCHGUARD_PREFLIGHT_FAILS, error_of_newer_ptx(place->driver), CAUSE_ISA,
+                         lowest_driver_for_ptx(image->version));
   if (taken == FIT_UNKNOWN) verdict = not_known("whether the driver takes the ISA of its PTX is not known");
   verdict.isa = image->version;
   return verdict;

@@ -56,7 +56,7 @@ struct archguard_preflight_device {
   int major, minor;                       /* compute capability; 0.0 where it is not told */
   int mig;                                /* 1: an instance of a partitioned GPU */
   enum archguard_preflight_answer answer; /* for this device */
-  int code;           /* CUDA's number with _FAILS: 35, 200, 209, 222, 223; 0 where none is documented */
+  int code;           /* CUDA's number with _FAILS: 35, 200, 209, 218, 222, 223; 0 where none is documented */
   char sentence[768]; /* why, and what it needs; empty with _SASS and _NOTHING */
 };
 

@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "base/text.h"
+#include "compat/error_codes.h"
 #include "compat/tables.h"
 #include "compat/toolkit.h"
 
@@ -166,6 +167,10 @@ Fit driver_takes_ptx(Version ptx_isa, Version driver_cuda) {
     return driver_cuda >= *lowest ? Fit::yes : Fit::no;
   const bool is_newer = std::end(kCudaReleases)[-1].ptx_isa < ptx_isa;
   return is_newer && driver_cuda <= kNewestCuda ? Fit::no : Fit::unknown;
+}
+
+int error_of_newer_ptx(Version driver_cuda) {
+  return driver_cuda < Version{11, 0} ? kInvalidPtx : kUnsupportedPtxVersion;
 }
 
 bool driver_takes_zstd(Version driver_cuda) {

@@ -72,6 +72,10 @@ Version lowest_driver_cuda_for_toolkit(Version toolkit);
 // the table.
 Fit driver_takes_ptx(Version ptx_isa, Version driver_cuda);
 
+// The number with which a driver that offers this CUDA refuses PTX that is too new for it: 222 from CUDA 11.0
+// on (openmm/openmm#3598), before that 218 (heavyai/heavydb#617, numba/numba#3794, m4rs-mt/ILGPU#36).
+int error_of_newer_ptx(Version driver_cuda);
+
 // Is there such a device under a driver that offers this CUDA? No: the driver is newer than the last for the
 // device, or knows no device of its major version. `unknown`: it is older than the first release that
 // compiles for the device, but knows others of its major version, whose SASS the device runs.

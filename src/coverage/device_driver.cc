@@ -41,6 +41,15 @@ KnownDevices with_driver_that_knows(const DeviceClass& devices, const VerifyPoli
   return known;
 }
 
+void number_for_driver(DeviceResult& result, const Device& device) {
+  const auto driver = newest_driver(device);
+  const auto number = [&](int& code) {
+    if (driver && code == kUnsupportedPtxVersion) code = error_of_newer_ptx(*driver);
+  };
+  number(result.embedded.code);
+  for (Failure& failure : result.failures) number(failure.code);
+}
+
 void judge_device_driver(DeviceResult& result, const DeviceClass& stated) {
   const Device& device = stated.device;
   const Fit fit = driver_knows_device(device);

@@ -156,6 +156,7 @@ struct DeviceJudge::State {
     const auto is_unknown = [](const Failure& failure) { return failure.unknown; };
     const bool any_unknown = std::any_of(result_.failures.begin(), result_.failures.end(), is_unknown);
     const bool all_unknown = std::all_of(result_.failures.begin(), result_.failures.end(), is_unknown);
+    number_for_driver(result_, device_);
     result_.coverage = !all_unknown            ? Coverage::not_covered
                        : any_unknown || !whole ? Coverage::unknown
                                                : Coverage::covered;

@@ -133,7 +133,7 @@ std::optional<Judgement> refuse_zstd(const Image& image, std::size_t index, cons
   return unreadable;
 }
 
-// Error 222: a driver that is older than this PTX ISA. Likewise.
+// Error 222, or what number_for_driver() makes of it: a driver that is older than this PTX ISA. Likewise.
 std::optional<Judgement> refuse_isa(Version isa, std::size_t index, const Device& device, const Use& use,
                                     Judgement& judgement) {
   if (!device.driver_cuda) {

@@ -85,7 +85,7 @@ ListJudgement judge_device(const Device& device, const Compiler& compiler,
     judged.reason = "nothing in the list runs on " + capability;
     return judged;
   }
-  judged.code = kUnsupportedPtxVersion;
+  judged.code = error_of_newer_ptx(*driver_of(device));
   judged.reason = "only PTX in the list fits " + capability + ", and its ISA " + to_string(compiler.ptx_isa) +
                   " is newer than a driver that offers CUDA " + to_string(*driver_of(device)) + " compiles";
   return judged;

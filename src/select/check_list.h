@@ -14,7 +14,7 @@ std::string to_string(ListVerdict verdict);  // "sass", "jit", "not-covered", "u
 
 struct ListJudgement {
   ListVerdict verdict = ListVerdict::unknown;
-  int code = 0;        // 100, 209 or 222 with `uncovered`, else 0
+  int code = 0;        // 100, 209, 218 or 222 with `uncovered`, else 0
   std::string reason;  // lower-case, no full stop: "nothing in the list runs on 8.6"
   std::string fix;     // entries to add, in CMake's spelling ("86-real"); empty where this compiler has none
   std::string advice;  // what to do where no entry helps: its driver does not know the device

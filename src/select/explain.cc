@@ -72,7 +72,7 @@ std::string too_old_for_jit(const std::string& names, const std::vector<ComputeC
   return "the driver of " + names + " offers " + cuda_text(driver) +
          (newest ? " and takes PTX up to " + to_string(*newest) : "") + ", too old to compile " +
          (known ? "PTX " + to_string(compiler.ptx_isa) : std::string("the PTX")) + " of " +
-         name_of(compiler) + " (" + error_text(kUnsupportedPtxVersion) + "): only SASS covers it; " +
+         name_of(compiler) + " (" + error_text(error_of_newer_ptx(driver)) + "): only SASS covers it; " +
          jit_advice(capabilities, needed);
 }
 

@@ -131,7 +131,7 @@ std::optional<Obstacle> obstacle_to_jit(const DeviceGroup& group, const Compiler
     const std::string ptx = compiler.ptx_isa == Version{} ? "PTX" : "PTX " + to_string(compiler.ptx_isa);
     return obstacle(no_sass + ", and a driver that offers " + cuda_text(*group.driver) +
                         (taken == Fit::no ? " does not" : " may not") + " compile its " + ptx + " (" +
-                        error_text(kUnsupportedPtxVersion) + ")",
+                        error_text(error_of_newer_ptx(*group.driver)) + ")",
                     others, group, compiler);
   }
   return std::nullopt;

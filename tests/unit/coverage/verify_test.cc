@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include "compat/driver.h"
 #include "support/builders/cubin_builder.h"
 #include "support/builders/fatbin_builder.h"
 
@@ -81,6 +82,21 @@ TEST_CASE("each class is answered in the order of the request") {
   CHECK(result.devices[1].coverage == Coverage::not_covered);
   CHECK(result.devices[1].fatbins.uncovered == 1);
   CHECK(result.devices[2].coverage == Coverage::covered);
+}
+
+TEST_CASE("PTX that is newer than the driver has the driver's own number: 218 before CUDA 11.0") {
+  const std::string text =
+      ".version 7.0\n.target sm_53\n.visible .entry k() { .reg .b64 %rd; st.global.u32 [%rd], 7; ret; }\n";
+  const auto code_on = [&](const Device& device) {
+    const FileResult result = verify(FatbinBuilder{}.ptx("53", "7.0", text).bytes(), {{device}});
+    REQUIRE(result.devices[0].failures.size() == 1);
+    CHECK(result.devices[0].failures[0].reason.find("its PTX has ISA 7.0; ") == 0);
+    return result.devices[0].failures[0].code;
+  };
+  CHECK(code_on(gpu("6.1", "9.1")) == kInvalidPtx);
+  CHECK(code_on(gpu("6.1", "10.2")) == kInvalidPtx);
+  CHECK(code_on(gpu("5.3")) == kInvalidPtx);  // which gets 10.2 at most
+  CHECK(error_of_newer_ptx({11, 0}) == kUnsupportedPtxVersion);
 }
 
 TEST_CASE("no union over a file: each fat binary must run") {
