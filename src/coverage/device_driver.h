@@ -20,11 +20,11 @@ struct KnownDevices {
 };
 KnownDevices with_driver_that_knows(const DeviceClass& devices, const VerifyPolicy& policy);
 
-// Adds to a result that was judged so what the stated driver makes of the device.
 // The numbers that this driver has: until here PTX that is too new is kUnsupportedPtxVersion under each,
 // which a newer driver mends.
 void number_for_driver(DeviceResult& result, const Device& device);
 
+// Adds to a result that was judged so what the stated driver makes of the device.
 void judge_device_driver(DeviceResult& result, const DeviceClass& stated);
 
 }  // namespace archguard

@@ -84,7 +84,10 @@ struct DeviceJudge::State {
     if (!variables_only) ++with_kernels_.total;
     const bool covered = judgement.verdict == Verdict::sass || judgement.verdict == Verdict::jit;
     if (judgement.verdict == Verdict::specific) {
-      if (result_.fatbins.specific++ == 0) specific_ = fixes_.find(code, judgement);
+      if (result_.fatbins.specific++ == 0) {
+        specific_ = fixes_.find(code, judgement);
+        specific_code_ = judgement.code;
+      }
       add_for_others(object, code, judgement);
       if (!variables_only) ++with_kernels_.specific;
       return;
@@ -125,7 +128,7 @@ struct DeviceJudge::State {
       judge_as_library(result_, {*census_, got_, *device_.capability, device_.driver_cuda, policy_.partly,
                                  any_fits, loads_code});
     if (all_specific)
-      result_.failures.push_back({kNoKernelImage,
+      result_.failures.push_back({specific_code_,
                                   false,
                                   "every fat binary is for other devices only",
                                   {},
@@ -153,10 +156,10 @@ struct DeviceJudge::State {
     }
     fixes_.say(result_, held);
     add_embedded_failure(result_, policy_);
+    number_for_driver(result_, device_);
     const auto is_unknown = [](const Failure& failure) { return failure.unknown; };
     const bool any_unknown = std::any_of(result_.failures.begin(), result_.failures.end(), is_unknown);
     const bool all_unknown = std::all_of(result_.failures.begin(), result_.failures.end(), is_unknown);
-    number_for_driver(result_, device_);
     result_.coverage = !all_unknown            ? Coverage::not_covered
                        : any_unknown || !whole ? Coverage::unknown
                                                : Coverage::covered;
@@ -357,6 +360,7 @@ struct DeviceJudge::State {
   DeviceFixes fixes_;
   std::set<std::string> waived_of_links_;     // kernels and variables
   std::map<std::string, FatbinCode> linked_;  // what device links made, by where it stands
+  int specific_code_ = kNoKernelImage;
   Fix specific_;  // what would make the first fat binary for other devices one for this
   struct {
     std::uint64_t total = 0, specific = 0, fitting = 0;

@@ -87,22 +87,27 @@ class EmbeddedJudge {
     return kind.fatbin.offload || is_of_gcc(kind);
   }
 
+  bool are_texts(const std::vector<std::size_t>& items) const {
+    return std::all_of(items.begin(), items.end(),
+                       [&](std::size_t item) { return entry(item).kind == EntryKind::ptx; });
+  }
+
   // None of these runs: says why.
   void fail(const std::vector<std::size_t>& items) {
     const std::size_t nearest = nearest_of(items);
     Judgement judgement = of(nearest);
-    if (judgement.verdict == Verdict::specific) {
-      judgement.code = kNoKernelImage;
+    if (judgement.verdict == Verdict::specific)
       judgement.reason = "images with an a or f suffix, none for this device";
-    }
+    result_.taken_by_runtime =
+        std::any_of(items.begin(), items.end(), [&](std::size_t item) { return is_taken_by_runtime(item); });
+    if (judgement.code == kNoKernelImage)
+      judgement.code = error_where_none_fits(!result_.taken_by_runtime && are_texts(items));
     result_.needs_driver = judgement.needs_driver;
     result_.code = judgement.code;
     result_.reason = judgement.reason;
     result_.where = images_.items()[nearest].place;
     result_.kernel = images_.items()[nearest].kernel;
     result_.found = names_of(items);
-    result_.taken_by_runtime =
-        std::any_of(items.begin(), items.end(), [&](std::size_t item) { return is_taken_by_runtime(item); });
     if (result_.may_run) judgement.verdict = Verdict::unknown;
     say_fix(items, judgement);
   }

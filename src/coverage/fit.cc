@@ -28,6 +28,10 @@ Fit fit_of(const FatbinEntry& entry, ComputeCapability device) {
   return suffix_decides(entry, device) ? Fit::unknown : fit_as(entry, entry.arch, device);
 }
 
+bool is_image_by_itself(const Fatbin& fatbin) {
+  return fatbin.size != 0 && fatbin.entries.size() == 1 && fatbin.entries[0].stored_size == fatbin.size;
+}
+
 std::string why_unknown(const FatbinEntry& entry, ComputeCapability device) {
   const std::string name = image_name(entry);
   if (suffix_decides(entry, device) && entry.kind == EntryKind::ptx)

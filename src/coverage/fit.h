@@ -17,6 +17,9 @@ bool is_native(EntryKind kind);
 // unknown.
 Fit fit_of(const FatbinEntry& entry, ComputeCapability device);
 
+// Is it a file that is a cubin or PTX, and no fat binary?
+bool is_image_by_itself(const Fatbin& fatbin);
+
 // Why fit_of() is unknown.
 std::string why_unknown(const FatbinEntry& entry, ComputeCapability device);
 

@@ -8,6 +8,7 @@
 #include "coverage/choices.h"
 #include "coverage/demanded_names.h"
 #include "coverage/device_driver.h"
+#include "coverage/fit.h"
 #include "coverage/fix_build.h"
 #include "coverage/fix_trial.h"
 #include "coverage/gcc_modules.h"
@@ -22,9 +23,7 @@ constexpr std::size_t kMostWays = 2;
 
 // A cubin or PTX by itself, which no build can add another image to.
 bool is_bare(const Fatbin& fatbin) {
-  const bool alone =
-      fatbin.size != 0 && fatbin.entries.size() == 1 && fatbin.entries[0].stored_size == fatbin.size;
-  return alone || fatbin.bare;
+  return is_image_by_itself(fatbin) || fatbin.bare;
 }
 
 std::optional<Version> newest_of(const std::optional<Version>& a, const std::optional<Version>& b) {

@@ -98,7 +98,7 @@ int FileFit::code() const {
   if (too_new != 0) return kUnsupportedPtxVersion;
   if (packed != 0) return kInvalidKernelImage;
   if (jit_off != 0) return kJitDisabled;
-  return kNoKernelImage;
+  return error_where_none_fits(texts);
 }
 
 namespace {

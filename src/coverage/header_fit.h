@@ -36,6 +36,7 @@ struct FileFit {
   State state = State::no_code;
   std::string partly = {};      // "1 of 5078 kernels"
   bool driver_refuses = false;  // where it is partly: a newer driver would load the rest
+  bool texts = false;           // `none` are PTX texts by themselves
 
   std::uint64_t good() const { return sass + jit; }
   std::uint64_t failing() const { return none + too_new + packed + jit_off; }

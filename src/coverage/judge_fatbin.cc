@@ -151,12 +151,10 @@ Judgement judge_choice(const FatbinCode& code, const Device& device, const Use& 
   // Not required of a device that none of its images is for; one that is passed over is for it.
   const bool passed_over = !use.environment.forces_jit.empty() &&
                            choose(code, capability, {use.step, JitEnvironment{}}).native.has_value();
-  if (is_specific(code) && !passed_over && use.step != Step::relink) {
-    Judgement judgement;
-    judgement.verdict = Verdict::specific;
-    return judgement;
-  }
-  return failed(kNoKernelImage, needed_for(code, capability, use));
+  const bool text = is_image_by_itself(code.fatbin) && code.fatbin.entries[0].kind == EntryKind::ptx;
+  Judgement judgement = failed(error_where_none_fits(text), needed_for(code, capability, use));
+  if (is_specific(code) && !passed_over && use.step != Step::relink) judgement.verdict = Verdict::specific;
+  return judgement;
 }
 
 }  // namespace

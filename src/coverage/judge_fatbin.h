@@ -42,7 +42,7 @@ struct JudgePolicy {
 struct Judgement {
   Verdict verdict = Verdict::nothing;
   // With `uncovered`, of compat/error_codes.h; 0 where a policy of the caller failed and not the driver. With
-  // `unknown`, what may happen, where there is one such error.
+  // `unknown`, what may happen, where there is one such error; with `specific`, where no other runs.
   int code = 0;
   std::string reason;  // for `uncovered` and `unknown`, without place and device
   std::string mend;    // where it takes a change of the source
@@ -53,6 +53,12 @@ struct Judgement {
   bool numbered = true;                 // false: which error this is, CUDA's documentation does not tell
   bool linked_at_load = false;          // `jit` by linking relocatable fat binaries again
 };
+
+// What the driver answers where none of the images fits: of a fat binary it takes none. A PTX text by itself
+// it compiles all the same (rust-gpu/rust-cuda#410).
+inline constexpr int error_where_none_fits(bool texts) {
+  return texts ? kInvalidPtx : kNoKernelImage;
+}
 
 // Which image the driver takes, and what then happens. Pure. `device` has a capability. The rules and what is
 // known of their truth: docs/reference/compatibility.md; SASS before PTX, nearest arch, the first SASS and

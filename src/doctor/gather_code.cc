@@ -182,6 +182,12 @@ void add_fatbin(const Fatbin& fatbin, const Facts& facts, CodeFile& file) {
   file.fatbins += asks;
 }
 
+// Is its PTX too new for the driver?
+bool wants_newer_driver(const EmbeddedResult& embedded) {
+  return embedded.code == kUnsupportedPtxVersion ||
+         (embedded.code == kInvalidPtx && embedded.needs_driver);  // of drivers before CUDA 11.0
+}
+
 // A program without fat binaries that holds images in its data: one of each module shall run.
 std::optional<CodeFile> judge_data(const DeviceCode& code, const ByteSource& source, const Facts& facts,
                                    const HeldImages& held, CodeFile file) {
@@ -198,8 +204,8 @@ std::optional<CodeFile> judge_data(const DeviceCode& code, const ByteSource& sou
     if (!embedded.lacking())
       fit.state = FileFit::State::served, fit.jit = embedded.total;
     else
-      fit.state = FileFit::State::lacking,
-      (embedded.code == kUnsupportedPtxVersion ? fit.too_new : fit.none) = embedded.total;
+      fit.state = FileFit::State::lacking, fit.texts = embedded.code == kInvalidPtx,
+      (wants_newer_driver(embedded) ? fit.too_new : fit.none) = embedded.total;
   }
   return file.fatbins == 0 ? std::nullopt : std::optional(std::move(file));
 }
@@ -242,8 +248,7 @@ std::optional<DataImages> judge_data_beside(DeviceCode code, const ByteSource& s
   DataImages data{held.text(), {}};
   for (std::size_t i = 0; i < result.devices.size(); ++i) {
     const EmbeddedResult& embedded = result.devices[i].embedded;
-    if (embedded.total != 0 && !embedded.undecided() && embedded.lacking() &&
-        embedded.code == kUnsupportedPtxVersion)
+    if (embedded.total != 0 && !embedded.undecided() && embedded.lacking() && wants_newer_driver(embedded))
       data.too_new_for.push_back(i);
   }
   return data.too_new_for.empty() ? std::nullopt : std::optional(std::move(data));

@@ -61,7 +61,9 @@ TEST_CASE("where none fits, all are named, and what comes closest is the cause")
   const std::string some_ptx = "embed PTX of compute_80 (nvcc -ptx -arch=compute_80) as well";
   CHECK(judged({bare(ptx("90", "9.0")), bare(sass("90a")), bare(sass("90a"))}) ==
         "209: compute_90, sm_90a: " + kNeeds80 + kACubin);
-  CHECK(judged({bare(ptx("90", "9.0"))}) == "209: compute_90: " + kNeeds80 + some_ptx);
+  CHECK(judged({bare(ptx("90", "9.0"))}) == "218: compute_90: " + kNeeds80 + some_ptx);  // texts alone
+  CHECK(judged({bare(ptx("90a", "9.0"))}) ==
+        "218: compute_90a: images with an a or f suffix, none for this device; " + some_ptx);
   CHECK(judged({bare(sass("90a"))}) ==
         "209: sm_90a: images with an a or f suffix, none for this device; " + kACubin);
   CHECK(judged({bare(sass("90"))}, {"8.0", {}, {}, true}) ==
@@ -91,7 +93,7 @@ TEST_CASE("the fix is nothing that the file has already, and leads to no other e
   // PTX that nobody compiles.
   policy = {};
   policy.environment.disables_jit = "CUDA_DISABLE_PTX_JIT";
-  CHECK(judged({bare(ptx("90", "9.0"))}, {"8.0", {}, policy}) == "209: compute_90: " + kNeeds80 + kACubin);
+  CHECK(judged({bare(ptx("90", "9.0"))}, {"8.0", {}, policy}) == "218: compute_90: " + kNeeds80 + kACubin);
   // What no toolkit makes.
   CHECK(judged({bare(sass("90"))}, {"1.3", {}, {}, true})
             .find("; no known toolkit helps 1.3: leave this device "
