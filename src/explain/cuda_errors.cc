@@ -2,6 +2,12 @@
 #include "explain/table.h"
 
 namespace archguard {
+namespace {
+
+// driver_types.h of CUDA 10.0; the runtime in xgboost 0.81 has 48 beside that name (romain-jacotin/cuda#1).
+constexpr int kOldInvalidKernelImage = 47, kOldNoKernelImage = 48;
+
+}  // namespace
 
 const std::vector<KnownError>& cuda_errors() {
   static const std::vector<KnownError> kErrors = {
@@ -10,7 +16,8 @@ const std::vector<KnownError>& cuda_errors() {
        {"device-code", "stale-code"},
        {kNoKernelImage},
        {"no kernel image is available", "kernel image not available", "CUDA kernel image not available"},
-       "a program or library holds no code that this GPU can run: neither SASS for it nor PTX that its driver "
+       "a program or library holds no code that this GPU can run: neither SASS for it nor PTX that its "
+       "driver "
        "can compile",
        {"the GPU is newer than the build, or older than what the build still supports",
         "one of several packages was built for other GPUs: the one that launches the kernel, not always the "
@@ -18,12 +25,14 @@ const std::vector<KnownError>& cuda_errors() {
         "an extension was built before torch was upgraded, or for another GPU, and lies in a cache",
         "the code is for one GPU alone (sm_90a, sm_100a), or the build's -arch, -gencode or "
         "TORCH_CUDA_ARCH_LIST leaves this one out"},
-       "archguard verify FILE --device {CC}   (a framework's library: with --scope library); you built nothing: archguard doctor",
+       "archguard verify FILE --device {CC}   (a framework's library: with --scope library); you built "
+       "nothing: archguard doctor",
        "install a release that has code for the GPU, or build with its architecture: archguard verify prints "
        "the line; "
        "another CUDA toolkit or driver does not help where no PTX is in the file",
        "archguard verify FILE --device {CC} exits 0",
-       tell_device},
+       tell_device,
+       kOldNoKernelImage},
       {"invalid-device-function",
        Depth::error,
        {"device-code", "stale-code"},
@@ -61,7 +70,8 @@ const std::vector<KnownError>& cuda_errors() {
         "the kernel is compiled only for newer GPUs (behind #if __CUDA_ARCH__ >= 800)",
         "a misspelt or mangled name"},
        "archguard verify FILE --device {CC}",
-       "build the library for this GPU, install a release of it that has code for this GPU, or use a GPU that the kernel is for",
+       "build the library for this GPU, install a release of it that has code for this GPU, or use a GPU "
+       "that the kernel is for",
        "archguard verify FILE --device {CC} exits 0 and lists no missing kernel",
        tell_device},
       {"invalid-ptx",
@@ -70,10 +80,12 @@ const std::vector<KnownError>& cuda_errors() {
        {kInvalidPtx},
        {"a PTX JIT compilation failed"},
        "the driver could not compile a PTX image for this GPU",
-       {"the PTX is for one GPU alone (sm_90a) or uses what this GPU does not have",
+       {"the PTX is for a newer GPU or for one alone (sm_90a), and was loaded by itself, or it uses what "
+        "this GPU does "
+        "not have",
         "PTX made for linking (-rdc=true) is loaded alone",
         "a compiler inside the program (XLA, MLIR, Triton) does not know the GPU",
-        "the driver is too old for the GPU's PTX"},
+        "the driver is too old for the GPU's PTX (222 from CUDA 11.0 on)"},
        "archguard verify FILE --device {CC}@CUDA",
        "install a release that knows the GPU; for own code build SASS for it",
        "archguard verify FILE --device {CC}@CUDA exits 0",
@@ -105,7 +117,8 @@ const std::vector<KnownError>& cuda_errors() {
        "archguard verify FILE --device {CC}@CUDA",
        "update the driver, or compile with nvcc's --compress-mode=speed, or with an older toolkit",
        "archguard verify FILE --device {CC}@CUDA exits 0",
-       tell_device},
+       tell_device,
+       kOldInvalidKernelImage},
       {"driver-too-old",
        Depth::error,
        {"driver", "libcuda"},

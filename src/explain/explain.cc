@@ -37,6 +37,9 @@ std::optional<Match> find_error(const PastedText& pasted, const KnownError& erro
       return Match{&error, *found, only_code};
   for (const int code : error.codes)
     if (const auto found = find_code(pasted, code)) return Match{&error, *found, code};
+  if (error.old_code != 0)
+    if (const auto found = find_error_code(pasted, error.old_code))
+      return Match{&error, *found, error.codes.front()};
   return std::nullopt;
 }
 

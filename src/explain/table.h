@@ -23,6 +23,7 @@ struct KnownError {
   const char* fix;
   const char* sure;
   Tell tell = nullptr;
+  int old_code = 0;  // the number of the first of `codes` in the runtime before CUDA 10.1; 0: not known
 };
 
 const std::vector<KnownError>& cuda_errors();  // numbers

@@ -48,6 +48,9 @@ TEST_CASE("a number brings its names, and what the text tells fills the commands
   CHECK(found[0].check.find("--device 6.1") != std::string::npos);
   CHECK(explain("209").front().check.find("--device CC") != std::string::npos);
   CHECK(explain("806").front().code == 806);
+  // Before CUDA 10.1.
+  CHECK(explain("48").front().code == 209);
+  CHECK(explain("CUDA error 47").front().id == "invalid-kernel-image");
   for (const char* text :
        {"FP8 quantization requires compute capability 8.9 or higher. CUDA error: no kernel image is "
         "available for execution on the device",
