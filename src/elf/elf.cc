@@ -79,6 +79,7 @@ ElfSection parse_elf_section(const ElfHeader& header, ByteView bytes) {
   section.size = header.is64 ? in.u64(32) : in.u32(20);
   section.link = in.u32(header.is64 ? 40 : 24);
   section.info = in.u32(header.is64 ? 44 : 28);
+  section.entry_size = header.is64 ? in.u64(56) : in.u32(36);
   return section;
 }
 

@@ -38,7 +38,8 @@ struct ElfSection {
   std::uint64_t offset = 0;
   std::uint64_t size = 0;
   std::uint32_t link = 0;
-  std::uint32_t info = 0;  // of what belongs to another section: that one's index
+  std::uint32_t info = 0;        // of what belongs to another section: that one's index
+  std::uint64_t entry_size = 0;  // of a table, of each of its entries
 };
 
 constexpr std::uint16_t kElfRelocatable = 1, kElfExecutable = 2, kElfShared = 3;

@@ -58,6 +58,7 @@ bool is_zero(ByteView code) {
 constexpr std::uint32_t kSecondCode = 0x70000016;
 constexpr std::uint32_t kDebugShared = 0x7000000a;            // .nv_debug.shared: has a size and no bytes
 constexpr std::string_view kParametersOf = ".nv.constant0.";  // and a kernel's name
+constexpr std::string_view kCodeOf = ".text.";                // and a function's name
 constexpr std::string_view kSharedOf = ".nv.shared.";         // and a function's name
 constexpr std::uint64_t kSharedBeyondAny = std::uint64_t{1} << 30;
 
@@ -65,12 +66,19 @@ constexpr std::uint64_t kSharedBeyondAny = std::uint64_t{1} << 30;
 constexpr std::string_view kSanitizerFunction = "__cuda_sanitizer_";
 
 // Sections of variables at module scope; `.nv.constant2.<kernel>` and `.nv.shared.<kernel>` are a kernel's
-// own.
-enum class Holds { unasked, nothing, globals, constants };
+// own. In others no cubin of CUDA 8.0 to 13.5 has an object.
+enum class Holds { unasked, nothing, globals, constants, unknown };
 
 Holds what_is_in(std::string_view section) {
   if (section == ".nv.global" || section == ".nv.global.init") return Holds::globals;
-  return section == ".nv.constant3" ? Holds::constants : Holds::nothing;
+  if (section == ".nv.constant3") return Holds::constants;
+  for (const char* others : {".nv.constant", ".nv.shared", ".nv_debug.shared", ".nv.local"})
+    if (starts_with(section, others)) return Holds::nothing;
+  return Holds::unknown;
+}
+
+bool are_variables(Holds holds) {
+  return holds == Holds::globals || holds == Holds::constants;
 }
 
 // The sections of a cubin in memory. Reads of headers are checked once, in open().
@@ -83,12 +91,16 @@ class CubinReader {
     ImageKernels code;
     code.relocatable = header_.type != kElfExecutable;
     named_.resize(header_.section_count);
+    has_kernel_.resize(header_.section_count);
     holds_.resize(header_.section_count);
     own_.resize(header_.section_count);
     std::vector<ElfSection> tables;
     bool has_machine_code = false;
     for (std::uint64_t i = 1; i < header_.section_count; ++i) {
       const ElfSection section = section_at(i);
+      if (section.type == 0)
+        return Error{
+            {}, "section " + std::to_string(i) + " of the cubin has no type: its header was lost", {}};
       if (section.type == kElfCompat && name_of(section) == kCompatSection) {
         ARCHGUARD_CHECK(look_at(section));
         apply_compat(in_.part(section.offset, section.size), cubin_);
@@ -97,7 +109,7 @@ class CubinReader {
       if (section.type == kKernelInfo) add_parameters(section, code);
       add_own(i, section);
       if (code.relocatable) add_shared(section);
-      if (section.type == 0 || section.type == kElfNoBits || section.type >= kElfMachineTypes) continue;
+      if (section.type == kElfNoBits || section.type >= kElfMachineTypes) continue;
       if (!in_.holds(section.offset, section.size))
         return Error{{},
                      "section " + std::to_string(i) + " of the cubin needs " +
@@ -115,9 +127,9 @@ class CubinReader {
     for (const ElfSection& table : tables) ARCHGUARD_CHECK(add_symbols(table, code));
     if (code.relocatable) finish_shared_uses(code.names);
     if (tables.size() == 1 && !printing_symbols_.empty()) judge_printing_kernels(code.kernels);
-    if (has_machine_code && tables.empty())
-      return Error{{}, "cubin holds machine code and no symbol table that names its kernels", {}};
-    if (has_machine_code && header_.type == kElfExecutable) ARCHGUARD_CHECK(check_code_is_named(code));
+    if (tables.empty()) return Error{{}, "cubin has no symbol table that names its kernels", {}};
+    if (has_machine_code && header_.type == kElfExecutable) ARCHGUARD_CHECK(check_code_is_named());
+    ARCHGUARD_CHECK(check_parameters());
     if (header_.type == kElfExecutable) ARCHGUARD_CHECK(check_variables_are_named());
     if (has_machine_code) ARCHGUARD_CHECK(check_instructions());
     code.toolkit = cubin_.toolkit;
@@ -162,7 +174,21 @@ class CubinReader {
       ARCHGUARD_CHECK(check_section_table(one, in_.size()));
       apply_section_zero(header_, in_.part(header_.sections_offset, header_.section_size));
     }
-    return check_section_table(header_, in_.size());
+    ARCHGUARD_CHECK(check_section_table(header_, in_.size()));
+    return check_section_names();
+  }
+
+  // Of an e_shoff or e_shnum that is wrong no sound table of names is left: each cubin of CUDA 8.0 to 13.5
+  // has one.
+  Status check_section_names() const {
+    const bool any = header_.names_index != 0 && header_.names_index < header_.section_count;
+    const ElfSection names = any ? section_at(header_.names_index) : ElfSection{};
+    if (names.type == kElfStrings && name_of(names) == ".shstrtab") return Done{};
+    return Error{{},
+                 "section table of the cubin is damaged: of its " +
+                     count_of(header_.section_count, "section") + ", " + std::to_string(header_.names_index) +
+                     " is no table of their names",
+                 {}};
   }
 
   ElfSection section_at(std::uint64_t index) const {
@@ -210,7 +236,12 @@ class CubinReader {
                    "symbol table of the cubin must be a multiple of " + std::to_string(stride) +
                        " bytes, found " + std::to_string(table.size),
                    {}};
-    if (table.link >= header_.section_count)
+    if (table.entry_size != stride)
+      return Error{{},
+                   "symbols of the cubin must have " + std::to_string(stride) + " bytes, found " +
+                       std::to_string(table.entry_size),
+                   {}};
+    if (table.link >= header_.section_count || section_at(table.link).type != kElfStrings)
       return Error{{}, "symbol table of the cubin names no string table", {}};
     ARCHGUARD_CHECK(look_at(table));
     ARCHGUARD_CHECK(take_strings(table.link));
@@ -227,8 +258,13 @@ class CubinReader {
       if (symbol.type() == kElfFunction && !symbol.is_kernel())
         is_sanitized_ |= start_of_name(names, symbol).find(kSanitizerFunction) != std::string_view::npos;
       const Holds holds = symbol.is_object() ? holds_of(symbol.section) : Holds::nothing;
-      if (holds != Holds::nothing && symbol.section < header_.section_count) named_[symbol.section] = true;
-      if (!symbol.is_kernel() && holds == Holds::nothing && !symbol.is_reference()) continue;
+      if (holds == Holds::unknown)
+        return Error{{},
+                     "symbol " + std::to_string(at / stride) + " of the cubin is a variable in section '" +
+                         std::string(name_of(section_at(symbol.section))) + "', which holds none",
+                     {}};
+      if (are_variables(holds) && symbol.section < header_.section_count) named_[symbol.section] = true;
+      if (!symbol.is_kernel() && !are_variables(holds) && !symbol.is_reference()) continue;
       const std::string_view name = names.c_string(symbol.name);
       const char* what = symbol.is_kernel() ? "kernel" : "variable";
       if (name.empty())
@@ -240,10 +276,11 @@ class CubinReader {
         if (host_can_name(name)) code.variables.push_back({std::string(name), VariableSpace::reference, 0});
         continue;
       }
-      if (holds != Holds::nothing) {
+      if (are_variables(holds)) {
         add_variable(name, symbol, holds, code.variables);
         continue;
       }
+      ARCHGUARD_CHECK(take_section_of(name, symbol));
       if (code.relocatable) add_shared_use(name, symbol, true);
       const ByteView machine_code = code_of(symbol);
       if (header_.type == kElfExecutable && is_zero(machine_code))
@@ -301,7 +338,7 @@ class CubinReader {
   }
 
   Status check_damage(std::uint64_t index, const ElfSection& section) {
-    if (section.size == 0 || section.type == 0) return Done{};
+    if (section.size == 0) return Done{};
     if (name_of(section).empty())
       return Error{{}, "section " + std::to_string(index) + " of the cubin has no name", {}};
     const bool relocations = section.type == kElfRelocations || section.type == kElfRelocationsWithAddends;
@@ -354,7 +391,7 @@ class CubinReader {
   Status check_variables_are_named() const {
     for (std::uint64_t i = 1; i < header_.section_count; ++i) {
       const ElfSection section = section_at(i);
-      if (section.size != 0 && !named_[i] && what_is_in(name_of(section)) != Holds::nothing)
+      if (section.size != 0 && !named_[i] && are_variables(what_is_in(name_of(section))))
         return Error{
             {},
             "section '" + whole_name_of(section) + "' of the cubin holds variables that no symbol names",
@@ -379,7 +416,7 @@ class CubinReader {
 
   bool is_code_or_variable(const Symbol& symbol) {
     if (symbol.section >= header_.section_count) return false;
-    return symbol.is_function() || (symbol.is_object() && holds_of(symbol.section) != Holds::nothing);
+    return symbol.is_function() || (symbol.is_object() && are_variables(holds_of(symbol.section)));
   }
 
   // `.nv.shared.<kernel>`, of the section of its code, and `.nv_debug.shared`, of all functions.
@@ -419,19 +456,42 @@ class CubinReader {
     return text.substr(0, text.find('\0'));
   }
 
-  // Does a function stand for all the code of a cubin that is loaded as it is? Device functions that nothing
-  // calls are no kernels, and have no parameters in constant memory.
-  Status check_code_is_named(const ImageKernels& code) const {
+  // The code of each kernel stands in a section of its own, which is called by its name: so it is in cubins
+  // of CUDA 8.0 to 13.5 (144,000 kernels), and no two kernels have one name.
+  Status take_section_of(std::string_view name, const Symbol& symbol) {
+    if (symbol.section < header_.section_count) {
+      has_kernel_[symbol.section] = true;
+      const std::string own = std::string(kCodeOf).append(name).append(1, '\0');
+      if (section_names().part(section_at(symbol.section).name, own.size()).text() == own) return Done{};
+    }
+    return Error{{},
+                 "kernel '" + std::string(name) + "' of the cubin is not in a section of its own, '" +
+                     std::string(kCodeOf).append(name) + "'",
+                 {}};
+  }
+
+  // Kernels alone have parameters in constant memory, also where nothing but a bit tells one from a device
+  // function: in the same cubins each such section belongs to a kernel.
+  Status check_parameters() const {
+    for (std::uint64_t i = 1; i < header_.section_count; ++i) {
+      const ElfSection section = section_at(i);
+      if (!starts_with(name_of(section), kParametersOf)) continue;
+      if (section.info < header_.section_count && has_kernel_[section.info]) continue;
+      return Error{{},
+                   "cubin holds parameters of the kernel '" +
+                       whole_name_of(section).substr(kParametersOf.size()) + "' and no such kernel",
+                   {}};
+    }
+    return Done{};
+  }
+
+  // Does a function stand for all the code of a cubin that is loaded as it is?
+  Status check_code_is_named() const {
     for (std::uint64_t i = 1; i < header_.section_count; ++i) {
       const ElfSection section = section_at(i);
       if (holds_code(section) && section.type != kElfNoBits && !named_[i])
         return Error{
             {}, "section '" + whole_name_of(section) + "' of the cubin holds code that no symbol names", {}};
-      if (code.kernels.empty() && starts_with(name_of(section), kParametersOf))
-        return Error{{},
-                     "cubin holds parameters of the kernel '" +
-                         whole_name_of(section).substr(kParametersOf.size()) + "' and no kernel",
-                     {}};
     }
     return Done{};
   }
@@ -470,6 +530,7 @@ class CubinReader {
   CubinIdentity cubin_;
   std::vector<KernelCode> kernel_code_;
   std::vector<bool> named_;         // by section: a function is in it
+  std::vector<bool> has_kernel_;    // by section
   std::vector<Holds> holds_;        // by section
   std::vector<std::uint64_t> own_;  // bytes of each section of code, and of those that belong to it
   std::uint64_t own_size_ = 0;      // of all of them

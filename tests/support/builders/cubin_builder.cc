@@ -199,6 +199,13 @@ CubinBuilder& CubinBuilder::second_code(std::size_t size) {
   return *this;
 }
 
+// The section of the kernel that `.nv.constant0.<kernel>` belongs to; 0 of another.
+unsigned CubinBuilder::code_of_parameters(const std::string& section) const {
+  for (std::size_t i = 0; i < symbols_.size(); ++i)
+    if (section == ".nv.constant0." + symbols_[i].name) return static_cast<unsigned>(3 + i);
+  return 0;
+}
+
 Bytes CubinBuilder::bytes() const {
   const auto sm = static_cast<std::uint32_t>(sm_);
   const bool seven = abi_ == 7;
@@ -224,7 +231,7 @@ Bytes CubinBuilder::bytes() const {
     if (symbol.section.empty())
       elf.section(".text." + symbol.name, symbol.code, 1, 6);
     else
-      elf.section(symbol.section, symbol.code, 1, 3);
+      elf.linked_section(symbol.section, symbol.code, 1, 0, code_of_parameters(symbol.section));
   }
   for (std::size_t i = 0; i < symbols_.size(); ++i)
     add_sections_of(symbols_[i], static_cast<unsigned>(i), elf);

@@ -73,6 +73,7 @@ class CubinBuilder {
     std::vector<unsigned> called_symbols = {}, call_offsets = {};
     std::size_t constants = 0, relocations = 0, second_code = 0;
   };
+  unsigned code_of_parameters(const std::string& section) const;
   static void add_sections_of(const Symbol& symbol, unsigned index, ElfBuilder& elf);
 
   int sm_ = 80;

@@ -1,6 +1,12 @@
 #include "elf_builder.h"
 
 namespace archguard::test {
+namespace {
+
+constexpr std::uint64_t kBase = 0x400000;  // the addresses differ from the offsets, as they do in programs
+constexpr std::uint64_t kAllocated = 2;    // SHF_ALLOC
+
+}  // namespace
 
 ElfBuilder& ElfBuilder::type(unsigned type) {
   type_ = type;
@@ -50,8 +56,8 @@ ElfBuilder& ElfBuilder::no_bits(std::string_view name, std::uint64_t size) {
   return *this;
 }
 
-ElfBuilder& ElfBuilder::load_segment(std::uint64_t offset, std::uint64_t size) {
-  segments_.push_back({offset, size, 1, 0});
+ElfBuilder& ElfBuilder::load_segment(std::uint64_t offset, std::uint64_t size, std::uint64_t address) {
+  segments_.push_back({offset, size, 1, address});
   return *this;
 }
 
@@ -85,7 +91,6 @@ std::size_t ElfBuilder::first_byte() const {
 }
 
 std::vector<ElfBuilder::Segment> ElfBuilder::append_loader_parts(ByteWriter& content) const {
-  constexpr std::uint64_t kBase = 0x400000;  // the addresses differ from the offsets, as they do in programs
   std::vector<Segment> segments = segments_;
   if (!interpreter_.empty()) {
     segments.push_back({content.size(), interpreter_.size() + 1, 3, 0});
@@ -93,7 +98,7 @@ std::vector<ElfBuilder::Segment> ElfBuilder::append_loader_parts(ByteWriter& con
   }
   if (dynamic_.empty()) return segments;
   const std::uint64_t texts_at = content.size();
-  segments.push_back({texts_at, texts_.size(), 1, kBase + texts_at});
+  segments.push_back({0, texts_at + texts_.size(), 1, kBase});  // and all sections
   content.append(texts_).align(8);
   auto entries = dynamic_;
   entries.insert(entries.end(), {{5, kBase + texts_at}, {10, texts_.size()}, {0, 0}});
@@ -193,13 +198,14 @@ Bytes ElfBuilder::bytes() const {
     address(file, size);
     file.u32(link).u32(info);
     address(file, type == 0 ? 0 : 8);
-    address(file, 0);
+    address(file, type == 2 ? (is64_ ? 24 : 16) : 0);  // SHT_SYMTAB
   };
   entry(0, 0, 0, 0, 0, 0, 0, 0);
   for (std::size_t i = 0; i < sections_.size(); ++i) {
     const Section& section = sections_[i];
+    const bool placed = section.address == 0 && (section.flags & kAllocated) != 0 && !dynamic_.empty();
     entry(name_at[i], section.type, section.flags, offset_at[i], section.size, section.link, section.info,
-          section.address);
+          placed ? kBase + offset_at[i] : section.address);
   }
   entry(names_name, 3, 0, names_at, names.size(), 0, 0, 0);
   return file.bytes();

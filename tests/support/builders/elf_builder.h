@@ -25,8 +25,8 @@ class ElfBuilder {
   ElfBuilder& linked_section(std::string_view name, Bytes bytes, unsigned type, unsigned link,
                              unsigned info = 0);
   ElfBuilder& at(std::uint64_t address);  // of the section added last, in memory; 0 by default
-  ElfBuilder& no_bits(std::string_view name, std::uint64_t size);      // SHT_NOBITS
-  ElfBuilder& load_segment(std::uint64_t offset, std::uint64_t size);  // PT_LOAD
+  ElfBuilder& no_bits(std::string_view name, std::uint64_t size);  // SHT_NOBITS
+  ElfBuilder& load_segment(std::uint64_t offset, std::uint64_t size, std::uint64_t address = 0);  // PT_LOAD
   ElfBuilder& without_section_table();
 
   // What the loader reads: entries of PT_DYNAMIC, and PT_INTERP. Their bytes stand behind the sections.

@@ -148,7 +148,14 @@ TEST_CASE("a cubin whose header leaves its suffix out is to fit as both") {
 
 TEST_CASE("a 32-bit cubin is for 32-bit programs") {
   const auto bytes =
-      ElfBuilder{}.bits32().type(2).machine(190).identity(0x33, 7, 118, 80U | 80U << 16 | 0x100).bytes();
+      ElfBuilder{}
+          .bits32()
+          .type(2)
+          .machine(190)
+          .identity(0x33, 7, 118, 80U | 80U << 16 | 0x100)
+          .section(".strtab", Bytes(1), 3, 0)
+          .linked_section(".symtab", Bytes(16), 2, 1)
+          .bytes();
   CHECK(contents_of(FatbinBuilder{}.cubin(80, bytes).bytes()) ==
         "0: | t.fatbin: 32-bit cubin, which a 64-bit program cannot load\n");
 }

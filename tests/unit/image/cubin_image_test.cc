@@ -211,10 +211,58 @@ TEST_CASE("machine code that no symbol names may be a kernel's") {
     elf.type(2).machine(190).identity(0x41, 8, 1, 80U << 8);
     elf.section(".strtab", strings, 3, 0).linked_section(".symtab", symbol, 2, 1);
     elf.section(".text.k", sass::exit(), 1, 6);
-    return elf.section(".nv.constant0.k", Bytes(8), 1, 2).bytes();
+    return elf.linked_section(".nv.constant0.k", Bytes(8), 1, 0, 3).bytes();
   };
   CHECK(kernels_of(read_cubin(marked(0x10))) == "k empty");
-  CHECK(kernels_of(read_cubin(marked(0))) == "cubin holds parameters of the kernel 'k' and no kernel");
+  CHECK(kernels_of(read_cubin(marked(0))) == "cubin holds parameters of the kernel 'k' and no such kernel");
+}
+
+TEST_CASE("a kernel that lost its mark or its name is missed, also beside others") {
+  auto cubin = two_kernels().constants(8).relocations(24);  // of 'copy'
+  const auto whole = cubin.bytes();
+  const auto at = [&](std::size_t section, std::size_t symbol, std::size_t field) {
+    return Cursor(whole).u64(Cursor(whole).u64(40) + section * 64 + 24) + symbol * 24 + field;
+  };
+  const auto with = [&](std::size_t byte, unsigned value) {
+    auto bytes = whole;
+    bytes[byte] = static_cast<std::uint8_t>(value);
+    return kernels_of(read_cubin(bytes));
+  };
+  CHECK(kernels_of(read_cubin(whole)) == "copy empty, gemm real");
+  CHECK(with(at(2, 2, 5), 0) == "cubin holds parameters of the kernel 'copy' and no such kernel");
+  CHECK_MESSAGE(
+      with(at(2, 2, 0), 1) == "kernel 'gemm' of the cubin is not in a section of its own, '.text.gemm'",
+      "two of one name");
+  CHECK(with(at(2, 1, 6), 4) == "kernel 'gemm' of the cubin is not in a section of its own, '.text.gemm'");
+  CHECK(with(at(2, 1, 7), 9) == "kernel 'gemm' of the cubin is not in a section of its own, '.text.gemm'");
+  CHECK(kernels_of(read_cubin(cubin.relocatable().function("helper", sass::exit()).bytes())) ==
+        "copy empty, gemm real");
+}
+
+TEST_CASE("a cubin whose section table is not found, or lacks a section, is damaged") {
+  const auto whole = two_kernels().constants(8).bytes();
+  const std::uint64_t table = Cursor(whole).u64(40);
+  const auto with = [&](std::size_t byte, std::uint64_t value, std::size_t size) {
+    auto bytes = whole;
+    for (std::size_t i = 0; i < size; ++i) bytes[byte + i] = static_cast<std::uint8_t>(value >> 8 * i);
+    return kernels_of(read_cubin(bytes));
+  };
+  const auto damaged = [](int count, int names) {
+    return "section table of the cubin is damaged: of its " + std::to_string(count) + " sections, " +
+           std::to_string(names) + " is no table of their names";
+  };
+  CHECK(with(60, 0, 2) == damaged(0, 6));                                                // e_shnum
+  for (const int by : {8, 16, 32, 64}) CHECK(with(40, table - by, 8) == damaged(7, 6));  // e_shoff
+  CHECK(with(62, 5, 2) == damaged(7, 5));                                                // e_shstrndx
+  CHECK(with(62, 0, 2) == damaged(7, 0));
+  CHECK(with(table + 6 * 64 + 4, 1, 4) == damaged(7, 6));  // the type of .shstrtab
+  auto zeros = whole;
+  std::fill(zeros.begin() + static_cast<std::ptrdiff_t>(table), zeros.end(), std::uint8_t{0});
+  CHECK(kernels_of(read_cubin(zeros)) == damaged(7, 6));
+  CHECK(with(table + 5 * 64 + 4, 0, 4) == "section 5 of the cubin has no type: its header was lost");
+  CHECK(with(table + 2 * 64 + 4, 1, 4) == "cubin has no symbol table that names its kernels");
+  CHECK(with(table + 1 * 64 + 4, 1, 4) == "symbol table of the cubin names no string table");
+  CHECK(with(table + 2 * 64 + 56, 0, 8) == "symbols of the cubin must have 24 bytes, found 0");
 }
 
 TEST_CASE("every cut is an error, every flipped byte some answer") {
@@ -234,13 +282,14 @@ TEST_CASE("every cut is an error, every flipped byte some answer") {
 
 TEST_CASE("symbol tables that claim the same bytes again and again are refused, however many they are") {
   ElfBuilder elf;
-  const std::string name(100, 'k');
+  const std::string name(200, 'k');
   const Bytes strings = ByteWriter{}.u8(0).text(name).u8(0).bytes();
-  const Bytes symbol = ByteWriter{}.zeros(24).u32(1).u8(0x12).u8(0x10).u16(1).u64(0).u64(0).bytes();
+  const Bytes symbol = ByteWriter{}.zeros(24).u32(1).u8(0x12).u8(0x10).u16(23).u64(0).u64(0).bytes();
   elf.type(1).machine(190).identity(0x41, 8, 1, 80U << 8);
   elf.section(".strtab", strings, 3, 0);
   for (int i = 0; i < 20; ++i) elf.linked_section(".symtab", {}, 2, 1);
-  Bytes bytes = elf.linked_section(".symtab", symbol, 2, 1).bytes();
+  elf.linked_section(".symtab", symbol, 2, 1);
+  Bytes bytes = elf.section(".text." + name, {}, 1, 6).bytes();
   // Every table gets the offset and size of the last.
   const std::size_t table = Cursor(bytes).u64(40), last = table + 22 * 64;
   for (std::size_t i = 2; i < 22; ++i)

@@ -79,6 +79,17 @@ TEST_CASE("variables that no symbol names are an error in a cubin that is loaded
   CHECK(variables_of(read_cubin(CubinBuilder{}.variable("$str", ".nv.global.init", 4).bytes())) == "");
 }
 
+TEST_CASE("a variable in a section that is none of variables is an error") {
+  const auto in = [](const char* section) {
+    return variables_of(read_cubin(CubinBuilder{}.variable("v", section, 4).bytes()));
+  };
+  for (const char* section : {".nv.constant2.k", ".nv.constant4", ".nv.shared.k", ".nv_debug.shared"})
+    CHECK(in(section) == "");
+  for (const char* section : {".ov.global.init", ".nv.globbl", ".text"})
+    CHECK(in(section) ==
+          "symbol 1 of the cubin is a variable in section '" + std::string(section) + "', which holds none");
+}
+
 TEST_CASE("names of variables that are missing or overlap are errors") {
   CHECK(variables_of(read_cubin(CubinBuilder{}.variable("", ".nv.global", 4).bytes())) ==
         "variable symbol 1 of the cubin has no name");
