@@ -28,12 +28,14 @@ bool is_absolute(std::uint16_t machine, std::uint32_t type) {
 }  // namespace
 
 Addresses::Addresses(const ByteSource& source, const HostObject& host) : source_(source), host_(host) {
+  fixed_ = host.format == HostFormat::pe;
   if (host.format == HostFormat::elf) {
     const auto start = read_bytes(source, 0, std::min<std::uint64_t>(kElfHeaderMost, source.size()));
     if (start) {
       const auto header = parse_elf_header(*start);
       if (header && header->is64 && (header->machine == kElfX64 || header->machine == kElfArm64))
         machine_ = header->machine;
+      fixed_ = header && header->type == kElfExecutable;
     }
   }
   for (const Section& section : host.sections)
@@ -42,25 +44,39 @@ Addresses::Addresses(const ByteSource& source, const HostObject& host) : source_
             [](const Section* a, const Section* b) { return a->address < b->address; });
 }
 
-std::optional<std::uint64_t> Addresses::in_place(std::uint64_t value) const {
-  const auto after = std::upper_bound(
-      loaded_.begin(), loaded_.end(), value,
-      [](std::uint64_t wanted, const Section* section) { return wanted < section->address; });
-  if (!host_.linked || value == 0 || after == loaded_.begin()) return std::nullopt;
-  const Section& section = **(after - 1);
-  if (value - section.address >= section.size) return std::nullopt;
-  return section.offset + (value - section.address);
+Pointer Addresses::pointer_at(const Section& section, std::uint64_t offset, std::uint64_t value) {
+  const Relocation* relocation = relocation_at(section, offset);
+  if (!host_.linked) {
+    if (relocation == nullptr) return {};
+    return {Pointer::To::place, relocation->target, 0};
+  }
+  if (relocation != nullptr) return relocation->told ? pointer_to(relocation->target) : Pointer{};
+  const Pointer target = pointer_to(value);
+  // Relocations that are packed may leave zeros in place, and those of other machines are not read.
+  const bool told = fixed_ || (value != 0 && machine_ != 0);
+  return target.to == Pointer::To::place || told ? target : Pointer{};
 }
 
-std::optional<std::uint64_t> Addresses::relocated(const Section& section, std::uint64_t offset) {
-  if (machine_ == 0) return std::nullopt;
+Pointer Addresses::pointer_to(std::uint64_t address) const {
+  if (loaded_.empty()) return {};
+  const auto after = std::upper_bound(
+      loaded_.begin(), loaded_.end(), address,
+      [](std::uint64_t wanted, const Section* section) { return wanted < section->address; });
+  if (after == loaded_.begin()) return {Pointer::To::nowhere, 0, address};
+  const Section& section = **(after - 1);
+  const std::uint64_t within = address - section.address;
+  if (within >= section.size) return {Pointer::To::nowhere, 0, address};
+  return {Pointer::To::place, section.offset + within, address};
+}
+
+const Addresses::Relocation* Addresses::relocation_at(const Section& section, std::uint64_t offset) {
+  if (machine_ == 0) return nullptr;
   if (read_for_ != &section) read_relocations(section);
   const std::uint64_t at = section.address + offset;  // the address of a section is 0 in objects
   const auto found =
       std::lower_bound(relocations_.begin(), relocations_.end(), at,
                        [](const Relocation& each, std::uint64_t place) { return each.at < place; });
-  if (found == relocations_.end() || found->at != at) return std::nullopt;
-  return host_.linked ? in_place(found->target) : found->target;
+  return found == relocations_.end() || found->at != at ? nullptr : &*found;
 }
 
 void Addresses::read_relocations(const Section& section) {
@@ -91,9 +107,8 @@ void Addresses::read_dynamic(const Section& table, const Section& section) {
       const Cursor bytes(*block);
       for (std::uint64_t at = 0; at < block->size; at += kRelocationSize) {
         const std::uint64_t place = bytes.u64(at);
-        if (place >= section.address && place < end && is_relative(machine_, bytes.u32(at + 8)) &&
-            relocations_.size() < kRelocationsMost)
-          relocations_.push_back({place, bytes.u64(at + 16)});
+        if (place >= section.address && place < end && relocations_.size() < kRelocationsMost)
+          relocations_.push_back({place, bytes.u64(at + 16), is_relative(machine_, bytes.u32(at + 8))});
         else if (!to_the_end && place >= end)
           return;
       }

@@ -13,22 +13,31 @@ namespace archguard::fatbin {
 // address in place as well (GNU ld and gold do, lld leaves zeros); without PIE, under
 // -z pack-relative-relocs and in PE images it stands in place alone. In an object it is a relocation against
 // a symbol, in `.rela` of the data's own section.
+struct Pointer {
+  // nowhere: to an address where the file has no bytes. untold: the file does not tell where to.
+  enum class To { place, nowhere, untold } to = To::untold;
+  std::uint64_t offset = 0;   // of the place, within the object
+  std::uint64_t address = 0;  // in a linked file
+};
+
 class Addresses {
  public:
   // `host` outlives it.
   Addresses(const ByteSource& source, const HostObject& host);
 
-  // The target of a pointer that holds this. Nothing in objects, and where no section with bytes is there.
-  std::optional<std::uint64_t> in_place(std::uint64_t value) const;
-  // The target of the pointer at `offset` within `section` by its relocation. Costs a search of the table of
+  // Where the pointer at `offset` within `section` leads to, which holds `value`: the loader goes by the
+  // relocation, where there is one, and not by what stands in place. Costs a search of the table of
   // relocations once for each section.
-  std::optional<std::uint64_t> relocated(const Section& section, std::uint64_t offset);
+  Pointer pointer_at(const Section& section, std::uint64_t offset, std::uint64_t value);
 
  private:
   struct Relocation {
     std::uint64_t at = 0;      // address; in objects the offset within the section
     std::uint64_t target = 0;  // address; in objects the offset within the object
+    bool told = true;          // false: by a symbol of a linked file
   };
+  Pointer pointer_to(std::uint64_t address) const;
+  const Relocation* relocation_at(const Section& section, std::uint64_t offset);
   void read_relocations(const Section& section);
   void read_dynamic(const Section& table, const Section& section);
   void read_of_object(const Section& table);
@@ -38,7 +47,8 @@ class Addresses {
 
   const ByteSource& source_;
   const HostObject& host_;
-  std::uint16_t machine_ = 0;           // of a 64-bit ELF file; 0 for others
+  std::uint16_t machine_ = 0;  // of a 64-bit ELF file whose relocations are known; 0 for others
+  bool fixed_ = false;         // pointers are as they stand: a program at a fixed address, a PE image
   std::vector<const Section*> loaded_;  // with bytes, by address
   const Section* read_for_ = nullptr;
   std::size_t tables_read_ = 0;

@@ -41,6 +41,13 @@ Error lost_fatbins(const HostObject& host, const std::string& name,
           kRebuild};
 }
 
+Error stray_registration(const HostObject& host, const std::string& name, const StrayRegistration& stray) {
+  return {place_in(host, name, stray.offset),
+          "a fat binary is registered at address " + hex(stray.address) +
+              ", where the file has nothing: device code was removed, or the registration overwritten",
+          kRebuild};
+}
+
 Error damaged_registration(const HostObject& host, const std::string& name, std::uint64_t offset) {
   return {
       place_in(host, name, offset),
@@ -67,6 +74,7 @@ std::vector<Error> answer_registrations(const HostObject& host, const DeviceObje
   const std::string name = object_name(out.path, out.member);
   if (problems.overlap) errors.push_back({name, "sections that register fat binaries overlap", kRebuild});
   if (problems.damaged) errors.push_back(damaged_registration(host, name, *problems.damaged));
+  if (problems.stray) errors.push_back(stray_registration(host, name, *problems.stray));
   if (!problems.lost.empty()) errors.push_back(lost_fatbins(host, name, problems.lost));
   if (problems.unresolved <= problems.unclaimed) return errors;
   const auto section = std::find_if(host.sections.begin(), host.sections.end(), [](const Section& each) {

@@ -131,22 +131,17 @@ class RegistrationReader {
 
   void resolve(const Section& section, std::uint64_t pointer, std::uint64_t value,
                Registration& registration) {
-    auto target = addresses_.in_place(value);
-    auto fatbin = target ? fatbin_at(*target) : std::nullopt;
-    if (!fatbin) {
-      if (const auto relocated = addresses_.relocated(section, pointer)) {
-        target = relocated;
-        fatbin = fatbin_at(*target);
-      }
-    }
-    if (fatbin) {
+    const Pointer target = addresses_.pointer_at(section, pointer, value);
+    if (target.to == Pointer::To::untold) {
+      ++problems_.unresolved;
+    } else if (target.to == Pointer::To::nowhere) {
+      if (!problems_.stray) problems_.stray = StrayRegistration{section.offset + pointer, target.address};
+    } else if (const auto fatbin = fatbin_at(target.offset)) {
       claimed_[*fatbin] = true;
       if (registration.device_linked) out_.fatbins[*fatbin].in_data = false;
       registration.fatbin = fatbin;
-    } else if (!target) {
-      ++problems_.unresolved;
-    } else if (!is_empty_fatbin(*target) && problems_.lost.size() < kEntriesMost) {
-      problems_.lost.push_back({*target});
+    } else if (!is_empty_fatbin(target.offset) && problems_.lost.size() < kEntriesMost) {
+      problems_.lost.push_back({target.offset});
     }
   }
 

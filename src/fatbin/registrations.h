@@ -16,14 +16,21 @@ struct LostRegistration {
   std::uint64_t offset = 0;  // within the object: where the fat binary should be
 };
 
+// One that points to where the file has nothing.
+struct StrayRegistration {
+  std::uint64_t offset = 0;  // within the object: of the registration's pointer
+  std::uint64_t address = 0;
+};
+
 // The section of registrations, whose name the linkers of PE images cut.
 bool is_registration_section(std::string_view name);
 
 struct RegistrationProblems {
-  std::vector<LostRegistration> lost;    // resolved, and no fat binary that can be read is there
-  std::uint64_t unresolved = 0;          // of these the file does not tell the place …
-  std::uint64_t unclaimed = 0;           // … and so many fat binaries are left for them
-  std::optional<std::uint64_t> damaged;  // within the object: where a registration stood
+  std::vector<LostRegistration> lost;      // resolved, and no fat binary that can be read is there
+  std::optional<StrayRegistration> stray;  // the first
+  std::uint64_t unresolved = 0;            // of these the file does not tell the place …
+  std::uint64_t unclaimed = 0;             // … and so many fat binaries are left for them
+  std::optional<std::uint64_t> damaged;    // within the object: where a registration stood
   bool overlap = false;  // sections of registrations share bytes, and not all of them were read
 };
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <doctest/doctest.h>
 
 #include "base/text.h"
@@ -96,6 +97,50 @@ TEST_CASE("a registered container that was overwritten is an error, however many
         "t.so(.nv_fatbin+" + hex(size) +
             "): the file registers a fat binary here, and none can be read; and 1 more elsewhere: device "
             "code was removed or overwritten\n");
+}
+
+TEST_CASE("a registration that leads to where the file has nothing is an error") {
+  const auto said = [](const ProgramBuilder& program, std::uint64_t pointer, unsigned type) {
+    test::Bytes bytes = program.bytes();
+    const test::Bytes wrapper = test::ByteWriter{}.u32(0x466243b1).u32(1).bytes();
+    const auto at = std::search(bytes.begin(), bytes.end(), wrapper.begin(), wrapper.end()) + 8;
+    for (int i = 0; i < 8; ++i) at[i] = static_cast<std::uint8_t>(pointer >> 8 * i);
+    bytes[16] = static_cast<std::uint8_t>(type);
+    return errors_of(read(bytes, "t.so"));
+  };
+  const auto nowhere = [](const std::string& address) {
+    return "t.so(.nvFatBinSegment+0x8): a fat binary is registered at address " + address +
+           ", where the file has nothing: device code was removed, or the registration overwritten\n";
+  };
+  const auto program = ProgramBuilder{}.whole(one());
+  constexpr std::uint64_t kThere = 0x10000000;
+  CHECK(said(program, kThere, 2) == "");
+  CHECK(said(program, 0, 2) == nowhere("0x0"));
+  CHECK(said(program, 0x10, 2) == nowhere("0x10"));
+  CHECK(said(program, 0x10, 3) == nowhere("0x10"));
+  CHECK(said(program, kThere | std::uint64_t{1} << 40, 2) == nowhere("0x10010000000"));
+  CHECK_MESSAGE(said(program, 0, 3) == "", "its relocation may be in a table that is not read");
+  CHECK_MESSAGE(said(ProgramBuilder(program).machine(21), 0x10, 3) == "", "of a machine that is not known");
+}
+
+TEST_CASE("the loader goes by the relocation of a registration, not by what stands in place") {
+  const auto whole = ProgramBuilder{}.whole(one()).pointers(Pointers::relocations).bytes();
+  const test::Bytes address = test::ByteWriter{}.u64(0x10000000).bytes();
+  const auto addend = std::search(whole.begin(), whole.end(), address.begin(), address.end()) - whole.begin();
+  const auto wrapper = test::ByteWriter{}.u32(0x466243b1).u32(1).bytes();
+  const auto place =
+      std::search(whole.begin(), whole.end(), wrapper.begin(), wrapper.end()) - whole.begin() + 8;
+  auto bytes = whole;
+  std::copy(address.begin(), address.end(), bytes.begin() + place);
+  CHECK(errors_of(read(bytes, "t.so")) == "");
+  bytes[static_cast<std::size_t>(addend)] = 8;
+  CHECK(errors_of(read(bytes, "t.so"))
+            .find("(.nv_fatbin+0x8): the file registers a fat binary here, and none") != std::string::npos);
+  bytes[static_cast<std::size_t>(addend) + 3] = 0;
+  CHECK(errors_of(read(bytes, "t.so")).find("is registered at address 0x8, where the file has nothing") !=
+        std::string::npos);
+  bytes[static_cast<std::size_t>(addend) - 8] = 1;  // R_X86_64_64: by a symbol
+  CHECK(errors_of(read(bytes, "t.so")) == "");
 }
 
 TEST_CASE("a registration that was overwritten is an error") {
