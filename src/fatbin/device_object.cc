@@ -180,6 +180,8 @@ class ObjectReader {
       }
     }
     const auto by_offset = [](const Section* a, const Section* b) { return a->offset < b->offset; };
+    for (const Section* section : sections_)
+      if (host_.linked && section->loaded && section->mapped < section->size) cut_off_.push_back(section);
     std::stable_sort(sections_.begin(), sections_.end(), by_offset);
     std::sort(regions.begin(), regions.end(),
               [](const Region& a, const Region& b) { return a.begin < b.begin; });
@@ -245,7 +247,26 @@ class ObjectReader {
                       {}});
       stopped_ = true;
     }
+    check_mapped(fatbin);
     list_.add(std::move(fatbin));
+  }
+
+  // A section whose bytes the loader does not put where it says: what the program finds there is another
+  // thing.
+  void check_mapped(const Fatbin& fatbin) {
+    const auto holds_it = [&](const Section* section) {
+      return fatbin.offset >= section->offset && fatbin.offset - section->offset < section->size;
+    };
+    const auto found = std::find_if(cut_off_.begin(), cut_off_.end(), holds_it);
+    if (found == cut_off_.end() || fatbin.offset + fatbin.size <= (*found)->offset + (*found)->mapped) return;
+    const Section section = **found;
+    cut_off_.erase(found);  // one error is enough
+    add_error(section.name, section.offset,
+              Error{hex(section.offset + section.mapped),
+                    "the loader does not bring this part of the section into memory: the file's headers "
+                    "disagree (" +
+                        std::string(host_.format == HostFormat::pe ? "VirtualSize" : "PT_LOAD") + ")",
+                    kRebuild});
   }
 
   // `error.where` comes as an offset within the object and leaves as a place: "t.o(.nv_fatbin+0x10)".
@@ -266,6 +287,7 @@ class ObjectReader {
   FatbinList list_;
   std::uint64_t size_;
   std::vector<const Section*> sections_;  // with bytes, by offset
+  std::vector<const Section*> cut_off_;   // of those, what the loader does not map whole
   std::size_t entries_ = 0;
   std::size_t errors_ = 0;
   bool stopped_ = false;

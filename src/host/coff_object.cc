@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::size_t kCoffWindow = std::size_t{16} * 1024;
 constexpr std::size_t kLongNameMost = 255;
+constexpr std::uint64_t kPage = 4096;  // Windows maps whole ones
 
 class CoffReader {
  public:
@@ -64,6 +65,8 @@ class CoffReader {
     section.offset = header.offset;
     section.size = section.has_bytes ? header.size_in_file : header.size_in_memory;
     section.name = name_of(header.name);
+    if (header_.linked && header.size_in_memory != 0)
+      section.mapped = (std::uint64_t{header.size_in_memory} + kPage - 1) / kPage * kPage;
     if (section.size == 0) return Done{};
     const std::uint64_t size = source_.size();
     if (section.has_bytes && (section.offset > size || section.size > size - section.offset))

@@ -17,6 +17,7 @@ constexpr std::size_t kElfObjectNameMost = 255;
 constexpr std::uint64_t kElfObjectSectionsMost =
     1'000'000;  // a limit on memory; the largest real objects have some 300,000
 constexpr std::uint64_t kSegmentLoad = 1;
+constexpr std::uint32_t kSegmentReadable = 4;  // PF_R
 
 constexpr std::uint16_t kElfTypesMost = 4;  // objects, programs, libraries and core dumps: 1 to 4
 
@@ -41,6 +42,7 @@ class ElfObjectReader {
       return Error{{}, "ELF file of type " + hex(header_.type) + " is no object, program or library", {}};
     Status sections = read_sections();
     Status segments = debug_only_ ? Status(Done{}) : check_segments();
+    if (object_.linked && !debug_only_ && segments) mark_mapped();
     if (object_.linked && !debug_only_ && sections && segments) object_.end = std::max(end_, end_of_tables());
     return sections ? std::move(segments) : std::move(sections);
   }
@@ -89,7 +91,8 @@ class ElfObjectReader {
       section.data = section.data && !(section.executable && is_usual_code(section.name));
   }
 
-  // A loaded table of strings may hold anything, but for the one that the dynamic symbols have their names in.
+  // A loaded table of strings may hold anything, but for the one that the dynamic symbols have their names
+  // in.
   Status mark_dynamic_names() {
     if (dynamic_names_ == 0 || dynamic_names_ >= header_.section_count) return Done{};
     ARCHGUARD_TRY(names, section_at(dynamic_names_));
@@ -174,12 +177,35 @@ class ElfObjectReader {
                          hex(offset) + ", " + std::to_string(offset < size ? size - offset : 0) + " remain",
                      {}};
       end_ = std::max(end_, offset + count);
+      const std::uint32_t flags = in.u32(header_.is64 ? 4 : 24);
+      if ((flags & kSegmentReadable) != 0)
+        loaded_.push_back({offset, header_.is64 ? in.u64(16) : in.u32(8), count});
     }
     return Done{};
   }
 
+  // The loader goes by the segments alone: a section is where it says by one that has its bytes and puts them
+  // at its address. Linkers put a section into one segment.
+  void mark_mapped() {
+    if (loaded_.empty()) return;
+    for (Section& section : object_.sections) {
+      if (!section.loaded || !section.has_bytes) continue;
+      section.mapped = 0;
+      for (const LoadSegment& segment : loaded_) {
+        const std::uint64_t within = section.offset - segment.offset;  // wraps around where it begins before
+        if (within >= segment.size || section.address - segment.address != within) continue;
+        section.mapped = std::max(section.mapped, segment.size - within);
+      }
+    }
+  }
+
+  struct LoadSegment {
+    std::uint64_t offset, address, size;
+  };
+
   const ByteSource& source_;
   HostObject& object_;
+  std::vector<LoadSegment> loaded_;
   Window table_;
   Window names_;
   ElfHeader header_;

@@ -24,7 +24,10 @@ struct Section {
   std::uint64_t offset = 0;  // within the object
   std::uint64_t size = 0;
   std::uint64_t address = 0;  // in memory, as the linker chose it; 0 in objects
-  std::uint32_t index = 0;    // in the file's table of sections, as symbols count them
+  // So many of its bytes, from the first on, does the loader put there; fewer than all where the headers of
+  // the file do not fit together. Of no meaning for what is not loaded.
+  std::uint64_t mapped = UINT64_MAX;
+  std::uint32_t index = 0;  // in the file's table of sections, as symbols count them
   bool has_bytes =
       true;  // false: SHT_NOBITS, as objcopy --only-keep-debug leaves them — "no data", not "no code"
   bool executable = false;  // machine code of the host

@@ -72,7 +72,8 @@ Seeds cubins() {
 }
 
 Seeds elves() {
-  return {ElfBuilder{}.section(".nv_fatbin", small_fatbin()).load_segment(0x40, 8).bytes(),
+  const Bytes code = small_fatbin();
+  return {ElfBuilder{}.section(".nv_fatbin", code).at(0x78).load_segment(0, 0x78 + code.size()).bytes(),
           ElfBuilder{}.relocatable().section("__nv_relfatbin", small_fatbin()).no_bits(".bss", 64).bytes(),
           ElfBuilder{}.bits32().executable().section(".rodata", small_fatbin()).bytes(),
           ElfBuilder{}.without_section_table().section(".data", small_fatbin()).bytes()};

@@ -67,7 +67,9 @@ std::vector<Sample> samples() {
   const Bytes object = ElfBuilder{}.relocatable().section(".nv_fatbin", code).bytes();
   std::vector<Sample> all = {
       {"fatbin", fatbin_of("scan"), {}},
-      {"shared library", ElfBuilder{}.section(".nv_fatbin", code).load_segment(0, 1024).bytes(), {}},
+      {"shared library",
+       ElfBuilder{}.section(".nv_fatbin", code).at(0x78).load_segment(0, 0x78 + code.size()).bytes(),
+       {}},
       {"object", object, {}},
       {"32-bit executable", ElfBuilder{}.bits32().executable().section(".nv_fatbin", code).bytes(), {}},
       // Found by its signature alone: without it there is nothing that would be missed.

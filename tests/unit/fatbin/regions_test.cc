@@ -57,6 +57,48 @@ TEST_CASE("parts for device linking are marked") {
         "t.o(__nv_relfatbin+0x0) relocatable: sass 80;\n");
 }
 
+TEST_CASE("a section of device code that the loader does not map is an error") {
+  const auto said = [](std::uint64_t offset, std::uint64_t size, std::uint64_t address,
+                       const char* section = ".nv_fatbin") {
+    ElfBuilder elf;
+    elf.load_segment(offset, size, address).section(section, small(80)).at(0x401078);
+    CHECK(elf.offset_of_last() == 0x78);
+    return errors_of(read(elf.bytes(), "t.so"));
+  };
+  const auto from = [](const std::string& at) {
+    return "t.so(" + at +
+           "): the loader does not bring this part of the section into memory: the file's headers disagree "
+           "(PT_LOAD)\n";
+  };
+  CHECK(said(0, 0xd0, 0x401000) == "");
+  CHECK(said(0x78, 0x58, 0x401078) == "");
+  CHECK(said(0, 0xcf, 0x401000) == from(".nv_fatbin+0x57"));
+  CHECK(said(0, 0xcf, 0x401000, ".rodata") == from(".rodata+0x57"));
+  CHECK(said(8, 0xd0, 0x401000) == from(".nv_fatbin+0x0"));
+  CHECK(said(0, 0xd0, 0x402000) == from(".nv_fatbin+0x0"));
+  // No device code is concerned: of a section that holds none, and behind it in its section.
+  CHECK(errors_of(read(ElfBuilder{}.load_segment(0, 8, 8).section(".data", filler(64)).at(64).bytes(),
+                       "t.so")) == "");
+  ElfBuilder behind;
+  behind.load_segment(0, 0xd0, 0x401000).section(".rodata", small(80) + filler(64)).at(0x401078);
+  CHECK(errors_of(read(behind.bytes(), "t.so")) == "");
+}
+
+TEST_CASE("a section of a PE image is in memory as far as its VirtualSize tells, to the end of a page") {
+  const auto said = [](unsigned size) {
+    test::Bytes bytes =
+        PeBuilder{}.section(".nv_fatb", FatbinBuilder{}.cubin(80, filler(8000)).bytes()).bytes();
+    const std::string name = ".nv_fatb";
+    const auto at = std::search(bytes.begin(), bytes.end(), name.begin(), name.end()) + 8;
+    for (int i = 0; i < 4; ++i) at[i] = static_cast<std::uint8_t>(size >> 8 * i);
+    return errors_of(read(bytes, "t.dll"));
+  };
+  for (const unsigned size : {8000U, 4097U, 0U}) CHECK(said(size) == "");  // 0: as in the file
+  CHECK(said(16) ==
+        "t.dll(.nv_fatb+0x1000): the loader does not bring this part of the section into memory: the "
+        "file's headers disagree (VirtualSize)\n");
+}
+
 TEST_CASE("the sections of a PE image have their names cut") {
   const auto bytes =
       PeBuilder{}.section(".nv_fatb", small(80) + zeros(8)).section("__nv_rel", small(90)).bytes();
@@ -142,7 +184,8 @@ TEST_CASE("a section of device code without bytes is no data, which is not no co
   const DeviceCode code = read(ElfBuilder{}.no_bits(".nv_fatbin", 4096).bytes(), "t.debug");
   CHECK(errors_of(code) == "");
   REQUIRE(code.warnings.size() == 1);
-  CHECK(code.warnings[0] == "t.debug(.nv_fatbin): has a size but no bytes: debug symbols only, without the device code");
+  CHECK(code.warnings[0] ==
+        "t.debug(.nv_fatbin): has a size but no bytes: debug symbols only, without the device code");
   CHECK(code.objects[0].data_missing);
 }
 
@@ -203,7 +246,8 @@ TEST_CASE("what an ELF file says is no data is not searched, unless it may hold 
   const auto code = ElfBuilder{}.section(".mine", damaged, kBits, kCode).section(".rodata", constants);
   CHECK(errors_of(read(code.bytes(), "t.so")) == "");
   const auto data = ElfBuilder{}.section(".mine", damaged).section(".rodata", constants);
-  CHECK(errors_of(read(data.bytes(), "t.so")) == "t.so(.mine+0x0): fat binary's version must be 1, found 7\n");
+  CHECK(errors_of(read(data.bytes(), "t.so")) ==
+        "t.so(.mine+0x0): fat binary's version must be 1, found 7\n");
   // A linker that was told to merge constants into the machine code leaves no section for them.
   const auto merged =
       ElfBuilder{}.section(".text", small(80), kBits, kCode).section(".data", constants).bytes();
