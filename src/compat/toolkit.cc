@@ -70,6 +70,16 @@ bool may_be_made(Arch arch, std::optional<Version> toolkit) {
   return !is_known;
 }
 
+bool is_no_arch(int number) {
+  bool lower = false, higher = false;
+  for (const Toolkit& toolkit : known_toolkits())
+    for (const Arch arch : toolkit.archs) {
+      if (arch.number == number) return false;
+      (arch.number < number ? lower : higher) = true;
+    }
+  return lower && higher;
+}
+
 std::optional<Version> first_ptx_for(Arch target) {
   for (const FirstPtx& first : kFirstPtx)
     if (first.number == target.number && target.suffix != Suffix::f) return first.ptx_isa;

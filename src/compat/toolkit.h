@@ -29,6 +29,10 @@ bool is_sass_only(Arch arch);
 // beyond the table: an arch, or a toolkit.
 bool may_be_made(Arch arch, std::optional<Version> toolkit);
 
+// Does no GPU have this number, though the table has a lower one and a higher one? 81, 104. False for what is
+// newer or older than the table.
+bool is_no_arch(int number);
+
 // The oldest PTX ISA that has this target. Nothing for an arch that the table does not know.
 std::optional<Version> first_ptx_for(Arch target);
 

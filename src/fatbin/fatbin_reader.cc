@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "base/text.h"
+#include "compat/toolkit.h"
 #include "fatbin/format.h"
 
 namespace archguard::fatbin {
@@ -59,12 +60,14 @@ void read_meaning(const Cursor& fields, FatbinEntry& entry) {
   if (version != kEntryVersion) note(entry, "entry version " + hex(version));
   for (std::uint64_t rest = entry.flags & ~kFlagsKnown; rest != 0; rest &= rest - 1)
     note(entry, "flag " + hex(rest & (~rest + 1)));
+  // Each of 140,000 entries in libraries of CUDA 8.0 to 13.5 has it; nvJitLink 12.0 to 13.5 take none without.
+  if (entry.kind != EntryKind::other && (entry.flags & kFlag64) == 0) note(entry, "flag 0x1 (64-bit) is missing");
   if (entry.kind == EntryKind::sass && (major != 1 || (minor != 7 && minor != 8)))
     note(entry, "cubin version " + std::to_string(major) + "." + std::to_string(minor));
   if (entry.kind == EntryKind::ptx || entry.kind == EntryKind::reloc_ptx)
     entry.ptx_isa = Version{major, minor};
 
-  if (arch >= 10 && arch <= 999)
+  if (arch >= 10 && arch <= 999 && !is_no_arch(static_cast<int>(arch)))
     entry.arch.number = static_cast<int>(arch);
   else if (!concatenated)  // these have one each
     note(entry, "arch " + std::to_string(arch));
@@ -171,6 +174,10 @@ Result<FatbinEntry> FatbinReader::read_entry(std::size_t index, std::uint64_t of
     entry.stored_size = compressed;
     entry.uncompressed_size = fields.u64(kUncompressedSizeAt);
   }
+
+  const std::uint64_t options = fields.u32(kOptionsAt);
+  if (options != 0 && options > header_size - kOptionsLeast)
+    return at(offset, name + " options lie outside the entry's header");
 
   const std::uint64_t identifier = fields.u32(kIdentifierAt), length = fields.u32(kIdentifierSizeAt);
   if (identifier != 0 && length != 0) {

@@ -22,6 +22,7 @@ constexpr std::uint64_t kEntryVersionAt = 2;       // u16, 0x0101
 constexpr std::uint64_t kEntryHeaderSizeAt = 4;    // u32, a multiple of 8
 constexpr std::uint64_t kPayloadSizeAt = 8;        // u64, a multiple of 8
 constexpr std::uint64_t kCompressedSizeAt = 16;    // u32, 0 where raw
+constexpr std::uint64_t kOptionsAt = 20;           // u32, from the entry's start; 0 for none
 constexpr std::uint64_t kCodeMinorAt = 24;         // u16
 constexpr std::uint64_t kCodeMajorAt = 26;         // u16
 constexpr std::uint64_t kArchAt = 28;              // u32, decimal
@@ -55,10 +56,12 @@ constexpr std::string_view kTileIrMagic{"\x7fTileIR\0", 8};
 // What FatbinEntry::unknown says of Tile IR of which all else is known.
 constexpr const char* kTileIrUnknown = "CUDA Tile IR, which is not judged";
 
-constexpr std::uint64_t kFlagLz4 = 0x2000, kFlagZstd = 0x8000, kFlagObfuscated = 0x10000;
+constexpr std::uint64_t kOptionsLeast = 8;  // bytes of what stands there, in each entry seen
+
+constexpr std::uint64_t kFlag64 = 0x1, kFlagLz4 = 0x2000, kFlagZstd = 0x8000, kFlagObfuscated = 0x10000;
 constexpr std::uint64_t kFlagA = 0x100000, kFlagF = 0x200000;
 // 64-bit, debug, "for CUDA" (nvFatbin -cuda), Linux, Mac, Windows; carries a copy of .nv.compat.
-constexpr std::uint64_t kFlagsOther = 0x1 | 0x2 | 0x4 | 0x10 | 0x20 | 0x40 | 0x1000000;
+constexpr std::uint64_t kFlagsOther = kFlag64 | 0x2 | 0x4 | 0x10 | 0x20 | 0x40 | 0x1000000;
 constexpr std::uint64_t kFlagsKnown = kFlagsOther | kFlagLz4 | kFlagZstd | kFlagObfuscated | kFlagA | kFlagF;
 
 // Sections that hold nothing but fat binaries. Linkers of PE images cut names to eight bytes.

@@ -58,6 +58,28 @@ TEST_CASE("what is not known is noted on its entry, and the ones behind it are r
         "sass 90a (both suffixes a and f)");
   CHECK(outline_of(FatbinBuilder{}.cubin(9, filler(8))) == "sass 0 (arch 9)");
   CHECK(outline_of(FatbinBuilder{}.cubin(1000, filler(8))) == "sass 0 (arch 1000)");
+  for (const char* none : {"22", "81", "84", "104"})
+    CHECK(outline_of(FatbinBuilder{}.image(2, none, filler(8)).code_version(1, 7)) ==
+          "sass 0 (arch " + std::string(none) + ")");
+  for (const char* some :
+       {"13", "20", "21", "30", "32", "35", "37", "53", "88", "101", "107", "121", "122", "130"})
+    CHECK(outline_of(FatbinBuilder{}.image(2, some, filler(8)).code_version(1, 7)) ==
+          "sass " + std::string(some));
+}
+
+TEST_CASE("an entry that is not of 64 bits is not known, and options outside of its header are an error") {
+  const auto with = [](std::size_t at, unsigned value) {
+    test::Bytes bytes = FatbinBuilder{}.ptx("80", "7.8", "text").options("-O3").cubin(75, filler(8)).bytes();
+    bytes[16 + at] = static_cast<std::uint8_t>(value);
+    const DeviceCode code = read(bytes, "t");
+    return errors_of(code) + outline(code);
+  };
+  const unsigned header = 80;
+  CHECK(with(4, header) == "t: ptx 80 7.8; sass 75;\n");
+  CHECK(with(40, 0x10) == "t: ptx 80 7.8 (flag 0x1 (64-bit) is missing); sass 75;\n");
+  CHECK(with(20, header - 8) == "t: ptx 80 7.8; sass 75;\n");
+  for (const unsigned outside : {header - 7, header, 255U})
+    CHECK(with(20, outside) == "t(+0x10): entry 0 options lie outside the entry's header\n");
 }
 
 TEST_CASE("both generations of cubins and every flag of a host are known") {
