@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "base/write_file.h"
+#include "elf/elf.h"
 #include "io/window.h"
 
 namespace archguard {
@@ -74,7 +75,12 @@ class ArReader {
       } else if (!is_special_header(raw)) {
         ARCHGUARD_CHECK(resolve_name(member));
         const bool bsd = starts_with(raw, "#1/") || raw == member.name;
-        if (!bsd || !is_bsd_symbol_table(member.name)) visit(member);
+        if (!bsd || !is_bsd_symbol_table(member.name))
+          visit(member);
+        else if (is_elf(member))
+          failed(member.name, object_named_as_table());
+      } else if (is_elf(member)) {
+        failed(raw, object_named_as_table());
       } else if (raw == "//") {
         long_names_ = member;
       } else if (last_symbol_ == 0 && (raw == "/" || raw == "/SYM64/")) {
@@ -114,6 +120,19 @@ class ArReader {
                        " remain",
                    {}};
     return member;
+  }
+
+  // No table begins so: its name was overwritten.
+  bool is_elf(const ArchiveMember& member) {
+    constexpr std::size_t kMagic = 4;
+    const auto start = member.size < kMagic ? Result<ByteView>(Error{}) : names_.at(member.offset, kMagic);
+    return start && has_elf_magic(*start);
+  }
+
+  static Error object_named_as_table() {
+    return {{},
+            "is an ELF file that is named as a table of the archive, so no linker reads it",
+            "make the archive again"};
   }
 
   // The first of them begins with the number of symbols and the offset of each one's member, big-endian. They

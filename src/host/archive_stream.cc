@@ -8,35 +8,12 @@
 #include "base/text.h"
 #include "host/cpio_stream.h"
 #include "host/libarchive.h"
+#include "host/tar_stream.h"
 
 namespace archguard {
 namespace {
 
-constexpr std::size_t kTarBlock = 512;
-
 enum class ArchiveFormat { tar, cpio };
-
-// tar's header ends in its checksum's field, octal digits at 148; the field itself counts as blanks.
-bool is_tar_header(ByteView start) {
-  constexpr std::size_t kSumAt = 148, kSumSize = 8;
-  if (start.size < kTarBlock || start.data[0] == 0) return false;
-  std::uint64_t sum = 0, told = 0;
-  for (std::size_t i = 0; i < kTarBlock; ++i)
-    sum += i >= kSumAt && i < kSumAt + kSumSize ? std::uint64_t{' '} : start.data[i];
-  bool any = false;
-  for (std::size_t i = kSumAt; i < kSumAt + kSumSize; ++i) {
-    const char digit = static_cast<char>(start.data[i]);
-    if (digit >= '0' && digit <= '7') {
-      told = told * 8 + static_cast<std::uint64_t>(digit - '0');
-      any = true;
-    } else if (any) {
-      break;
-    } else if (digit != ' ') {
-      return false;
-    }
-  }
-  return any && told == sum;
-}
 
 bool is_tar_stream(ByteView start) {
   constexpr std::size_t kMagicAt = 257;
@@ -199,9 +176,10 @@ Result<StreamKind> visit_archive_stream(ByteStream& stream, const Spend& spend,
   }
   const LibArchive* library = LibArchive::get();
   if (library == nullptr) return libarchive_missing(cpio ? "is a cpio archive" : "is a tar archive");
-  CpioStream checked(content);
-  ARCHGUARD_CHECK(cpio ? StreamReading(*library, checked, ArchiveFormat::cpio, visit).run()
-                       : StreamReading(*library, content, ArchiveFormat::tar, visit).run());
+  CpioStream of_cpio(content);
+  TarStream of_tar(content);
+  ARCHGUARD_CHECK(cpio ? StreamReading(*library, of_cpio, ArchiveFormat::cpio, visit).run()
+                       : StreamReading(*library, of_tar, ArchiveFormat::tar, visit).run());
   return StreamKind::archive;
 }
 

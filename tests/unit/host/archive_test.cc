@@ -73,6 +73,19 @@ TEST_CASE("a member's path may begin with a slash: only the names of tables are 
   }
 }
 
+TEST_CASE("an object that is named as a table of the archive is an error") {
+  const std::string named =
+      ": is an ELF file that is named as a table of the archive, so no linker reads it\n";
+  for (const char* name : {"/SYM64", "/<ECSYMBOLS>", "/<XFGHASHMAP>", "/"}) {  // the builder adds a "/"
+    const HostFile file = read(ArchiveBuilder{}.member(name, object_file()).bytes(), "libt.a");
+    CHECK(errors_of(file) == "libt.a(" + std::string(name) + "/)" + named);
+  }
+  const HostFile bsd =
+      read(ArchiveBuilder{}.names(ArchiveBuilder::Names::bsd).member("__.SYMDEF", object_file()).bytes(),
+           "libt.a");
+  CHECK(errors_of(bsd) == "libt.a(__.SYMDEF)" + named);
+}
+
 TEST_CASE("a damaged member is an error under its name, its neighbours are read") {
   auto broken = object_file();
   broken[5] = 2;
