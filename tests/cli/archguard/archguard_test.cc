@@ -270,7 +270,7 @@ TEST_CASE("variables without kernels are device code; nothing of either is no ke
   const RunOutput uncovered = archguard({"verify", "v.ptx", "--device", "7.5@13.0"}, folder.path());
   CHECK(uncovered.exit_code == 1);
   CHECK(uncovered.out.find(
-            "archguard: error 209: v.ptx: variable 'dv' cannot run on 7.5 (--device 7.5@13.0)\n") == 0);
+            "archguard: error 218: v.ptx: variable 'dv' cannot run on 7.5 (--device 7.5@13.0)\n") == 0);
   CHECK(archguard({"verify", "v.ptx", "--device", "8.0@13.0"}, folder.path()).exit_code == 0);
 
   const RunOutput none = archguard({"verify", "own.ptx", "--device", "7.5@13.0"}, folder.path());

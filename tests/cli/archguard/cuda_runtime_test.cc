@@ -160,7 +160,7 @@ TEST_CASE("images held as data need a runtime that the file calls") {
   SUBCASE("what it does not mend is said as well") {
     const Case both = verify(folder.path(), {"held", "--device", "7.5@12.4"});
     CHECK(says(both, "error 35: "));
-    CHECK(says(both, "error 209: "));
+    CHECK(says(both, "error 218: "));
   }
   SUBCASE("a library that calls a runtime and holds no device code is none to judge") {
     folder.file("plain.so", text_of(ElfBuilder{}.needed("libcudart.so.13").bytes()));
