@@ -1,6 +1,7 @@
 #include "compat/toolkit.h"
 
 #include <algorithm>
+#include <set>
 
 #include "base/text.h"
 #include "compat/driver.h"
@@ -71,13 +72,13 @@ bool may_be_made(Arch arch, std::optional<Version> toolkit) {
 }
 
 bool is_no_arch(int number) {
-  bool lower = false, higher = false;
-  for (const Toolkit& toolkit : known_toolkits())
-    for (const Arch arch : toolkit.archs) {
-      if (arch.number == number) return false;
-      (arch.number < number ? lower : higher) = true;
-    }
-  return lower && higher;
+  static const std::set<int> kNumbers = [] {  // asked of each entry of each fat binary
+    std::set<int> numbers;
+    for (const Toolkit& toolkit : known_toolkits())
+      for (const Arch arch : toolkit.archs) numbers.insert(arch.number);
+    return numbers;
+  }();
+  return number > *kNumbers.begin() && number < *kNumbers.rbegin() && kNumbers.count(number) == 0;
 }
 
 std::optional<Version> first_ptx_for(Arch target) {
