@@ -5,8 +5,12 @@
 
 #include "doctest/doctest.h"
 
+#include "passed_by.h"
+
 namespace archguard {
 namespace {
+
+using test::passed_by;
 
 std::string padded(std::string text, std::size_t alignment) {
   text.resize((text.size() + alignment - 1) / alignment * alignment, '\0');
@@ -30,21 +34,6 @@ std::string odc(const std::string& name, const std::string& bytes) {
   return "070707" + std::string(53, '0') + sizes[0] + sizes[1] + name + '\0' + bytes;
 }
 
-// All bytes of the archive, `at_once` at a time, or what the stream fails with.
-std::string passed_by(const std::string& archive, std::size_t at_once) {
-  const MemorySource source({reinterpret_cast<const std::uint8_t*>(archive.data()), archive.size()});
-  SourceStream bytes(source);
-  CpioStream stream(bytes);
-  std::string passed;
-  Bytes buffer(at_once);
-  for (;;) {
-    const auto count = stream.next(buffer.data(), buffer.size());
-    if (!count) return count.error().what;
-    if (*count == 0) return passed;
-    passed += ByteView(buffer.data(), *count).text();
-  }
-}
-
 const std::string kNoHeader = "is damaged: bytes that are no header stand between two members, or at its end";
 
 }  // namespace
@@ -55,26 +44,26 @@ TEST_CASE("a cpio archive passes as it is") {
     const std::string archive = member("a", "12345", 0) + member("empty", "", 0) +
                                 member(std::string(4095, 'n'), "070701", 0) + member("TRAILER!!!", "", 0);
     for (const std::size_t at_once : {1, 7, 512, 65536}) {
-      CHECK(passed_by(archive, at_once) == archive);
-      CHECK(passed_by(archive + "behind the end", at_once) == archive + "behind the end");
+      CHECK(passed_by<CpioStream>(archive, at_once) == archive);
+      CHECK(passed_by<CpioStream>(archive + "behind the end", at_once) == archive + "behind the end");
     }
   }
 }
 
 TEST_CASE("a name that no system takes costs no memory") {
-  CHECK(passed_by(newc("a", "", 0xeeeeeeee), 512) ==
+  CHECK(passed_by<CpioStream>(newc("a", "", 0xeeeeeeee), 512) ==
         "has a member whose name has 4008636141 bytes, which no system takes");
-  CHECK(passed_by(newc("a", "", 4097), 512) ==
+  CHECK(passed_by<CpioStream>(newc("a", "", 4097), 512) ==
         "has a member whose name has 4096 bytes, which no system takes");
 }
 
 TEST_CASE("bytes that are no header of a cpio archive are an error") {
   const std::string end = newc("TRAILER!!!", "");
-  CHECK(passed_by(newc("a", "1234") + "zzzz" + end, 512) == kNoHeader);
-  CHECK(passed_by(newc("a", "1234") + odc("b", "") + end, 512) == kNoHeader);
+  CHECK(passed_by<CpioStream>(newc("a", "1234") + "zzzz" + end, 512) == kNoHeader);
+  CHECK(passed_by<CpioStream>(newc("a", "1234") + odc("b", "") + end, 512) == kNoHeader);
   std::string damaged = newc("a", "1234");
   damaged[55] = 'g';
-  CHECK(passed_by(damaged + end, 512) == "is damaged: a header has a field that is not a number, or no name");
+  CHECK(passed_by<CpioStream>(damaged + end, 512) == "is damaged: a header has a field that is not a number, or no name");
 }
 
 TEST_CASE("skipping a cpio archive stops at the next header") {

@@ -5,8 +5,12 @@
 
 #include <doctest/doctest.h>
 
+#include "passed_by.h"
+
 namespace archguard {
 namespace {
+
+using test::passed_by;
 
 std::string member(char type, const std::string& bytes) {
   std::string head(kTarBlock, '\0');
@@ -24,21 +28,6 @@ std::string member(char type, const std::string& bytes) {
   return head + bytes + std::string((kTarBlock - bytes.size() % kTarBlock) % kTarBlock, '\0');
 }
 
-// All bytes of the archive, `at_once` at a time, or what the stream fails with.
-std::string passed_by(const std::string& archive, std::size_t at_once) {
-  const MemorySource source({reinterpret_cast<const std::uint8_t*>(archive.data()), archive.size()});
-  SourceStream bytes(source);
-  TarStream stream(bytes);
-  std::string passed;
-  Bytes buffer(at_once);
-  for (;;) {
-    const auto count = stream.next(buffer.data(), buffer.size());
-    if (!count) return count.error().what;
-    if (*count == 0) return passed;
-    passed += ByteView(buffer.data(), *count).text();
-  }
-}
-
 const std::string kEnd(2 * kTarBlock, '\0');
 
 }  // namespace
@@ -49,8 +38,8 @@ TEST_CASE("a tar archive passes as it is, with the global headers that git and p
   const std::string archive = member('g', comment) + member('0', std::string(1000, 'x')) + member('5', "") +
                               member('g', "8 a=b=c\n" + comment) + member('g', "") + member('0', "y") + kEnd;
   for (const std::size_t at_once : {1, 7, 512, 65536}) {
-    CHECK(passed_by(archive, at_once) == archive);
-    CHECK(passed_by(archive + "behind the end", at_once) == archive + "behind the end");
+    CHECK(passed_by<TarStream>(archive, at_once) == archive);
+    CHECK(passed_by<TarStream>(archive + "behind the end", at_once) == archive + "behind the end");
   }
 }
 
@@ -61,16 +50,16 @@ TEST_CASE("a global header that holds something else is an error") {
                                   "ELF",
                                   "8 a=bcd", "8 abcde\n", "9 a=b=c\n", "0 a=b\n", "8 a=b=c\nx", "8"})
     for (const std::size_t at_once : {1, 65536}) {
-      CHECK(passed_by(member('0', "x") + member('g', bytes) + member('0', "y") + kEnd, at_once) == wrong);
-      CHECK(passed_by(member('g', std::string(3000, 'a')) + kEnd, at_once) == wrong);
+      CHECK(passed_by<TarStream>(member('0', "x") + member('g', bytes) + member('0', "y") + kEnd, at_once) == wrong);
+      CHECK(passed_by<TarStream>(member('g', std::string(3000, 'a')) + kEnd, at_once) == wrong);
     }
-  CHECK(passed_by(member('g', std::string((1 << 20) + 1, 'a')) + kEnd, 65536) ==
+  CHECK(passed_by<TarStream>(member('g', std::string((1 << 20) + 1, 'a')) + kEnd, 65536) ==
         "has a global header of 1048577 bytes, which is not read");
   // Within a member it is none; behind a header that is damaged libarchive says what is wrong.
   const std::string within = member('0', member('g', "x")) + kEnd;
-  CHECK(passed_by(within, 512) == within);
+  CHECK(passed_by<TarStream>(within, 512) == within);
   const std::string lost = std::string(kTarBlock, 'x') + member('g', "x");
-  CHECK(passed_by(lost, 512) == lost);
+  CHECK(passed_by<TarStream>(lost, 512) == lost);
 }
 
 TEST_CASE("skipping a tar archive stops at the next header") {
