@@ -16,7 +16,7 @@ FindingId id_of(const Diagnostic& diagnostic) {
   if (diagnostic.stage == "environment") return FindingId::environment;
   if (diagnostic.code && (*diagnostic.code == 34 || *diagnostic.code == 803 || *diagnostic.code == 804))
     return FindingId::libcuda;
-  const bool shadowed = starts_with(diagnostic.cause, "a Linux libcuda") && diagnostic.stage != "environment";
+  const bool shadowed = starts_with(diagnostic.cause, "a Linux libcuda");
   return shadowed ? FindingId::libcuda : FindingId::driver;  // in WSL (device/causes_cuda.cc)
 }
 

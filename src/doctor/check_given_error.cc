@@ -126,9 +126,13 @@ std::optional<Package> user_of_runtime(const Facts& facts) {
         has_known_runtime(facts, *file.owner) ||
         std::find(users.begin(), users.end(), *file.owner) != users.end())
       continue;
-    if (place_in_text(facts, file.owner) != 0) return file.owner;
     users.push_back(*file.owner);
   }
+  const auto place = [&](const Package& each) { return place_in_text(facts, each); };
+  const auto last = std::max_element(users.begin(), users.end(), [&](const Package& a, const Package& b) {
+    return place(a) < place(b);
+  });
+  if (last != users.end() && place(*last) != 0) return *last;
   return users.size() == 1 ? std::optional(users.front()) : std::nullopt;
 }
 
@@ -145,6 +149,10 @@ void check_given_runtime(const Facts& facts, Findings& findings) {
   const auto user = user_of_runtime(facts);
   if (!user) return;
   const Version driver = *of->device.driver_cuda;
+  // No CUDA is newer, or torch's own is not: then another driver answered, or another runtime.
+  const bool is_torch = facts.torch && facts.torch->cuda && facts.torch->package == *user;
+  const Version newest = is_torch ? *facts.torch->cuda : newest_known_toolkit().version;
+  if (lowest_driver_cuda_for_toolkit(newest) <= driver) return;
   const std::string supported =
       driver.major < 11 ? cuda_text(driver) : "CUDA " + std::to_string(driver.major);
   Finding finding{FindingId::library_mix, Rank::likely, *user, kInsufficientDriver};

@@ -201,7 +201,7 @@ void check_told_name(const Facts& facts, Findings& findings) {
   for (const std::string& name : libraries_not_loaded(facts.error_text)) {
     const bool told = std::any_of(findings.begin(), findings.end(), [&](const Finding& each) {
       return std::find(each.subjects.begin(), each.subjects.end(), name) != each.subjects.end() ||
-             (is_cause(each) && each.id == FindingId::library_mix && each.cause.find(name) != std::string::npos);
+             (is_cause(each) && each.id == FindingId::library_mix && holds_word(each.cause, name));
     });
     if (told || facts.names_on_path.count(name) != 0) continue;
     const auto by = std::find_if(facts.opened.begin(), facts.opened.end(),

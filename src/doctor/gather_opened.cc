@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <set>
 
 #include "base/bytes.h"
@@ -73,13 +74,16 @@ void gather_opened(Facts& facts) {
   for (const LinkedFile& file : facts.linked) add(file);
   for (const CodeFile& file : facts.code) add(file);
   for (const LibraryCopy& copy : facts.libraries) add(copy);  // a wheel's own cuDNN opens its parts
+  std::map<std::string, const std::pair<std::string, Package>*> by_family;
   for (const std::string& name : libraries_not_loaded(facts.error_text)) {
-    const std::string text = "lib" + library_name(name)->family + ".so";
-    for (const auto& [path, owner] : files) {
-      if (!holds_text(path, text)) continue;
-      facts.opened.push_back({name, path, owner});
-      break;
+    const std::string family = library_name(name)->family;
+    const auto [entry, is_new] = by_family.try_emplace(family, nullptr);
+    for (const auto& file : files) {
+      if (!is_new || entry->second != nullptr) break;
+      const auto own = library_name(file_name_of(file.first));  // its own name is among its texts
+      if ((!own || own->family != family) && holds_text(file.first, "lib" + family + ".so")) entry->second = &file;
     }
+    if (entry->second != nullptr) facts.opened.push_back({name, entry->second->first, entry->second->second});
   }
 }
 

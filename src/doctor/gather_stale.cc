@@ -114,8 +114,10 @@ void add_stale(const char* builder, const std::vector<std::string>& paths, Facts
                    cuda_libraries_of(path)};
     file.code.path = path;
     const std::string words = file_name_of(path) + ": undefined symbol: ";
-    if (const auto at = facts.error_text.find(words); at != std::string::npos)
-      file.told_symbol = undefined_symbols(facts.error_text.substr(at)).front();
+    if (const auto at = facts.error_text.find(words); at != std::string::npos) {
+      const auto line = facts.error_text.substr(at, facts.error_text.find('\n', at) - at);
+      for (std::string& symbol : undefined_symbols(line)) file.told_symbol = std::move(symbol);
+    }
     if (code || !file.missing.empty() || !file.needed.empty() || !file.told_symbol.empty()) facts.stale.push_back(std::move(file));
   }
 }

@@ -8,11 +8,7 @@
 
 namespace archguard::fatbin {
 
-// Where pointers that stand in a host object's data lead to, as offsets within the object. The linker of a
-// shared library or PIE leaves a relocation in `.rela.dyn`, "the base plus this addend", and may write that
-// address in place as well (GNU ld and gold do, lld leaves zeros); without PIE, under
-// -z pack-relative-relocs and in PE images it stands in place alone. In an object it is a relocation against
-// a symbol, in `.rela` of the data's own section.
+// Where a pointer of the data leads.
 struct Pointer {
   // nowhere: to an address where the file has no bytes. untold: the file does not tell where to.
   enum class To { place, nowhere, untold } to = To::untold;
@@ -20,6 +16,11 @@ struct Pointer {
   std::uint64_t address = 0;  // in a linked file
 };
 
+// Where pointers that stand in a host object's data lead to, as offsets within the object. The linker of a
+// shared library or PIE leaves a relocation in `.rela.dyn`, "the base plus this addend", and may write that
+// address in place as well (GNU ld and gold do, lld leaves zeros); without PIE, under
+// -z pack-relative-relocs and in PE images it stands in place alone. In an object it is a relocation against
+// a symbol, in `.rela` of the data's own section.
 class Addresses {
  public:
   // `host` outlives it.

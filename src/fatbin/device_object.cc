@@ -257,10 +257,11 @@ class ObjectReader {
     const auto holds_it = [&](const Section* section) {
       return fatbin.offset >= section->offset && fatbin.offset - section->offset < section->size;
     };
+    if (cut_off_.empty() || told_unmapped_) return;
     const auto found = std::find_if(cut_off_.begin(), cut_off_.end(), holds_it);
     if (found == cut_off_.end() || fatbin.offset + fatbin.size <= (*found)->offset + (*found)->mapped) return;
     const Section section = **found;
-    cut_off_.erase(found);  // one error is enough
+    told_unmapped_ = true;  // one error is enough
     add_error(section.name, section.offset,
               Error{hex(section.offset + section.mapped),
                     "the loader does not bring this part of the section into memory: the file's headers "
@@ -288,6 +289,7 @@ class ObjectReader {
   std::uint64_t size_;
   std::vector<const Section*> sections_;  // with bytes, by offset
   std::vector<const Section*> cut_off_;   // of those, what the loader does not map whole
+  bool told_unmapped_ = false;
   std::size_t entries_ = 0;
   std::size_t errors_ = 0;
   bool stopped_ = false;

@@ -21,7 +21,7 @@
 #endif
 #ifdef CPU_FEATURE_ACTIVE
 #define ARCHGUARD_WIDE __attribute__((target("avx2")))
-#define ARCHGUARD_WIDEST __attribute__((target("avx512bw,prefer-vector-width=512")))
+#define ARCHGUARD_WIDEST __attribute__((target("avx512bw")))
 #define ARCHGUARD_INLINE __attribute__((always_inline)) inline
 #else
 #define ARCHGUARD_INLINE inline

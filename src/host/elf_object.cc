@@ -185,9 +185,11 @@ class ElfObjectReader {
   }
 
   // The loader goes by the segments alone: a section is where it says by one that has its bytes and puts them
-  // at its address. Linkers put a section into one segment.
+  // at its address. Linkers put a section into one segment. Where there are more segments than any linker
+  // makes, it is not told.
   void mark_mapped() {
-    if (loaded_.empty()) return;
+    constexpr std::size_t kLoadSegmentsMost = 64;
+    if (loaded_.empty() || loaded_.size() > kLoadSegmentsMost) return;
     for (Section& section : object_.sections) {
       if (!section.loaded || !section.has_bytes) continue;
       section.mapped = 0;

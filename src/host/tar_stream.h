@@ -14,7 +14,7 @@ constexpr std::size_t kTarBlock = 512;
 bool is_tar_header(ByteView start);
 
 // A tar archive on its way to libarchive, which passes over a global header (typeflag g) whatever stands in
-// it: one flipped bit of a file's header, and the file is gone without a word. This stream fails where it
+// it: a file whose typeflag became g is gone without a word. This stream fails where it
 // holds anything but the records that pax writes. (POSIX, "pax Header Block"; GNU tar 1.34 says "Malformed
 // extended header" then.)
 class TarStream final : public ByteStream {
