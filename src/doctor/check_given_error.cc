@@ -151,7 +151,8 @@ void check_given_runtime(const Facts& facts, Findings& findings) {
   const Version driver = *of->device.driver_cuda;
   // No CUDA is newer, or torch's own is not: then another driver answered, or another runtime.
   const bool is_torch = facts.torch && facts.torch->cuda && facts.torch->package == *user;
-  const Version newest = is_torch ? *facts.torch->cuda : newest_known_toolkit().version;
+  constexpr Version kLastUntold{11, 8};  // of a runtime of CUDA 12 or newer the release is known
+  const Version newest = is_torch ? *facts.torch->cuda : kLastUntold;
   if (lowest_driver_cuda_for_toolkit(newest) <= driver) return;
   const std::string supported =
       driver.major < 11 ? cuda_text(driver) : "CUDA " + std::to_string(driver.major);
