@@ -18,7 +18,8 @@ constexpr std::uint64_t kOpenedFileMost = std::uint64_t{1} << 30;
 bool holds_text(const std::string& path, const std::string& text) {
   const auto source = FileSource::open(path);
   if (!source || source->size() > kOpenedFileMost) return false;
-  const std::boyer_moore_horspool_searcher searcher(text.begin(), text.end());
+  const std::vector<std::uint8_t> wanted(text.begin(), text.end());
+  const std::boyer_moore_horspool_searcher searcher(wanted.begin(), wanted.end());
   for (std::uint64_t at = 0; at < source->size(); at += kOpenedBlock) {
     const auto bytes = read_bytes(*source, at, std::min(source->size() - at, kOpenedBlock + text.size()));
     if (!bytes) return false;
