@@ -23,6 +23,8 @@ void check_not_architecture(const Facts& facts, Findings& findings);
 
 // What the given error itself proves, where no other check has named its cause.
 void check_given_error(const Facts& facts, Findings& findings);
+// The check of the GPU in a package's source that the given error comes from, likewise.
+void check_capability_gate(const Facts& facts, Findings& findings);
 
 // A part of check_environment: the variables that tell builds which architectures to make.
 void check_arch_lists(const Facts& facts, Findings& findings);

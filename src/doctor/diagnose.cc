@@ -225,6 +225,7 @@ Diagnosis diagnose(const Facts& facts) {
     check(facts, diagnosis.findings);
   raise_by_error(facts, diagnosis.findings);
   check_given_error(facts, diagnosis.findings);
+  check_capability_gate(facts, diagnosis.findings);
   diagnosis.told = told_by_error(facts);
   diagnosis.unread = facts.unread;
   if (facts.environments.empty() && facts.unread.empty())

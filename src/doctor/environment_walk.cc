@@ -196,6 +196,7 @@ class EnvironmentWalk {
     const std::string name = file_name_of(path);
     const bool image = is_image_name(name);
     const bool library = is_library_name(name) || (programs_ && !image && is_program(path));
+    if (!facts_.error_text.empty() && !programs_ && ends_with(name, ".py")) return found_.modules.push_back(path);
     const bool ptxas = name == "ptxas" || starts_with(name, "ptxas-");
     if (!library && !image && !ptxas) return;
     std::error_code error;
@@ -234,7 +235,7 @@ class EnvironmentWalk {
 
 FoundFiles walk_environments(Facts& facts) {
   FoundFiles found = EnvironmentWalk(facts).run();
-  for (auto* list : {&found.libraries, &found.images, &found.ptxas}) std::sort(list->begin(), list->end());
+  for (auto* list : {&found.libraries, &found.images, &found.ptxas, &found.modules}) std::sort(list->begin(), list->end());
   return found;
 }
 

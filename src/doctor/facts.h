@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -113,6 +114,15 @@ struct OpenedLibrary {
   Package owner;
 };
 
+// A statement of an installed package's Python source that raises the given error where a check of the GPU's
+// compute capability fails.
+struct CapabilityGate {
+  std::string path;
+  std::optional<Package> owner;
+  std::size_t line = 0;
+  std::string condition;  // "if not current_platform.has_device_capability(80):"
+};
+
 struct LibcudaCopy {
   std::string path, version, found_by;
   bool stub = false, compat = false;
@@ -175,6 +185,7 @@ struct Facts {
   std::vector<SymbolGap> library_gaps;  // of files, in the copies of CUDA's libraries that they get
   std::vector<SymbolGap> torch_gaps;    // of extensions, in the installed torch
   std::vector<OpenedLibrary> opened;
+  std::optional<CapabilityGate> gate;
   std::vector<Rivals> rivals;           // files that two packages claim
   std::vector<CudnnBound> cudnn_bounds;
   std::vector<LibcudaCopy> libcudas;

@@ -96,6 +96,7 @@ void find_owners_of_all(Facts& facts) {
   for (LinkedFile& each : facts.linked) ask(each.path, each.owner);
   for (LibraryCopy& each : facts.libraries) ask(each.path, each.owner);
   for (JitTool& each : facts.tools) ask(each.path, each.owner);
+  if (facts.gate) ask(facts.gate->path, facts.gate->owner);
   if (paths.empty()) return;
   Owners owners = owners_of(paths);
   for (std::size_t i = 0; i < asked.size(); ++i) *asked[i] = std::move(owners.of[i]);
@@ -333,6 +334,7 @@ void gather(const GatherQuestion& question, Facts& facts) {
   gather_code(files, facts);
   gather_libraries(files, question, facts);
   gather_tools(files, facts);
+  gather_gate(files, facts);
   find_owners_of_all(facts);
   find_users_of_torch(facts);
   gather_sources(facts);

@@ -24,6 +24,7 @@ struct FoundFiles {
   std::vector<std::string> images;     // .cubin, .fatbin, .ptx
   std::vector<std::string> ptxas;
   std::vector<std::string> named;  // files that were named themselves
+  std::vector<std::string> modules;  // *.py of packages, where an error was given
 };
 FoundFiles walk_environments(Facts& facts);
 
@@ -47,6 +48,9 @@ std::vector<std::string> libraries_not_loaded(const std::string& text);
 
 // Who opens by their names what the given error says could not be loaded.
 void gather_opened(Facts& facts);
+
+// The check of the GPU in Python source that the given error comes from.
+void gather_gate(const FoundFiles& files, Facts& facts);
 
 void gather_packages(Facts& facts);
 void gather_libraries(const FoundFiles& files, const GatherQuestion& question, Facts& facts);

@@ -4,6 +4,7 @@
 
 #include "base/colour.h"
 #include "base/printable.h"
+#include "base/text.h"
 #include "base/text_file.h"
 #include "commands.h"
 #include "compat/driver_text.h"
@@ -68,14 +69,14 @@ Status read_error(const DoctorOptions& options, doctor::Facts& facts) {
   if (text == "-") {
     ARCHGUARD_TRY(read, read_text_file("-", kMostExplainedBytes));
     text = std::move(read);
+    if (trim(text).empty())
+      return Error{"--error -", "standard input is empty", "pipe the error to it: python run.py 2>&1 | archguard doctor --error -"};
   }
   facts.explained = explain(text);
   facts.error_text = text;
   if (const std::string vendor = other_vendor_in(text); !vendor.empty())
     facts.notes.push_back("the text of --error is of " + vendor +
                           ", not of NVIDIA's CUDA: it is not explained");
-  else if (facts.explained.empty())
-    facts.notes.emplace_back("the text of --error holds no error that is known here");
   return Done{};
 }
 
@@ -180,6 +181,8 @@ Result<int> run_doctor(const DoctorOptions& options) {
   doctor::GatherQuestion question;
   question.home = environment("HOME").value_or("");
   doctor::gather(question, facts);
+  if (!facts.error_text.empty() && facts.explained.empty() && !facts.gate && other_vendor_in(facts.error_text).empty())
+    facts.notes.emplace_back("the text of --error holds no error that is known here");
   const doctor::Diagnosis diagnosis = doctor::diagnose(facts);
   print_source(DoctorDocument(diagnosis, options));
   ARCHGUARD_CHECK(finish_printing());

@@ -1,0 +1,27 @@
+#include <algorithm>
+
+#include "base/printable.h"
+#include "doctor/checks.h"
+#include "doctor/gather.h"
+#include "doctor/library_names.h"
+
+namespace archguard::doctor {
+
+void check_capability_gate(const Facts& facts, Findings& findings) {
+  if (!facts.gate || facts.classes.empty()) return;
+  const CapabilityGate& gate = *facts.gate;
+  // What it lacks, or what cannot compile for the GPU, is why it asks.
+  const bool told = std::any_of(findings.begin(), findings.end(), [&](const Finding& each) {
+    return is_cause(each) && ((each.package && each.package == gate.owner) || each.id == FindingId::jit_compiler);
+  });
+  if (told) return;
+  const std::string place = gate.path + ", line " + std::to_string(gate.line);
+  Finding finding{FindingId::not_architecture, Rank::likely, gate.owner};
+  finding.cause = who(gate.owner, gate.path) + " refuses the GPU by a check in its source, whatever its binaries hold";
+  finding.evidence = {"the error that was given is raised in " + place, "behind: " + printable(gate.condition)};
+  finding.fix = "do what the error says, or use a release or a part of " +
+                (gate.owner ? gate.owner->name : std::string("it")) + " that takes the GPU";
+  findings.push_back(std::move(finding));
+}
+
+}  // namespace archguard::doctor

@@ -1,0 +1,78 @@
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <system_error>
+
+#include "base/bytes.h"
+#include "base/parallel.h"
+#include "base/text.h"
+#include "doctor/capability_gate.h"
+#include "doctor/gather.h"
+
+namespace archguard::doctor {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::uint64_t kModuleMost = std::uint64_t{1} << 20;
+
+struct FoundGate {
+  CapabilityGate gate;
+  std::size_t told = 0;
+};
+
+std::optional<FoundGate> gate_in(const std::string& path, const std::string& error) {
+  const auto source = FileSource::open(path);
+  if (!source || source->size() > kModuleMost) return std::nullopt;
+  const auto bytes = read_bytes(*source, 0, source->size());
+  if (!bytes) return std::nullopt;
+  const std::string_view text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+  auto raised = find_capability_gate(text, error);
+  if (!raised) return std::nullopt;
+  return FoundGate{{path, {}, raised->line, std::move(raised->condition)}, raised->told};
+}
+
+// File "/x/site-packages/vllm/worker.py", line 463: the same module of the environments, whose files may stand
+// in another folder than where it failed; the last first.
+std::vector<std::string> modules_in_traceback(const Facts& facts) {
+  std::vector<std::string> paths;
+  const std::string& text = facts.error_text;
+  for (const std::string_view folder : {"site-packages/", "dist-packages/"})
+    for (auto at = text.find(folder); at != std::string::npos; at = text.find(folder, at + 1)) {
+      const auto begin = at + folder.size(), end = text.find(".py\"", begin);
+      if (end == std::string::npos || end - begin > 512) continue;
+      const std::string module = text.substr(begin, end + 3 - begin);
+      if (module.find("..") != std::string::npos || module.find('\n') != std::string::npos) continue;
+      for (const PythonEnvironment& environment : facts.environments)
+        for (const std::string& site : environment.sites) {
+          std::error_code error;
+          const std::string path = (fs::path(site) / module).string();
+          if (fs::is_regular_file(path, error) && std::find(paths.begin(), paths.end(), path) == paths.end())
+            paths.push_back(path);
+        }
+    }
+  std::reverse(paths.begin(), paths.end());
+  return paths;
+}
+
+}  // namespace
+
+void gather_gate(const FoundFiles& files, Facts& facts) {
+  if (facts.error_text.empty()) return;
+  for (const std::string& path : modules_in_traceback(facts))
+    if (auto found = gate_in(path, facts.error_text)) {
+      facts.gate = std::move(found->gate);
+      return;
+    }
+  constexpr std::size_t kAhead = 256;
+  InOrder<std::optional<FoundGate>> all(files.modules.size(), kAhead,
+                                        [&](std::size_t i, unsigned) { return gate_in(files.modules[i], facts.error_text); });
+  std::size_t told = 0;
+  for (std::size_t i = 0; i < files.modules.size(); ++i) {
+    auto found = all.next();
+    if (!found || found->told <= told) continue;
+    told = found->told;
+    facts.gate = std::move(found->gate);
+  }
+}
+
+}  // namespace archguard::doctor
