@@ -5,7 +5,10 @@
 # goes to SECONDS when it passed.
 cmake_minimum_required(VERSION 3.20...4.0)
 
-if(DEFINED CMAKE AND NOT CMAKE STREQUAL CMAKE_COMMAND)
+# CMake tells itself without links.
+get_filename_component(wanted "${CMAKE}" REALPATH)
+get_filename_component(running "${CMAKE_COMMAND}" REALPATH)
+if(DEFINED CMAKE AND NOT wanted STREQUAL running)
   if(NOT EXISTS "${CMAKE}")
     string(REGEX MATCH "cmake-[0-9.]+" name "${CMAKE}")
     message("SKIPPED: ${CMAKE} is missing (tests/support/fetch ${name})")
