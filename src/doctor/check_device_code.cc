@@ -14,9 +14,15 @@
 namespace archguard::doctor {
 namespace {
 
+// The number that the driver of this device answers with for PTX that is too new.
+int number_of_newer_ptx(const Device& device) {
+  return device.driver_cuda ? error_of_newer_ptx(*device.driver_cuda) : kUnsupportedPtxVersion;
+}
+
 // In words: what happens with this code of CUDA's.
 std::string ending_of(int code, const Device& device) {
-  const std::string error = ": error " + std::to_string(code);
+  const std::string error =
+      ": error " + std::to_string(code == kUnsupportedPtxVersion ? number_of_newer_ptx(device) : code);
   if (code == kUnsupportedPtxVersion)
     return " has only PTX, and it is too new for the driver of " + archguard::describe(device) + error;
   if (code == kInvalidKernelImage)
@@ -85,6 +91,8 @@ class DeviceCodeCheck {
     if (!meant.empty()) return lacks_some(name, package, fit, meant, of_class);
     if (!fit.partly.empty()) return has_little(name, package, fit, of_class);
     if (!fit.unknown.empty()) return cannot_tell(name, fit.unknown, of_class);
+    if (const auto untold = some_untold(fit.served, of_class); !untold.empty())
+      return cannot_tell("every part of " + name, untold, of_class);
     if (auto gaps = gaps_in(name, package, of_class)) return gaps;
     if (auto newer = newer_ptx_in(name, package, of_class)) return newer;
     return ptx_alone(name, package, fit, of_class);
@@ -121,13 +129,13 @@ class DeviceCodeCheck {
           std::find(data->too_new_for.begin(), data->too_new_for.end(), of_class) == data->too_new_for.end())
         continue;
       const Device& device = facts_.classes[of_class].device;
-      Finding finding = begin(Rank::risk, package, kUnsupportedPtxVersion);
+      Finding finding = begin(Rank::risk, package, number_of_newer_ptx(device));
       finding.cause = name + " has PTX in its data that is too new for the driver of " +
                       archguard::describe(device) + ": error " + std::to_string(finding.code) +
                       " where the program hands it to the driver";
       finding.evidence = {file_name_of(file->path) + " holds " + file->holds + "; in its data " +
                           data->holds};
-      finding.fix = general_fix(finding.code, file->owner ? file->owner->name : "it", device);
+      finding.fix = general_fix(kUnsupportedPtxVersion, file->owner ? file->owner->name : "it", device);
       return finding;
     }
     return std::nullopt;
@@ -169,7 +177,7 @@ class DeviceCodeCheck {
                       : loose && others               ? (of_one ? Rank::risk : Rank::likely)
                       : as_data                       ? Rank::risk
                                                       : Rank::certain;
-    Finding finding = begin(rank, package, code);
+    Finding finding = begin(rank, package, code == kUnsupportedPtxVersion ? number_of_newer_ptx(device) : code);
     finding.cause = name + ending_of(code, device);
     add_files(finding, fit.lacking, of_class, package.files.size());
     if (!fit.served.empty()) finding.evidence.push_back(others_cover(fit));
@@ -195,12 +203,13 @@ class DeviceCodeCheck {
       if (file->loose && others) return false;  // one of many, of which a program takes what it finds
       return !named_archs(file->path).empty();  // and, being meant, of this device's major version
     });
-    Finding finding =
-        begin(by_name ? Rank::likely : Rank::risk, package, meant.front()->fits[of_class].code());
-    finding.cause = "a part of " + name + ending_of(finding.code, device);
+    const int code = meant.front()->fits[of_class].code();
+    Finding finding = begin(by_name ? Rank::likely : Rank::risk, package,
+                            code == kUnsupportedPtxVersion ? number_of_newer_ptx(device) : code);
+    finding.cause = "a part of " + name + ending_of(code, device);
     add_files(finding, meant, of_class, package.files.size());
     finding.evidence.push_back(others_cover(fit));
-    finding.fix = code_fix(facts_, finding.code, package.files.front()->owner, of_class);
+    finding.fix = code_fix(facts_, code, package.files.front()->owner, of_class);
     return finding;
   }
 
@@ -256,6 +265,14 @@ class DeviceCodeCheck {
     return finding;
   }
 
+  // Files that serve the device, with fat binaries that are not understood.
+  static std::vector<const CodeFile*> some_untold(const std::vector<const CodeFile*>& served, std::size_t of_class) {
+    std::vector<const CodeFile*> files;
+    for (const CodeFile* file : served)
+      if (file->fits[of_class].unknown != 0) files.push_back(file);
+    return files;
+  }
+
   Finding cannot_tell(const std::string& name, const std::vector<const CodeFile*>& files,
                       std::size_t of_class) const {
     Finding finding{FindingId::device_code, Rank::risk, files.front()->owner};
@@ -302,14 +319,14 @@ class DeviceCodeCheck {
     for (const CodeFile* file : package.files) {
       const FileFit& fit = file->fits[of_class];
       if (fit.good() == 0 || fit.too_new == 0 || fit.state != FileFit::State::served) continue;
-      Finding finding = begin(Rank::risk, package, kUnsupportedPtxVersion);
+      Finding finding = begin(Rank::risk, package, number_of_newer_ptx(device));
       finding.cause = "some kernels of " + name + " are PTX alone for " + archguard::describe(device) +
                       ", and too new for its driver: error " + std::to_string(finding.code) +
                       " where one is called";
       finding.evidence.push_back(file_name_of(file->path) + ": " + std::to_string(fit.too_new) + " of " +
                                  count_of(file->fatbins, "fat binary", "fat binaries") + "; it holds " +
                                  file->holds);
-      finding.fix = general_fix(finding.code, file->owner ? file->owner->name : "it", device) +
+      finding.fix = general_fix(kUnsupportedPtxVersion, file->owner ? file->owner->name : "it", device) +
                     "; these are the kernels: archguard verify " + file->path + " --device " +
                     to_string(*device.capability) + "@" + to_string(*device.driver_cuda);
       return finding;

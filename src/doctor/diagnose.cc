@@ -159,8 +159,9 @@ Answer answer_to(const Facts& facts, const Diagnosis& diagnosis) {
   if (facts.classes.empty() || any_unjudged(facts) || !diagnosis.unread.empty()) return Answer::unknown;
   if (!diagnosis.judged && !any_environment(facts)) return Answer::unknown;
   const auto is_untold = [](const CodeFile& file) {
-    return std::any_of(file.fits.begin(), file.fits.end(),
-                       [](const FileFit& fit) { return fit.state == FileFit::State::unknown; });
+    return std::any_of(file.fits.begin(), file.fits.end(), [](const FileFit& fit) {
+      return fit.state == FileFit::State::unknown || (fit.state == FileFit::State::served && fit.unknown != 0);
+    });
   };
   return std::any_of(facts.code.begin(), facts.code.end(), is_untold) ? Answer::unknown : Answer::clean;
 }
@@ -177,7 +178,8 @@ std::string all_fine_text(const Facts& facts, const Diagnosis& diagnosis) {
     return each.id == FindingId::device_code && each.rank == Rank::risk && each.code != 0;
   });
   return any_gap ? "but for the risks above, the packages with device code support " + all_devices_text(facts)
-                 : "the architectures are fine: every package with device code supports " + all_devices_text(facts);
+                 : "the architectures are fine: every package with device code supports " + all_devices_text(facts) +
+                       ", by the headers of its fat binaries";
 }
 
 // A risk of the kind that an error without a number is about, which the error does not prove.

@@ -176,6 +176,7 @@ void add_fatbin(const Fatbin& fatbin, const Facts& facts, CodeFile& file) {
     fit.to_link += may_link_by_headers(fatbin, device);
     asks |= of_one != HeaderFit::nothing;
     if (of_one == HeaderFit::none && has_several_archs(fatbin)) ++fit.mixed_gaps;
+    fit.texts = is_image_by_itself(fatbin) && fatbin.entries[0].kind == EntryKind::ptx;
     fit.fitting_bytes += fitting_bytes(fatbin, *device.capability);
   }
   if (facts.classes.empty()) asks = !fatbin.relocatable;
