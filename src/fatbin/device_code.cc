@@ -6,6 +6,7 @@
 #include "fatbin/device_object.h"
 #include "fatbin/fatbin.h"
 #include "fatbin/format.h"
+#include "fatbin/other_file.h"
 #include "fatbin/registrations.h"
 #include "fatbin/saved_image_visitor.h"
 #include "fatbin/zip_visitor.h"
@@ -62,7 +63,12 @@ DeviceCode search_device_code(const ByteSource& source, const std::string& path,
   host.member = member;
   host.size = source.size();
   fatbin::read_device_object(source, host, object, code, kept);
-  if (object.holds_fatbins() && holds_archive_headers(source))
+  const auto start = read_bytes(source, 0, std::min<std::uint64_t>(kArchiveStart, source.size()));
+  if (object.holds_fatbins() && start && has_lost_start(member.empty() ? path : member, *start))
+    code.errors.push_back({object_name(path, member),
+                           "holds device code, and begins as no program, library, object or archive: its start was overwritten, and more of it may be lost",
+                           "build it again, or get it again"});
+  else if (object.holds_fatbins() && holds_archive_headers(source))
     code.errors.push_back({object_name(path, member),
                            "holds headers of an archive and does not begin with one: it may be damaged, and what is packed in it is not read",
                            "unpack it and name the folder"});

@@ -18,6 +18,18 @@ bool ends_with_any(std::string_view name, const std::string_view (&suffixes)[kCo
                      [&](std::string_view suffix) { return ends_with(name, suffix); });
 }
 
+// A module of WebAssembly, as Pyodide's packages have them under the name of a library.
+bool is_wasm(ByteView start) {
+  constexpr std::string_view kMagic("\0asm", 4);
+  return starts_with(start.text(), kMagic);
+}
+
+bool begins_with_zeros(ByteView start) {
+  constexpr std::size_t kLeast = 512;
+  return start.size >= kLeast &&
+         std::all_of(start.data, start.data + kLeast, [](std::uint8_t byte) { return byte == 0; });
+}
+
 }  // namespace
 
 bool is_named_like_image(std::string_view name) {
@@ -63,8 +75,17 @@ bool is_lost_binary(std::string_view name, ByteView start) {
   const bool promises = is_named_like_program(name);
   if (!promises && !is_named_like_object(name)) return false;  // some objects are empty on purpose
   if (is_git_lfs_pointer(start) || is_git_annex_pointer(start)) return true;
-  return promises && (start.size < 4 ||
-                      std::all_of(start.data, start.data + 4, [](std::uint8_t byte) { return byte == 0; }));
+  if (!promises || is_packed(start) || is_bitcode(start) || is_wasm(start)) return false;
+  const std::string_view text = start.text();
+  return start.size < 4 || text.find('\0') != std::string_view::npos ||
+         starts_with(trim(text), "<");  // a page in its place; else it is text, as a linker script is
+}
+
+bool has_lost_start(std::string_view name, ByteView start) {
+  if (is_named_like_program(name) || is_named_like_object(name)) return true;
+  const auto slash = name.rfind('/');
+  const std::string_view file = name.substr(slash == std::string_view::npos ? 0 : slash + 1);
+  return file.find('.') == std::string_view::npos && begins_with_zeros(start);  // a program of Linux
 }
 
 std::optional<UnreadKind> unread_kind(std::string_view name, ByteView start) {

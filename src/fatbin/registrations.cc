@@ -90,6 +90,8 @@ class RegistrationReader {
     }
     if (!out_.registrations.empty()) join_ids();
     problems_.unclaimed = static_cast<std::uint64_t>(std::count(claimed_.begin(), claimed_.end(), false));
+    // Zeros where one would have its place, and a fat binary that none of the others registers.
+    if (gap_ && !problems_.damaged && problems_.unclaimed > problems_.unresolved) problems_.damaged = gap_;
     return std::move(problems_);
   }
 
@@ -103,15 +105,21 @@ class RegistrationReader {
     const bool wide = section.size > kSmallRegistrationSize && !is_one_at(kSmallRegistrationSize);
     const std::uint64_t step = wide ? kRegistrationSize : kSmallRegistrationSize;
     const std::uint64_t end = std::min<std::uint64_t>(section.size, step * kEntriesMost);
-    for (std::uint64_t at = 0; at < end; at += step) {
+    std::uint64_t zeros = 0;  // before this place
+    for (std::uint64_t at = 0; at < end;) {
       const std::uint64_t left = std::min(step, end - at);
       const auto bytes = in.at(section.offset + at, left);
       if (!bytes) return;  // the file shrank: whoever reads images says so
       const Cursor wrapper(*bytes);
       if (left < step || wrapper.u32(0) != kRegistrationMagic) {
-        if (!is_padding(*bytes) && !problems_.damaged) problems_.damaged = section.offset + at;
+        const std::uint64_t padding = padding_in(*bytes);
+        if (padding == 0 && !problems_.damaged) problems_.damaged = section.offset + at;
+        zeros += padding;
+        at += padding == 0 ? step : padding;
         continue;
       }
+      if (zeros >= step && !gap_) gap_ = section.offset + at - zeros;
+      zeros = 0;
       if (out_.registrations.size() == kEntriesMost) return;
       Registration registration;
       registration.device_linked = wrapper.u32(kRegistrationVersionAt) == kRegistrationLinked;
@@ -120,13 +128,17 @@ class RegistrationReader {
       else
         ++problems_.unresolved;
       out_.registrations.push_back(std::move(registration));
+      at += step;
     }
   }
 
-  // Zeros fill the section of a PE image up to its file alignment, and nothing in an ELF file.
-  bool is_padding(ByteView bytes) const {
-    return host_.format != HostFormat::elf &&
-           std::all_of(bytes.data, bytes.data + bytes.size, [](std::uint8_t byte) { return byte == 0; });
+  // Zeros fill the section of a PE image up to its file alignment, and, linked incrementally, what each object
+  // brings (catboost 1.2.7 for Windows); in an ELF file there are none.
+  std::uint64_t padding_in(ByteView bytes) const {
+    if (host_.format == HostFormat::elf) return 0;
+    const auto end = std::find_if(bytes.data, bytes.data + bytes.size, [](std::uint8_t byte) { return byte != 0; });
+    const auto zeros = static_cast<std::uint64_t>(end - bytes.data);
+    return zeros == bytes.size ? zeros : zeros / kRegistrationAlignment * kRegistrationAlignment;
   }
 
   void resolve(const Section& section, std::uint64_t pointer, std::uint64_t value,
@@ -217,6 +229,7 @@ class RegistrationReader {
   Addresses addresses_;
   std::vector<bool> claimed_;  // by fat binary; nothing registers bare images
   RegistrationProblems problems_;
+  std::optional<std::uint64_t> gap_;  // within the object: zeros between registrations, as many as one has bytes
 };
 
 // Of a device link of nvcc's.

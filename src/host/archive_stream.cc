@@ -111,7 +111,8 @@ class StreamReading {
     return visit_(member, bytes);
   }
 
-  // tar ends in two blocks of zeros: one that ends before them may have been cut between two members.
+  // tar ends in two blocks of zeros: one that ends before them may have been cut between two members. More zeros
+  // fill a record up (10 KiB, where tar is not told otherwise); so many are what a copy leaves that stopped.
   Status end(std::int64_t before) {
     const std::int64_t after = library_.bytes_done(reader_.get(), 0);
     if (format_ == ArchiveFormat::tar && after - before < static_cast<std::int64_t>(kTarBlock))
@@ -119,6 +120,12 @@ class StreamReading {
     ARCHGUARD_CHECK(reader_.drain());
     if (reader_.last_byte() > static_cast<std::uint64_t>(after))
       return Error{{}, "has bytes behind its end, which are not read", "unpack it and name the folder"};
+    constexpr std::uint64_t kRecordMost = std::uint64_t{64} << 10;
+    const std::uint64_t zeros = reader_.given() - std::min(reader_.given(), static_cast<std::uint64_t>(after));
+    if (format_ == ArchiveFormat::tar && zeros > kRecordMost)
+      return Error{{},
+                   "ends in " + count_of(zeros, "byte") + " of zeros: what stood there may have been lost",
+                   "get it again; or unpack it, look whether a file is missing, and name the folder"};
     return Done{};
   }
 

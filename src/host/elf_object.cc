@@ -65,6 +65,12 @@ class ElfObjectReader {
     if (header_.names_index < header_.section_count) {
       ARCHGUARD_TRY(found, section_at(header_.names_index));
       names = found;
+      // The last of the table, where linkers and compilers put it: a copy that stopped left zeros there.
+      if (header_.names_index != 0 && names.type != kElfStrings)
+        return Error{{},
+                     "section " + std::to_string(header_.names_index) +
+                         " should hold the sections' names, and is no table of strings: the section table was overwritten",
+                     "build it again, or copy it whole"};
     }
     std::optional<Error> first_error;
     for (std::uint64_t i = 1; i < header_.section_count; ++i) {

@@ -69,7 +69,8 @@ Error ArchiveReader::error() {
   if (error_) return *error_;
   const char* text = library_.error_text(reader_);
   return Error{
-      {}, std::string("is damaged or cut: ") + (text != nullptr ? text : "libarchive does not tell how"), {}};
+      {}, std::string("is damaged or cut: ") + (text != nullptr ? text : "libarchive does not tell how"),
+      "get it again; or, if the program that made it unpacks it, name the folder"};
 }
 
 Result<std::size_t> ArchiveReader::more() {

@@ -65,6 +65,7 @@ class ArchiveReader {
   Error error();
   // How many bytes the stream gave, up to the last that is not zero.
   std::uint64_t last_byte() const { return last_byte_; }
+  std::uint64_t given() const { return given_; }  // all of them
   // Reads what the library left of the stream.
   Status drain();
 

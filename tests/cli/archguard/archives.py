@@ -384,6 +384,11 @@ class Hostile(Archives):
         # gzip's members, one behind the other, are one stream
         self.check("t.tgz", gzip.compress(whole[:700]) + gzip.compress(whole[700:]), 0, "a.so")
 
+    def test_zeros_to_the_end(self):
+        whole = tar(("a.so", self.new))
+        self.check("t.tar", whole + bytes(10240), 0, "a.so")
+        self.check("t.tar", whole + bytes(100_000), 2, "a.so", says="bytes of zeros: what stood there may have been lost")
+
     def any_of(self, data):
         self.write("x.tgz", data)
         return list(self.verify("x.tgz")[1])

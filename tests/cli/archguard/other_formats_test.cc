@@ -111,6 +111,42 @@ TEST_CASE("images in data are found in a zip file as they are in a folder") {
   CHECK(verify(folder, "p.zip", "8.0").exit_code == 3);
 }
 
+TEST_CASE("a file whose start was overwritten is not covered by what is left of it") {
+  for (const std::uint8_t byte : {std::uint8_t{0}, std::uint8_t{0x17}})
+    for (const char* name : {"libx.so", "x.dll", "libx.a", "x.o", "p.whl", "prog"}) {
+      CAPTURE(std::string(name));
+      Bytes bytes(4096, byte);
+      const Bytes image = FatbinBuilder{}.cubin(80, cubin()).bytes();
+      bytes.insert(bytes.end(), image.begin(), image.end());
+      bytes[600] = 0;
+      const TemporaryFolder folder;
+      folder.file(name, text_of(bytes));
+      const bool told = byte == 0 || std::string_view(name) != "prog";  // may be a program's own kind of file
+      const RunOutput run = verify(folder, name, "8.0");
+      CHECK(run.exit_code == (told ? 2 : 0));
+      CHECK(((run.out + run.err).find("its start was overwritten") != std::string::npos) == told);
+      CHECK(verify(folder, ".", "8.0").exit_code == (told ? 2 : 0));
+    }
+}
+
+TEST_CASE("a library that begins as none is named in a folder and a zip file, a linker script is not") {
+  const std::pair<const char*, bool> files[] = {{"<!DOCTYPE html><html>404</html>", true},
+                                                {"\x12\x34 binary", true},
+                                                {"INPUT(libx.so.1)\n", false}};
+  for (const auto& [text, is_lost] : files) {
+    const TemporaryFolder folder;
+    std::string content = text;
+    if (content[0] == 0x12) content += '\0';
+    folder.file("libx.so", content);
+    folder.file("p.zip", text_of(ZipBuilder{}.stored("libx.so", bytes_of_text(content)).bytes()));
+    for (const char* path : {"libx.so", "p.zip", "."}) {
+      CAPTURE(path);
+      const bool named = std::string_view(path) == "libx.so";
+      CHECK(verify(folder, path, "8.0").exit_code == (is_lost || named ? 2 : 3));
+    }
+  }
+}
+
 TEST_CASE("what stands for a file, and what only a linker compiles, is named in a zip file, too") {
   const std::pair<const char*, Bytes> members[] = {
       {"weights.bin", bytes_of_text("version https://git-lfs.github.com/spec/v1\n")},

@@ -55,6 +55,11 @@ PeBuilder& PeBuilder::imports(const std::vector<Library>& libraries, const std::
   return *this;
 }
 
+PeBuilder& PeBuilder::based(std::uint64_t address) {
+  base_ = address;
+  return *this;
+}
+
 PeBuilder& PeBuilder::no_bytes(std::string_view name, std::uint32_t size) {
   sections_.push_back({std::string(name), {}, size, 0xc0000080});
   return *this;
@@ -66,6 +71,7 @@ Bytes PeBuilder::bytes() const {
   const std::size_t sections_at = image ? 0x80 + 4 + 20 + optional : big ? 56 : 20;
   std::size_t content_at = sections_at + sections_.size() * 40;
 
+  std::uint64_t next = 1;
   ByteWriter names, table, content;  // one symbol's worth of zeros stands for the symbol table
   for (const Section& section : sections_) {
     std::string name = section.name;
@@ -76,7 +82,8 @@ Bytes PeBuilder::bytes() const {
     }
     name.resize(8);
     const std::size_t size = section.content.size();
-    table.text(name).u32(section.memory_size).u32(section.address).u32(size);
+    const std::uint64_t address = base_ == 0 ? section.address : 0x1000 * next++;
+    table.text(name).u32(section.memory_size).u32(address).u32(size);
     table.u32(size == 0 ? 0 : content_at + content.size()).u32(0).u32(0).u32(0).u32(section.flags);
     content.append(section.content);
   }
@@ -98,8 +105,10 @@ Bytes PeBuilder::bytes() const {
         .u16(image ? 0x2022 : 0);
   }
   if (imports_at_ != 0) {
-    file.u16(0x20b).zeros(106).u32(16);
+    file.u16(0x20b).zeros(22).u64(base_).zeros(76).u32(16);
     file.zeros(8).u32(imports_at_).u32(20).zeros(11 * 8).u32(delayed_at_).u32(32).zeros(2 * 8);
+  } else if (base_ != 0) {
+    file.u16(0x20b).zeros(22).u64(base_).zeros(80);
   } else {
     file.zeros(optional);
   }

@@ -25,6 +25,8 @@ class PeBuilder {
   // addresses of the functions are known, and their names stand in a list beside.
   PeBuilder& imports(const std::vector<Library>& libraries, const std::vector<Library>& delayed = {},
                      bool bound = true);
+  // A 64-bit image linked for this address, whose sections stand 4 KiB apart from there on.
+  PeBuilder& based(std::uint64_t address);
   PeBuilder& no_bytes(std::string_view name, std::uint32_t size);
   Bytes bytes() const;
 
@@ -39,6 +41,7 @@ class PeBuilder {
   };
   Form form_ = Form::image;
   std::vector<Section> sections_;
+  std::uint64_t base_ = 0;
   std::uint32_t imports_at_ = 0, delayed_at_ = 0;  // addresses
 };
 

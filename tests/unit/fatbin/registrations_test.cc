@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "reading.h"
 #include "support/builders/archive_builder.h"
+#include "support/builders/pe_builder.h"
 #include "support/builders/program_builder.h"
 
 using namespace archguard;
@@ -166,6 +167,26 @@ TEST_CASE("a registration that was overwritten is an error") {
   cut.resize(20);
   CHECK(said(cut) == "t.so(.nvFatBinSegment+0x0): " + damaged);
   CHECK(said(small.bytes()).find("registers 2 fat binaries, and the file holds 1") != std::string::npos);
+}
+
+TEST_CASE("zeros stand between the registrations of a PE image that was linked incrementally") {
+  constexpr std::uint64_t kBase = 0x180000000, kAddress = kBase + 0x1000;
+  const auto two = test::ByteWriter{}.append(one()).append(one()).bytes();
+  const auto said = [&](std::size_t zeros, std::uint64_t second) {
+    test::ByteWriter section;
+    section.u32(0x466243b1).u32(1).u64(kAddress).u64(0).zeros(zeros);
+    section.u32(0x466243b1).u32(1).u64(second).u64(0).zeros(488 - 24 - zeros);
+    return read(PeBuilder{}.section(".nv_fatb", two).section(".nvFatBi", section.bytes()).based(kBase).bytes(), "t.dll");
+  };
+  for (const std::size_t zeros : {0, 8, 16, 24, 40}) {
+    const DeviceCode code = said(zeros, kAddress + one().size());
+    CHECK(errors_of(code) == "");
+    CHECK(registered(code) == "0 1 ");
+  }
+  CHECK(errors_of(said(8, kAddress)) == "");
+  // As many as a registration has, and a fat binary that is registered by none.
+  CHECK(errors_of(said(32, kAddress)).find("(.nvFatBi+0x18): a fat binary's registration is missing here") !=
+        std::string::npos);
 }
 
 TEST_CASE("the registrations of an object lead to its symbols") {

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <doctest/doctest.h>
 
 #include "reading.h"
@@ -104,6 +105,14 @@ TEST_CASE("a file one byte short has lost the end of its section table") {
   bytes.pop_back();
   CHECK(errors_of(bytes, "t.so") ==
         "t.so: ELF section table at 0xb0 needs 4 headers of 64 bytes, 255 bytes remain\n");
+}
+
+TEST_CASE("a section table that was overwritten with zeros to its end is an error") {
+  test::Bytes bytes = ElfBuilder{}.section(".nv_fatbin", filler(64)).bytes();
+  const auto table = static_cast<std::size_t>(bytes[40] | bytes[41] << 8);
+  std::fill(bytes.begin() + static_cast<std::ptrdiff_t>(table), bytes.end(), std::uint8_t{0});
+  CHECK(errors_of(read(bytes, "t.so")) ==
+        "t.so: section 2 should hold the sections' names, and is no table of strings: the section table was overwritten\n");
 }
 
 TEST_CASE("a section outside of the file is an error, its neighbours are read") {
