@@ -119,6 +119,21 @@ std::optional<ToolkitRange> toolkits_with_sass_for(ComputeCapability device) {
   return toolkits_with_sass_for(device, std::nullopt);
 }
 
+std::optional<Version> toolkit_of_ltoir(unsigned container) {
+  constexpr unsigned kLastOf11 = 54, kFirstOf12 = 57, kLastOf12 = 64;
+  if (container == 0) return std::nullopt;
+  if (container <= kLastOf11) return Version{11, 2};  // the first with -dlto
+  if (container < kFirstOf12) return std::nullopt;
+  return container <= kLastOf12 ? Version{12, 0} : Version{13, 0};
+}
+
+bool is_linked_for(unsigned container, ComputeCapability device) {
+  const auto made_by = toolkit_of_ltoir(container);
+  const auto range = toolkits_with_sass_for(device);
+  if (!made_by || !range) return true;
+  return made_by->major == 11 ? range->first < Version{12, 0} : !(range->last < *made_by);
+}
+
 std::optional<ToolkitRange> toolkits_with_sass_for(ComputeCapability device,
                                                    std::optional<Version> driver_cuda) {
   std::optional<ToolkitRange> range;

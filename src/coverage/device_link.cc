@@ -74,6 +74,20 @@ const HostReferences* references_of(const DeviceCode& code, const DeviceLink& li
   return all && object.linked && object.references.told ? &object.references : nullptr;
 }
 
+// The ids of objects that are not there. An archive or object has none of libcudadevrt, which the link of a
+// program brings.
+std::vector<std::string> absent_of(const DeviceCode& code, const DeviceLink& link) {
+  constexpr std::string_view kRuntime = "cuda_device_runtime";
+  std::vector<std::string> absent = link.absent;
+  const bool linked = std::all_of(link.linked.begin(), link.linked.end(),
+                                  [&](const FatbinRef& each) { return code.objects[each.object].linked; });
+  if (linked) return absent;
+  absent.erase(std::remove_if(absent.begin(), absent.end(),
+                              [&](const std::string& id) { return id.find(kRuntime) != std::string::npos; }),
+               absent.end());
+  return absent;
+}
+
 bool lists_references(const Image& image) {
   if (image.entry.kind == EntryKind::ltoir) return true;  // from 11.2 on
   const auto toolkit = toolkit_of(image);
@@ -98,6 +112,7 @@ DeviceLinks::DeviceLinks(const DeviceCode& code) : code_(code), links_(code.link
             std::find(link.archs.begin(), link.archs.end(), entry.arch) == link.archs.end())
           link.archs.push_back(entry.arch);
     }
+    link.absent = absent_of(code, code.links[i]);
     const auto& parts = code.links[i].parts;
     link.references = references_of(code, code.links[i]);
     link.is_runtime.resize(parts.size());
@@ -391,6 +406,11 @@ Judgement LinkJudge::relink(std::size_t link) const {
     if (answer == nullptr) continue;
     raise_to(judgement.needs_driver, answer->needs_driver);
     if (!answer->bad) continue;
+    if (answer != &objects && may_link_runtime_of_others(device_)) {
+      fail(Verdict::unknown, 0,
+           again + answer->name + " holds " + answer->found + ", no code for this device; the linker of CUDA 13.2 and newer takes it all the same, and what this driver does is not known");
+      continue;
+    }
     const std::string more =
         answer->more == 0 ? "" : " (and " + std::to_string(answer->more) + " more like it)";
     fail(answer->bad->verdict, answer->bad->code,

@@ -57,7 +57,7 @@ class DeviceLinks {
   }
   // That its objects are built for.
   std::vector<Arch> archs_of_objects(std::size_t link) const;
-  const std::vector<std::string>& absent_ids(std::size_t link) const { return code_.links[link].absent; }
+  const std::vector<std::string>& absent_ids(std::size_t link) const { return links_[link].absent; }
 
   // Takes the variables away that no host code of the link's objects is known to name, once all is read: nvcc
   // lists what the code that it compiles names, so it is in doubt whether a program misses them.
@@ -92,6 +92,7 @@ class DeviceLinks {
     std::uint64_t kernels = 0, variables = 0;
     std::string kernel, variable;           // one of them
     std::vector<bool> is_runtime;           // by part
+    std::vector<std::string> absent;        // ids of objects that are not there
     std::vector<Arch> archs;                // that the linked fat binaries have SASS for
     bool any_lacks = false;                 // an object has no image for one of them
     std::vector<std::string> linked_names;  // of kernels and variables, where any_lacks
@@ -193,6 +194,10 @@ class LinkJudge {
   std::vector<Outcome> linked_;
   std::vector<Gap> gaps_;  // of images that links made
 };
+
+// nvJitLink 13.2 to 13.5 link the libcudadevrt of CUDA 13.0 for sm_87 and sm_88, which it has no code for, and
+// 13.0 and 13.1 refuse to; so do nvlink 13.5 and 13.0. Without a driver that is told it may be a newer one.
+bool may_link_runtime_of_others(const Device& device);
 
 // Of libcudadevrt by itself (DeviceLinks::is_runtime), without code for the device: nobody can build it anew.
 Fix fix_of_runtime(ComputeCapability device);

@@ -20,6 +20,13 @@ bool lacks_suffix(const FatbinEntry& entry, const ImageKernels& code) {
          code.archs[0].suffix != Suffix::none && code.archs[0].number == entry.arch.number;
 }
 
+// Has the header a family that the cubin does not tell? nvcc 13.5 makes sm_100f of compute_90 with
+// `ptxas -arch=sm_100`; nvJitLink 13.5 takes it for sm_100 and sm_103.
+bool is_of_family(const FatbinEntry& entry, const ImageKernels& code) {
+  return entry.kind == EntryKind::sass && code.archs.size() == 1 && entry.arch.suffix == Suffix::f &&
+         code.archs[0].suffix == Suffix::none && code.archs[0].number == entry.arch.number;
+}
+
 // The driver goes by the fat binary's header, and then compiles PTX for what stands in it: nvJitLink 12.4 to
 // 13.4 takes PTX of sm_90a with the header 90 for sm_100, and fails. An image must be for the arch that stands
 // in its header, but for a suffix that lacks; PTX may be for an older one, where it has no suffix.
@@ -29,7 +36,7 @@ Status check_header(const FatbinEntry& entry, const ImageKernels& code) {
   const Arch own = code.archs[0], said = entry.arch;
   const bool same = std::find(code.archs.begin(), code.archs.end(), said) != code.archs.end();
   const bool older = own.number <= said.number && own.suffix == Suffix::none;
-  if (!same && !lacks_suffix(entry, code) && (sass || !older))
+  if (!same && !lacks_suffix(entry, code) && !is_of_family(entry, code) && (sass || !older))
     return Error{{},
                  "its header says " + to_string(said) + ", the " + (sass ? "cubin" : "PTX") + " itself sm_" +
                      to_string(own),
@@ -272,6 +279,7 @@ FatbinCode FatbinCodeReader::next() {
           image.entry.arch = image.code->archs[0];
           image.entry.or_archs = {entry.arch};
         }
+        if (is_of_family(entry, *image.code)) image.entry.or_archs = {image.code->archs[0]};
         for (const Error& warning : image.code->warnings)
           code.warnings.push_back({where(*object, *fatbin), warning.what, warning.fix});
       } else {

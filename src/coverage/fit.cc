@@ -3,11 +3,13 @@
 #include <algorithm>
 
 #include "compat/rules.h"
+#include "compat/toolkit.h"
 
 namespace archguard {
 namespace {
 
 Fit fit_as(const FatbinEntry& entry, Arch arch, ComputeCapability device) {
+  if (!is_linked_for(entry.ltoir_version, device)) return Fit::no;
   return entry.kind == EntryKind::sass || entry.own_arch ? sass_fits(arch, device) : ptx_fits(arch, device);
 }
 

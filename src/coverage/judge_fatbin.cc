@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "compat/driver.h"
 #include "compat/rules.h"
+#include "compat/toolkit.h"
 #include "coverage/driver_load.h"
 #include "coverage/fit.h"
 
@@ -127,6 +128,13 @@ std::string needed_for(const FatbinCode& code, ComputeCapability device, const U
   if (use.step != Step::link && !use.environment.forces_jit.empty())
     return use.environment.forces_jit + " makes the driver pass over SASS, so it needs " + ptx;
   const bool any_older = device.minor != 0 && !is_tegra(device);
+  const auto is_of_other_linkers = [&](const Image& image) {
+    return image.entry.kind == EntryKind::ltoir && ptx_fits(image.entry.arch, device) == Fit::yes &&
+           !is_linked_for(image.entry.ltoir_version, device);
+  };
+  if (std::any_of(code.images.begin(), code.images.end(), is_of_other_linkers))
+    return "no linker that takes LTO-IR of its CUDA makes code for " + to_string(device) + "; it needs LTO-IR of another CUDA, SASS of sm_" +
+           own + " or PTX of compute_" + own + " or older";
   return "it needs SASS of sm_" + own +
          (any_older ? " or of an older " + std::to_string(device.major) + ".x" : "") +
          (code.fatbin.offload ? "" : ", or " + ptx);
@@ -161,6 +169,7 @@ Judgement judge_choice(const FatbinCode& code, const Device& device, const Use& 
 
 std::optional<Version> toolkit_of(const Image& image) {
   if (image.code && image.code->toolkit) return image.code->toolkit;
+  if (image.entry.ltoir_version != 0) return toolkit_of_ltoir(image.entry.ltoir_version);
   return image.entry.ptx_isa ? lowest_driver_cuda_for_ptx(*image.entry.ptx_isa) : std::nullopt;
 }
 

@@ -85,12 +85,14 @@ Fix find_runtime_fix(const DeviceResult& result, const Device& device, const Ver
     return (!driver_mends && is_driver_alone(way)) || (!toolkit_mends && names_toolkit(way));
   };
   fix.ways.erase(std::remove_if(fix.ways.begin(), fix.ways.end(), fails_others), fix.ways.end());
-  fix.leave_out = fix.ways.empty();
   for (Remedy& way : fix.ways) {
     if (way.driver && *way.driver < *result.needs_driver) way.driver = result.needs_driver;
     for (const KindOfFatbin& kind : kinds)
       if (way.toolkits) build_too(way, kind.code);
   }
+  // What an older toolkit does not make may have served other devices.
+  fix.leave_out = fix.ways.empty() || std::any_of(fix.ways.begin(), fix.ways.end(),
+                                                  [](const Remedy& way) { return !way.drop.empty(); });
   return fix;
 }
 

@@ -66,6 +66,7 @@ void read_meaning(const Cursor& fields, FatbinEntry& entry) {
     note(entry, "cubin version " + std::to_string(major) + "." + std::to_string(minor));
   if (entry.kind == EntryKind::ptx || entry.kind == EntryKind::reloc_ptx)
     entry.ptx_isa = Version{major, minor};
+  if (entry.kind == EntryKind::ltoir && major == 1) entry.ltoir_version = minor;
 
   if (arch >= 10 && arch <= 999 && !is_no_arch(static_cast<int>(arch)))
     entry.arch.number = static_cast<int>(arch);

@@ -38,7 +38,7 @@ void PackedFatbins::put(const FatbinEntry& entry, std::uint64_t& at) {
   // A new field, and this fails to compile: pack it below, and read it in Reader::entry().
   [[maybe_unused]] const auto& [offset, kind, kind_code, arch, or_archs, ptx_isa, compression, obfuscated,
                                 flags, unknown, payload_offset, stored_size, uncompressed_size, identifier,
-                                optix, own_arch] = entry;
+                                optix, own_arch, ltoir_version] = entry;
   const bool texts = !entry.unknown.empty() || !entry.identifier.empty();
   put(std::uint64_t{bit(entry.ptx_isa.has_value(), kHasIsa) | bit(texts, kHasTexts) |
                     bit(!entry.or_archs.empty(), kHasOthers) | bit(entry.obfuscated, kIsObfuscated) |
@@ -60,6 +60,7 @@ void PackedFatbins::put(const FatbinEntry& entry, std::uint64_t& at) {
     put(static_cast<std::uint64_t>(entry.ptx_isa->major));
     put(static_cast<std::uint64_t>(entry.ptx_isa->minor));
   }
+  if (entry.kind == EntryKind::ltoir) put(entry.ltoir_version);
   if (texts) {
     put(entry.unknown);
     put(entry.identifier);
@@ -175,6 +176,7 @@ FatbinEntry PackedFatbins::Reader::entry(std::uint64_t& at) {
     entry.ptx_isa->major = static_cast<int>(number());
     entry.ptx_isa->minor = static_cast<int>(number());
   }
+  if (entry.kind == EntryKind::ltoir) entry.ltoir_version = static_cast<std::uint16_t>(number());
   if ((what & kHasTexts) != 0) {
     entry.unknown = text();
     entry.identifier = text();

@@ -334,6 +334,18 @@ class ToolsTest(Separate):
             for counts in ("containers", "kernels"):
                 self.assertEqual(results[device][counts], program[device][counts])
 
+    def test_static_device_library_that_launches(self):
+        """libcudadevrt comes with the program's link, and is not in the archive."""
+        launcher = self.compile("launcher.cu", "launcher.o", *BOTH)
+        self.nvcc("launcher_link.o", "-dlink", "-arch=sm_80", "-Xcompiler", "-fPIC", launcher, "-lcudadevrt")
+        path = os.path.join(self.folder, "launching.a")
+        common.run(["ar", "rcs", path, launcher, "launcher_link.o"], cwd=self.folder)
+        archive = self.verify(path, "13.0")
+        program = self.verify(self.nvcc("launching", "-arch=sm_80", launcher, "-lcudadevrt"), "13.0")
+        for device in ("8.0", "9.0", "10.0", "7.5"):
+            self.assertEqual(archive[device]["verdict"], program[device]["verdict"])
+        self.assertTrue(archive["9.0"]["linked_at_load"])
+
     def test_objects(self):
         """PTX in objects counts for linking, as nvlink takes it; an object of functions alone is asked for too."""
         for name, helper in {"both": BOTH, "lacks": ["-gencode", "arch=compute_80,code=sm_80"]}.items():

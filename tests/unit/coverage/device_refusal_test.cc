@@ -113,4 +113,21 @@ TEST_CASE("LTO-IR is linked for what PTX is compiled for") {
   CHECK_FALSE(links("100f", "11.0"));
   CHECK(judge(fatbin_of({ltoir("80")}, false, true), device("7.5"), {}).reason ==
         "it needs SASS of sm_75 or of an older 7.x, or LTO-IR or PTX of compute_75 or older");
+  // The linkers that take it: of CUDA 11 alone, of 12 and newer, of 13 and newer.
+  const auto takes = [](std::uint16_t container, const std::string& on) {
+    Image image = ltoir("80");
+    image.entry.ltoir_version = container;
+    return judge(fatbin_of({image}, false, true), device(on), {}).verdict == Verdict::sass;
+  };
+  CHECK(takes(54, "9.0"));
+  CHECK_FALSE(takes(54, "10.0"));
+  CHECK_FALSE(takes(54, "12.1"));
+  CHECK(takes(57, "10.1"));
+  CHECK(takes(64, "12.1"));
+  CHECK_FALSE(takes(65, "10.1"));
+  CHECK(takes(65, "11.0"));
+  CHECK(takes(56, "12.1"));
+  Image image = ltoir("80");
+  image.entry.ltoir_version = 65;
+  CHECK(toolkit_of(image) == Version{13, 0});
 }

@@ -104,6 +104,11 @@ TEST_CASE("an image that says another arch than its header is an error") {
   CHECK(contents_of(FatbinBuilder{}.cubin(90, made(CubinBuilder{}.sm(90).compat(plain))).bytes()) == fine);
   CHECK(contents_of(FatbinBuilder{}.cubin("100f", made(CubinBuilder{}.sm(100).compat(plain))).bytes()) ==
         fine);
+  // nvcc 13.5, of compute_90: `ptxas -arch=sm_100`.
+  const CubinBuilder told = CubinBuilder{}.sm(100).toolkit_info("13.5", "-arch sm_100");
+  CHECK(contents_of(FatbinBuilder{}.cubin("100f", made(told)).bytes()) == fine);
+  CHECK(contents_of(FatbinBuilder{}.cubin("100a", made(told)).bytes()) ==
+        wrong + "its header says 100a, the cubin itself sm_100\n");
   CHECK(contents_of(FatbinBuilder{}.cubin("100a", made(CubinBuilder{}.sm(100).compat(plain))).bytes()) ==
         wrong + "its header says 100a, the cubin itself sm_100\n");
   CHECK(contents_of(FatbinBuilder{}
