@@ -100,6 +100,10 @@ std::optional<Arch> later_name(Arch arch) {
   return std::nullopt;
 }
 
+bool lacks_device_runtime(ComputeCapability device) {
+  return device == ComputeCapability{8, 7} || device == ComputeCapability{8, 8};
+}
+
 bool lacks_device_sync(ComputeCapability device) {
   constexpr ComputeCapability kFirstWithout{9, 0};
   return !(device < kFirstWithout);

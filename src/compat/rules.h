@@ -44,6 +44,10 @@ std::optional<Arch> later_name(Arch arch);
 // 12.1 on, for sm_90 and newer, whatever the PTX is for.
 bool lacks_device_sync(ComputeCapability device);
 
+// Has the libcudadevrt of CUDA 13 no code for the device? sm_87 and sm_88 are the only archs of its toolkits
+// that it leaves out (13.0 to 13.5).
+bool lacks_device_runtime(ComputeCapability device);
+
 // Does Triton take its second ptxas, `ptxas-blackwell`, for this device, where it has one? 3.3.1 and, from 3.6.0
 // on, all have one. (`get_ptxas` in triton/backends/nvidia/compiler.py: arch >= 100.)
 bool is_for_second_ptxas_of_triton(ComputeCapability device);

@@ -129,8 +129,9 @@ std::optional<Version> toolkit_of_ltoir(unsigned container) {
 
 bool is_linked_for(unsigned container, ComputeCapability device) {
   const auto made_by = toolkit_of_ltoir(container);
+  if (!made_by) return true;
   const auto range = toolkits_with_sass_for(device);
-  if (!made_by || !range) return true;
+  if (!range) return true;
   return made_by->major == 11 ? range->first < Version{12, 0} : !(range->last < *made_by);
 }
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "compat/rules.h"
 #include "coverage/device_link.h"
 #include "image/ptx_limits.h"
 
@@ -78,14 +79,10 @@ namespace {
 
 constexpr Version kFirstToLinkRuntime{13, 2};
 
-bool is_without_runtime(ComputeCapability device) {
-  return device == ComputeCapability{8, 7} || device == ComputeCapability{8, 8};
-}
-
 }  // namespace
 
 bool may_link_runtime_of_others(const Device& device) {
-  return is_without_runtime(*device.capability) &&
+  return lacks_device_runtime(*device.capability) &&
          (!device.driver_cuda || device.cuda_at_least || kFirstToLinkRuntime <= *device.driver_cuda);
 }
 
@@ -94,7 +91,7 @@ std::string LinkJudge::change_for(std::size_t link) const {
   const Answer& runtime = runtimes_[link];
   const bool loads_newer = !device_.driver_cuda || Version{13, 0} <= *device_.driver_cuda;
   if (links_.wants_runtime(link) && runtime.bad && runtime.fitting == 0 && loads_newer &&
-      is_without_runtime(*device_.capability))
+      lacks_device_runtime(*device_.capability))
     return "build it with CUDA " + to_string(kFirstToLinkRuntime) + " or newer, for sm_" +
            to_string(arch_of(*device_.capability)) + ", too: older ones have no libcudadevrt for it";
   if (links_.wants_runtime(link) && runtime.bad && runtime.fitting == 0)

@@ -9,7 +9,7 @@
 namespace archguard::doctor {
 namespace {
 
-bool is_blank(char c) {
+bool is_white(char c) {
   return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
@@ -41,7 +41,7 @@ class StatementReader {
       } else if (c == ',' && depth_ == 0 && behind_comma) {
         pieces_.clear();
         behind_comma = false;
-      } else if (!is_blank(c) && c != '+' && !is_of_literal(at_)) {
+      } else if (!is_white(c) && c != '+' && !is_of_literal(at_)) {
         cut();
       }
     }
@@ -134,7 +134,7 @@ std::size_t characters_in(const std::vector<std::string>& pieces, std::string_vi
 }
 
 // Does the code ask for the GPU's compute capability?
-bool asks_for_capability(std::string_view code) {
+bool reads_capability(std::string_view code) {
   const std::string text = to_lower(code);
   for (const char* const word : {"capability", "compute_cap", "computecap", "get_device_properties", "cc_major", "is_ampere",
                                  "is_hopper", "is_blackwell", "sm_version", "gpu_arch", "device_arch"})
@@ -204,12 +204,12 @@ class ConditionFinder {
 
   // Of itself, or by a name that was given what asks for it.
   bool is_gate(const std::string& condition) const {
-    if (asks_for_capability(condition)) return true;
+    if (reads_capability(condition)) return true;
     const auto names = names_in(condition);
     for (std::size_t i = begin_; i < statement_; ++i) {
       const std::string_view line = lines_[i];
       const auto equals = line.find('=');
-      if (equals == std::string_view::npos || !asks_for_capability(line.substr(equals))) continue;
+      if (equals == std::string_view::npos || !reads_capability(line.substr(equals))) continue;
       for (const std::string_view name : names_in(line.substr(0, equals)))
         if (name != "_" && name != "if" && std::find(names.begin(), names.end(), name) != names.end()) return true;
     }
@@ -227,7 +227,7 @@ class ConditionFinder {
 std::string with_single_blanks(std::string_view text) {
   std::string single;
   for (const char c : text)
-    if (!is_blank(c))
+    if (!is_white(c))
       single += c;
     else if (!single.empty() && single.back() != ' ')
       single += ' ';

@@ -89,21 +89,56 @@ void take_verdicts(const FileResult& result, CodeFile& file) {
   }
 }
 
-// Where a GPU gets hardly any kernel: would it with another driver?
-void ask_without_drivers(const DeviceCode& code, const ByteSource& source, const Facts& facts,
-                         CodeFile& file) {
-  std::vector<DeviceClass> classes = facts.classes;
-  bool any = false;
-  for (std::size_t i = 0; i < classes.size(); ++i) {
-    any |= file.fits[i].state == FileFit::State::partly && classes[i].device.driver_cuda;
-    classes[i].device.driver_cuda.reset();
-    classes[i].device.driver_version.clear();
+// The same classes, each without its driver: where a GPU gets hardly any kernel, would it with another one?
+std::vector<DeviceClass> without_drivers(std::vector<DeviceClass> classes) {
+  for (DeviceClass& each : classes) {
+    each.device.driver_cuda.reset();
+    each.device.driver_version.clear();
   }
-  if (!any) return;
+  return classes;
+}
+
+// The kernels are read once, and judged for both.
+void judge_kernels(const DeviceCode& code, const ByteSource& source, const Facts& facts, CodeFile& file,
+                   bool& has_code) {
+  std::vector<DeviceClass> classes = facts.classes;
+  const std::vector<DeviceClass> others = without_drivers(classes);
+  classes.insert(classes.end(), others.begin(), others.end());
   const FileResult result = judge_with_kernels(code, source, classes, file.path);
-  for (std::size_t i = 0; i < classes.size(); ++i)
+  has_code = result.has_code || !result.errors.empty();
+  if (!has_code) return;
+  take_verdicts(result, file);
+  for (std::size_t i = 0; i < file.fits.size(); ++i)
     file.fits[i].driver_refuses =
-        file.fits[i].state == FileFit::State::partly && result.devices[i].coverage == Coverage::covered;
+        file.fits[i].state == FileFit::State::partly && facts.classes[i].device.driver_cuda &&
+        result.devices[file.fits.size() + i].coverage == Coverage::covered;
+}
+
+// NVIDIA's wheels stand below one folder. A device that gets SASS for none of a library's fat binaries, and PTX
+// for less than a tenth of them, is not served: cuSPARSELt 0.7 has one of 733 for 7.5. To read all kernels of
+// it takes longer than all else.
+bool decide_for_nvidia(CodeFile& file) {
+  constexpr std::string_view kFolder = "-packages/nvidia/";
+  if (file.path.find(kFolder) == std::string::npos) return false;
+  const auto is_undecided = [](const FileFit& fit) {
+    return fit.state == FileFit::State::no_code && fit.good() + fit.failing() + fit.specific + fit.unknown != 0;
+  };
+  const auto is_left_out = [](const FileFit& fit) {
+    return fit.to_link == 0 && fit.sass == 0 && fit.good() * 10 < fit.good() + fit.failing();
+  };
+  if (std::any_of(file.fits.begin(), file.fits.end(),
+                  [&](const FileFit& fit) { return is_undecided(fit) && !is_left_out(fit); }))
+    return false;
+  for (FileFit& fit : file.fits) {
+    if (!is_undecided(fit)) continue;
+    fit.state = FileFit::State::partly;
+    fit.partly = std::to_string(fit.good()) + " of " + count_of(file.fatbins, "fat binary", "fat binaries");
+    FileFit loaded = fit;
+    loaded.sass += loaded.too_new + loaded.packed;
+    loaded.too_new = loaded.packed = 0;
+    fit.driver_refuses = fit.too_new + fit.packed != 0 && decide_by_headers(loaded);
+  }
+  return true;
 }
 
 // The fat binaries that have no image for the device, by their headers.
@@ -321,11 +356,10 @@ std::optional<CodeFile> read_code_file(const std::string& path, const Facts& fac
   const bool is_cheap = file.fatbins <= kFew && held.best() <= kSmall;
   const auto is_lacking = [](const FileFit& fit) { return fit.state == FileFit::State::lacking; };
   const bool lacks = std::any_of(file.fits.begin(), file.fits.end(), is_lacking);
-  if (!decided || (lacks && is_cheap)) {
-    const FileResult result = judge_with_kernels(code, *source, facts.classes, path);
-    if (!result.has_code && result.errors.empty()) return std::nullopt;
-    take_verdicts(result, file);
-    ask_without_drivers(code, *source, facts, file);
+  if ((!decided && !decide_for_nvidia(file)) || (lacks && is_cheap)) {
+    bool has_code = false;
+    judge_kernels(code, *source, facts, file, has_code);
+    if (!has_code) return std::nullopt;
   }
   drop_gaps_without_kernels(code, *source, facts, file);
   file.data = judge_data_beside(code, *source, facts, of_data, path);

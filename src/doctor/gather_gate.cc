@@ -13,7 +13,7 @@ namespace archguard::doctor {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::uint64_t kModuleMost = std::uint64_t{1} << 20;
+constexpr std::uint64_t kPythonFileMost = std::uint64_t{1} << 20;
 
 struct FoundGate {
   CapabilityGate gate;
@@ -22,7 +22,7 @@ struct FoundGate {
 
 std::optional<FoundGate> gate_in(const std::string& path, const std::string& error) {
   const auto source = FileSource::open(path);
-  if (!source || source->size() > kModuleMost) return std::nullopt;
+  if (!source || source->size() > kPythonFileMost) return std::nullopt;
   const auto bytes = read_bytes(*source, 0, source->size());
   if (!bytes) return std::nullopt;
   const std::string_view text(reinterpret_cast<const char*>(bytes->data()), bytes->size());

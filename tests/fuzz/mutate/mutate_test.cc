@@ -68,7 +68,7 @@ TEST_CASE("an entry that is copied or removed leaves a whole fat binary, inside 
     CHECK(fuzz::entries_of(removed(bytes, Kind::entry)) == entries - 1);
   }
   CHECK(fuzz::entries_of(copied(archive, Kind::member)) == 4);  // the symbol table twice
-  CHECK(fuzz::entries_of(copied(elf, Kind::section)) == 2);
+  CHECK(fuzz::entries_of(copied(elf, Kind::section)) == -1);  // the section of names has another number then
 }
 
 TEST_CASE("two entries, two members change places") {
