@@ -1,7 +1,6 @@
 #include "compat/toolkit.h"
 
 #include <algorithm>
-#include <set>
 
 #include "base/text.h"
 #include "compat/driver.h"
@@ -72,13 +71,21 @@ bool may_be_made(Arch arch, std::optional<Version> toolkit) {
 }
 
 bool is_no_arch(int number) {
-  static const std::set<int> kNumbers = [] {  // asked of each entry of each fat binary
-    std::set<int> numbers;
+  constexpr std::size_t kMost = 1000;
+  static const std::vector<bool> kBetween = [] {  // asked of each entry of each fat binary
+    std::vector<bool> known(kMost), between(kMost);
+    std::size_t first = kMost, last = 0;
     for (const Toolkit& toolkit : known_toolkits())
-      for (const Arch arch : toolkit.archs) numbers.insert(arch.number);
-    return numbers;
+      for (const Arch arch : toolkit.archs) {
+        const auto at = static_cast<std::size_t>(arch.number);
+        known[at] = true;
+        first = std::min(first, at);
+        last = std::max(last, at);
+      }
+    for (std::size_t each = first; each < last; ++each) between[each] = !known[each];
+    return between;
   }();
-  return number > *kNumbers.begin() && number < *kNumbers.rbegin() && kNumbers.count(number) == 0;
+  return number >= 0 && static_cast<std::size_t>(number) < kMost && kBetween[static_cast<std::size_t>(number)];
 }
 
 std::optional<Version> first_ptx_for(Arch target) {

@@ -126,14 +126,15 @@ Result<Fatbin> FatbinReader::read(std::uint64_t offset, std::uint64_t end) {
   const bool fits = size <= remain - kHeaderSize;
   const std::uint64_t stop = fits ? offset + kHeaderSize + size : end;
   std::uint64_t position = offset + kHeaderSize;
-  entries_.clear();
+  fatbin.entries.reserve(entries_before_);
   while (position < stop) {
-    if (entries_.size() == kEntriesMost)
+    if (fatbin.entries.size() == kEntriesMost)
       return at(position, "fat binary has more than " + std::to_string(kEntriesMost) + " entries");
-    ARCHGUARD_TRY(entry, read_entry(entries_.size(), position, stop, position));
-    entries_.push_back(std::move(entry));
+    ARCHGUARD_TRY(entry, read_entry(fatbin.entries.size(), position, stop, position));
+    fatbin.entries.push_back(std::move(entry));
   }
-  fatbin.entries.assign(std::make_move_iterator(entries_.begin()), std::make_move_iterator(entries_.end()));
+  constexpr std::size_t kUsual = 64;
+  entries_before_ = std::min(fatbin.entries.size(), kUsual);
   if (!fits) return at(offset, needs("fat binary", size, remain - kHeaderSize));
   fatbin.size = kHeaderSize + size;
   return fatbin;

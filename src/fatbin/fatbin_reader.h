@@ -34,7 +34,7 @@ class FatbinReader {
   Result<FatbinEntry> read_entry(std::size_t index, std::uint64_t offset, std::uint64_t end,
                                  std::uint64_t& next);
   Window& in_;
-  std::vector<FatbinEntry> entries_;  // of the fat binary that is read: it grows once, not with each
+  std::size_t entries_before_ = 0;  // of the fat binary before: most have as many
 };
 
 }  // namespace archguard::fatbin
