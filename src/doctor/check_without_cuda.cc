@@ -78,18 +78,22 @@ void check_without_cuda(const Facts& facts, Findings& findings) {
   if (facts.classes.empty()) return;
   for (const WithoutCuda& each : builds_without_cuda()) {
     if (facts.error_text.find(each.text) == std::string::npos) continue;
+    // Of several that say so the one that the error names last.
+    std::optional<Package> saying;
     for (const std::string_view name : each.packages) {
       const InstalledPackage* found = installed_package(facts, name);
       if (found == nullptr || has_code_here(facts, found->package)) continue;
-      Finding finding{FindingId::not_architecture, Rank::likely,
-                      Package{std::string(name), found->package.version, found->package.manager}};
-      finding.cause = to_string(*finding.package) + " is a build without CUDA";
-      finding.evidence = {"the error that was given says: " + std::string(each.text),
-                          "none of its files holds device code"};
-      finding.fix = each.fix;
-      findings.push_back(std::move(finding));
-      return;
+      const Package package{std::string(name), found->package.version, found->package.manager};
+      if (!saying || place_in_text(facts, *saying) < place_in_text(facts, package)) saying = package;
     }
+    if (!saying) continue;
+    Finding finding{FindingId::not_architecture, Rank::likely, saying};
+    finding.cause = to_string(*saying) + " is a build without CUDA";
+    finding.evidence = {"the error that was given says: " + std::string(each.text),
+                        "none of its files holds device code"};
+    finding.fix = each.fix;
+    findings.push_back(std::move(finding));
+    return;
   }
 }
 
