@@ -29,7 +29,7 @@ class Symbols {
         size_(std::min(tables.symbols.size, source.size() - std::min(source.size(), tables.symbols.offset))),
         name_most_(name_most),
         table_(source, each_ * kSymbolBlock, each_ * kSymbolBlock),
-        texts_(source, kTextBlock, name_most + 1) {}
+        texts_(source, std::max(kTextBlock, name_most + 1), kTextBlock) {}
 
   std::uint64_t most() const { return std::min(size_ / each_, kDynamicSymbolsMost); }
 
@@ -42,13 +42,25 @@ class Symbols {
                          in.u16(tables_.is64 ? 6 : 14) != 0};
   }
 
-  std::string name_of(const DynamicSymbol& symbol) {
-    if (symbol.name >= tables_.texts.size) return {};
-    auto name = texts_.text_at(tables_.texts.offset + symbol.name, name_most_);
-    return name ? std::move(*name) : std::string();
+  // Calls `visit` with the name and `of` of each, while it returns true: in the order of the names, which stand
+  // in another one than the symbols, so that each block of them is read once.
+  struct Named {
+    std::uint32_t name = 0, of = 0;
+  };
+  template <class Visit>
+  void visit_names(std::vector<Named> named, Visit visit) {
+    std::stable_sort(named.begin(), named.end(), [](const Named& a, const Named& b) { return a.name < b.name; });
+    for (const Named& each : named)
+      if (!visit(name_at(each.name), each.of)) return;
   }
 
  private:
+  std::string name_at(std::uint32_t place) {
+    if (place >= tables_.texts.size) return {};
+    auto name = texts_.text_at(tables_.texts.offset + place, name_most_);
+    return name ? std::move(*name) : std::string();
+  }
+
   const ElfTables& tables_;
   std::size_t each_;
   std::uint64_t size_;  // of the table, as far as the file holds it
@@ -116,23 +128,32 @@ void visit_wanted_names(const ByteSource& source, const ElfTables& tables, std::
   const auto most = static_cast<std::size_t>(symbols.most());
   Asked asked{std::vector<bool>(most), std::vector<bool>(most)};
   for (const ElfRelocations& each : tables.relocations) add_asked(source, tables, each, asked);
+  constexpr std::uint32_t kIsWeak = 1, kIsOfCall = 2;
+  std::vector<Symbols::Named> named;
   for (std::size_t i = 1; i < most; ++i) {
     if (!asked.at_start[i] && !asked.at_call[i]) continue;
     const auto symbol = symbols.at(i);
     if (!symbol) break;
-    if (!symbol->defined) visit({symbols.name_of(*symbol), symbol->binding == kWeak, !asked.at_start[i]});
+    if (symbol->defined) continue;
+    named.push_back({symbol->name, (symbol->binding == kWeak ? kIsWeak : 0) | (asked.at_start[i] ? 0 : kIsOfCall)});
   }
+  symbols.visit_names(std::move(named), [&](std::string name, std::uint32_t how) {
+    visit({std::move(name), (how & kIsWeak) != 0, (how & kIsOfCall) != 0});
+    return true;
+  });
 }
 
 void visit_defined_names(const ByteSource& source, const ElfTables& tables, std::size_t name_most,
                          const std::function<bool(const std::string&)>& visit) {
   Symbols symbols(source, tables, name_most);
   const std::uint64_t count = std::min(count_of_symbols(source, tables), symbols.most());
+  std::vector<Symbols::Named> named;
   for (std::uint64_t i = 1; i < count; ++i) {
     const auto symbol = symbols.at(i);
     if (!symbol) break;
-    if (symbol->defined && symbol->binding != kLocalBinding && !visit(symbols.name_of(*symbol))) break;
+    if (symbol->defined && symbol->binding != kLocalBinding) named.push_back({symbol->name, 0});
   }
+  symbols.visit_names(std::move(named), [&](const std::string& name, std::uint32_t) { return visit(name); });
 }
 
 }  // namespace archguard
