@@ -77,7 +77,7 @@ const HostReferences* references_of(const DeviceCode& code, const DeviceLink& li
 // The ids of objects that are not there. An archive or object has none of libcudadevrt, which the link of a
 // program brings.
 std::vector<std::string> absent_of(const DeviceCode& code, const DeviceLink& link) {
-  constexpr std::string_view kRuntime = "cuda_device_runtime";
+  constexpr std::string_view kRuntime = "_22_cuda_device_runtime_cu_";  // its source, behind the length of that name
   std::vector<std::string> absent = link.absent;
   const bool linked = std::all_of(link.linked.begin(), link.linked.end(),
                                   [&](const FatbinRef& each) { return code.objects[each.object].linked; });

@@ -132,7 +132,7 @@ std::string needed_for(const FatbinCode& code, ComputeCapability device, const U
     return image.entry.kind == EntryKind::ltoir && ptx_fits(image.entry.arch, device) == Fit::yes &&
            !is_linked_for(image.entry.ltoir_version, device);
   };
-  if (std::any_of(code.images.begin(), code.images.end(), is_of_other_linkers))
+  if (use.step == Step::link && std::any_of(code.images.begin(), code.images.end(), is_of_other_linkers))
     return "no linker that takes LTO-IR of its CUDA makes code for " + to_string(device) + "; it needs LTO-IR of another CUDA, SASS of sm_" +
            own + " or PTX of compute_" + own + " or older";
   return "it needs SASS of sm_" + own +

@@ -93,7 +93,7 @@ std::string LinkJudge::change_for(std::size_t link) const {
   if (links_.wants_runtime(link) && runtime.bad && runtime.fitting == 0 && loads_newer &&
       lacks_device_runtime(*device_.capability))
     return "build it with CUDA " + to_string(kFirstToLinkRuntime) + " or newer, for sm_" +
-           to_string(arch_of(*device_.capability)) + ", too: older ones have no libcudadevrt for it";
+           to_string(arch_of(*device_.capability)) + ", too: the linkers of older ones refuse its libcudadevrt";
   if (links_.wants_runtime(link) && runtime.bad && runtime.fitting == 0)
     return "launch no kernels from device code, or leave " + device +
            " out: the libcudadevrt that is linked in has no code for it";

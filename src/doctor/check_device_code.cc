@@ -91,10 +91,10 @@ class DeviceCodeCheck {
     if (!meant.empty()) return lacks_some(name, package, fit, meant, of_class);
     if (!fit.partly.empty()) return has_little(name, package, fit, of_class);
     if (!fit.unknown.empty()) return cannot_tell(name, fit.unknown, of_class);
-    if (const auto untold = some_untold(fit.served, of_class); !untold.empty())
-      return cannot_tell("every part of " + name, untold, of_class);
     if (auto gaps = gaps_in(name, package, of_class)) return gaps;
     if (auto newer = newer_ptx_in(name, package, of_class)) return newer;
+    if (const auto untold = some_untold(fit.served, of_class); !untold.empty())
+      return cannot_tell("every part of " + name, untold, of_class);
     return ptx_alone(name, package, fit, of_class);
   }
 

@@ -124,7 +124,7 @@ bool decide_for_nvidia(CodeFile& file) {
     return fit.state == FileFit::State::no_code && fit.good() + fit.failing() + fit.specific + fit.unknown != 0;
   };
   const auto is_left_out = [](const FileFit& fit) {
-    return fit.to_link == 0 && fit.sass == 0 && fit.good() * 10 < fit.good() + fit.failing();
+    return fit.to_link == 0 && fit.unknown == 0 && fit.sass == 0 && fit.good() * 10 < fit.good() + fit.failing();
   };
   if (std::any_of(file.fits.begin(), file.fits.end(),
                   [&](const FileFit& fit) { return is_undecided(fit) && !is_left_out(fit); }))

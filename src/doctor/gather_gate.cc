@@ -8,25 +8,27 @@
 #include "base/text.h"
 #include "doctor/capability_gate.h"
 #include "doctor/gather.h"
+#include "explain/other_vendors.h"
 
 namespace archguard::doctor {
 namespace fs = std::filesystem;
 namespace {
 
 constexpr std::uint64_t kPythonFileMost = std::uint64_t{1} << 20;
+constexpr std::size_t kFramesMost = 256;
 
 struct FoundGate {
   CapabilityGate gate;
   std::size_t told = 0;
 };
 
-std::optional<FoundGate> gate_in(const std::string& path, const std::string& error) {
+std::optional<FoundGate> gate_in(const std::string& path, const std::vector<std::string>& messages) {
   const auto source = FileSource::open(path);
   if (!source || source->size() > kPythonFileMost) return std::nullopt;
   const auto bytes = read_bytes(*source, 0, source->size());
   if (!bytes) return std::nullopt;
   const std::string_view text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
-  auto raised = find_capability_gate(text, error);
+  auto raised = find_capability_gate(text, messages);
   if (!raised) return std::nullopt;
   return FoundGate{{path, {}, raised->line, std::move(raised->condition)}, raised->told};
 }
@@ -38,9 +40,11 @@ std::vector<std::string> modules_in_traceback(const Facts& facts) {
   const std::string& text = facts.error_text;
   for (const std::string_view folder : {"site-packages/", "dist-packages/"})
     for (auto at = text.find(folder); at != std::string::npos; at = text.find(folder, at + 1)) {
-      const auto begin = at + folder.size(), end = text.find(".py\"", begin);
-      if (end == std::string::npos || end - begin > 512) continue;
-      const std::string module = text.substr(begin, end + 3 - begin);
+      constexpr std::size_t kModuleNameMost = 512;
+      const std::string behind = text.substr(at + folder.size(), kModuleNameMost);
+      const auto end = behind.find(".py\"");
+      if (end == std::string::npos || paths.size() == kFramesMost) continue;
+      const std::string module = behind.substr(0, end + 3);
       if (module.find("..") != std::string::npos || module.find('\n') != std::string::npos) continue;
       for (const PythonEnvironment& environment : facts.environments)
         for (const std::string& site : environment.sites) {
@@ -57,22 +61,29 @@ std::vector<std::string> modules_in_traceback(const Facts& facts) {
 }  // namespace
 
 void gather_gate(const FoundFiles& files, Facts& facts) {
-  if (facts.error_text.empty()) return;
-  for (const std::string& path : modules_in_traceback(facts))
-    if (auto found = gate_in(path, facts.error_text)) {
+  if (facts.error_text.empty() || !other_vendor_in(facts.error_text).empty()) return;
+  const std::vector<std::string> messages = raised_messages(facts.error_text);
+  const std::vector<std::string> frames = modules_in_traceback(facts);
+  for (const std::string& path : frames)
+    if (auto found = gate_in(path, messages)) {
       facts.gate = std::move(found->gate);
       return;
     }
+  if (!frames.empty()) return;  // then it was raised in one of them, for another reason
   constexpr std::size_t kAhead = 256;
   InOrder<std::optional<FoundGate>> all(files.modules.size(), kAhead,
-                                        [&](std::size_t i, unsigned) { return gate_in(files.modules[i], facts.error_text); });
+                                        [&](std::size_t i, unsigned) { return gate_in(files.modules[i], messages); });
   std::size_t told = 0;
+  bool is_told_twice = false;
   for (std::size_t i = 0; i < files.modules.size(); ++i) {
     auto found = all.next();
-    if (!found || found->told <= told) continue;
+    if (!found || found->told < told) continue;
+    const bool also = found->told == told && facts.gate && folder_of(facts.gate->path) != folder_of(found->gate.path);
+    is_told_twice = also || (is_told_twice && found->told == told);
     told = found->told;
     facts.gate = std::move(found->gate);
   }
+  if (is_told_twice) facts.gate.reset();  // which of the packages raised it, nothing tells
 }
 
 }  // namespace archguard::doctor

@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "base/preflight_format.h"
+#include "base/printable.h"
 #include "base/text.h"
 #include "fatbin/format.h"
 #include "host/host_file.h"
@@ -22,6 +23,27 @@ bool ends_with_any(std::string_view name, const std::string_view (&suffixes)[kCo
 bool is_wasm(ByteView start) {
   constexpr std::string_view kMagic("\0asm", 4);
   return starts_with(start.text(), kMagic);
+}
+
+// What macOS puts beside a file in an archive ("._libx.so", AppleDouble), a link of Cygwin's, and a script, also
+// one that carries a program.
+bool is_of_other_systems(ByteView start) {
+  constexpr std::string_view kAppleDouble("\0\5\x16\7", 4);
+  const std::string_view text = start.text();
+  return starts_with(text, kAppleDouble) || starts_with(text, "!<symlink>") || starts_with(text, "#!");
+}
+
+// UTF-8 without control characters; its end may be cut.
+bool is_text(std::string_view text) {
+  constexpr std::size_t kLetterMost = 4;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto byte = static_cast<unsigned char>(text[at]);
+    const bool control = byte < 0x20 && (byte < 0x09 || byte > 0x0d) && byte != 0x1b;
+    const std::size_t length = utf8_length(text.substr(at));
+    if (control || (length == 0 && text.size() - at >= kLetterMost)) return false;
+    at += std::max<std::size_t>(length, 1);
+  }
+  return true;
 }
 
 bool begins_with_zeros(ByteView start) {
@@ -72,13 +94,14 @@ bool is_named_like_binary(std::string_view name) {
 bool is_lost_binary(std::string_view name, ByteView start) {
   if (is_named_like_image(name)) return true;
   if (is_named_like_archive(name)) return !is_packed(start);
-  const bool promises = is_named_like_program(name);
+  const bool promises = is_named_like_program(to_lower(name));  // Windows has X.DLL as well
   if (!promises && !is_named_like_object(name)) return false;  // some objects are empty on purpose
   if (is_git_lfs_pointer(start) || is_git_annex_pointer(start)) return true;
-  if (!promises || is_packed(start) || is_bitcode(start) || is_wasm(start)) return false;
-  const std::string_view text = start.text();
-  return start.size < 4 || text.find('\0') != std::string_view::npos ||
-         starts_with(trim(text), "<");  // a page in its place; else it is text, as a linker script is
+  if (!promises || is_packed(start) || is_bitcode(start) || is_wasm(start) || is_of_other_systems(start)) return false;
+  std::string_view text = start.text();
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+  if (starts_with(text, kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  return start.size < 4 || !is_text(text) || starts_with(trim(text), "<");  // a page in its place; else a linker script
 }
 
 bool has_lost_start(std::string_view name, ByteView start) {

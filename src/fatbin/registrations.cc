@@ -102,7 +102,11 @@ class RegistrationReader {
       const auto bytes = in.at(section.offset + at, sizeof(std::uint32_t));
       return bytes && Cursor(*bytes).u32(0) == kRegistrationMagic;
     };
-    const bool wide = section.size > kSmallRegistrationSize && !is_one_at(kSmallRegistrationSize);
+    std::uint64_t first = 0;
+    while (host_.format != HostFormat::elf && first + kRegistrationAlignment < section.size && !is_one_at(first))
+      first += kRegistrationAlignment;
+    const bool wide =
+        section.size > first + kSmallRegistrationSize && !is_one_at(first + kSmallRegistrationSize);
     const std::uint64_t step = wide ? kRegistrationSize : kSmallRegistrationSize;
     const std::uint64_t end = std::min<std::uint64_t>(section.size, step * kEntriesMost);
     std::uint64_t zeros = 0;  // before this place

@@ -69,7 +69,7 @@ class ElfObjectReader {
       if (header_.names_index != 0 && names.type != kElfStrings)
         return Error{{},
                      "section " + std::to_string(header_.names_index) +
-                         " should hold the sections' names, and is no table of strings: the section table was overwritten",
+                         " should hold the section names, and is no string table: the section table was overwritten",
                      "build it again, or copy it whole"};
     }
     std::optional<Error> first_error;

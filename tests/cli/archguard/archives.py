@@ -388,6 +388,8 @@ class Hostile(Archives):
         whole = tar(("a.so", self.new))
         self.check("t.tar", whole + bytes(10240), 0, "a.so")
         self.check("t.tar", whole + bytes(100_000), 2, "a.so", says="bytes of zeros: what stood there may have been lost")
+        for record in (1 << 17, 1 << 20):  # tar -b 256, -b 2048
+            self.check("t.tar", whole + bytes(-len(whole) % record), 0, "a.so")
 
     def any_of(self, data):
         self.write("x.tgz", data)

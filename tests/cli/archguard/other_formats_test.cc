@@ -132,6 +132,10 @@ TEST_CASE("a file whose start was overwritten is not covered by what is left of 
 TEST_CASE("a library that begins as none is named in a folder and a zip file, a linker script is not") {
   const std::pair<const char*, bool> files[] = {{"<!DOCTYPE html><html>404</html>", true},
                                                 {"\x12\x34 binary", true},
+                                                {"\xff\xff\xff\xff\xff\xff\xff\xff", true},
+                                                {"\xef\xbb\xbf<html>404</html>", true},
+                                                {"#!/bin/sh\nexec \x7f\n", false},
+                                                {"/* f\xc3\xbcr ld */ INPUT(libx.so.1)\n", false},
                                                 {"INPUT(libx.so.1)\n", false}};
   for (const auto& [text, is_lost] : files) {
     const TemporaryFolder folder;
@@ -145,6 +149,15 @@ TEST_CASE("a library that begins as none is named in a folder and a zip file, a 
       CHECK(verify(folder, path, "8.0").exit_code == (is_lost || named ? 2 : 3));
     }
   }
+}
+
+TEST_CASE("what other systems put beside a library is none") {
+  const TemporaryFolder folder;
+  folder.file("._libx.so", std::string("\0\5\x16\7\0\2\0\0Mac OS X", 16));
+  folder.file("liby.so", "!<symlink>" + std::string("\xff\xfe" "l\0i\0b\0", 8));
+  CHECK(verify(folder, ".", "8.0").exit_code == 3);
+  folder.file("X.DLL", "MX\1\2 no program");
+  CHECK(verify(folder, ".", "8.0").exit_code == 2);
 }
 
 TEST_CASE("what stands for a file, and what only a linker compiles, is named in a zip file, too") {

@@ -459,7 +459,7 @@ TEST_CASE("no build for the device is advised that nvlink refuses") {
     return ProgramBuilder{}.link({"_a", "_rt"}, made).object("_a", launches(true)).object("_rt", runtime(sm));
   };
   CHECK(fix_on(with_runtime(86), "8.7") ==
-        "build it with CUDA 13.2 or newer, for sm_87, too: older ones have no libcudadevrt for it");
+        "build it with CUDA 13.2 or newer, for sm_87, too: the linkers of older ones refuse its libcudadevrt");
   const auto on_orin = [&](const char* driver) { return verdict(with_runtime(86), device("8.7", driver)); };
   CHECK(on_orin("13.1").substr(0, 11) == "not covered");
   CHECK(on_orin("13.2").substr(0, 7) == "unknown");

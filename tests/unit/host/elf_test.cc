@@ -112,7 +112,7 @@ TEST_CASE("a section table that was overwritten with zeros to its end is an erro
   const auto table = static_cast<std::size_t>(bytes[40] | bytes[41] << 8);
   std::fill(bytes.begin() + static_cast<std::ptrdiff_t>(table), bytes.end(), std::uint8_t{0});
   CHECK(errors_of(read(bytes, "t.so")) ==
-        "t.so: section 2 should hold the sections' names, and is no table of strings: the section table was overwritten\n");
+        "t.so: section 2 should hold the section names, and is no string table: the section table was overwritten\n");
 }
 
 TEST_CASE("a section outside of the file is an error, its neighbours are read") {
