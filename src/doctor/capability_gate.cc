@@ -210,7 +210,7 @@ bool begins_with_word(std::string_view code, std::string_view word) {
 }
 
 // "major, minor = …": the names that are given a value; empty for another line.
-std::vector<std::string_view> targets_of(std::string_view code) {
+std::vector<std::string_view> assigned_names_in(std::string_view code) {
   const auto equals = code.find('=');
   if (equals == std::string_view::npos || equals == 0 || code.substr(equals, 2) == "==" ||
       std::string_view("<>!+-*/%|&^:").find(code[equals - 1]) != std::string_view::npos)
@@ -270,7 +270,7 @@ class ConditionFinder {
       const std::string_view code = trim(lines_[i]);
       const auto equals = code.find('=');
       if (equals == std::string_view::npos || !reads_capability(code.substr(equals))) continue;
-      for (const std::string_view target : targets_of(code))
+      for (const std::string_view target : assigned_names_in(code))
         for (const std::string_view name : names)
           if (name == target || (starts_with(name, target) && name[target.size()] == '.')) return true;
     }

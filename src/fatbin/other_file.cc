@@ -34,7 +34,7 @@ bool is_of_other_systems(ByteView start) {
 }
 
 // UTF-8 without control characters; its end may be cut.
-bool is_text(std::string_view text) {
+bool is_plain_text(std::string_view text) {
   constexpr std::size_t kLetterMost = 4;
   for (std::size_t at = 0; at < text.size();) {
     const auto byte = static_cast<unsigned char>(text[at]);
@@ -101,7 +101,7 @@ bool is_lost_binary(std::string_view name, ByteView start) {
   std::string_view text = start.text();
   constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
   if (starts_with(text, kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
-  return start.size < 4 || !is_text(text) || starts_with(trim(text), "<");  // a page in its place; else a linker script
+  return start.size < 4 || !is_plain_text(text) || starts_with(trim(text), "<");  // a page in its place; else a linker script
 }
 
 bool has_lost_start(std::string_view name, ByteView start) {
