@@ -71,21 +71,17 @@ bool may_be_made(Arch arch, std::optional<Version> toolkit) {
 }
 
 bool is_no_arch(int number) {
-  constexpr std::size_t kMost = 1000;
-  static const std::vector<bool> kBetween = [] {  // asked of each entry of each fat binary
-    std::vector<bool> known(kMost), between(kMost);
-    std::size_t first = kMost, last = 0;
+  static const std::vector<int> kKnown = [] {  // asked of each entry of each fat binary
+    std::vector<int> numbers;
     for (const Toolkit& toolkit : known_toolkits())
-      for (const Arch arch : toolkit.archs) {
-        const auto at = static_cast<std::size_t>(arch.number);
-        known[at] = true;
-        first = std::min(first, at);
-        last = std::max(last, at);
-      }
-    for (std::size_t each = first; each < last; ++each) between[each] = !known[each];
-    return between;
+      for (const Arch arch : toolkit.archs)
+        if (const auto at = std::lower_bound(numbers.begin(), numbers.end(), arch.number);
+            at == numbers.end() || *at != arch.number)
+          numbers.insert(at, arch.number);
+    return numbers;
   }();
-  return number >= 0 && static_cast<std::size_t>(number) < kMost && kBetween[static_cast<std::size_t>(number)];
+  return number > kKnown.front() && number < kKnown.back() &&
+         !std::binary_search(kKnown.begin(), kKnown.end(), number);
 }
 
 std::optional<Version> first_ptx_for(Arch target) {

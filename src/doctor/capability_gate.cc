@@ -175,9 +175,22 @@ std::size_t characters_in(const std::vector<std::string>& pieces, const std::vec
   return 0;
 }
 
-// Does the code ask for the GPU's compute capability?
+// Code without the names of keyword arguments: "load(path, capability=cap)" asks for none.
+std::string without_keywords(std::string_view code) {
+  std::string rest;
+  for (std::size_t at = 0; at < code.size(); ++at) {
+    const bool is_keyword = code[at] == '=' && code.substr(at, 2) != "==" && !rest.empty() && is_of_dotted_name(rest.back());
+    while (is_keyword && !rest.empty() && is_of_dotted_name(rest.back())) rest.pop_back();
+    rest += code[at];
+  }
+  return rest;
+}
+
+// Does the code ask for the GPU's compute capability, and not for another of its properties?
 bool reads_capability(std::string_view code) {
-  const std::string text = to_lower(code);
+  const std::string text = to_lower(without_keywords(code));
+  for (const char* const word : {"total_memory", "multi_processor_count"})
+    if (text.find(word) != std::string::npos) return false;
   for (const char* const word : {"capability", "compute_cap", "computecap", "get_device_properties", "cc_major", "is_ampere",
                                  "is_hopper", "is_blackwell", "sm_version", "gpu_arch", "device_arch"})
     if (text.find(word) != std::string::npos) return true;
@@ -185,7 +198,8 @@ bool reads_capability(std::string_view code) {
     if (at > 0 && std::isalnum(static_cast<unsigned char>(text[at - 1])) != 0) continue;
     std::size_t digit = at + 2;
     while (digit < text.size() && text[digit] == '_') ++digit;
-    if (digit < text.size() && std::isdigit(static_cast<unsigned char>(text[digit])) != 0) return true;
+    const auto is_digit = [&](std::size_t i) { return i < text.size() && std::isdigit(static_cast<unsigned char>(text[i])) != 0; };
+    if (is_digit(digit) && is_digit(digit + 1)) return true;  // not the cipher sm4
   }
   return false;
 }
@@ -252,7 +266,6 @@ class ConditionFinder {
         if (!in_else || begins_with_word(code, "if")) return {};
         continue;
       }
-      if (here == indent && in_else && !closes(code)) continue;
       indent = here;
       in_else = begins_with_word(code, "else") || closes(code);
       const bool passes = in_else || begins_with_word(code, "for") || begins_with_word(code, "while") ||
@@ -272,7 +285,9 @@ class ConditionFinder {
       if (equals == std::string_view::npos || !reads_capability(code.substr(equals))) continue;
       for (const std::string_view target : assigned_names_in(code))
         for (const std::string_view name : names)
-          if (name == target || (starts_with(name, target) && name[target.size()] == '.')) return true;
+          if (name == target || (starts_with(name, target) && name[target.size()] == '.' &&
+                                 name.find("total_memory") == std::string_view::npos))
+            return true;
     }
     return false;
   }

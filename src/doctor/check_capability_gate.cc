@@ -2,8 +2,6 @@
 
 #include "base/printable.h"
 #include "doctor/checks.h"
-#include "doctor/gather.h"
-#include "doctor/library_names.h"
 
 namespace archguard::doctor {
 

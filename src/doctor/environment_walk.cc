@@ -196,7 +196,11 @@ class EnvironmentWalk {
     const std::string name = file_name_of(path);
     const bool image = is_image_name(name);
     const bool library = is_library_name(name) || (programs_ && !image && is_program(path));
-    if (!facts_.error_text.empty() && !programs_ && ends_with(name, ".py")) return found_.modules.push_back(path);
+    if (!facts_.error_text.empty() && !programs_ && ends_with(name, ".py")) {
+      std::error_code error;
+      if (fs::is_regular_file(path, error) && once_.add(path)) found_.modules.push_back(path);
+      return;
+    }
     const bool ptxas = name == "ptxas" || starts_with(name, "ptxas-");
     if (!library && !image && !ptxas) return;
     std::error_code error;

@@ -9,6 +9,7 @@
 #include "coverage/fit.h"
 #include "doctor/gather.h"
 #include "fatbin/cuda_runtime.h"
+#include "fatbin/other_file.h"
 #include "host/host_file.h"
 
 namespace archguard::doctor {
@@ -98,20 +99,19 @@ std::vector<DeviceClass> without_drivers(std::vector<DeviceClass> classes) {
   return classes;
 }
 
-// The kernels are read once, and judged for both.
-void judge_kernels(const DeviceCode& code, const ByteSource& source, const Facts& facts, CodeFile& file,
-                   bool& has_code) {
+// The kernels are read once, and judged for both. False where the file holds no device code.
+bool judge_kernels(const DeviceCode& code, const ByteSource& source, const Facts& facts, CodeFile& file) {
   std::vector<DeviceClass> classes = facts.classes;
   const std::vector<DeviceClass> others = without_drivers(classes);
   classes.insert(classes.end(), others.begin(), others.end());
   const FileResult result = judge_with_kernels(code, source, classes, file.path);
-  has_code = result.has_code || !result.errors.empty();
-  if (!has_code) return;
+  if (!result.has_code && result.errors.empty()) return false;
   take_verdicts(result, file);
   for (std::size_t i = 0; i < file.fits.size(); ++i)
     file.fits[i].driver_refuses =
         file.fits[i].state == FileFit::State::partly && facts.classes[i].device.driver_cuda &&
         result.devices[file.fits.size() + i].coverage == Coverage::covered;
+  return true;
 }
 
 // NVIDIA's wheels stand below one folder. A device that gets SASS for none of a library's fat binaries, and PTX
@@ -322,7 +322,14 @@ std::optional<CodeFile> read_code_file(const std::string& path, const Facts& fac
     return std::nullopt;
   }
   const DeviceCode code = read_device_code(*source, path);
-  if (!code.recognized) return std::nullopt;
+  if (!code.recognized) {
+    constexpr std::uint64_t kStart = 4096;
+    const auto start = read_bytes(*source, 0, std::min(kStart, source->size()));
+    if (start && !start->empty() && is_lost_binary(path, *start))  // empty ones are put there on purpose
+      unread.push_back(Error{path, "is named like a library and is none: a copy or a download of it may have failed",
+                             "install the package that it belongs to again"});
+    return std::nullopt;
+  }
   CodeFile file;
   file.path = path;
   file.loose = is_image_name(path);
@@ -356,11 +363,8 @@ std::optional<CodeFile> read_code_file(const std::string& path, const Facts& fac
   const bool is_cheap = file.fatbins <= kFew && held.best() <= kSmall;
   const auto is_lacking = [](const FileFit& fit) { return fit.state == FileFit::State::lacking; };
   const bool lacks = std::any_of(file.fits.begin(), file.fits.end(), is_lacking);
-  if ((!decided && !decide_for_nvidia(file)) || (lacks && is_cheap)) {
-    bool has_code = false;
-    judge_kernels(code, *source, facts, file, has_code);
-    if (!has_code) return std::nullopt;
-  }
+  const bool asks_kernels = (!decided && !decide_for_nvidia(file)) || (lacks && is_cheap);
+  if (asks_kernels && !judge_kernels(code, *source, facts, file)) return std::nullopt;
   drop_gaps_without_kernels(code, *source, facts, file);
   file.data = judge_data_beside(code, *source, facts, of_data, path);
   return file;

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
 #include <system_error>
 
@@ -69,7 +68,8 @@ void gather_gate(const FoundFiles& files, Facts& facts) {
       facts.gate = std::move(found->gate);
       return;
     }
-  if (!frames.empty()) return;  // then it was raised in one of them, for another reason
+  // Where the error tells frames, it was raised in one of them, for another reason, or in a file elsewhere.
+  if (!frames.empty() || facts.error_text.find("  File \"") != std::string::npos) return;
   constexpr std::size_t kAhead = 256;
   InOrder<std::optional<FoundGate>> all(files.modules.size(), kAhead,
                                         [&](std::size_t i, unsigned) { return gate_in(files.modules[i], messages); });

@@ -63,8 +63,9 @@ DeviceCode search_device_code(const ByteSource& source, const std::string& path,
   host.member = member;
   host.size = source.size();
   fatbin::read_device_object(source, host, object, code, kept);
-  const auto start = read_bytes(source, 0, std::min<std::uint64_t>(kArchiveStart, source.size()));
-  if (object.holds_fatbins() && start && has_lost_start(member.empty() ? path : member, *start))
+  const auto start = object.holds_fatbins() ? read_bytes(source, 0, std::min<std::uint64_t>(kArchiveStart, source.size()))
+                                            : Result<Bytes>(Error{});
+  if (start && has_lost_start(member.empty() ? path : member, *start))
     code.errors.push_back({object_name(path, member),
                            "holds device code, and begins as no program, library, object or archive: its start was overwritten, and more of it may be lost",
                            "build it again, or get it again"});

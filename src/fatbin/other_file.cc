@@ -46,10 +46,9 @@ bool is_plain_text(std::string_view text) {
   return true;
 }
 
-bool begins_with_zeros(ByteView start) {
-  constexpr std::size_t kLeast = 512;
-  return start.size >= kLeast &&
-         std::all_of(start.data, start.data + kLeast, [](std::uint8_t byte) { return byte == 0; });
+bool begins_with_zeros(ByteView start, std::size_t least) {
+  return start.size >= least &&
+         std::all_of(start.data, start.data + least, [](std::uint8_t byte) { return byte == 0; });
 }
 
 }  // namespace
@@ -105,10 +104,14 @@ bool is_lost_binary(std::string_view name, ByteView start) {
 }
 
 bool has_lost_start(std::string_view name, ByteView start) {
-  if (is_named_like_program(name) || is_named_like_object(name)) return true;
+  const std::string lower = to_lower(name);
+  if (is_named_like_program(lower) || is_named_like_object(lower)) return true;
+  // Some images have a head of a program's own, and data may begin with a few zeros.
+  constexpr std::size_t kZerosOfImage = 16, kZerosOfProgram = 512;
+  if (is_named_like_image(lower) && begins_with_zeros(start, kZerosOfImage)) return true;
   const auto slash = name.rfind('/');
   const std::string_view file = name.substr(slash == std::string_view::npos ? 0 : slash + 1);
-  return file.find('.') == std::string_view::npos && begins_with_zeros(start);  // a program of Linux
+  return file.find('.') == std::string_view::npos && begins_with_zeros(start, kZerosOfProgram);  // a program of Linux
 }
 
 std::optional<UnreadKind> unread_kind(std::string_view name, ByteView start) {

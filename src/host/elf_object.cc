@@ -65,7 +65,7 @@ class ElfObjectReader {
     if (header_.names_index < header_.section_count) {
       ARCHGUARD_TRY(found, section_at(header_.names_index));
       names = found;
-      // The last of the table, where linkers and compilers put it: a copy that stopped left zeros there.
+      // Most linkers put it last (clang does not), where a copy that stopped left zeros.
       if (header_.names_index != 0 && names.type != kElfStrings)
         return Error{{},
                      "section " + std::to_string(header_.names_index) +

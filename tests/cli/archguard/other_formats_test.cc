@@ -129,6 +129,12 @@ TEST_CASE("a file whose start was overwritten is not covered by what is left of 
     }
 }
 
+TEST_CASE("PTX whose head is zeros is not covered by its name") {
+  const TemporaryFolder folder;
+  folder.file("k.ptx", std::string(64, '\0') + "\n.version 9.0\n.target sm_80\n.address_size 64\n.visible .entry k() { ret; }\n");
+  for (const char* path : {"k.ptx", "."}) CHECK(verify(folder, path, "8.6").exit_code == 2);
+}
+
 TEST_CASE("a library that begins as none is named in a folder and a zip file, a linker script is not") {
   const std::pair<const char*, bool> files[] = {{"<!DOCTYPE html><html>404</html>", true},
                                                 {"\x12\x34 binary", true},

@@ -95,6 +95,15 @@ TEST_CASE("a condition that the GPU passed, or a name that others share, is no g
       "if is_hopper():\n    try:\n        import deep_gemm\n    except ImportError:\n"
       "        raise E(\"the text that an error has in it\")\n",
       "if has_device_capability(90):\n    if head > 256:\n        raise E(\"the text that an error has in it\")\n",
+      // A branch of another block, beside an earlier condition.
+      "if torch.cuda.get_device_capability() >= (8, 0):\n    fast()\n\ndef load(\n    path,\n):\n"
+      "    raise E(\"the text that an error has in it\")\n",
+      "if cc_major < 8:\n    a()\ntry:\n    lock()\nexcept BlockingIOError:\n    pass\nelse:\n"
+      "    raise E(\"the text that an error has in it\")\n",
+      // Another question.
+      "def f(cap):\n    model = load(path, capability=cap)\n    if model is None:\n        raise E(\"the text that an error has in it\")\n",
+      "def f():\n    props = get_device_properties(0)\n    if props.total_memory < n:\n        raise E(\"the text that an error has in it\")\n",
+      "if not sm4_available:\n    raise E(\"the text that an error has in it\")\n",
       // What stands in comments and texts.
       "if n > 4:  # capability\n    raise E(\"the text that an error has in it, the capability\")\n",
       "assert len(n) < 5, \"the text that an error has in it, the capability\"\n",
