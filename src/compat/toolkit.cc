@@ -22,6 +22,29 @@ void apply_changes(std::string_view changes, std::vector<Arch>& archs) {
   }
 }
 
+// The numbers of the architectures of all releases.
+struct KnownNumbers {
+  bool is[1000] = {};
+  int oldest = 999, newest = 0;
+};
+
+constexpr KnownNumbers numbers_of_table() {
+  KnownNumbers known;
+  for (const CudaRelease& release : kCudaReleases)
+    for (const char* at = release.changes; at != nullptr && *at != '\0'; ++at) {
+      int number = 0;
+      for (; *at >= '0' && *at <= '9'; ++at) number = number * 10 + (*at - '0');
+      if (number == 0) continue;
+      known.is[number] = true;
+      known.oldest = number < known.oldest ? number : known.oldest;
+      known.newest = number > known.newest ? number : known.newest;
+      if (*at == '\0') break;
+    }
+  return known;
+}
+
+constexpr KnownNumbers kKnownNumbers = numbers_of_table();
+
 std::vector<Toolkit> toolkits_of_table() {
   std::vector<Toolkit> toolkits;
   std::vector<Arch> archs;
@@ -70,18 +93,9 @@ bool may_be_made(Arch arch, std::optional<Version> toolkit) {
   return !is_known;
 }
 
-bool is_no_arch(int number) {
-  static const std::vector<int> kKnown = [] {  // asked of each entry of each fat binary
-    std::vector<int> numbers;
-    for (const Toolkit& toolkit : known_toolkits())
-      for (const Arch arch : toolkit.archs)
-        if (const auto at = std::lower_bound(numbers.begin(), numbers.end(), arch.number);
-            at == numbers.end() || *at != arch.number)
-          numbers.insert(at, arch.number);
-    return numbers;
-  }();
-  return number > kKnown.front() && number < kKnown.back() &&
-         !std::binary_search(kKnown.begin(), kKnown.end(), number);
+bool is_no_arch(int number) {  // asked of each entry of each fat binary
+  const auto at = static_cast<std::size_t>(number);
+  return number > kKnownNumbers.oldest && number < kKnownNumbers.newest && !kKnownNumbers.is[at];
 }
 
 std::optional<Version> first_ptx_for(Arch target) {

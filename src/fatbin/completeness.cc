@@ -7,7 +7,6 @@
 #include "fatbin/host_references.h"
 #include "fatbin/link_time_code.h"
 #include "fatbin/registrations.h"
-#include "io/window.h"
 
 namespace archguard::fatbin {
 namespace {
@@ -90,12 +89,9 @@ std::vector<Error> answer_registrations(const HostObject& host, const DeviceObje
 
 // The first symbol of that name that the loader must find elsewhere.
 std::string wanted_registration(const ByteSource& source, const HostObject& host) {
-  const Section* names = section_of(host, ".dynstr");
-  Window texts(source, 256, 128);
   std::string wanted;
-  visit_wanted_symbols(source, host, [&](const WantedSymbol& symbol) {
-    auto name = texts.text_at(names->offset + symbol.name, 127);
-    if (name && starts_with(*name, kLinkedRegistration)) wanted = std::move(*name);
+  visit_wanted_symbols(source, host, 127, [&](std::string_view name) {
+    if (starts_with(name, kLinkedRegistration)) wanted = name;
     return wanted.empty();
   });
   return wanted;

@@ -155,15 +155,8 @@ bool calls_runtime(const DeviceObject& object, const ByteSource& file) {
   const PartSource source = bytes_of(object, file);
   bool calls = true;
   visit_host_file(source, {}, {}, [&](const HostObject& host) {
-    const Section* names = fatbin::section_of(host, ".dynstr");
-    if (host.format != HostFormat::elf || names == nullptr) return;
-    Window texts(source, std::size_t{16} * 1024, 16);
     bool wants = false;
-    const bool told = fatbin::visit_wanted_symbols(source, host, [&](const fatbin::WantedSymbol& symbol) {
-      const auto bytes =
-          texts.at(names->offset + symbol.name,
-                   static_cast<std::size_t>(std::min<std::uint64_t>(names->size - symbol.name, 6)));
-      const std::string_view name = bytes ? bytes->text() : std::string_view();
+    const bool told = fatbin::visit_wanted_symbols(source, host, 6, [&](std::string_view name) {
       wants = name == "__cuda" || (starts_with(name, "cuda") && name.size() > 4 && is_upper(name[4]));
       return !wants;
     });

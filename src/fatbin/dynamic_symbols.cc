@@ -1,6 +1,7 @@
 #include "fatbin/dynamic_symbols.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "io/window.h"
 
@@ -9,6 +10,7 @@ namespace {
 
 constexpr std::uint64_t kSymbolsMost = std::uint64_t{1} << 22;  // far more than any library has
 constexpr std::uint64_t kSymbolsAtOnce = 256;
+constexpr std::size_t kNamesAtOnce = std::size_t{4} * 1024;
 
 }  // namespace
 
@@ -20,14 +22,15 @@ const Section* section_of(const HostObject& host, std::string_view name) {
 
 // ELF's symbols: u32 name, u8 binding and type at 4, u16 section (0: to be found elsewhere) at 6 of 24 bytes;
 // at 12 and 14 of 16 in 32-bit files.
-bool visit_wanted_symbols(const ByteSource& source, const HostObject& host,
-                          const std::function<bool(const WantedSymbol&)>& visit) {
+bool visit_wanted_symbols(const ByteSource& source, const HostObject& host, std::size_t most,
+                          const std::function<bool(std::string_view)>& visit) {
   if (host.format != HostFormat::elf) return false;
   const Section *symbols = section_of(host, ".dynsym"), *texts = section_of(host, ".dynstr");
   const auto start = read_bytes(source, 0, std::min<std::uint64_t>(5, source.size()));
   if (symbols == nullptr || texts == nullptr || !start || start->size() < 5) return false;
   const bool is64 = (*start)[4] == 2;
   const std::size_t each = is64 ? 24 : 16, section_at = is64 ? 6 : 14;
+  std::vector<std::uint32_t> names;  // where they begin in .dynstr
   Window table(source, each * kSymbolsAtOnce, each * kSymbolsAtOnce);
   const std::uint64_t count = std::min(symbols->size / each, kSymbolsMost);
   for (std::uint64_t first = 1; first < count; first += kSymbolsAtOnce) {
@@ -35,11 +38,18 @@ bool visit_wanted_symbols(const ByteSource& source, const HostObject& host,
     const auto bytes = table.at(symbols->offset + first * each, some * each);
     if (!bytes) break;  // the file shrank: whoever reads images says so
     const Cursor in(*bytes);
-    for (std::size_t at = 0; at < bytes->size; at += each) {
-      if (in.u16(at + section_at) != 0) continue;
-      const WantedSymbol wanted{in.u32(at)};
-      if (wanted.name < texts->size && !visit(wanted)) return true;
-    }
+    for (std::size_t at = 0; at < bytes->size; at += each)
+      if (in.u16(at + section_at) == 0 && in.u32(at) < texts->size) names.push_back(in.u32(at));
+  }
+  // Millions of others may stand between them: in their own order each block is read once.
+  std::sort(names.begin(), names.end());
+  Window in(source, kNamesAtOnce, kNamesAtOnce);
+  for (const std::uint32_t name : names) {
+    const auto bytes = in.at(texts->offset + name,
+                             static_cast<std::size_t>(std::min<std::uint64_t>(most, texts->size - name)));
+    if (!bytes) break;
+    const std::string_view text = bytes->text();
+    if (!visit(text.substr(0, text.find('\0')))) break;
   }
   return true;
 }

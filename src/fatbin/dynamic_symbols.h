@@ -1,6 +1,6 @@
 #pragma once
 
-#include <cstdint>
+#include <cstddef>
 #include <functional>
 #include <string_view>
 
@@ -11,13 +11,10 @@ namespace archguard::fatbin {
 // The section of that name, where the file has its bytes.
 const Section* section_of(const HostObject& host, std::string_view name);
 
-struct WantedSymbol {
-  std::uint32_t name = 0;  // where it begins in .dynstr
-};
-
-// Of a linked ELF file, each symbol that the loader has to find elsewhere: `visit` returns whether to go on.
-// False where there is no such table, or no table of sections.
-bool visit_wanted_symbols(const ByteSource& source, const HostObject& host,
-                          const std::function<bool(const WantedSymbol&)>& visit);
+// Of a linked ELF file, the name of each symbol that the loader has to find elsewhere, cut after `most` bytes (at
+// most 4096), in the order of the names in the file: `visit` returns whether to go on. False where there is no such
+// table, or no table of sections.
+bool visit_wanted_symbols(const ByteSource& source, const HostObject& host, std::size_t most,
+                          const std::function<bool(std::string_view)>& visit);
 
 }  // namespace archguard::fatbin

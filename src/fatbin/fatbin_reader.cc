@@ -130,8 +130,8 @@ Result<Fatbin> FatbinReader::read(std::uint64_t offset, std::uint64_t end) {
   while (position < stop) {
     if (fatbin.entries.size() == kEntriesMost)
       return at(position, "fat binary has more than " + std::to_string(kEntriesMost) + " entries");
-    ARCHGUARD_TRY(entry, read_entry(fatbin.entries.size(), position, stop, position));
-    fatbin.entries.push_back(std::move(entry));
+    const std::size_t index = fatbin.entries.size();
+    ARCHGUARD_CHECK(read_entry(index, position, stop, fatbin.entries.emplace_back(), position));
   }
   constexpr std::size_t kUsual = 64;
   entries_before_ = std::min(fatbin.entries.size(), kUsual);
@@ -140,38 +140,37 @@ Result<Fatbin> FatbinReader::read(std::uint64_t offset, std::uint64_t end) {
   return fatbin;
 }
 
-Result<FatbinEntry> FatbinReader::read_entry(std::size_t index, std::uint64_t offset, std::uint64_t end,
-                                             std::uint64_t& next) {
-  const std::string name = "entry " + std::to_string(index);
+Status FatbinReader::read_entry(std::size_t index, std::uint64_t offset, std::uint64_t end, FatbinEntry& entry,
+                                std::uint64_t& next) {
+  const auto name = [&] { return "entry " + std::to_string(index); };
   const std::uint64_t remain = end - offset;
-  if (remain < kEntryFieldsSize) return at(offset, needs(name + " header", kEntryFieldsSize, remain));
+  if (remain < kEntryFieldsSize) return at(offset, needs(name() + " header", kEntryFieldsSize, remain));
   auto bytes = in_.at(offset, kEntryFieldsSize);
   if (!bytes) return at(offset, bytes.error().what);
   const Cursor fields(*bytes);
   const std::uint64_t header_size = fields.u32(kEntryHeaderSizeAt), payload = fields.u64(kPayloadSizeAt);
   if (header_size < kEntryFieldsSize || header_size > kEntryHeaderMost || header_size % 8 != 0)
-    return at(offset, name + " header size must be a multiple of 8 from 64 to 1048576, found " +
+    return at(offset, name() + " header size must be a multiple of 8 from 64 to 1048576, found " +
                           std::to_string(header_size));
-  if (header_size > remain) return at(offset, needs(name + " header", header_size, remain));
+  if (header_size > remain) return at(offset, needs(name() + " header", header_size, remain));
   if (payload % 8 != 0)
-    return at(offset, name + " payload size must be a multiple of 8, found " + std::to_string(payload));
+    return at(offset, name() + " payload size must be a multiple of 8, found " + std::to_string(payload));
   if (payload > remain - header_size)
-    return at(offset, needs(name + " payload", payload, remain - header_size));
+    return at(offset, needs(name() + " payload", payload, remain - header_size));
 
-  FatbinEntry entry;
   entry.offset = offset;
   entry.payload_offset = offset + header_size;
   read_meaning(fields, entry);
 
   const std::uint64_t compressed = fields.u32(kCompressedSizeAt);
   const bool lz4 = (entry.flags & kFlagLz4) != 0, zstd = (entry.flags & kFlagZstd) != 0;
-  if (lz4 && zstd) return at(offset, name + " claims two compressions, LZ4 and zstd");
+  if (lz4 && zstd) return at(offset, name() + " claims two compressions, LZ4 and zstd");
   entry.compression = lz4 ? Compression::lz4 : zstd ? Compression::zstd : Compression::none;
   if (entry.compression == Compression::none) {
     entry.stored_size = entry.uncompressed_size = payload;
   } else {
     if (compressed == 0 || compressed > payload)
-      return at(offset, name + " compressed size must be 1 to " + std::to_string(payload) + ", found " +
+      return at(offset, name() + " compressed size must be 1 to " + std::to_string(payload) + ", found " +
                             std::to_string(compressed));
     entry.stored_size = compressed;
     entry.uncompressed_size = fields.u64(kUncompressedSizeAt);
@@ -179,19 +178,19 @@ Result<FatbinEntry> FatbinReader::read_entry(std::size_t index, std::uint64_t of
 
   const std::uint64_t options = fields.u32(kOptionsAt);
   if (options != 0 && options > header_size - kOptionsLeast)
-    return at(offset, name + " options lie outside the entry's header");
+    return at(offset, name() + " options lie outside the entry's header");
 
   const std::uint64_t identifier = fields.u32(kIdentifierAt), length = fields.u32(kIdentifierSizeAt);
   if (identifier != 0 && length != 0) {
     if (identifier > header_size || length > header_size - identifier)
-      return at(offset, name + " identifier lies outside the entry's header");
+      return at(offset, name() + " identifier lies outside the entry's header");
     auto text = in_.text_at(offset + identifier,
                             static_cast<std::size_t>(std::min<std::uint64_t>(length, kIdentifierMost)));
     if (!text) return at(offset, text.error().what);
     entry.identifier = std::move(*text);
   }
   next = offset + header_size + payload;
-  return entry;
+  return Done{};
 }
 
 std::optional<std::uint64_t> FatbinReader::end_of_damaged(std::uint64_t offset, std::uint64_t end) {

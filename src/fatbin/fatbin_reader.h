@@ -31,8 +31,9 @@ class FatbinReader {
   std::optional<std::uint64_t> end_of_damaged(std::uint64_t offset, std::uint64_t end);
 
  private:
-  Result<FatbinEntry> read_entry(std::size_t index, std::uint64_t offset, std::uint64_t end,
-                                 std::uint64_t& next);
+  // Fills `entry`, and `next` with where it ends.
+  Status read_entry(std::size_t index, std::uint64_t offset, std::uint64_t end, FatbinEntry& entry,
+                    std::uint64_t& next);
   Window& in_;
   std::size_t entries_before_ = 0;  // of the fat binary before: most have as many
 };

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
-#include <set>
 #include <utility>
 
 #include "base/text.h"
@@ -31,13 +30,15 @@ struct Ids {
 void add_ids(ByteView bytes, Ids& ids, std::size_t& count) {
   bool in_link = false;
   for (std::size_t at = 0; at < bytes.size;) {
-    const std::string_view text = Cursor(bytes).c_string(at);
-    if (text.empty()) {  // a NUL more than one ends a link
+    if (bytes.data[at] == 0) {  // a NUL more than one ends a link
       in_link = false;
-      if (bytes.data[at] != 0) ids.usable = false;  // the last is not terminated
-      if (bytes.data[at] != 0) return;
       ++at;
       continue;
+    }
+    const std::string_view text = Cursor(bytes).c_string(at);
+    if (text.empty()) {  // the last is not terminated
+      ids.usable = false;
+      return;
     }
     at += text.size() + 1;
     if (++count > kIdsMost) {
@@ -236,6 +237,30 @@ class RegistrationReader {
   std::optional<std::uint64_t> gap_;  // within the object: zeros between registrations, as many as one has bytes
 };
 
+// Of the files' objects, the first with each id.
+class PartsById {
+ public:
+  explicit PartsById(const DeviceCode& code) {
+    for (std::size_t i = 0; i < code.objects.size(); ++i)
+      for (const Registration& each : code.objects[i].registrations)
+        if (!each.module_id.empty() && each.fatbin) parts_.push_back({each.module_id, {i, *each.fatbin}});
+    std::stable_sort(parts_.begin(), parts_.end(), [](const Part& a, const Part& b) { return a.id < b.id; });
+  }
+
+  const FatbinRef* find(std::string_view id) const {
+    const auto found = std::lower_bound(parts_.begin(), parts_.end(), id,
+                                        [](const Part& part, std::string_view wanted) { return part.id < wanted; });
+    return found == parts_.end() || found->id != id ? nullptr : &found->at;
+  }
+
+ private:
+  struct Part {
+    std::string_view id;
+    FatbinRef at;
+  };
+  std::vector<Part> parts_;
+};
+
 // Of a device link of nvcc's.
 bool is_part(const Fatbin& fatbin) {
   return fatbin.relocatable && !fatbin.bare && !fatbin.offload;
@@ -260,30 +285,29 @@ std::optional<Unlinked> not_device_linked(const DeviceObject& object) {
       std::any_of(all.begin(), all.end(), [](const Registration& each) { return each.device_linked; });
   const bool told = std::none_of(object.link_ids.begin(), object.link_ids.end(),
                                  [](const DeviceLinkIds& link) { return link.all; });
-  std::set<std::string_view> joined;
-  for (const DeviceLinkIds& link : object.link_ids) joined.insert(link.ids.begin(), link.ids.end());
+  std::vector<std::string_view> joined;  // sorted
+  for (const DeviceLinkIds& link : object.link_ids) joined.insert(joined.end(), link.ids.begin(), link.ids.end());
+  std::sort(joined.begin(), joined.end());
   for (const Registration& each : all) {
     if (!each.fatbin || !object.fatbins[*each.fatbin].relocatable) continue;
     if (!any_link) return Unlinked{*each.fatbin, {}};
-    if (told && !each.module_id.empty() && joined.count(each.module_id) == 0)
+    if (told && !each.module_id.empty() && !std::binary_search(joined.begin(), joined.end(), each.module_id))
       return Unlinked{*each.fatbin, each.module_id};
   }
   return std::nullopt;
 }
 
 void find_device_links(DeviceCode& code) {
-  std::map<std::string_view, FatbinRef> by_id;
   const bool any = std::any_of(code.objects.begin(), code.objects.end(),
                                [](const DeviceObject& object) { return !object.link_ids.empty(); });
   if (!any) return;
-  for (std::size_t i = 0; i < code.objects.size(); ++i)
-    for (const Registration& registration : code.objects[i].registrations)
-      if (!registration.module_id.empty() && registration.fatbin)
-        by_id.try_emplace(registration.module_id, FatbinRef{i, *registration.fatbin});
+  const PartsById parts(code);
   // An object is in one device link, and its host code calls the registration of that one.
-  std::set<std::pair<std::size_t, std::size_t>> taken;
+  std::vector<std::vector<bool>> taken;
+  for (const DeviceObject& object : code.objects) taken.emplace_back(object.fatbins.size());
   const auto take = [&](DeviceLink& link, FatbinRef part) {
-    const bool is_new = taken.emplace(part.object, part.fatbin).second;
+    const bool is_new = !taken[part.object][part.fatbin];
+    taken[part.object][part.fatbin] = true;
     if (is_new) link.parts.push_back(part);
     return is_new;
   };
@@ -295,8 +319,8 @@ void find_device_links(DeviceCode& code) {
       for (std::size_t j = 0; ids.all && j < object.fatbins.size(); ++j)
         if (is_part(object.fatbins[j])) take(link, {i, j});
       for (std::string& id : ids.ids) {
-        const auto found = by_id.find(id);
-        if (found == by_id.end() || !take(link, found->second)) link.absent.push_back(std::move(id));
+        const FatbinRef* part = parts.find(id);
+        if (part == nullptr || !take(link, *part)) link.absent.push_back(std::move(id));
       }
       if (!link.parts.empty() || !link.absent.empty()) code.links.push_back(std::move(link));
     }
