@@ -36,7 +36,10 @@ struct Piece {
   std::uint64_t begin = 0, stop = 0;  // its fat binaries start there
 
   Found read(RegionReader& reader, std::uint64_t from) const {
-    return named ? reader.walk(region) : reader.search(region, from, stop);
+    if (named) return reader.walk(region);
+    Region rest = region;
+    if (from > begin) rest.begin = from;  // what stands before is a part of what was found
+    return reader.search(rest, from, stop);
   }
   Found go_on(RegionReader& reader, const Found& cut) const {
     return reader.go_on(region, cut, named ? std::nullopt : std::optional(stop));

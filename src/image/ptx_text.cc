@@ -145,7 +145,10 @@ bool PtxEnd::take(unsigned char c) {
     return !marker;
   }
   nul_ = c == 0;
-  if (nul_ || (!comment && ((c < ' ' && !blank) || c == 0x7f))) return true;
+  if (nul_ || (!comment && ((c < ' ' && !blank) || c == 0x7f))) {
+    drop_beginning();
+    return true;
+  }
   if (state_ == State::code && begins_next(c)) return true;
   if (stray_.watches() && stray_.take(c)) return true;
   if (line_open_) {
@@ -156,12 +159,12 @@ bool PtxEnd::take(unsigned char c) {
     case State::code:
       return !blank && take_code(c);
     case State::slash:
-      state_ = c == '/' ? State::line_comment : c == '*' ? State::block_comment : State::code;
-      if (state_ != State::code) return false;
-      if (!in_statement_) {  // the slash begins no statement: a path, say, that stands behind the module
-        --size_;
-        return true;
+      if (c == '/' || c == '*') {
+        state_ = c == '/' ? State::line_comment : State::block_comment;
+        return false;
       }
+      if (drop_beginning()) return true;
+      state_ = State::code;
       return !blank && take_code(c);
     case State::marker:
       return false;
@@ -178,6 +181,17 @@ bool PtxEnd::take(unsigned char c) {
       if (c == '"') state_ = State::code;
       return false;
   }
+  return true;
+}
+
+// Behind a module may stand anything that is no part of it (a table of jumps, a path): is the byte before this one
+// a `/` or `@` that begins nothing? A dot may be what damage left of a statement.
+bool PtxEnd::drop_beginning() {
+  const bool slash = state_ == State::slash && !in_statement_;
+  if (!slash && !dwarf_) return false;
+  --size_;
+  state_ = State::code;
+  in_statement_ = false;
   return true;
 }
 
@@ -213,10 +227,18 @@ bool PtxEnd::take_code(unsigned char c) {
       return false;
     }
     in_statement_ = c == '.' || c == '@';  // `@@DWARF`, of old compilers
+    dwarf_ = c == '@';
+    has_value_ = false;
     begun_ = size_;
     if (c == '.' && any_statement_) stray_.begin(size_, size_ != closed_);
-    return !in_statement_ && c != ';';
+    return !in_statement_;
   }
+  if (dwarf_ && c != '@') {
+    size_ = begun_;
+    in_statement_ = false;
+    return true;
+  }
+  dwarf_ = false;
   if (size_ == begun_ + 1) own_pragma_ = c == 'p';
   const bool behind_string = std::exchange(behind_string_, c == '"');
   if (c == '"') state_ = State::string;
@@ -225,7 +247,8 @@ bool PtxEnd::take_code(unsigned char c) {
     if (depth_ == 0) return true;
     --depth_;
   }
-  const bool ends = c == '}' || (c == ';' && (!behind_string || own_pragma_));
+  if (c == '=' && depth_ == 0) has_value_ = true;
+  const bool ends = (c == '}' && !has_value_) || (c == ';' && (!behind_string || own_pragma_));
   if (ends && depth_ == 0) {
     in_statement_ = false;
     any_statement_ = line_open_ = true;

@@ -73,12 +73,14 @@ class PtxEnd {
   enum class State { code, slash, marker, line_comment, block_comment, star, string };
   bool take(unsigned char c);
   bool take_code(unsigned char c);
+  bool drop_beginning();
   bool begins_next(unsigned char c);
 
   State state_ = State::code;
   bool in_statement_ = false, any_statement_ = false;
   std::uint64_t begun_ = 0;                          // where the statement does
   bool own_pragma_ = false, behind_string_ = false;  // it is `.pragma`; nothing but blanks since a string
+  bool dwarf_ = false, has_value_ = false;           // it begins with `@`, and no more yet; it has had a `=`
   std::uint64_t depth_ = 0;                          // of braces and parentheses
   std::uint64_t size_ = 0;
   std::uint64_t statements_ = 0;  // what the statements so far take, with the end of the line

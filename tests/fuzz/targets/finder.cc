@@ -5,7 +5,7 @@
 namespace archguard::fuzz {
 
 // Bytes that no section of device code holds: fat binaries by signature, and images among data. What is found
-// stands one behind the other; from any place on, the same is found again.
+// stands one behind the other, and nothing more behind the last.
 void finder(ByteView bytes) {
   const MemorySource source(bytes);
   const std::vector<const Section*> sections;
@@ -18,7 +18,9 @@ void finder(ByteView bytes) {
     promise(fatbin.offset >= end && inside(fatbin.offset, fatbin.size, bytes.size));
     end = fatbin.offset + fatbin.size;
   }
-  const fatbin::Found again = reader.search(region, end, bytes.size);
+  fatbin::Region rest = region;
+  rest.begin = end;
+  const fatbin::Found again = reader.search(rest, end, bytes.size);
   promise(found.cut || again.fatbins.empty());
 }
 

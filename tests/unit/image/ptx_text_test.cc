@@ -78,11 +78,19 @@ TEST_CASE("the end of a module among other bytes") {
   CHECK(whole(".version 9.0 .entry k() { ret; }", "/rustc/library/core"));
   CHECK(whole(".version 9.0 .global .b8 s[2] = {1, 2};\n// }{\n/* \" */ ", "\x01"));
   CHECK(whole(".version 9.0 .pragma \"};{\"; .entry k() { ret; } .file 1 \"a.cu\"\n", "\0"sv));
-  CHECK(whole("@@DWARF .section {}; .entry k() { @%p1 bra $L; $L: } // the last line", ""));
+  CHECK(whole("@@DWARF .section {} .entry k() { @%p1 bra $L; $L: } // the last line", ""));
   CHECK(whole(".version 9.0 .entry k() .pragma \"nounroll\" ; { ret; }\n", "{next}"));
   CHECK(whole(".version 9.0 .entry k() {} .pragma \"nounroll\";\n", "{next}"));
   CHECK(whole(".version 9.0 .global .u32 g;\n# 1 \"k.cu\"\n.entry k() { ret; }\n", "#[derive(Debug)]"));
   CHECK(whole(".version 9.0 .entry k() { ret; }\n", "#\0"sv));
+  // Tables of jumps and numbers, whose first byte may be any.
+  for (const char* sign : {"@", ";", "/", "`", "{"}) {
+    for (const std::string_view behind : {"\x0f\x46\xfa"sv, "\xfa\xff\xff"sv, "\0"sv})
+      CHECK_MESSAGE(whole(".version 9.0 .entry k() { ret; }\n    ", std::string(sign) + std::string(behind)),
+                    std::string(sign));
+  }
+  CHECK(whole(".version 9.0 .global .b8 s[2] = {1, 2} ;\n", "@\x0f"));
+  CHECK(whole(".version 9.0 .global .b8 s[2] = {1, 2};\n", ";"));
   // Text that begins with a dot, as strings of Rust and Go may stand there.
   const std::string_view k = ".version 9.0 .entry k() { ret; }";
   for (const char* stray : {".note.gnu",
