@@ -25,6 +25,11 @@ struct ByteView {
   std::string_view text() const { return {reinterpret_cast<const char*>(data), size}; }
 };
 
+// Is each byte 0?
+inline bool are_zeros(ByteView bytes) {
+  return std::all_of(bytes.data, bytes.data + bytes.size, [](std::uint8_t byte) { return byte == 0; });
+}
+
 // Little-endian reads from untrusted bytes. Every offset is checked without overflow: a read outside returns
 // false (or nothing) and leaves the target alone. All parsing of memory goes through it.
 class Cursor {

@@ -121,8 +121,7 @@ bool any_whole(const std::vector<Image>& images) {
 
 // What clang of 14 and older made for libomptarget stands among the data of a linked file: kernels tell it.
 void mark_clangs_own(FatbinCode& code) {
-  const auto is_own = [](const KernelName& kernel) { return starts_with(kernel.name, "__omp_offloading_"); };
-  code.fatbin.offload |= code.fatbin.bare && std::any_of(code.kernels.begin(), code.kernels.end(), is_own);
+  code.fatbin.offload |= code.fatbin.bare && is_for_libomptarget(code);
 }
 
 bool names_any(const FatbinCode& code) {
@@ -299,6 +298,11 @@ FatbinCode FatbinCodeReader::next() {
   if (!names_any(code)) code.variables = union_of_variables(code.images, true);
   mark_clangs_own(code);
   return code;
+}
+
+bool is_for_libomptarget(const FatbinCode& code) {
+  const auto is_own = [](const KernelName& kernel) { return starts_with(kernel.name, "__omp_offloading_"); };
+  return std::any_of(code.kernels.begin(), code.kernels.end(), is_own);
 }
 
 bool asks_for_image(const FatbinCode& code) {

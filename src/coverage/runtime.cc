@@ -109,7 +109,10 @@ std::string runtime_fix_text(const Fix& fix, const DeviceClass& devices, const V
 void RuntimeUse::add(const DeviceObject& object, const FatbinCode& fatbin) {
   if (object_ != &object) registered_.emplace(object);
   object_ = &object;
-  if (!registered_->has(fatbin.fatbin)) return;
+  // What clang's offload driver links of an object registers with the runtime, unless it is OpenMP's.
+  const bool to_register = fatbin.fatbin.offload && !object.linked && !is_for_libomptarget(fatbin);
+  if (!to_register && !registered_->has(fatbin.fatbin)) return;
+  facts_[&object].to_register |= to_register;
   for (const Image& image : fatbin.images) {
     const auto toolkit = image.unknown.empty() ? toolkit_of(image) : std::nullopt;
     if (!toolkit) continue;
@@ -121,7 +124,7 @@ void RuntimeUse::add(const DeviceObject& object, const FatbinCode& fatbin) {
 std::optional<RuntimeUse::Need> RuntimeUse::need_beyond(Version driver_cuda) {
   std::optional<Need> most;
   for (const DeviceObject& object : code_.objects)
-    if (!object.fatbins.empty() && (object.linked || object.registers))
+    if (!object.fatbins.empty() && (object.linked || object.registers || facts_[&object].to_register))
       ask(object, facts_[&object], driver_cuda, most);
   return most;
 }

@@ -14,6 +14,13 @@ bool has_elf_magic(ByteView start) {
   return Cursor(start).u32(0) == 0x464c457f;  // 7f 'E' 'L' 'F'
 }
 
+bool is_big_endian_elf(ByteView start) {
+  const Cursor in(start);
+  const unsigned file_class = in.u8(4);
+  return has_elf_magic(start) && in.size() >= kHeaderSize32 && (file_class == 1 || file_class == 2) &&
+         in.u8(5) == 2 && in.u8(6) == 1;
+}
+
 bool is_elf_table(std::uint32_t type) {
   switch (type) {
     case 2:           // SHT_SYMTAB

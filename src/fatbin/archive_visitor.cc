@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "fatbin/other_file.h"
 #include "fatbin/zip_visitor.h"
 #include "host/archive.h"
 #include "host/host_file.h"
@@ -37,6 +38,15 @@ Result<std::unique_ptr<ByteSource>> keep_member(ByteStream& bytes, std::optional
     return Error{
         {}, "is damaged: it must have " + count_of(*size, "byte") + ", found " + std::to_string(made), {}};
   return kept.finish();
+}
+
+bool holds_zeros(const ByteSource& source) {
+  constexpr std::uint64_t kBlock = std::uint64_t{64} << 10;
+  for (std::uint64_t at = 0; at < source.size(); at += kBlock) {
+    const auto bytes = read_bytes(source, at, std::min(kBlock, source.size() - at));
+    if (!bytes || !are_zeros(*bytes)) return false;
+  }
+  return true;
 }
 
 }  // namespace
@@ -164,13 +174,18 @@ void ArchiveVisitor::read_member(Archive& archive, const StreamMember& member, B
   read_within(**kept, first, name, archive.depth);
 }
 
-// "lib/libfoo.so.gz" holds libfoo.so.
+// "lib/libfoo.so.gz" holds libfoo.so. Zeros alone are an archive of nothing.
 void ArchiveVisitor::read_compressed(ByteStream& bytes, const std::string& name, std::size_t depth) {
   const auto kept = keep_member(bytes, std::nullopt);
   if (!kept) return in_.add_error(name, kept.error());
   const auto start = start_of(**kept);
   if (!start) return in_.add_error(name, start.error());
   const std::string& named = name.empty() ? in_.path : name;
+  if (are_zeros(*start) && holds_zeros(**kept)) return;
+  if (are_zeros(*start) && is_named_like_archive(named)) {
+    if (!name.empty()) return in_.pass_over(name, UnreadKind::lost_archive);
+    return in_.add_error(name, {{}, "begins with zeros where a tar archive has the name of its first file: its beginning was lost", "get it again"});
+  }
   const MemberStart first(named.substr(0, named.rfind('.')), *start, (*kept)->size());
   const bool is_package = is_rpm(*start);
   if (first.unread && !is_package) in_.pass_over(name, *first.unread);

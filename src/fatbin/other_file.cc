@@ -7,6 +7,7 @@
 #include "base/printable.h"
 #include "base/text.h"
 #include "fatbin/format.h"
+#include "host/archive_stream.h"
 #include "host/host_file.h"
 #include "host/packed.h"
 
@@ -46,9 +47,15 @@ bool is_plain_text(std::string_view text) {
   return true;
 }
 
+constexpr std::size_t kZerosOfImage = 16, kZerosOfProgram = 512;
+
 bool begins_with_zeros(ByteView start, std::size_t least) {
-  return start.size >= least &&
-         std::all_of(start.data, start.data + least, [](std::uint8_t byte) { return byte == 0; });
+  return start.size >= least && are_zeros({start.data, least});
+}
+
+bool is_named_like_zip(std::string_view name) {
+  constexpr std::string_view kZips[] = {".zip", ".jar", ".egg", ".whl"};
+  return ends_with_any(name, kZips);
 }
 
 }  // namespace
@@ -59,7 +66,8 @@ bool is_named_like_image(std::string_view name) {
 }
 
 bool is_named_like_program(std::string_view name) {
-  constexpr std::string_view kPrograms[] = {".dll", ".exe", ".pyd", ".whl"};
+  constexpr std::string_view kPrograms[] = {".dll",  ".exe",    ".pyd",    ".whl", ".dylib", ".node",
+                                            ".mexa64", ".mexw64", ".xll", ".ocx"};
   const auto so = name.rfind(".so");
   return ends_with_any(name, kPrograms) ||
          (so != std::string_view::npos &&
@@ -92,11 +100,12 @@ bool is_named_like_binary(std::string_view name) {
 
 bool is_lost_binary(std::string_view name, ByteView start) {
   if (is_named_like_image(name)) return true;
-  if (is_named_like_archive(name)) return !is_packed(start);
   const bool promises = is_named_like_program(to_lower(name));  // Windows has X.DLL as well
-  if (!promises && !is_named_like_object(name)) return false;  // some objects are empty on purpose
+  if (!promises && !is_named_like_object(name)) return false;
+  if (!promises && start.size >= kZerosOfImage && are_zeros(start)) return true;  // empty on purpose some objects are, zeros none
   if (is_git_lfs_pointer(start) || is_git_annex_pointer(start)) return true;
-  if (!promises || is_packed(start) || is_bitcode(start) || is_wasm(start) || is_of_other_systems(start)) return false;
+  if (!promises || (start.size == 0 && ends_with(name, ".whl"))) return false;  // scipy has one in its wheel
+  if (is_packed(start) || is_bitcode(start) || is_wasm(start) || is_of_other_systems(start)) return false;
   std::string_view text = start.text();
   constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
   if (starts_with(text, kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
@@ -107,7 +116,6 @@ bool has_lost_start(std::string_view name, ByteView start) {
   const std::string lower = to_lower(name);
   if (is_named_like_program(lower) || is_named_like_object(lower)) return true;
   // Some images have a head of a program's own, and data may begin with a few zeros.
-  constexpr std::size_t kZerosOfImage = 16, kZerosOfProgram = 512;
   if (is_named_like_image(lower) && begins_with_zeros(start, kZerosOfImage)) return true;
   const auto slash = name.rfind('/');
   const std::string_view file = name.substr(slash == std::string_view::npos ? 0 : slash + 1);
@@ -119,7 +127,8 @@ std::optional<UnreadKind> unread_kind(std::string_view name, ByteView start) {
   if (is_bitcode(start) && is_named_like_object(name)) return UnreadKind::bitcode;
   if (is_msvc_gl(start)) return UnreadKind::gl;
   if (starts_with(start.text(), fatbin::kTileIrMagic)) return UnreadKind::tile_ir;
-  return is_packed(start) ? std::optional(UnreadKind::packed) : std::nullopt;
+  if (is_packed(start) || may_be_archive_stream(start)) return UnreadKind::packed;
+  return is_named_like_archive(name) || is_named_like_zip(name) ? std::optional(UnreadKind::lost_archive) : std::nullopt;
 }
 
 }  // namespace archguard

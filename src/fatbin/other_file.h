@@ -13,7 +13,7 @@ namespace archguard {
 // Is it named like a binary: a library, a program, an object or an image?
 bool is_named_like_binary(std::string_view name);
 bool is_named_like_image(std::string_view name);    // .fatbin, .cubin, .ptx: nothing else has such a name
-bool is_named_like_program(std::string_view name);  // .so, .so.1, .dll, .exe, .pyd, .whl
+bool is_named_like_program(std::string_view name);  // .so, .so.1, .dll, .exe, .pyd, .node, .whl, …
 bool is_named_like_object(std::string_view name);   // .a, .lib, .o, .obj
 bool is_named_like_archive(std::string_view name);  // .tar, .tar.gz, .deb, .rpm, .conda, …
 
@@ -25,8 +25,8 @@ bool is_searched(std::string_view name, ByteView start, std::uint64_t size, bool
 
 // A name that promises a library, and a file that begins as none, a web page in its place, or one that git-lfs
 // did not fetch: a copy or a download that came to nothing. It may have held anything. A text is none: a
-// linker script. Or the name of an image: it may be one that this reader does not know. Or that of an archive,
-// whose beginning is damaged.
+// linker script. Or the name of an object, and zeros. Or that of an image: it may be one that this reader does
+// not know.
 bool is_lost_binary(std::string_view name, ByteView start);
 
 // Of a file of no known format that holds device code: its name says that it had one, or is a program's and it

@@ -15,6 +15,7 @@ enum class UnreadKind {
   gl,           // an object of MSVC's /GL
   tile_ir,      // bytecode of CUDA Tile, which drivers compile
   ltoir,        // LTO-IR alone, which a program links when it runs
+  lost_archive, // named like an archive, and none that is known, or empty
 };
 
 struct Unread {

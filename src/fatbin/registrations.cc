@@ -111,6 +111,7 @@ class RegistrationReader {
     const std::uint64_t step = wide ? kRegistrationSize : kSmallRegistrationSize;
     const std::uint64_t end = std::min<std::uint64_t>(section.size, step * kEntriesMost);
     std::uint64_t zeros = 0;  // before this place
+    bool any = false;
     for (std::uint64_t at = 0; at < end;) {
       const std::uint64_t left = std::min(step, end - at);
       const auto bytes = in.at(section.offset + at, left);
@@ -125,6 +126,7 @@ class RegistrationReader {
       }
       if (zeros >= step && !gap_) gap_ = section.offset + at - zeros;
       zeros = 0;
+      any = true;
       if (out_.registrations.size() == kEntriesMost) return;
       Registration registration;
       registration.device_linked = wrapper.u32(kRegistrationVersionAt) == kRegistrationLinked;
@@ -135,6 +137,15 @@ class RegistrationReader {
       out_.registrations.push_back(std::move(registration));
       at += step;
     }
+    check_end(section, end - zeros, step, any);
+  }
+
+  // A linker makes the section for registrations alone: in an image it does not hold zeros throughout, nor, where
+  // a fat binary lacks its registration, zeros instead of its last ones.
+  void check_end(const Section& section, std::uint64_t zeros_at, std::uint64_t step, bool any) {
+    if (section.filled < zeros_at + step) return;
+    if (!any && !problems_.damaged) problems_.damaged = section.offset;
+    if (!gap_) gap_ = section.offset + zeros_at;
   }
 
   // Zeros fill the section of a PE image up to its file alignment, and, linked incrementally, what each object

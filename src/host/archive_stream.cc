@@ -23,8 +23,7 @@ bool is_tar_stream(ByteView start) {
 
 // An archive of nothing is its end alone.
 bool is_empty_tar(ByteView start) {
-  return start.size >= 2 * kTarBlock &&
-         std::all_of(start.data, start.data + start.size, [](std::uint8_t byte) { return byte == 0; });
+  return start.size >= 2 * kTarBlock && are_zeros(start);
 }
 
 std::string text_or(const char* text, const char* other) {
@@ -184,8 +183,9 @@ Result<StreamKind> visit_archive_stream(ByteStream& stream, const Spend& spend,
   PeekedStream content(unpacked != nullptr ? *unpacked : packed);
   ARCHGUARD_TRY(inner, content.start());
   const bool cpio = is_cpio_stream(inner);
-  if (!cpio && !is_tar_stream(inner) && !is_empty_tar(inner)) {
-    if (unpacked == nullptr || !visit_compressed) return StreamKind::other;
+  const bool one_file = unpacked != nullptr && visit_compressed;  // unless it is an archive
+  if (!cpio && !is_tar_stream(inner) && (one_file || !is_empty_tar(inner))) {
+    if (!one_file) return StreamKind::other;
     visit_compressed(content);
     return StreamKind::compressed;
   }

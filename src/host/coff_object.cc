@@ -65,6 +65,7 @@ class CoffReader {
     section.offset = header.offset;
     section.size = section.has_bytes ? header.size_in_file : header.size_in_memory;
     section.name = name_of(header.name);
+    if (header_.linked) section.filled = header.size_in_memory;
     if (header_.linked && header.size_in_memory != 0)
       section.mapped = (std::uint64_t{header.size_in_memory} + kPage - 1) / kPage * kPage;
     if (section.size == 0) return Done{};

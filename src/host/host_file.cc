@@ -52,7 +52,9 @@ bool is_left_to_linker(ByteView start, const std::string& where, HostFile& file)
 void read_object(const ByteSource& source, ByteView start, const std::string& where, HostObject& object,
                  std::vector<Error>& errors) {
   const std::uint32_t magic = Cursor(start).u32(0);
-  if (has_elf_magic(start)) {
+  if (is_big_endian_elf(start)) {
+    object.format = HostFormat::big_endian;
+  } else if (has_elf_magic(start)) {
     read_elf_object(source, where, object, errors);
   } else if (magic == kFatbinMagic || magic == kOldFatbinMagic) {
     object.format = HostFormat::fatbin;

@@ -19,8 +19,7 @@ std::optional<std::uint64_t> find_broken_attribute(ByteView section) {
 std::optional<std::uint64_t> find_empty_relocation(ByteView section, std::uint32_t type, bool is64) {
   const std::uint64_t word = is64 ? 8 : 4, size = word * (type == kElfRelocationsWithAddends ? 3 : 2);
   for (std::uint64_t at = 0; at + size <= section.size; at += size) {
-    const std::uint8_t* entry = section.data + at;
-    if (std::all_of(entry, entry + size, [](std::uint8_t byte) { return byte == 0; })) return at;
+    if (are_zeros({section.data + at, static_cast<std::size_t>(size)})) return at;
   }
   return std::nullopt;
 }

@@ -48,11 +48,6 @@ bool holds_code(const ElfSection& section) {
   return (section.flags & kElfCode) != 0 && section.size != 0;
 }
 
-// No instruction of any generation.
-bool is_zero(ByteView code) {
-  return std::all_of(code.data, code.data + code.size, [](std::uint8_t byte) { return byte == 0; });
-}
-
 // From sm_100 on a kernel's code has a second form (.nv.capmerc.text.<kernel>), with symbols of its own:
 // `link` and `info` of the section name that of the kernel, which shares its name with the other.
 constexpr std::uint32_t kSecondCode = 0x70000016;
@@ -283,7 +278,7 @@ class CubinReader {
       ARCHGUARD_CHECK(take_section_of(name, symbol));
       if (code.relocatable) add_shared_use(name, symbol, true);
       const ByteView machine_code = code_of(symbol);
-      if (header_.type == kElfExecutable && is_zero(machine_code))
+      if (header_.type == kElfExecutable && are_zeros(machine_code))
         return Error{{}, "kernel '" + std::string(name) + "' of the cubin has no machine code", {}};
       code_size_ += machine_code.size;
       if (code_size_ > in_.size()) return Error{{}, "kernels of the cubin overlap", {}};

@@ -55,9 +55,7 @@ Error TemporaryFile::failed(const char* what) const {
 }
 
 Status TemporaryFile::append(ByteView bytes) {
-  const bool zeros =
-      std::all_of(bytes.data, bytes.data + bytes.size, [](std::uint8_t byte) { return byte == 0; });
-  if (zeros) {
+  if (are_zeros(bytes)) {
     size_ += bytes.size;
     return ::ftruncate(descriptor_, static_cast<off_t>(size_)) == 0 ? Status(Done{}) : failed("cannot grow");
   }

@@ -185,6 +185,9 @@ std::string passed_over_text(const PassedOver& passed_over) {
        "what a driver compiles of them is not judged", "verify the cubin that nvcc -tilecubin makes of them"},
       {UnreadKind::ltoir, "file of LTO-IR", "files of LTO-IR",
        "what a program links of them when it runs is not judged", "verify what nvcc -dlto links of them"},
+      {UnreadKind::lost_archive, "file named like an archive that is none",
+       "files named like archives that are none", "what they should hold is not judged",
+       "get them again, unless they are meant to be so"},
   };
   constexpr std::size_t kShown = 3;
   std::string text;
