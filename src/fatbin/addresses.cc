@@ -115,17 +115,22 @@ void Addresses::read_dynamic(const Section& table, const Section& section) {
       i += some;
     }
   };
-  std::uint64_t low = 0, high = count;  // the first whose place is not before the section
-  while (low < high) {
-    const std::uint64_t middle = low + (high - low) / 2;
-    const auto bytes = in.at(table.offset + middle * kRelocationSize, kRelocationSize);
-    if (!bytes) return;
-    if (Cursor(*bytes).u64(0) < section.address)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  read(low, false);
+  // The first of so many of which something does not hold, where it holds of all before that one.
+  const auto first_of = [&](std::uint64_t many, const auto& holds) {
+    std::uint64_t low = 0;
+    while (low < many) {
+      const std::uint64_t middle = low + (many - low) / 2;
+      const auto bytes = in.at(table.offset + middle * kRelocationSize, kRelocationSize);
+      if (bytes && holds(Cursor(*bytes)))
+        low = middle + 1;
+      else
+        many = middle;
+    }
+    return low;
+  };
+  // Linkers put the relative ones first, each kind sorted by place.
+  const std::uint64_t relative = first_of(count, [&](const Cursor& each) { return is_relative(machine_, each.u32(8)); });
+  read(first_of(relative, [&](const Cursor& each) { return each.u64(0) < section.address; }), false);
   if (relocations_.empty()) read(0, true);
 }
 

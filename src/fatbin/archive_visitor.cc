@@ -181,11 +181,12 @@ void ArchiveVisitor::read_compressed(ByteStream& bytes, const std::string& name,
   const auto start = start_of(**kept);
   if (!start) return in_.add_error(name, start.error());
   const std::string& named = name.empty() ? in_.path : name;
-  if (are_zeros(*start) && holds_zeros(**kept)) return;
-  if (are_zeros(*start) && is_named_like_archive(named)) {
-    if (!name.empty()) return in_.pass_over(name, UnreadKind::lost_archive);
-    return in_.add_error(name, {{}, "begins with zeros where a tar archive has the name of its first file: its beginning was lost", "get it again"});
-  }
+  const bool zeros = !start->empty() && are_zeros(*start);
+  if (zeros && holds_zeros(**kept)) return;
+  if (zeros && is_named_like_archive(named))
+    return in_.add_error(
+        name, {{}, "begins with zeros where a tar archive has the name of its first file: its beginning was lost",
+               "get it again"});
   const MemberStart first(named.substr(0, named.rfind('.')), *start, (*kept)->size());
   const bool is_package = is_rpm(*start);
   if (first.unread && !is_package) in_.pass_over(name, *first.unread);

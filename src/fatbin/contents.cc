@@ -44,8 +44,8 @@ void Contents::finish(bool beside) {
 MemberStart::MemberStart(const std::string& name, ByteView start, std::uint64_t size)
     : may_be_read(is_zip(start) || may_be_host_file(start, size)),
       searched(is_searched(name, start, size, false)),
-      lost(is_lost_binary(name, start)) {
-  if (!wanted()) unread = unread_kind(name, start);
+      lost(is_lost_binary(name, start) || is_lost_archive(name, start)) {
+  if (!wanted() || size == 0) unread = unread_kind(name, start);  // of no bytes may any file be the beginning
 }
 
 std::optional<DeviceCode> code_of_member(const ByteSource& bytes, const MemberStart& start,

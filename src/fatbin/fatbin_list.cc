@@ -8,7 +8,7 @@
 namespace archguard::fatbin {
 namespace {
 
-constexpr std::size_t kKeptFirst = 1 << 14;  // with Keep::first
+constexpr std::size_t kKeptFirst = 1 << 16;  // with Keep::first: some 12 MB
 
 }  // namespace
 

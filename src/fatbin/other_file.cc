@@ -112,6 +112,10 @@ bool is_lost_binary(std::string_view name, ByteView start) {
   return start.size < 4 || !is_plain_text(text) || starts_with(trim(text), "<");  // a page in its place; else a linker script
 }
 
+bool is_lost_archive(std::string_view name, ByteView start) {
+  return is_named_like_archive(name) && start.size != 0 && !is_packed(start);
+}
+
 bool has_lost_start(std::string_view name, ByteView start) {
   const std::string lower = to_lower(name);
   if (is_named_like_program(lower) || is_named_like_object(lower)) return true;
@@ -127,8 +131,9 @@ std::optional<UnreadKind> unread_kind(std::string_view name, ByteView start) {
   if (is_bitcode(start) && is_named_like_object(name)) return UnreadKind::bitcode;
   if (is_msvc_gl(start)) return UnreadKind::gl;
   if (starts_with(start.text(), fatbin::kTileIrMagic)) return UnreadKind::tile_ir;
-  if (is_packed(start) || may_be_archive_stream(start)) return UnreadKind::packed;
-  return is_named_like_archive(name) || is_named_like_zip(name) ? std::optional(UnreadKind::lost_archive) : std::nullopt;
+  if (is_packed(start)) return UnreadKind::packed;
+  if (!is_named_like_archive(name) && !is_named_like_zip(name)) return std::nullopt;
+  return may_be_archive_stream(start) ? UnreadKind::packed : UnreadKind::lost_archive;
 }
 
 }  // namespace archguard

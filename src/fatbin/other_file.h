@@ -29,6 +29,9 @@ bool is_searched(std::string_view name, ByteView start, std::uint64_t size, bool
 // not know.
 bool is_lost_binary(std::string_view name, ByteView start);
 
+// The same of an archive, whose beginning is damaged, where archives are read: within others.
+bool is_lost_archive(std::string_view name, ByteView start);
+
 // Of a file of no known format that holds device code: its name says that it had one, or is a program's and it
 // begins with zeros. More of it may be lost.
 bool has_lost_start(std::string_view name, ByteView start);

@@ -249,6 +249,9 @@ class Formats(Archives):
                 self.check("t.tar", tar(("old.so.gz", pack(self.old)), ("doc.gz", pack(b"changes"))), 1, "old.so.gz")
                 self.check("t.tar", tar(("w.gz", pack(tar(("old.so", self.old))))), 1, "w.gz(old.so)")
                 self.check("old.so.gz", pack(self.old), 1)
+                picture = tar(("new.so", self.new), ("x.ima.gz", pack(bytes(20000) + b"data" * 99)), ("none.tar.gz", pack(bytes(10240))))
+                self.check("t.tar", picture, 0, "new.so")
+                self.check("t.tar", tar(("new.so", self.new), ("x.tar.gz", pack(bytes(20000) + b"data" * 99))), 2, "new.so", says="begins with zeros")
                 self.check("t.gz", pack(b"text"), 2, says="t.gz")
                 self.check("t.gz", pack(bytes(99) + b"data"), 2, says="t.gz")
                 self.check("t.tar", tar(("lost.so.gz", pack(b""))), 2, "lost.so.gz", says="t.tar(lost.so.gz)")
@@ -266,6 +269,14 @@ class Formats(Archives):
         self.write("x.so", self.new)
         done = self.run_archguard("verify", ".", "--device", "9.0", "--brief")
         self.assertEqual((done.returncode, PASSED_OVER in done.stdout), (0, True), done.stdout)
+
+    def test_files_that_are_meant_to_be_so(self):
+        big_endian = bytearray(self.new)
+        big_endian[5] = 2
+        empty_object = b"\x7fELF\2\2\1" + bytes(100)
+        self.check("t.tar", tar(("new.so", self.new), ("s390x.so", empty_object)), 0, "new.so", "s390x.so")
+        self.check("t.tar", tar(("new.so", self.new), ("x.so", bytes(big_endian))), 2, "new.so", "x.so", says="big-endian")
+        self.check("t.tar", tar(("new.so", self.new), ("x.whl", b""), ("x.tar", b"")), 0, "new.so", says="x.whl")
 
     def test_links(self):
         self.check("t.tar", tar(("lib/x.so.1", self.new), ("lib/x.so", "x.so.1")), 0, "lib/x.so.1")

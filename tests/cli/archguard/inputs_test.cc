@@ -168,7 +168,8 @@ TEST_CASE("a library in a folder that came to nothing is unknown; a linker's scr
                                      std::string("\x7f"
                                                  "E"),
                                      std::string(64, '\0')})
-    for (const char* name : {"libx.so", "libx.so.1.2", "x.fatbin", "x.ptx", "x.exe", "x.pyd", "x.whl"}) {
+    for (const char* name : {"libx.so", "libx.so.1.2", "x.fatbin", "x.ptx", "x.exe", "x.pyd", "x.whl", "x.node", "x.mexa64", "x.dylib"}) {
+      if (content.empty() && name == std::string_view("x.whl")) continue;  // some stand in wheels on purpose
       const TemporaryFolder other;
       other.file("a.ptx", kPtx90);
       other.file(name, content);
@@ -178,6 +179,33 @@ TEST_CASE("a library in a folder that came to nothing is unknown; a linker's scr
       CHECK(run.out.find("2 files: 1 covered, 1 unknown\n") != std::string::npos);
       CHECK(run_archguard({"inspect", "."}, other.path()).exit_code == 2);
     }
+}
+
+TEST_CASE("a file in a folder that its name calls an archive is passed over, and named") {
+  for (const std::string& content : {std::string(), std::string(64, '\0'), std::string("<html>\n")})
+    for (const char* name : {"x.tar", "x.tar.gz", "x.deb", "x.zip", "x.jar", "x.egg"}) {
+      const TemporaryFolder folder;
+      folder.file("a.ptx", kPtx90);
+      folder.file(name, content);
+      const RunOutput run = run_archguard({"verify", ".", "--device", "9.0@13.0", "--brief"}, folder.path());
+      CHECK(run.exit_code == 0);
+      CHECK(run.out.find("1 file named like an archive that is none (./" + std::string(name) + ")") != std::string::npos);
+      const TemporaryFolder alone;
+      alone.file(name, content);
+      CHECK(run_archguard({"verify", ".", "--device", "9.0@13.0"}, alone.path()).exit_code == 2);
+      CHECK(run_archguard({"verify", name, "--device", "9.0@13.0"}, alone.path()).exit_code == 2);
+    }
+}
+
+TEST_CASE("an object in a folder that is all zeros is unknown") {
+  for (const char* name : {"x.o", "x.a", "x.lib", "x.obj"}) {
+    const TemporaryFolder folder;
+    folder.file("a.ptx", kPtx90);
+    folder.file(name, std::string(5000, '\0'));
+    CHECK(run_archguard({"verify", ".", "--device", "9.0@13.0"}, folder.path()).exit_code == 2);
+    folder.file(name, "");
+    CHECK(run_archguard({"verify", ".", "--device", "9.0@13.0"}, folder.path()).exit_code == 0);
+  }
 }
 
 TEST_CASE("a file that git-lfs did not fetch is unknown where its name promises a binary") {

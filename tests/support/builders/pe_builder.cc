@@ -18,6 +18,11 @@ PeBuilder& PeBuilder::section(std::string_view name, Bytes bytes, std::uint32_t 
   return *this;
 }
 
+PeBuilder& PeBuilder::filled(std::uint32_t size) {
+  sections_.back().memory_size = size;
+  return *this;
+}
+
 PeBuilder& PeBuilder::imports(const std::vector<Library>& libraries, const std::vector<Library>& delayed,
                               bool bound) {
   constexpr std::uint32_t kAddress = 0x20000;

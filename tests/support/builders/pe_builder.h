@@ -15,6 +15,7 @@ class PeBuilder {
   PeBuilder& object();      // .obj: long names of sections stand in a string table
   PeBuilder& big_object();  // /bigobj
   PeBuilder& section(std::string_view name, Bytes bytes, std::uint32_t flags = 0x40000040);
+  PeBuilder& filled(std::uint32_t size);  // VirtualSize of the section before: what follows is padding
   struct Library {
     Library(const char* dll, std::vector<std::string> its_functions = {})
         : name(dll), functions(std::move(its_functions)) {}

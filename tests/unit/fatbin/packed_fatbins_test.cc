@@ -136,9 +136,9 @@ TEST_CASE("where no temporary file can be made, packed containers stay in memory
 }
 
 TEST_CASE("a large file lists the same whether all of it is kept or the first of it") {
-  const test::Bytes fatbins = many(20'000);
+  const test::Bytes fatbins = many(80'000);
   test::Bytes damaged = fatbins, text = fatbins;
-  damaged[88 * 9000] ^= 1;  // a magic
+  damaged[88 * 36'000] ^= 1;  // a magic
   const test::Bytes ptx = bytes_of_text(
       std::string(1, '\0') +
       "// a comment\n.version 9.0\n.target sm_80\n.address_size 64\n.visible .entry k() { ret; }\n" +
@@ -154,22 +154,22 @@ TEST_CASE("a large file lists the same whether all of it is kept or the first of
     CHECK(first.objects.front().packed.count != 0);
     CHECK(all.objects.front().packed.count == 0);
   }
-  CHECK(read_first(many(8000)).objects.front().packed.count == 0);
+  CHECK(read_first(many(32'000)).objects.front().packed.count == 0);
 }
 
 TEST_CASE("what is kept of a file to list it does not grow with its images") {
   for (const std::size_t count : {50'000, 200'000}) {
     const DeviceCode code = read_first(many(count));
     const DeviceObject& object = code.objects.front();
-    CHECK(object.fatbins.size() == 8192);  // each with an entry
-    CHECK(object.packed.count == count - 8192);
+    CHECK(object.fatbins.size() == 32768);  // each with an entry
+    CHECK(object.packed.count == count - 32768);
     CHECK(object.packed.in->in_memory() <= std::size_t{1} << 20);
   }
 }
 
 TEST_CASE("a fat binary with more images than are kept is listed, and found as data of a program") {
   FatbinBuilder builder;
-  for (int i = 0; i < 20'000; ++i) builder.cubin(80, filler(8));
+  for (int i = 0; i < 80'000; ++i) builder.cubin(80, filler(8));
   test::Bytes bytes = builder.bytes();
   const DeviceCode code = read_first(bytes);
   CHECK(code.objects.front().fatbins.empty());
@@ -184,7 +184,7 @@ TEST_CASE("a fat binary with more images than are kept is listed, and found as d
 TEST_CASE("the objects of an archive share what is kept") {
   ArchiveBuilder archive;
   for (int i = 0; i < 5; ++i) {
-    const test::Bytes device_code = many(i == 1 ? 0 : 5000);
+    const test::Bytes device_code = many(i == 1 ? 0 : 20'000);
     archive.member(std::to_string(i) + ".o", object_with(".nv_fatbin", device_code));
   }
   const test::Bytes bytes = archive.bytes();
@@ -194,17 +194,17 @@ TEST_CASE("the objects of an archive share what is kept") {
   CHECK_FALSE(first.objects[1].holds_fatbins());
   CHECK(first.objects[3].packed.in.get() == first.objects[4].packed.in.get());
   CHECK(first.objects[4].fatbins.empty());
-  CHECK(first.objects[4].packed.count == 5000);
+  CHECK(first.objects[4].packed.count == 20'000);
 }
 
 TEST_CASE("containers that cannot be read back are an error of their file") {
-  DeviceCode code = read_first(many(20'000));
+  DeviceCode code = read_first(many(80'000));
   ++code.objects.front().packed.count;
   FatbinCursor cursor(code.objects.front());
   Fatbin unpacked;
   std::size_t count = 0;
   while (cursor.next(unpacked) != nullptr) ++count;
-  CHECK(count == 20'000);
+  CHECK(count == 80'000);
   REQUIRE(cursor.failure());
   CHECK(cursor.failure()->text() == "t.so: is not listed to its end: no fat binary is left");
   CHECK(cursor.next(unpacked) == nullptr);

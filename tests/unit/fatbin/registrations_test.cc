@@ -176,7 +176,9 @@ TEST_CASE("zeros stand between the registrations of a PE image that was linked i
     test::ByteWriter section;
     section.u32(0x466243b1).u32(1).u64(kAddress).u64(0).zeros(zeros);
     section.u32(0x466243b1).u32(1).u64(second).u64(0).zeros(488 - 24 - zeros);
-    return read(PeBuilder{}.section(".nv_fatb", two).section(".nvFatBi", section.bytes()).based(kBase).bytes(), "t.dll");
+    const auto filled = static_cast<std::uint32_t>(48 + zeros);
+    return read(PeBuilder{}.section(".nv_fatb", two).section(".nvFatBi", section.bytes()).filled(filled).based(kBase).bytes(),
+                "t.dll");
   };
   for (const std::size_t zeros : {0, 8, 16, 24, 40}) {
     const DeviceCode code = said(zeros, kAddress + one().size());
@@ -187,6 +189,29 @@ TEST_CASE("zeros stand between the registrations of a PE image that was linked i
   // As many as a registration has, and a fat binary that is registered by none.
   CHECK(errors_of(said(32, kAddress)).find("(.nvFatBi+0x18): a fat binary's registration is missing here") !=
         std::string::npos);
+}
+
+TEST_CASE("zeros fill the registrations of a PE image up to its alignment, and no further") {
+  constexpr std::uint64_t kBase = 0x180000000, kAddress = kBase + 0x1000;
+  const auto two = test::ByteWriter{}.append(one()).append(one()).bytes();
+  const auto said = [&](std::size_t registered, std::uint32_t filled, const test::Bytes& code) {
+    test::ByteWriter section;
+    for (std::size_t i = 0; i < registered; ++i)
+      section.u32(0x466243b1).u32(1).u64(kAddress + i * one().size()).u64(0);
+    section.zeros(512 - 24 * registered);
+    return errors_of(
+        read(PeBuilder{}.section(".nv_fatb", code).section(".nvFatBi", section.bytes()).filled(filled).based(kBase).bytes(),
+             "t.dll"));
+  };
+  const auto missing = [](const std::string& text, const char* at) {
+    return text.find("(.nvFatBi+" + std::string(at) + "): a fat binary's registration is missing here") !=
+           std::string::npos;
+  };
+  CHECK(said(2, 48, two) == "");
+  CHECK(said(2, 72, two) == "");
+  CHECK(missing(said(1, 48, two), "0x18"));
+  CHECK(missing(said(0, 48, two), "0x0"));
+  CHECK(missing(said(0, 48, test::Bytes(two.size())), "0x0"));
 }
 
 TEST_CASE("the registrations of an object lead to its symbols") {

@@ -88,10 +88,10 @@ TEST_CASE("an object that is named as a table of the archive is an error") {
 
 TEST_CASE("a damaged member is an error under its name, its neighbours are read") {
   auto broken = object_file();
-  broken[5] = 2;
+  broken[5] = 3;
   const HostFile file =
       read(ArchiveBuilder{}.member("a.o", broken).member("b.o", object_file()).bytes(), "libt.a");
-  CHECK(errors_of(file) == "libt.a(a.o): ELF byte order must be 1 (little-endian), found 2\n");
+  CHECK(errors_of(file) == "libt.a(a.o): ELF byte order must be 1 (little-endian), found 3\n");
   REQUIRE(file.objects.size() == 2);
   CHECK(file.objects[1].sections.size() == 2);
 }

@@ -70,11 +70,21 @@ TEST_CASE("counts that do not fit the header stand in section 0") {
   CHECK(file.objects[0].sections[1].name == ".nv_fatbin");
 }
 
+TEST_CASE("a file of a big-endian machine is one without sections") {
+  auto bytes = shared_library();
+  bytes[kOrderAt] = 2;
+  const HostFile file = read(bytes, "t.so");
+  CHECK(errors_of(file) == "");
+  REQUIRE(file.objects.size() == 1);
+  CHECK(file.objects[0].format == HostFormat::big_endian);
+  CHECK(file.objects[0].sections.empty());
+}
+
 TEST_CASE("a damaged header is named, and the object stays in the list") {
   auto bytes = shared_library();
-  SUBCASE("big-endian") {
-    bytes[kOrderAt] = 2;
-    CHECK(errors_of(bytes, "t.so") == "t.so: ELF byte order must be 1 (little-endian), found 2\n");
+  SUBCASE("byte order") {
+    bytes[kOrderAt] = 3;
+    CHECK(errors_of(bytes, "t.so") == "t.so: ELF byte order must be 1 (little-endian), found 3\n");
   }
   SUBCASE("class") {
     bytes[kClassAt] = 3;
