@@ -15,7 +15,8 @@ std::optional<Error> vain_expectation(const Verification& all) {
   if (expects_in_vain(all))
     return Error{{},
                  "every fat binary holds a or f images only, and none of what was asked for",
-                 "remove -arch and -gencode flags that override CUDA_ARCHITECTURES"};
+                 "add it to CMAKE_CUDA_ARCHITECTURES, or, where it is there, remove -arch and -gencode flags "
+                 "that override it"};
   return std::nullopt;
 }
 

@@ -113,6 +113,7 @@ constexpr Pasted kKnown[] = {
      "correctly.",
      "nvrtc-builtins", "library-mix"},
     {"nvcc fatal   : Unsupported gpu architecture 'compute_120'", "nvcc-unsupported-arch", "environment"},
+    {"clang: error: unsupported CUDA gpu architecture: sm_120", "clang-unsupported-arch", "environment"},
     {"This kernel only supports sm100f.", "kernel-for-other-gpu", "device-code"},
     {"NotImplementedError: No compiled cutlass_scaled_mm for a compute capability less than CUDA device "
      "capability: 121",
