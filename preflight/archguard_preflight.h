@@ -79,11 +79,11 @@ struct archguard_preflight_report {
 };
 
 /* Fills the report and returns its answer. May be called at any time, by any thread, also before CUDA is used
- * and in a process that forks later; it prints nothing and ends nothing. A child that was forked while another
- * thread was in this call must not make it: NVML and the loader hold locks then. Once CUDA is initialised the
- * devices are those of the driver, before that those of NVML under CUDA_VISIBLE_DEVICES: all that the process
- * sees, whether it uses them or not. It takes what NVML takes, and less than a millisecond for each device and
- * thousand fat binaries of eight images (measured, 2.6 ms for eight devices). */
+ * and in a process that forks later; it prints nothing and ends nothing. A child that was forked while
+ * another thread was in this call must not make it: NVML and the loader hold locks then. Once CUDA is
+ * initialised the devices are those of the driver, before that those of NVML under CUDA_VISIBLE_DEVICES: all
+ * that the process sees, whether it uses them or not. It takes what NVML takes, and less than a millisecond
+ * for each device and thousand fat binaries of eight images (measured, 2.6 ms for eight devices). */
 ARCHGUARD_PREFLIGHT_API enum archguard_preflight_answer archguard_preflight_check(
     struct archguard_preflight_report* report);
 

@@ -48,16 +48,17 @@ bool lacks_device_sync(ComputeCapability device);
 // that it leaves out (13.0 to 13.5).
 bool lacks_device_runtime(ComputeCapability device);
 
-// Does Triton take its second ptxas, `ptxas-blackwell`, for this device, where it has one? 3.3.1 and, from 3.6.0
-// on, all have one. (`get_ptxas` in triton/backends/nvidia/compiler.py: arch >= 100.)
+// Does Triton take its second ptxas, `ptxas-blackwell`, for this device, where it has one? 3.3.1 and,
+// from 3.6.0 on, all have one. (`get_ptxas` in triton/backends/nvidia/compiler.py: arch >= 100.)
 bool is_for_second_ptxas_of_triton(ComputeCapability device);
 
-// Does bitsandbytes before 0.45 take the library of a CUDA for this device, and not the one "_nocublaslt" beside
-// it? (`has_cublaslt` in its cuda_specs.py.)
+// Does bitsandbytes before 0.45 take the library of a CUDA for this device, and not the one "_nocublaslt"
+// beside it? (`has_cublaslt` in its cuda_specs.py.)
 bool has_cublaslt_for_bitsandbytes(ComputeCapability device);
 
-// Does torch's compiler, the inductor behind torch.compile, refuse to hand the device to Triton? ("Triton only supports devices of CUDA Capability >= 7.0": GPUTooOldForTriton of
-// torch/_inductor/exc.py.) Triton's ptxas may know it all the same.
+// Does torch's compiler, the inductor behind torch.compile, refuse to hand the device to Triton? ("Triton
+// only supports devices of CUDA Capability >= 7.0": GPUTooOldForTriton of torch/_inductor/exc.py.) Triton's
+// ptxas may know it all the same.
 bool is_refused_by_inductor(ComputeCapability device);
 inline constexpr const char* kRefusedByInductor = "Triton only supports devices of CUDA Capability >= 7.0";
 

@@ -147,20 +147,14 @@ inline constexpr int kTorchArchsWithA[] = {90, 100, 103, 110, 120, 121};
 struct TorchFamily {
   std::string_view name, archs;
 };
-inline constexpr TorchFamily kTorchFamilies[] = {{"Kepler+Tesla", "3.7"},
-                                                 {"Kepler", "3.5+PTX"},
-                                                 {"Maxwell+Tegra", "5.3"},
-                                                 {"Maxwell", "5.0;5.2+PTX"},
-                                                 {"Pascal", "6.0;6.1+PTX"},
-                                                 {"Volta+Tegra", "7.2"},
-                                                 {"Volta", "7.0+PTX"},
-                                                 {"Turing", "7.5+PTX"},
-                                                 {"Ampere+Tegra", "8.7"},
-                                                 {"Ampere", "8.0;8.6+PTX"},
-                                                 {"Ada", "8.9+PTX"},
-                                                 {"Hopper", "9.0+PTX"},
-                                                 {"Blackwell+Tegra", "11.0"},
-                                                 {"Blackwell", "10.0;10.3;12.0;12.1+PTX"}};
+inline constexpr TorchFamily kTorchFamilies[] = {
+    {"Kepler+Tesla", "3.7"},     {"Kepler", "3.5+PTX"},
+    {"Maxwell+Tegra", "5.3"},    {"Maxwell", "5.0;5.2+PTX"},
+    {"Pascal", "6.0;6.1+PTX"},   {"Volta+Tegra", "7.2"},
+    {"Volta", "7.0+PTX"},        {"Turing", "7.5+PTX"},
+    {"Ampere+Tegra", "8.7"},     {"Ampere", "8.0;8.6+PTX"},
+    {"Ada", "8.9+PTX"},          {"Hopper", "9.0+PTX"},
+    {"Blackwell+Tegra", "11.0"}, {"Blackwell", "10.0;10.3;12.0;12.1+PTX"}};
 
 // Claimed to be Tegra, not documented: SASS is trusted on an exact match only.
 inline constexpr ComputeCapability kSuspectedTegraDevices[] = {{8, 8}};

@@ -54,13 +54,13 @@ struct ToolkitRange {
 };
 std::optional<ToolkitRange> toolkits_with_sass_for(ComputeCapability device);
 
-// The oldest release of the major one that made LTO-IR whose container is of version 1.N, as a fat binary's entry
-// tells it: 54 of CUDA 11.8, 57 of 12.0, 64 of 12.8, 65 of 13.0, 67 of 13.5 (read from files; nvJitLink 12.0
-// names its own). Nothing for what lies between.
+// The oldest release of the major one that made LTO-IR whose container is of version 1.N, as a fat binary's
+// entry tells it: 54 of CUDA 11.8, 57 of 12.0, 64 of 12.8, 65 of 13.0, 67 of 13.5 (read from files;
+// nvJitLink 12.0 names its own). Nothing for what lies between.
 std::optional<Version> toolkit_of_ltoir(unsigned container);
-// Does a linker that takes such LTO-IR make SASS for the device? Those of its major release and newer ones take
-// it, but LTO-IR of CUDA 11 those of CUDA 11 alone ("IR version 1.9 incompatible with current version 2.0").
-// True where a number is not known.
+// Does a linker that takes such LTO-IR make SASS for the device? Those of its major release and newer ones
+// take it, but LTO-IR of CUDA 11 those of CUDA 11 alone ("IR version 1.9 incompatible with current
+// version 2.0"). True where a number is not known.
 bool is_linked_for(unsigned container, ComputeCapability device);
 
 // What all advice is made of. The known toolkits that make SASS for the device, whose programs its driver

@@ -77,7 +77,8 @@ const HostReferences* references_of(const DeviceCode& code, const DeviceLink& li
 // The ids of objects that are not there. An archive or object has none of libcudadevrt, which the link of a
 // program brings.
 std::vector<std::string> absent_of(const DeviceCode& code, const DeviceLink& link) {
-  constexpr std::string_view kRuntime = "_22_cuda_device_runtime_cu_";  // its source, behind the length of that name
+  constexpr std::string_view kRuntime =
+      "_22_cuda_device_runtime_cu_";  // its source, behind the length of that name
   std::vector<std::string> absent = link.absent;
   const bool linked = std::all_of(link.linked.begin(), link.linked.end(),
                                   [&](const FatbinRef& each) { return code.objects[each.object].linked; });
@@ -402,13 +403,27 @@ Judgement LinkJudge::relink(std::size_t link) const {
   if (!links_.absent_ids(link).empty())
     fail(Verdict::uncovered, kNoKernelImage,
          again + "'" + links_.absent_ids(link).front() + "' is not in this file");
-  for (const Answer* answer : {&objects, links_.wants_runtime(link) ? &runtimes_[link] : nullptr}) {
-    if (answer == nullptr) continue;
-    raise_to(judgement.needs_driver, answer->needs_driver);
+  const bool wants_runtime = links_.wants_runtime(link);
+  for (const Answer* answer : {&objects, static_cast<const Answer*>(&runtimes_[link])}) {
+    const bool asked = answer == &objects || wants_runtime;
+    if (asked) raise_to(judgement.needs_driver, answer->needs_driver);
     if (!answer->bad) continue;
+    if (!asked && may_link_runtime_of_others(device_)) {
+      if (!device_.driver_cuda) raise_to(judgement.needs_driver, std::optional<Version>(kFirstToLinkRuntime));
+      continue;
+    }
+    if (!asked) {  // where no SASS is linked, nvlink leaves it among the objects; nvJitLink then refuses them
+      fail(Verdict::unknown, 0,
+           again + answer->name + " holds " + answer->found +
+               ", no code for this device; nothing calls it, and whether the driver leaves it out is not known");
+      judgement.mend = "link with -cudadevrt none, since nothing of it calls libcudadevrt";
+      continue;
+    }
     if (answer != &objects && may_link_runtime_of_others(device_)) {
       fail(Verdict::unknown, 0,
-           again + answer->name + " holds " + answer->found + ", no code for this device; the linker of CUDA 13.2 and newer takes it all the same, and what this driver does is not known");
+           again + answer->name + " holds " + answer->found +
+               ", no code for this device; the linker of CUDA 13.2 and newer takes it all the same, and what "
+               "this driver does is not known");
       continue;
     }
     const std::string more =

@@ -195,8 +195,11 @@ class LinkJudge {
   std::vector<Gap> gaps_;  // of images that links made
 };
 
-// nvJitLink 13.2 to 13.5 link the libcudadevrt of CUDA 13.0 for sm_87 and sm_88, which it has no code for, and
-// 13.0 and 13.1 refuse to; so do nvlink 13.5 and 13.0. Without a driver that is told it may be a newer one.
+inline constexpr Version kFirstToLinkRuntime{13, 2};
+
+// nvJitLink 13.2 to 13.5 link the libcudadevrt of CUDA 13.0 for sm_87 and sm_88, which it has no code for,
+// and 13.0 and 13.1 refuse to; so do nvlink 13.5 and 13.0. Without a driver that is told it may be a newer
+// one.
 bool may_link_runtime_of_others(const Device& device);
 
 // Of libcudadevrt by itself (DeviceLinks::is_runtime), without code for the device: nobody can build it anew.

@@ -28,8 +28,8 @@ bool is_of_family(const FatbinEntry& entry, const ImageKernels& code) {
 }
 
 // The driver goes by the fat binary's header, and then compiles PTX for what stands in it: nvJitLink 12.4 to
-// 13.4 takes PTX of sm_90a with the header 90 for sm_100, and fails. An image must be for the arch that stands
-// in its header, but for a suffix that lacks; PTX may be for an older one, where it has no suffix.
+// 13.4 takes PTX of sm_90a with the header 90 for sm_100, and fails. An image must be for the arch that
+// stands in its header, but for a suffix that lacks; PTX may be for an older one, where it has no suffix.
 Status check_header(const FatbinEntry& entry, const ImageKernels& code) {
   const bool sass = entry.kind == EntryKind::sass;
   if (code.archs.empty()) return Error{{}, "PTX names no known `.target`", {}};

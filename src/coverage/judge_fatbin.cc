@@ -133,8 +133,8 @@ std::string needed_for(const FatbinCode& code, ComputeCapability device, const U
            !is_linked_for(image.entry.ltoir_version, device);
   };
   if (use.step == Step::link && std::any_of(code.images.begin(), code.images.end(), is_of_other_linkers))
-    return "no linker that takes LTO-IR of its CUDA makes code for " + to_string(device) + "; it needs LTO-IR of another CUDA, SASS of sm_" +
-           own + " or PTX of compute_" + own + " or older";
+    return "no linker that takes LTO-IR of its CUDA makes code for " + to_string(device) +
+           "; it needs LTO-IR of another CUDA, SASS of sm_" + own + " or PTX of compute_" + own + " or older";
   return "it needs SASS of sm_" + own +
          (any_older ? " or of an older " + std::to_string(device.major) + ".x" : "") +
          (code.fatbin.offload ? "" : ", or " + ptx);

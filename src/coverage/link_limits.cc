@@ -75,12 +75,6 @@ void LinkJudge::refuse_shared(std::size_t link, const std::string& again, Judgem
   judgement.mend = "declare that shared memory without a size (extern __shared__), which the launch gives";
 }
 
-namespace {
-
-constexpr Version kFirstToLinkRuntime{13, 2};
-
-}  // namespace
-
 bool may_link_runtime_of_others(const Device& device) {
   return lacks_device_runtime(*device.capability) &&
          (!device.driver_cuda || device.cuda_at_least || kFirstToLinkRuntime <= *device.driver_cuda);
@@ -93,7 +87,8 @@ std::string LinkJudge::change_for(std::size_t link) const {
   if (links_.wants_runtime(link) && runtime.bad && runtime.fitting == 0 && loads_newer &&
       lacks_device_runtime(*device_.capability))
     return "build it with CUDA " + to_string(kFirstToLinkRuntime) + " or newer, for sm_" +
-           to_string(arch_of(*device_.capability)) + ", too: the linkers of older ones refuse its libcudadevrt";
+           to_string(arch_of(*device_.capability)) +
+           ", too: the linkers of older ones refuse its libcudadevrt";
   if (links_.wants_runtime(link) && runtime.bad && runtime.fitting == 0)
     return "launch no kernels from device code, or leave " + device +
            " out: the libcudadevrt that is linked in has no code for it";

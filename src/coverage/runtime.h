@@ -41,7 +41,7 @@ class RuntimeUse {
   // What an object tells of the runtime, as far as it was looked at.
   struct Facts {
     std::optional<Version> made_by;  // the newest toolkit of what is registered
-    bool to_register = false;  // once it is linked: an object of clang's offload driver
+    bool to_register = false;        // once it is linked: an object of clang's offload driver
     bool looked = false, searched = false;
     std::optional<RuntimeLibrary> library;
     std::optional<HeldRuntime> held;

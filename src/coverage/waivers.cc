@@ -78,7 +78,8 @@ Result<Waiver> waiver_in(const Fields& fields, const std::string& origin) {
   if (fields.size() < kHeader.size())
     return Error{origin, "a waiver has three columns, " + join(kHeader, ","),
                  "write for example: my_kernel*,7.5,needs tensor cores"};
-  Waiver waiver{with_closed_brackets(fields[0]), fields[1], join({fields.begin() + 2, fields.end()}, ", "), origin};
+  Waiver waiver{with_closed_brackets(fields[0]), fields[1], join({fields.begin() + 2, fields.end()}, ", "),
+                origin};
   if (waiver.kernel.empty())
     return Error{origin, "the kernel is empty",
                  "write a kernel's name as the report shows it, or a glob of it"};

@@ -17,8 +17,8 @@ bool is_reason(std::string_view text);
 // What to write in place of text that is no reason.
 std::string fix_for_reason(std::string_view text);
 
-// "write why into the column excluded of fleet.csv:4 (…)": how a line of a fleet is left out; empty for a device
-// of another origin.
+// "write why into the column excluded of fleet.csv:4 (…)": how a line of a fleet is left out; empty for a
+// device of another origin.
 std::string how_to_exclude(const Device& device);
 
 }  // namespace archguard

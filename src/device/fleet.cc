@@ -197,7 +197,8 @@ class FleetParser {
   }
 
   bool is_lacking_header(const CsvRow& row) const {
-    return may_lack_ && (header_.columns.empty() || names_columns_only(row)) && is_header_without_capability(row);
+    return may_lack_ && (header_.columns.empty() || names_columns_only(row)) &&
+           is_header_without_capability(row);
   }
 
   Status take_header(const CsvRow& row) {
@@ -261,13 +262,13 @@ class FleetParser {
           "nvidia-smi failed where this was written: '" + excerpt(row.fields[0], kFleetMostShown) + "'",
           "write it on a machine whose driver works: " + std::string(kNvidiaSmi));
     for (const auto& field : row.fields) {
-      if (means_capability(field))
-        return misspelt_column(row.line, field, "compute_cap");
+      if (means_capability(field)) return misspelt_column(row.line, field, "compute_cap");
       if (is_header_without_commas(field))
         return error(row.line, "the columns of the header are not separated by commas",
                      "separate with commas, here and in each line");
     }
-    if (names_columns_only(row)) return error(row.line, "the header has no column compute_cap", fix_of_columns(row));
+    if (names_columns_only(row))
+      return error(row.line, "the header has no column compute_cap", fix_of_columns(row));
     return error(row.line,
                  "expected a header line that names the column compute_cap, found '" +
                      excerpt(row.fields[0], kFleetMostShown) + "'",
@@ -309,8 +310,8 @@ class FleetParser {
     return Done{};
   }
 
-  Error bad_value(std::size_t line, const std::string& column, const std::string& value, const std::string& expected,
-                  std::string fix = "") const {
+  Error bad_value(std::size_t line, const std::string& column, const std::string& value,
+                  const std::string& expected, std::string fix = "") const {
     const std::string found = value.empty() ? "empty" : "'" + excerpt(value, kFleetMostShown) + "'";
     return error(line, column + " is " + found + ", expected " + expected, std::move(fix));
   }
@@ -322,7 +323,9 @@ class FleetParser {
       if (!device.capability) {
         const auto meant = meant_capability(value);
         return bad_value(line, column, value, "X.Y such as 8.6, or [N/A]",
-                         meant ? "write " + to_string(*meant) : value.empty() ? "write it, or [N/A]" : "");
+                         meant           ? "write " + to_string(*meant)
+                         : value.empty() ? "write it, or [N/A]"
+                                         : "");
       }
       device.source["compute_capability"] = "fleet";
       return Done{};
@@ -351,7 +354,8 @@ class FleetParser {
       const auto count = parse_number(value, kMostEqualDevices);
       if (!count || *count == 0)
         return bad_value(line, column, value, "a number from 1 to " + std::to_string(kMostEqualDevices),
-                         count ? "leave the line out, or give its column excluded the reason" : "write how many there are");
+                         count ? "leave the line out, or give its column excluded the reason"
+                               : "write how many there are");
       device.count = static_cast<int>(*count);
     } else if (column == "mig.mode.current") {
       device.mig = to_lower(value) == "enabled";

@@ -19,8 +19,8 @@ constexpr int kMostEqualDevices = 1'000'000;
 Result<DeviceList> parse_fleet(std::string_view text, const std::string& path);
 // As parse_fleet, and reads a table that lacks compute_cap, too: one with the column name or gpu_name.
 Result<DeviceList> parse_gpu_table(std::string_view text, const std::string& path);
-// Adds its devices to those that are there, and returns how many; see base/text_file.h. A file that cannot be read is
-// named with the option that names it.
+// Adds its devices to those that are there, and returns how many; see base/text_file.h. A file that cannot be
+// read is named with the option that names it.
 Result<std::size_t> read_fleet(const std::string& path, DeviceList& devices,
                                const std::string& option = "--fleet");
 // What a fleet that is empty is refused with, where devices are needed.

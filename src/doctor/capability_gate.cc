@@ -34,9 +34,9 @@ std::string with_single_blanks(std::string_view text) {
 // One statement: the pieces of text that stand in its literals as they are, and what stands outside of them.
 struct Statement {
   std::vector<std::string> pieces;
-  std::string code;      // without literals and comments, up to a comma outside of all brackets
-  bool comma = false;    // there is one; `pieces` are those behind it
-  std::size_t end = 0;   // where the statement, or its part up to that comma, ends
+  std::string code;     // without literals and comments, up to a comma outside of all brackets
+  bool comma = false;   // there is one; `pieces` are those behind it
+  std::size_t end = 0;  // where the statement, or its part up to that comma, ends
 };
 
 class StatementReader {
@@ -113,8 +113,11 @@ class StatementReader {
   // "%s", "%(name)s", "%5.1f": how many characters behind the sign.
   std::size_t percent_field() const {
     std::size_t at = at_ + 1;
-    if (at < source_.size() && source_[at] == '(') at = std::min(source_.find(')', at), source_.size() - 1) + 1;
-    while (at < source_.size() && std::string_view("#0123456789-+.*").find(source_[at]) != std::string_view::npos) ++at;
+    if (at < source_.size() && source_[at] == '(')
+      at = std::min(source_.find(')', at), source_.size() - 1) + 1;
+    while (at < source_.size() &&
+           std::string_view("#0123456789-+.*").find(source_[at]) != std::string_view::npos)
+      ++at;
     return at < source_.size() && is_letter(source_[at]) ? at - at_ : 0;
   }
 
@@ -179,7 +182,8 @@ std::size_t characters_in(const std::vector<std::string>& pieces, const std::vec
 std::string without_keywords(std::string_view code) {
   std::string rest;
   for (std::size_t at = 0; at < code.size(); ++at) {
-    const bool is_keyword = code[at] == '=' && code.substr(at, 2) != "==" && !rest.empty() && is_of_dotted_name(rest.back());
+    const bool is_keyword =
+        code[at] == '=' && code.substr(at, 2) != "==" && !rest.empty() && is_of_dotted_name(rest.back());
     while (is_keyword && !rest.empty() && is_of_dotted_name(rest.back())) rest.pop_back();
     rest += code[at];
   }
@@ -191,14 +195,18 @@ bool reads_capability(std::string_view code) {
   const std::string text = to_lower(without_keywords(code));
   for (const char* const word : {"total_memory", "multi_processor_count"})
     if (text.find(word) != std::string::npos) return false;
-  for (const char* const word : {"capability", "compute_cap", "computecap", "get_device_properties", "cc_major", "is_ampere",
-                                 "is_hopper", "is_blackwell", "sm_version", "gpu_arch", "device_arch"})
+  for (const char* const word :
+       {"capability", "compute_cap", "computecap", "get_device_properties", "cc_major", "is_ampere",
+        "is_hopper", "is_blackwell", "sm_version", "gpu_arch", "device_arch"})
     if (text.find(word) != std::string::npos) return true;
-  for (auto at = text.find("sm"); at != std::string::npos; at = text.find("sm", at + 1)) {  // is_sm90, sm_100, SM80OrLater
+  for (auto at = text.find("sm"); at != std::string::npos;
+       at = text.find("sm", at + 1)) {  // is_sm90, sm_100, SM80OrLater
     if (at > 0 && std::isalnum(static_cast<unsigned char>(text[at - 1])) != 0) continue;
     std::size_t digit = at + 2;
     while (digit < text.size() && text[digit] == '_') ++digit;
-    const auto is_digit = [&](std::size_t i) { return i < text.size() && std::isdigit(static_cast<unsigned char>(text[i])) != 0; };
+    const auto is_digit = [&](std::size_t i) {
+      return i < text.size() && std::isdigit(static_cast<unsigned char>(text[i])) != 0;
+    };
     if (is_digit(digit) && is_digit(digit + 1)) return true;  // not the cipher sm4
   }
   return false;
@@ -209,7 +217,8 @@ std::vector<std::string_view> dotted_names_in(std::string_view code) {
   for (std::size_t at = 0; at < code.size();) {
     std::size_t end = at;
     while (end < code.size() && is_of_dotted_name(code[end])) ++end;
-    if (end > at && std::isdigit(static_cast<unsigned char>(code[at])) == 0) names.push_back(code.substr(at, end - at));
+    if (end > at && std::isdigit(static_cast<unsigned char>(code[at])) == 0)
+      names.push_back(code.substr(at, end - at));
     at = std::max(end, at + 1);
   }
   return names;
@@ -234,8 +243,8 @@ std::vector<std::string_view> assigned_names_in(std::string_view code) {
   if (names.find_first_of("([{") != std::string_view::npos && names.front() != '(') return {};
   auto targets = dotted_names_in(names);
   const auto is_keyword = [](std::string_view name) {
-    return name == "if" || name == "elif" || name == "def" || name == "while" || name == "return" || name == "assert" ||
-           name == "for" || name == "with" || name == "in";
+    return name == "if" || name == "elif" || name == "def" || name == "while" || name == "return" ||
+           name == "assert" || name == "for" || name == "with" || name == "in";
   };
   if (std::any_of(targets.begin(), targets.end(), is_keyword)) return {};
   targets.erase(std::remove(targets.begin(), targets.end(), "_"), targets.end());
@@ -293,7 +302,9 @@ class ConditionFinder {
   }
 
  private:
-  static bool closes(std::string_view code) { return code.front() == ')'; }  // "):" of a condition on several lines
+  static bool closes(std::string_view code) {
+    return code.front() == ')';
+  }  // "):" of a condition on several lines
 
   std::size_t first() const { return statement_ > kLinesMost ? statement_ - kLinesMost : 0; }
 
@@ -337,14 +348,16 @@ std::vector<std::string> raised_messages(std::string_view error) {
   return messages;
 }
 
-std::optional<RaisedText> find_capability_gate(std::string_view source, const std::vector<std::string>& messages) {
+std::optional<RaisedText> find_capability_gate(std::string_view source,
+                                               const std::vector<std::string>& messages) {
   constexpr std::size_t kStatementMost = 4096;
   std::optional<RaisedText> best;
   const std::vector<std::string_view> lines = split(source, '\n');
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const std::string_view code = trim(lines[i]);
     const bool asserts = begins_with_word(code, "assert");
-    const bool in_line = begins_with_word(code, "if") || begins_with_word(code, "elif");  // if cc < 8: raise …
+    const bool in_line =
+        begins_with_word(code, "if") || begins_with_word(code, "elif");  // if cc < 8: raise …
     const auto raise = in_line ? code.find(": raise ") : std::string_view::npos;
     if (!asserts && !begins_with_word(code, "raise") && raise == std::string_view::npos) continue;
     const std::size_t behind = raise == std::string_view::npos ? 0 : raise + 2;

@@ -19,10 +19,11 @@ struct RaisedText {
 // names none all of it. Bounded, however long the text is.
 std::vector<std::string> raised_messages(std::string_view error);
 
-// The statement of `source` (a module of Python) that one of these messages comes from, if what leads to it is a
-// check of the GPU's compute capability: the condition of the nearest `if`, `elif` or `assert`, or what that
-// compares by a name. Literals are compared, and what is filled into them is not: all must stand in one
+// The statement of `source` (a module of Python) that one of these messages comes from, if what leads to it
+// is a check of the GPU's compute capability: the condition of the nearest `if`, `elif` or `assert`, or what
+// that compares by a name. Literals are compared, and what is filled into them is not: all must stand in one
 // message, in their order, as more than a few words.
-std::optional<RaisedText> find_capability_gate(std::string_view source, const std::vector<std::string>& messages);
+std::optional<RaisedText> find_capability_gate(std::string_view source,
+                                               const std::vector<std::string>& messages);
 
 }  // namespace archguard::doctor

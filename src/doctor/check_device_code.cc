@@ -14,15 +14,15 @@
 namespace archguard::doctor {
 namespace {
 
-// The number that the driver of this device answers with for PTX that is too new.
-int number_of_newer_ptx(const Device& device) {
-  return device.driver_cuda ? error_of_newer_ptx(*device.driver_cuda) : kUnsupportedPtxVersion;
+// The number that the driver of this device answers with: for PTX that is too new, its own.
+int error_number(int code, const Device& device) {
+  const bool is_told = code == kUnsupportedPtxVersion && device.driver_cuda;
+  return is_told ? error_of_newer_ptx(*device.driver_cuda) : code;
 }
 
 // In words: what happens with this code of CUDA's.
 std::string ending_of(int code, const Device& device) {
-  const std::string error =
-      ": error " + std::to_string(code == kUnsupportedPtxVersion ? number_of_newer_ptx(device) : code);
+  const std::string error = ": error " + std::to_string(error_number(code, device));
   if (code == kUnsupportedPtxVersion)
     return " has only PTX, and it is too new for the driver of " + archguard::describe(device) + error;
   if (code == kInvalidKernelImage)
@@ -129,7 +129,7 @@ class DeviceCodeCheck {
           std::find(data->too_new_for.begin(), data->too_new_for.end(), of_class) == data->too_new_for.end())
         continue;
       const Device& device = facts_.classes[of_class].device;
-      Finding finding = begin(Rank::risk, package, number_of_newer_ptx(device));
+      Finding finding = begin(Rank::risk, package, error_number(kUnsupportedPtxVersion, device));
       finding.cause = name + " has PTX in its data that is too new for the driver of " +
                       archguard::describe(device) + ": error " + std::to_string(finding.code) +
                       " where the program hands it to the driver";
@@ -177,7 +177,7 @@ class DeviceCodeCheck {
                       : loose && others               ? (of_one ? Rank::risk : Rank::likely)
                       : as_data                       ? Rank::risk
                                                       : Rank::certain;
-    Finding finding = begin(rank, package, code == kUnsupportedPtxVersion ? number_of_newer_ptx(device) : code);
+    Finding finding = begin(rank, package, error_number(code, device));
     finding.cause = name + ending_of(code, device);
     add_files(finding, fit.lacking, of_class, package.files.size());
     if (!fit.served.empty()) finding.evidence.push_back(others_cover(fit));
@@ -204,8 +204,7 @@ class DeviceCodeCheck {
       return !named_archs(file->path).empty();  // and, being meant, of this device's major version
     });
     const int code = meant.front()->fits[of_class].code();
-    Finding finding = begin(by_name ? Rank::likely : Rank::risk, package,
-                            code == kUnsupportedPtxVersion ? number_of_newer_ptx(device) : code);
+    Finding finding = begin(by_name ? Rank::likely : Rank::risk, package, error_number(code, device));
     finding.cause = "a part of " + name + ending_of(code, device);
     add_files(finding, meant, of_class, package.files.size());
     finding.evidence.push_back(others_cover(fit));
@@ -266,7 +265,8 @@ class DeviceCodeCheck {
   }
 
   // Files that serve the device, with fat binaries that are not understood.
-  static std::vector<const CodeFile*> some_untold(const std::vector<const CodeFile*>& served, std::size_t of_class) {
+  static std::vector<const CodeFile*> some_untold(const std::vector<const CodeFile*>& served,
+                                                  std::size_t of_class) {
     std::vector<const CodeFile*> files;
     for (const CodeFile* file : served)
       if (file->fits[of_class].unknown != 0) files.push_back(file);
@@ -310,8 +310,8 @@ class DeviceCodeCheck {
     return std::nullopt;
   }
 
-  // Fat binaries that have only PTX for this device, and that the driver is too old for, in files that serve it
-  // otherwise.
+  // Fat binaries that have only PTX for this device, and that the driver is too old for, in files that serve
+  // it otherwise.
   std::optional<Finding> newer_ptx_in(const std::string& name, const PackageCode& package,
                                       std::size_t of_class) const {
     if (is_of_nvidia(package)) return std::nullopt;
@@ -319,7 +319,7 @@ class DeviceCodeCheck {
     for (const CodeFile* file : package.files) {
       const FileFit& fit = file->fits[of_class];
       if (fit.good() == 0 || fit.too_new == 0 || fit.state != FileFit::State::served) continue;
-      Finding finding = begin(Rank::risk, package, number_of_newer_ptx(device));
+      Finding finding = begin(Rank::risk, package, error_number(kUnsupportedPtxVersion, device));
       finding.cause = "some kernels of " + name + " are PTX alone for " + archguard::describe(device) +
                       ", and too new for its driver: error " + std::to_string(finding.code) +
                       " where one is called";

@@ -22,7 +22,9 @@ void check_forced_jit(const Facts& facts, const char* name, Findings& findings) 
   finding.code = without != 0 ? kNoKernelImage : 0;
   finding.cause = value_of(facts, name) + " makes the driver pass over SASS";
   if (first != nullptr) {
-    finding.cause += ", and " + count_of(without, "file with device code holds", "files with device code hold") + " no PTX";
+    finding.cause += ", and " +
+                     count_of(without, "file with device code holds", "files with device code hold") +
+                     " no PTX";
     finding.evidence.push_back(who(first->owner, first->path) + ": " + file_name_of(first->path) + " holds " +
                                first->holds);
     finding.package = first->owner;

@@ -129,9 +129,8 @@ std::optional<Package> user_of_runtime(const Facts& facts) {
     users.push_back(*file.owner);
   }
   const auto place = [&](const Package& each) { return place_in_text(facts, each); };
-  const auto last = std::max_element(users.begin(), users.end(), [&](const Package& a, const Package& b) {
-    return place(a) < place(b);
-  });
+  const auto last = std::max_element(users.begin(), users.end(),
+                                     [&](const Package& a, const Package& b) { return place(a) < place(b); });
   if (last != users.end() && place(*last) != 0) return *last;
   return users.size() == 1 ? std::optional(users.front()) : std::nullopt;
 }

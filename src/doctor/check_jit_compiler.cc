@@ -43,7 +43,8 @@ TritonPtxas triton_ptxas_for(const Facts& facts, ComputeCapability device) {
     if (tool.kind == "ptxas" && !tool.chosen && is_of_triton(tool))
       (file_name_of(tool.path) == kSecondPtxas ? second : first).push_back(&tool);
   const bool takes_second = !second.empty() && is_for_second_ptxas_of_triton(device);
-  TritonPtxas used{takes_second ? "TRITON_PTXAS_BLACKWELL_PATH" : "TRITON_PTXAS_PATH", takes_second ? second : first};
+  TritonPtxas used{takes_second ? "TRITON_PTXAS_BLACKWELL_PATH" : "TRITON_PTXAS_PATH",
+                   takes_second ? second : first};
   const std::string named = variable(facts, used.variable);
   for (const JitTool& tool : facts.tools)
     if (tool.kind == "ptxas" && tool.chosen && tool.path == named) used.tools = {&tool};
@@ -67,15 +68,17 @@ void check_ptxas(const Facts& facts, Findings& findings) {
     const bool is_asked = !facts.torch || !is_refused_by_inductor(*each.device.capability);
     Finding finding{FindingId::jit_compiler, is_asked ? Rank::likely : Rank::risk, tool.owner};
     const std::string name = "sm_" + to_string(arch);
-    finding.cause = (tool.chosen ? std::string("the ptxas that ") + used.variable + " names" : "triton's " + file_name_of(tool.path)) +
+    finding.cause = (tool.chosen ? std::string("the ptxas that ") + used.variable + " names"
+                                 : "triton's " + file_name_of(tool.path)) +
                     " " + to_string(*tool.version) + " does not know " + name + ", of " +
                     archguard::describe(each.device) + ": " + range_text(arch, answer);
     finding.evidence = {tool.path,
                         "ptxas says then: Value '" + name + "' is not defined for option 'gpu-name'"};
-    finding.fix = std::string("set ") + used.variable +
-                  (answer == Knows::too_old
-                       ? " to a ptxas that knows it (/usr/local/cuda/bin/ptxas of a newer toolkit), or update triton"
-                       : " to a ptxas of an older toolkit, or install an older triton");
+    finding.fix =
+        std::string("set ") + used.variable +
+        (answer == Knows::too_old
+             ? " to a ptxas that knows it (/usr/local/cuda/bin/ptxas of a newer toolkit), or update triton"
+             : " to a ptxas of an older toolkit, or install an older triton");
     if (!is_asked)
       finding.fix += "; torch.compile refuses the GPU all the same: " + std::string(kRefusedByInductor);
     findings.push_back(std::move(finding));
@@ -176,8 +179,10 @@ void check_triton_itself(const Facts& facts, Findings& findings) {
     const TritonPtxas used = triton_ptxas_for(facts, *each.device.capability);
     if (used.tools.empty() || !is_refused_by_inductor(*each.device.capability)) continue;
     Finding finding{FindingId::jit_compiler, Rank::risk, used.tools.front()->owner};
-    finding.cause = "torch.compile ends with an error on " + archguard::describe(each.device) + ": " + kRefusedByInductor;
-    finding.evidence = {"torch says then: Found … which is too old to be supported by the triton GPU compiler"};
+    finding.cause =
+        "torch.compile ends with an error on " + archguard::describe(each.device) + ": " + kRefusedByInductor;
+    finding.evidence = {
+        "torch says then: Found … which is too old to be supported by the triton GPU compiler"};
     finding.fix = "run without torch.compile: TORCHDYNAMO_DISABLE=1";
     finding.errors = {"triton-too-old-gpu"};
     findings.push_back(std::move(finding));
@@ -232,8 +237,7 @@ void check_nvrtc(const Facts& facts, const JitTool& tool, Findings& findings) {
       finding.cause = "NVRTC " + to_string(*tool.version) + " cannot compile for " +
                       archguard::describe(each.device) + ": " + range_text(arch, answer);
       finding.errors = {"nvrtc-arch"};
-      finding.evidence.emplace_back(
-          "its error: nvrtc: error: invalid value for --gpu-architecture (-arch)");
+      finding.evidence.emplace_back("its error: nvrtc: error: invalid value for --gpu-architecture (-arch)");
       finding.fix = answer == Knows::too_old
                         ? "install a newer build of the program that uses it, with the NVRTC it is made for"
                         : "install an older build of the program that uses it, with the NVRTC it is made for";
@@ -253,7 +257,8 @@ void check_nvrtc(const Facts& facts, const JitTool& tool, Findings& findings) {
 void check_nvvm(const Facts& facts, const JitTool& tool, Findings& findings) {
   if (tool.kind != "nvvm" || !tool.version || is_on(facts, "NUMBA_CUDA_ENABLE_MINOR_VERSION_COMPATIBILITY"))
     return;
-  if (installed_package(facts, "numba") == nullptr || installed_package(facts, "numba-cuda") != nullptr) return;
+  if (installed_package(facts, "numba") == nullptr || installed_package(facts, "numba-cuda") != nullptr)
+    return;
   for (const DeviceClass& each : facts.classes)
     if (auto newer = makes_newer_ptx(tool, "NVVM", each)) {
       newer->evidence.emplace_back("numba is here, which compiles with NVVM" +

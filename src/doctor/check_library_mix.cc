@@ -183,8 +183,9 @@ void check_runtime(const Facts& facts, Findings& findings) {
     finding.evidence.push_back(file_name_of(user.path) + " " + user.how + "; the driver of " +
                                archguard::describe(device) + " offers " + driver_text(*device.driver_cuda));
     if (const auto along = brought_along(users, user); !along.empty())
-      finding.evidence.push_back((is_file_of_nvidia(user) ? "others do, too: " : "so does what comes with it: ") +
-                                 some_of(along, 3));
+      finding.evidence.push_back(
+          (is_file_of_nvidia(user) ? "others do, too: " : "so does what comes with it: ") +
+          some_of(along, 3));
     const auto last = last_driver_cuda_for(*device.capability);
     finding.fix = last && *last < lowest
                       ? "install a build of it for " + cuda_text(*device.driver_cuda)

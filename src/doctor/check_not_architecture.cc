@@ -22,16 +22,18 @@ void check_cpu_build(const Facts& facts, Findings& findings) {
                                  : "its version ends with +cpu"};
   if (torch.package.manager == PackageManager::conda && !rocm) {
     const bool pinned = installed_package(facts, "cpuonly") != nullptr;
-    if (pinned) finding.evidence.emplace_back("conda's package cpuonly is installed, which asks for such a build");
-    finding.fix = std::string(pinned ? "conda remove cpuonly, then " : "") +
-                  "conda install -c conda-forge pytorch-gpu";
+    if (pinned)
+      finding.evidence.emplace_back("conda's package cpuonly is installed, which asks for such a build");
+    finding.fix =
+        std::string(pinned ? "conda remove cpuonly, then " : "") + "conda install -c conda-forge pytorch-gpu";
     findings.push_back(std::move(finding));
     return;
   }
   const std::string release = rocm ? std::string() : release_fix(facts, torch.package.name, 0);
-  finding.fix = release.empty()
-                    ? "install a build of torch with CUDA, which the selector on pytorch.org names for your driver"
-                    : (starts_with(release, "pip uninstall") ? "" : "pip uninstall torch, then ") + release;
+  finding.fix =
+      release.empty()
+          ? "install a build of torch with CUDA, which the selector on pytorch.org names for your driver"
+          : (starts_with(release, "pip uninstall") ? "" : "pip uninstall torch, then ") + release;
   findings.push_back(std::move(finding));
 }
 
@@ -83,7 +85,8 @@ std::optional<Version> cuda_in_local(const std::string& local) {
 
 // torchvision/extension.py compares both numbers of CUDA up to 0.15, and from 0.16 on the first alone.
 bool wants_same_cuda(const Package& package) {
-  const auto version = parse_version(package.version.substr(0, package.version.find('.', package.version.find('.') + 1)));
+  const auto version =
+      parse_version(package.version.substr(0, package.version.find('.', package.version.find('.') + 1)));
   return package.name == "torchvision" && version && *version < Version{0, 16};
 }
 

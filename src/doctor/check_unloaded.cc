@@ -175,9 +175,11 @@ void check_cupy(const Facts& facts, Findings& findings) {
 
 // What stands where the loader does not look, or is not here at all, by who opens it.
 Finding unopened_library(const Facts& facts, const std::string& name, const LibraryCopy* copy,
-                   const OpenedLibrary* by) {
-  Finding finding{FindingId::library_mix, Rank::likely, by != nullptr ? std::optional(by->owner) : std::nullopt};
-  finding.cause = by != nullptr ? to_string(by->owner) + " opens " + name + " by its name, which " : name + " ";
+                         const OpenedLibrary* by) {
+  Finding finding{FindingId::library_mix, Rank::likely,
+                  by != nullptr ? std::optional(by->owner) : std::nullopt};
+  finding.cause =
+      by != nullptr ? to_string(by->owner) + " opens " + name + " by its name, which " : name + " ";
   finding.cause += copy != nullptr ? "is in the folder of " + to_string(*copy->owner) +
                                          " alone: the loader does not look there"
                                    : "is neither in the environment nor on the loader's path";
@@ -188,10 +190,10 @@ Finding unopened_library(const Facts& facts, const std::string& name, const Libr
   for (const LibraryCopy& other : facts.libraries)
     if (copy == nullptr && library && other.family == library->family && finding.evidence.size() < 5)
       finding.evidence.push_back(describe_copy(other));
-  finding.fix = copy != nullptr ? how_to_load(facts, "", "", {{name, copy}})
-                                : "install the library, or a release of " +
-                                      (by != nullptr ? by->owner.name : "what opens it") +
-                                      " for the CUDA that is here";
+  finding.fix = copy != nullptr
+                    ? how_to_load(facts, "", "", {{name, copy}})
+                    : "install the library, or a release of " +
+                          (by != nullptr ? by->owner.name : "what opens it") + " for the CUDA that is here";
   finding.subjects = {name};
   return finding;
 }

@@ -49,7 +49,8 @@ std::size_t place_in_text(const Facts& facts, const std::optional<Package>& pack
   std::vector<std::string> words = {package->name, module};
   for (const CodeFile& file : facts.code)
     if (file.owner == package)
-      if (std::string stem = file_name_of(file.path); stem.find('.') > 4) words.push_back(stem.substr(0, stem.find('.')));
+      if (std::string stem = file_name_of(file.path); stem.find('.') > 4)
+        words.push_back(stem.substr(0, stem.find('.')));
   const std::string& text = facts.error_text;
   std::size_t place = 0;
   for (const std::string& word : words)

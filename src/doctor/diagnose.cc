@@ -28,7 +28,8 @@ std::vector<Checked> what_was_checked(const Facts& facts) {
         "extensions in caches of torch or flashinfer", facts.stale.size());
   add(FindingId::not_architecture, "file that needs libraries of CUDA or torch",
       "files that need libraries of CUDA or torch", facts.linked.size());
-  if (facts.probe) add(FindingId::driver, "answer of the driver's libraries", "answers of the driver's libraries", 2);
+  if (facts.probe)
+    add(FindingId::driver, "answer of the driver's libraries", "answers of the driver's libraries", 2);
   add(FindingId::libcuda, "copy of libcuda", "copies of libcuda", facts.libcudas.size());
   add(FindingId::environment, "environment variable", "environment variables", facts.variables.size());
   return checked;
@@ -135,7 +136,8 @@ bool any_judged(const Facts& facts) {
   const auto is_of_package = [](const JitTool& tool) {
     return (tool.kind == "ptxas" || tool.kind == "nvvm") && tool.found_by.empty();
   };
-  return facts.probe || facts.torch || !facts.code.empty() || !facts.linked.empty() || !facts.processes.empty() ||
+  return facts.probe || facts.torch || !facts.code.empty() || !facts.linked.empty() ||
+         !facts.processes.empty() ||
          std::any_of(facts.libraries.begin(), facts.libraries.end(), is_in_environment) ||
          std::any_of(facts.tools.begin(), facts.tools.end(), is_of_package);
 }
@@ -160,7 +162,8 @@ Answer answer_to(const Facts& facts, const Diagnosis& diagnosis) {
   if (!diagnosis.judged && !any_environment(facts)) return Answer::unknown;
   const auto is_untold = [](const CodeFile& file) {
     return std::any_of(file.fits.begin(), file.fits.end(), [](const FileFit& fit) {
-      return fit.state == FileFit::State::unknown || (fit.state == FileFit::State::served && fit.unknown != 0);
+      return fit.state == FileFit::State::unknown ||
+             (fit.state == FileFit::State::served && fit.unknown != 0);
     });
   };
   return std::any_of(facts.code.begin(), facts.code.end(), is_untold) ? Answer::unknown : Answer::clean;
@@ -174,12 +177,13 @@ std::string all_devices_text(const Facts& facts) {
 
 std::string all_fine_text(const Facts& facts, const Diagnosis& diagnosis) {
   if (facts.code.empty()) return "no package here holds device code, so none can lack code for this GPU";
-  const bool any_gap = std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(), [](const Finding& each) {
-    return each.id == FindingId::device_code && each.rank == Rank::risk && each.code != 0;
-  });
+  const bool any_gap =
+      std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(), [](const Finding& each) {
+        return each.id == FindingId::device_code && each.rank == Rank::risk && each.code != 0;
+      });
   return any_gap ? "but for the risks above, the packages with device code support " + all_devices_text(facts)
-                 : "the architectures are fine: every package with device code supports " + all_devices_text(facts) +
-                       ", by the headers of its fat binaries";
+                 : "the architectures are fine: every package with device code supports " +
+                       all_devices_text(facts) + ", by the headers of its fat binaries";
 }
 
 // A risk of the kind that an error without a number is about, which the error does not prove.
@@ -202,8 +206,10 @@ void add_all_fine(const Facts& facts, Diagnosis& diagnosis) {
     const Told& told = diagnosis.told.front();
     finding.evidence.push_back("the given error means: " + told.meaning);
     if (told.code == kNoKernelImage || told.code == kUnsupportedPtxVersion)
-      finding.fix = "it comes from code that was not looked at: another environment (--prefix), a cache of extensions, or what a "
-                    "running process loaded (--pid)";
+      finding.fix =
+          "it comes from code that was not looked at: another environment (--prefix), a cache of extensions, "
+          "or what a "
+          "running process loaded (--pid)";
     else if (!told.fix.empty())
       finding.fix = told.fix;
   }

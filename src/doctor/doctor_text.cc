@@ -18,7 +18,8 @@ class DoctorText {
 
   void write() {
     for (const Told& told : diagnosis_.told)
-      line({(told.code == 0 ? "the error" : "error " + std::to_string(told.code)) + " means: " + told.meaning});
+      line({(told.code == 0 ? "the error" : "error " + std::to_string(told.code)) +
+            " means: " + told.meaning});
     std::size_t shown = 0, left_out = 0;
     std::set<std::string> folded;  // what was said of many packages in one line
     for (const Finding& finding : diagnosis_.findings) {
@@ -113,10 +114,11 @@ class DoctorText {
   std::string gpus() const {
     std::vector<std::string> texts;
     for (const Device& device : diagnosis_.devices) {
-      const std::string text = archguard::describe(device) +
-                               (device.driver_version.empty() ? "" : ", driver " + device.driver_version) +
-                               (device.driver_cuda ? ", CUDA " + to_string(*device.driver_cuda) : std::string()) +
-                               (device.visible ? "" : ", hidden or not answering");
+      const std::string text =
+          archguard::describe(device) +
+          (device.driver_version.empty() ? "" : ", driver " + device.driver_version) +
+          (device.driver_cuda ? ", CUDA " + to_string(*device.driver_cuda) : std::string()) +
+          (device.visible ? "" : ", hidden or not answering");
       if (std::find(texts.begin(), texts.end(), text) == texts.end()) texts.push_back(text);
     }
     return texts.empty() ? "none" : join(texts, "; ");

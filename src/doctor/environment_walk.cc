@@ -185,7 +185,8 @@ class EnvironmentWalk {
     facts_.notes.push_back(
         site + "/" + first +
         (hidden_.size() == 1 ? std::string() : " and " + count_of(hidden_.size() - 1, "other")) +
-        ": not judged, since Python imports what has " + (hidden_.size() == 1 ? "this name" : "these names") + " from " + folder_of(imported_[first]));
+        ": not judged, since Python imports what has " + (hidden_.size() == 1 ? "this name" : "these names") +
+        " from " + folder_of(imported_[first]));
   }
 
   void not_walked(const std::string& path, const std::string& why) {
@@ -239,7 +240,8 @@ class EnvironmentWalk {
 
 FoundFiles walk_environments(Facts& facts) {
   FoundFiles found = EnvironmentWalk(facts).run();
-  for (auto* list : {&found.libraries, &found.images, &found.ptxas, &found.modules}) std::sort(list->begin(), list->end());
+  for (auto* list : {&found.libraries, &found.images, &found.ptxas, &found.modules})
+    std::sort(list->begin(), list->end());
   return found;
 }
 

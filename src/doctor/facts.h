@@ -52,13 +52,14 @@ struct DataImages {
 struct CodeFile {
   std::string path;
   std::optional<Package> owner;
-  bool loose = false;  // an image by itself: .cubin, .ptx, .fatbin
+  bool loose = false;    // an image by itself: .cubin, .ptx, .fatbin
   bool as_data = false;  // what it holds stands in its data, as PTX that a program hands to the driver
-  std::string holds;   // "sm_70 sm_75 sm_80, no PTX"
+  std::string holds;     // "sm_70 sm_75 sm_80, no PTX"
   bool any_ptx = false;
   std::uint64_t fatbins = 0;  // that ask for an image
   std::vector<FileFit> fits;  // one for each class of devices
-  // Of the CUDA runtime that is linked in, at least; looked for where some driver is older than the newest release.
+  // Of the CUDA runtime that is linked in, at least; looked for where some driver is older than the newest
+  // release.
   std::optional<Version> held_runtime;
   std::optional<DataImages> data = {};  // told where a driver is too old for them
 };
@@ -67,7 +68,7 @@ struct CodeFile {
 struct LinkedFile {
   std::string path;
   std::optional<Package> owner;
-  std::vector<std::string> needed;  // names that belong to a family of libraries below, or to torch
+  std::vector<std::string> needed;         // names that belong to a family of libraries below, or to torch
   std::vector<std::string> run_path = {};  // folders of its own where the loader looks: DT_RPATH, DT_RUNPATH
   bool has_code = false;
 };
@@ -92,7 +93,7 @@ struct JitTool {
   std::string path;
   std::optional<Version> version;
   std::optional<Package> owner;
-  bool chosen = false;  // TRITON_PTXAS_PATH names it
+  bool chosen = false;        // TRITON_PTXAS_PATH names it
   std::string found_by = {};  // of one outside the environment: "PATH", "CUDA_HOME"
 };
 
@@ -141,7 +142,7 @@ struct StaleFile {
   bool older_than_torch = false;
   std::vector<std::string> missing = {};  // functions that it wants and the installed torch does not define
   std::vector<std::string> needed = {};   // names of CUDA's libraries
-  std::string told_symbol = {};  // that the given error says it does not find
+  std::string told_symbol = {};           // that the given error says it does not find
 };
 
 // "nvidia-cudnn-cu12>=9.8,<10.0" of a package's metadata.
@@ -163,7 +164,8 @@ struct TorchFacts {
   std::string site;
   std::optional<Version> cuda;  // of torch/version.py; nothing: a build without CUDA
   bool told = false;            // torch/version.py was read
-  // The architectures that TORCH_CUDA_ARCH_LIST may name, of torch/utils/cpp_extension.py; read only where that variable is set.
+  // The architectures that TORCH_CUDA_ARCH_LIST may name, of torch/utils/cpp_extension.py; read only where
+  // that variable is set.
   std::vector<std::string> build_archs = {};
 };
 
@@ -186,7 +188,7 @@ struct Facts {
   std::vector<SymbolGap> torch_gaps;    // of extensions, in the installed torch
   std::vector<OpenedLibrary> opened;
   std::optional<CapabilityGate> gate;
-  std::vector<Rivals> rivals;           // files that two packages claim
+  std::vector<Rivals> rivals;  // files that two packages claim
   std::vector<CudnnBound> cudnn_bounds;
   std::vector<LibcudaCopy> libcudas;
   std::vector<StaleFile> stale;
@@ -195,9 +197,9 @@ struct Facts {
   std::set<std::string> toolkits;       // folders where NVIDIA's installers put them: "/usr/local/cuda-12.9"
   std::set<std::string> names_to_find;  // sonames that the loader finds, or the environment holds
   std::set<std::string> names_on_path;  // those that it finds by LD_LIBRARY_PATH, its cache, its folders
-  std::set<std::string> torchs_users;  // normal names of packages whose metadata asks for torch
-  std::string error_text;              // that was given
-  std::vector<Explanation> explained;  // what it means, the root cause first
+  std::set<std::string> torchs_users;   // normal names of packages whose metadata asks for torch
+  std::string error_text;               // that was given
+  std::vector<Explanation> explained;   // what it means, the root cause first
   std::vector<Error> unread;
   std::vector<std::string>
       notes;  // what changes no answer: an environment that is not judged, a broken list of files

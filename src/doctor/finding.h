@@ -78,8 +78,8 @@ struct Diagnosis {
   std::vector<Told> told;                                     // of the error that was given
   std::vector<std::string> environments;                      // "venv /home/u/env (VIRTUAL_ENV)"
   std::vector<Error> unread;                                  // what could not be looked at
-  std::string asked;  // the line that asked, as far as it is told: "archguard doctor --prefix env"
-  bool judged = true;                                         // false: there was nothing to judge
+  std::string asked;   // the line that asked, as far as it is told: "archguard doctor --prefix env"
+  bool judged = true;  // false: there was nothing to judge
 };
 
 }  // namespace archguard::doctor

@@ -23,7 +23,7 @@ struct FoundFiles {
   std::vector<std::string> libraries;  // named *.so, *.so.*, *.pyd, *.dll
   std::vector<std::string> images;     // .cubin, .fatbin, .ptx
   std::vector<std::string> ptxas;
-  std::vector<std::string> named;  // files that were named themselves
+  std::vector<std::string> named;    // files that were named themselves
   std::vector<std::string> modules;  // *.py of packages, where an error was given
 };
 FoundFiles walk_environments(Facts& facts);

@@ -108,23 +108,25 @@ bool judge_kernels(const DeviceCode& code, const ByteSource& source, const Facts
   if (!result.has_code && result.errors.empty()) return false;
   take_verdicts(result, file);
   for (std::size_t i = 0; i < file.fits.size(); ++i)
-    file.fits[i].driver_refuses =
-        file.fits[i].state == FileFit::State::partly && facts.classes[i].device.driver_cuda &&
-        result.devices[file.fits.size() + i].coverage == Coverage::covered;
+    file.fits[i].driver_refuses = file.fits[i].state == FileFit::State::partly &&
+                                  facts.classes[i].device.driver_cuda &&
+                                  result.devices[file.fits.size() + i].coverage == Coverage::covered;
   return true;
 }
 
-// NVIDIA's wheels stand below one folder. A device that gets SASS for none of a library's fat binaries, and PTX
-// for less than a tenth of them, is not served: cuSPARSELt 0.7 has one of 733 for 7.5. To read all kernels of
-// it takes longer than all else.
+// NVIDIA's wheels stand below one folder. A device that gets SASS for none of a library's fat binaries, and
+// PTX for less than a tenth of them, is not served: cuSPARSELt 0.7 has one of 733 for 7.5. To read all
+// kernels of it takes longer than all else.
 bool decide_for_nvidia(CodeFile& file) {
   constexpr std::string_view kFolder = "-packages/nvidia/";
   if (file.path.find(kFolder) == std::string::npos) return false;
   const auto is_undecided = [](const FileFit& fit) {
-    return fit.state == FileFit::State::no_code && fit.good() + fit.failing() + fit.specific + fit.unknown != 0;
+    return fit.state == FileFit::State::no_code &&
+           fit.good() + fit.failing() + fit.specific + fit.unknown != 0;
   };
   const auto is_left_out = [](const FileFit& fit) {
-    return fit.to_link == 0 && fit.unknown == 0 && fit.sass == 0 && fit.good() * 10 < fit.good() + fit.failing();
+    return fit.to_link == 0 && fit.unknown == 0 && fit.sass == 0 &&
+           fit.good() * 10 < fit.good() + fit.failing();
   };
   if (std::any_of(file.fits.begin(), file.fits.end(),
                   [&](const FileFit& fit) { return is_undecided(fit) && !is_left_out(fit); }))
@@ -326,8 +328,9 @@ std::optional<CodeFile> read_code_file(const std::string& path, const Facts& fac
     constexpr std::uint64_t kStart = 4096;
     const auto start = read_bytes(*source, 0, std::min(kStart, source->size()));
     if (start && !start->empty() && is_lost_binary(path, *start))  // empty ones are put there on purpose
-      unread.push_back(Error{path, "is named like a library and is none: a copy or a download of it may have failed",
-                             "install the package that it belongs to again"});
+      unread.push_back(
+          Error{path, "is named like a library and is none: a copy or a download of it may have failed",
+                "install the package that it belongs to again"});
     return std::nullopt;
   }
   CodeFile file;

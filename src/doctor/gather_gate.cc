@@ -32,8 +32,8 @@ std::optional<FoundGate> gate_in(const std::string& path, const std::vector<std:
   return FoundGate{{path, {}, raised->line, std::move(raised->condition)}, raised->told};
 }
 
-// File "/x/site-packages/vllm/worker.py", line 463: the same module of the environments, whose files may stand
-// in another folder than where it failed; the last first.
+// File "/x/site-packages/vllm/worker.py", line 463: the same module of the environments, whose files may
+// stand in another folder than where it failed; the last first.
 std::vector<std::string> modules_in_traceback(const Facts& facts) {
   std::vector<std::string> paths;
   const std::string& text = facts.error_text;
@@ -71,14 +71,16 @@ void gather_gate(const FoundFiles& files, Facts& facts) {
   // Where the error tells frames, it was raised in one of them, for another reason, or in a file elsewhere.
   if (!frames.empty() || facts.error_text.find("  File \"") != std::string::npos) return;
   constexpr std::size_t kAhead = 256;
-  InOrder<std::optional<FoundGate>> all(files.modules.size(), kAhead,
-                                        [&](std::size_t i, unsigned) { return gate_in(files.modules[i], messages); });
+  InOrder<std::optional<FoundGate>> all(files.modules.size(), kAhead, [&](std::size_t i, unsigned) {
+    return gate_in(files.modules[i], messages);
+  });
   std::size_t told = 0;
   bool is_told_twice = false;
   for (std::size_t i = 0; i < files.modules.size(); ++i) {
     auto found = all.next();
     if (!found || found->told < told) continue;
-    const bool also = found->told == told && facts.gate && folder_of(facts.gate->path) != folder_of(found->gate.path);
+    const bool also =
+        found->told == told && facts.gate && folder_of(facts.gate->path) != folder_of(found->gate.path);
     is_told_twice = also || (is_told_twice && found->told == told);
     told = found->told;
     facts.gate = std::move(found->gate);

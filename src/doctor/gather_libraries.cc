@@ -41,8 +41,9 @@ class LibraryGathering {
       add_folder(folder, "LD_LIBRARY_PATH");
     add_loader_cache();
     tell_platform();
-    for (const char* const folder : {"/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib/aarch64-linux-gnu",
-                                     "/usr/lib/aarch64-linux-gnu", "/usr/lib", "/usr/lib64"})
+    for (const char* const folder :
+         {"/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib/aarch64-linux-gnu",
+          "/usr/lib/aarch64-linux-gnu", "/usr/lib", "/usr/lib64"})
       add_folder(folder, "the loader's folders");
   }
 

@@ -82,7 +82,8 @@ void gather_opened(Facts& facts) {
     for (const auto& file : files) {
       if (!is_new || entry->second != nullptr) break;
       const auto own = library_name(file_name_of(file.first));  // its own name is among its texts
-      if ((!own || own->family != family) && holds_text(file.first, "lib" + family + ".so")) entry->second = &file;
+      if ((!own || own->family != family) && holds_text(file.first, "lib" + family + ".so"))
+        entry->second = &file;
     }
     if (entry->second != nullptr) facts.opened.push_back({name, entry->second->first, entry->second->second});
   }

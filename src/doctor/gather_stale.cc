@@ -118,7 +118,8 @@ void add_stale(const char* builder, const std::vector<std::string>& paths, Facts
       const auto line = facts.error_text.substr(at, facts.error_text.find('\n', at) - at);
       for (std::string& symbol : undefined_symbols(line)) file.told_symbol = std::move(symbol);
     }
-    if (code || !file.missing.empty() || !file.needed.empty() || !file.told_symbol.empty()) facts.stale.push_back(std::move(file));
+    if (code || !file.missing.empty() || !file.needed.empty() || !file.told_symbol.empty())
+      facts.stale.push_back(std::move(file));
   }
 }
 

@@ -9,9 +9,9 @@
 namespace archguard::doctor {
 namespace {
 
-constexpr std::string_view kFamilies[] = {"cudart",   "nvrtc", "nvrtc-builtins", "nvJitLink", "cublas",
-                                          "cublasLt", "cudnn", "nccl",           "cusparse",  "cusolver",
-                                          "cufft",    "curand"};
+constexpr std::string_view kFamilies[] = {"cudart",   "nvrtc",    "nvrtc-builtins", "nvJitLink",
+                                          "cublas",   "cublasLt", "cudnn",          "nccl",
+                                          "cusparse", "cusolver", "cufft",          "curand"};
 constexpr std::string_view kRelease = "Cuda compilation tools, release ";
 constexpr std::size_t kBlock = std::size_t{1} << 20;
 
@@ -20,12 +20,13 @@ std::string_view without_hash(std::string_view stem) {
   constexpr std::size_t kDigits = 8;
   if (stem.size() <= kDigits) return stem;
   const std::size_t dash = stem.size() - kDigits - 1;
-  const bool is_hash = stem[dash] == '-' && stem.find_first_not_of("0123456789abcdef", dash + 1) == std::string_view::npos;
+  const bool is_hash =
+      stem[dash] == '-' && stem.find_first_not_of("0123456789abcdef", dash + 1) == std::string_view::npos;
   return is_hash ? stem.substr(0, dash) : stem;
 }
 
-// NVRTC kept the name libnvrtc.so.11.2 from CUDA 11.2 to 11.8: Debian's libnvrtc11.2 is 11.2.152 or 11.8.89, and
-// nvidia-cuda-nvrtc-cu11 11.8.89 holds a file of that name.
+// NVRTC kept the name libnvrtc.so.11.2 from CUDA 11.2 to 11.8: Debian's libnvrtc11.2 is 11.2.152 or 11.8.89,
+// and nvidia-cuda-nvrtc-cu11 11.8.89 holds a file of that name.
 bool is_name_of_several(std::string_view family, std::string_view version) {
   return family == "nvrtc" && version == "11.2";
 }

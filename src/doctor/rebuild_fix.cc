@@ -39,16 +39,19 @@ std::string source_in(std::string_view direct_url) {
 }
 
 void read_source(InstalledPackage& package) {
-  const std::string folder = package.site + "/" + package.package.name + "-" + package.package.version + std::string(installed::kDistInfo);
+  const std::string folder = package.site + "/" + package.package.name + "-" + package.package.version +
+                             std::string(installed::kDistInfo);
   installed::DatabaseFiles files;
   if (const auto text = files.read(folder + "/direct_url.json")) {
     package.source = source_in(*text);
     package.built_locally = !package.source.empty() && !ends_with(package.source, ".whl");
   }
-  // PyPI takes no wheel for plain linux_x86_64 (PEP 513): what has this tag was built here, or comes from elsewhere.
+  // PyPI takes no wheel for plain linux_x86_64 (PEP 513): what has this tag was built here, or comes from
+  // elsewhere.
   if (const auto text = files.read(folder + "/WHEEL"))
     for (const std::string_view line : split(*text, '\n'))
-      if (starts_with(line, "Tag: ") && (ends_with(trim(line), "-linux_x86_64") || ends_with(trim(line), "-linux_aarch64")))
+      if (starts_with(line, "Tag: ") &&
+          (ends_with(trim(line), "-linux_x86_64") || ends_with(trim(line), "-linux_aarch64")))
         package.built_locally = true;
 }
 
@@ -74,7 +77,8 @@ void gather_sources(Facts& facts) {
   for (const CodeFile& file : facts.code)
     if (file.owner && file.owner->manager == PackageManager::pip) names.insert(normal_name(file.owner->name));
   for (InstalledPackage& each : facts.packages)
-    if (each.package.manager == PackageManager::pip && names.count(normal_name(each.package.name)) != 0) read_source(each);
+    if (each.package.manager == PackageManager::pip && names.count(normal_name(each.package.name)) != 0)
+      read_source(each);
 }
 
 bool is_built_locally(const Facts& facts, const Package& package) {

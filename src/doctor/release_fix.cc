@@ -35,7 +35,8 @@ AskedDevice asked_device_of(const DeviceClass& each) {
 // Which driver it was chosen for, and what was passed over for it.
 std::string under_driver(const ReleasesQuestion& question, const ReleaseChoice& choice) {
   if (!choice.needs_driver) return {};
-  return " under a driver of " + cuda_text(*choice.needs_driver->asked.driver) + "; " + needs_driver_text(choice, question);
+  return " under a driver of " + cuda_text(*choice.needs_driver->asked.driver) + "; " +
+         needs_driver_text(choice, question);
 }
 
 // torchvision is made for one torch: then one line has both. vllm and xformers pin a torch too, and have
@@ -58,8 +59,8 @@ std::string line_for(const ReleasesQuestion& question) {
     line += std::string(" (") + (choice.found != choice.newest ? "the last" : "the newest") +
             " measured release on PyPI that supports " + cc + under_driver(question, choice) + ")";
   else
-    line = "with Python " + pythons_text(*choice.told()) + ": " + line + "; no measured release supports " + cc +
-           " on Python " + to_string(*question.python);
+    line = "with Python " + pythons_text(*choice.told()) + ": " + line + "; no measured release supports " +
+           cc + " on Python " + to_string(*question.python);
   const std::string refused = refused_by_torch_compile(*choice.told(), question.devices);
   return refused.empty() ? line : line + "; " + refused;
 }
@@ -76,8 +77,11 @@ std::string with_another_driver(const ReleasesQuestion& question) {
            std::to_string(last_driver_branch_for(asked.device).value_or(0)) + ", then " + line;
   const auto lowest = lowest_driver_for(*choose_release(any).told(), any.devices);
   const auto older = toolkits_with_sass_for(asked.device, asked.driver);
-  return "update the driver" + (lowest ? " to one of " + driver_text(*lowest) + " or newer" : std::string()) + ", then " + line +
-         (older ? "; or use a build of " + question.package + " for " + cuda_text(older->last) + ", which was not measured" : std::string());
+  return "update the driver" + (lowest ? " to one of " + driver_text(*lowest) + " or newer" : std::string()) +
+         ", then " + line +
+         (older ? "; or use a build of " + question.package + " for " + cuda_text(older->last) +
+                      ", which was not measured"
+                : std::string());
 }
 
 std::string or_elsewhere(const ReleasesQuestion& question) {
@@ -131,7 +135,8 @@ std::string line_of_release(const Facts& facts, const std::string& of_package, s
   if (const std::string line = line_for(one); !line.empty())
     return line + "; none supports every GPU here: " + capabilities_text(all.devices);
   if (std::string line = with_another_driver(one); !line.empty()) return line;
-  return "no measured release of " + one.package + " on PyPI supports " + to_string(one.devices.front().device) + or_elsewhere(one);
+  return "no measured release of " + one.package + " on PyPI supports " +
+         to_string(one.devices.front().device) + or_elsewhere(one);
 }
 
 }  // namespace

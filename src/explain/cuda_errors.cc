@@ -263,7 +263,8 @@ const std::vector<KnownError>& cuda_errors() {
        {"libcuda"},
        {804},
        {"forward compatibility was attempted on non supported HW"},
-       "a libcuda newer than the kernel driver was loaded, and only data centre GPUs, some RTX cards and Jetson may do that",
+       "a libcuda newer than the kernel driver was loaded, and only data centre GPUs, some RTX cards and "
+       "Jetson may do that",
        {"an image's cuda-compat is found before the host's libcuda, on a GeForce or another GPU that may not",
         "the driver was updated and the machine not restarted"},
        "arch_probe",

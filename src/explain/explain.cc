@@ -33,8 +33,7 @@ std::optional<Match> find_error(const PastedText& pasted, const KnownError& erro
   const auto only_code = error.codes.size() == 1 ? std::optional(error.codes.front()) : std::nullopt;
   if (pasted.lower == error.id) return Match{&error, {0, pasted.text.size()}, only_code};
   for (const char* pattern : error.patterns)
-    if (const auto found = find_pattern(pasted, pattern))
-      return Match{&error, *found, only_code};
+    if (const auto found = find_pattern(pasted, pattern)) return Match{&error, *found, only_code};
   for (const int code : error.codes)
     if (const auto found = find_code(pasted, code)) return Match{&error, *found, code};
   if (error.old_code != 0)

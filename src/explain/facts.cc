@@ -270,8 +270,8 @@ std::vector<std::string> tell_device(std::string_view slice, std::string_view ar
   if (is_beyond_table(*device)) return {"no known CUDA release makes code for " + who};
   std::vector<std::string> told;
   if (const auto range = toolkits_with_sass_for(*device))
-    told.push_back("CUDA " + to_string(range->first) + " to " + to_string(range->last) + " can generate code (SASS) for " +
-                   who);
+    told.push_back("CUDA " + to_string(range->first) + " to " + to_string(range->last) +
+                   " can generate code (SASS) for " + who);
   if (const auto branch = last_driver_branch_for(*device))
     told.push_back("driver branch " + std::to_string(*branch) + " is the last that supports " + who);
   return told;

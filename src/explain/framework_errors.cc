@@ -18,7 +18,8 @@ const std::vector<KnownError>& framework_errors() {
         "PyTorch no longer supports this GPU because it is too old"},
        "this torch was not compiled for your GPU: torch.cuda.get_arch_list() does not have it",
        {"this release of torch no longer supports the GPU, or is older than it",
-        "the GPU runs code of a lower minor number (12.1 that of sm_120): then the warning is harmless, since "
+        "the GPU runs code of a lower minor number (12.1 that of sm_120): then the warning is harmless, "
+        "since "
         "it compares names"},
        "archguard verify SITE-PACKAGES/torch/lib/libtorch_cuda.so --scope library --device {CC}",
        "install a release of torch that has code for the GPU: archguard releases torch --device {CC}",
@@ -48,7 +49,8 @@ const std::vector<KnownError>& framework_errors() {
         "torch was replaced, and torchvision stayed"},
        "pip list   (versions of torch and torchvision, and what stands behind their +)",
        "install both by one command, from one index",
-       "python -c 'import torch, torchvision; torchvision.ops.nms(torch.zeros(1, 4).cuda(), torch.zeros(1).cuda(), 0.5)'"},
+       "python -c 'import torch, torchvision; torchvision.ops.nms(torch.zeros(1, 4).cuda(), "
+       "torch.zeros(1).cuda(), 0.5)'"},
       {"torch-sees-no-gpu",
        Depth::symptom,
        {"driver", "environment", "device-code"},
@@ -111,14 +113,16 @@ const std::vector<KnownError>& framework_errors() {
        {"pip found no wheel for this torch, Python and platform, and builds from source",
         "no toolkit is installed, or its nvcc is not on PATH"},
        "nvcc --version",
-       "install a wheel that is made for your torch, which needs no toolkit; or nvcc of torch's CUDA (conda: cuda-nvcc), and export "
+       "install a wheel that is made for your torch, which needs no toolkit; or nvcc of torch's CUDA (conda: "
+       "cuda-nvcc), and export "
        "CUDA_HOME=FOLDER",
        "nvcc --version prints the major version of torch.version.cuda"},
       {"triton-too-old-gpu",
        Depth::cause,
        {"jit-compiler", "not-architecture"},
        {},
-       {"Triton only supports devices of CUDA Capability *", "which is too old to be supported by the triton GPU compiler"},
+       {"Triton only supports devices of CUDA Capability *",
+        "which is too old to be supported by the triton GPU compiler"},
        "torch.compile hands code to Triton, which supports no GPU below 7.0",
        {"the program calls torch.compile, or a library does"},
        "archguard releases triton --device {CC}",
@@ -258,7 +262,8 @@ const std::vector<KnownError>& framework_errors() {
         "older releases need ..._nocublaslt.so for GPUs below 7.5, which your own build may lack"},
        "ls SITE-PACKAGES/bitsandbytes/libbitsandbytes_cuda*.so; python -c 'import torch; "
        "print(torch.version.cuda)'",
-       "install a newer bitsandbytes, or a torch for a CUDA that it has a library for; BNB_CUDA_VERSION chooses one by hand",
+       "install a newer bitsandbytes, or a torch for a CUDA that it has a library for; BNB_CUDA_VERSION "
+       "chooses one by hand",
        "python -m bitsandbytes ends without an error"},
       {"tensorflow-jit",
        Depth::cause,

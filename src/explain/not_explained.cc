@@ -12,7 +12,8 @@ namespace archguard {
 namespace {
 
 constexpr const char* kLogFix =
-    "give the whole log, from its first error on: archguard explain - < LOG; archguard verify FILE --device CC "
+    "give the whole log, from its first error on: archguard explain - < LOG; archguard verify FILE --device "
+    "CC "
     "shows whether a file has code for a GPU";
 
 bool is_explained(int code) {
@@ -37,9 +38,10 @@ Error not_among_known(int code) {
   std::vector<std::string> known;
   for (const int each : {kInsufficientDriver, kInvalidKernelImage, kNoKernelImage, kUnsupportedPtxVersion})
     known.push_back(std::to_string(each));
-  return {{},
-          std::to_string(code) + " is not among the errors that are known here (" + join(known, ", ") + ", …)",
-          "see cudaError_t in NVIDIA's CUDA Runtime API reference"};
+  return {
+      {},
+      std::to_string(code) + " is not among the errors that are known here (" + join(known, ", ") + ", …)",
+      "see cudaError_t in NVIDIA's CUDA Runtime API reference"};
 }
 
 // Does the name begin as the word does, which says enough of it to tell it: "cudaErrorNoKernelImage"?
@@ -71,10 +73,11 @@ std::string name_meant(const std::string& word) {
 Error not_explained(std::string_view text) {
   const PastedText pasted = read_pasted(text.substr(0, kMostExplainedBytes));
   if (const std::string_view vendor = other_vendor_of(pasted); !vendor.empty())
-    return {{},
-            "this text is of " + std::string(vendor) + ", not of NVIDIA's CUDA: it is not explained",
-            "look for it in the documentation of that vendor: its libraries have CUDA's numbers and sentences "
-            "for errors of their own"};
+    return {
+        {},
+        "this text is of " + std::string(vendor) + ", not of NVIDIA's CUDA: it is not explained",
+        "look for it in the documentation of that vendor: its libraries have CUDA's numbers and sentences "
+        "for errors of their own"};
   if (const auto code = number_told(pasted)) return not_among_known(*code);
   constexpr std::size_t kLongestName = 80;
   const bool is_word = pasted.lower.find(' ') == std::string::npos && pasted.lower.size() <= kLongestName;

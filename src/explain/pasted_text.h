@@ -28,8 +28,9 @@ inline constexpr std::size_t kMostBetween = 240;
 std::optional<Found> find_pattern(const PastedText& pasted, std::string_view pattern);
 
 // The first place where a number is told as an error of CUDA: "CUDA error 209", "cudaError_t = 35", "cuInit
-// returned 999", "CUDA_ERROR_209", "[222] Call to cuLinkAddData"; or where the text is nothing but it: "209", "error 209:", or numbers: "209 35". Not
-// one of cuBLAS and its like, nor one that counts: "CUDA error: 2 errors detected".
+// returned 999", "CUDA_ERROR_209", "[222] Call to cuLinkAddData"; or where the text is nothing but it: "209",
+// "error 209:", or numbers: "209 35". Not one of cuBLAS and its like, nor one that counts: "CUDA error: 2
+// errors detected".
 std::optional<Found> find_error_code(const PastedText& pasted, int code);
 
 }  // namespace archguard

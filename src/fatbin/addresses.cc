@@ -129,7 +129,8 @@ void Addresses::read_dynamic(const Section& table, const Section& section) {
     return low;
   };
   // Linkers put the relative ones first, each kind sorted by place.
-  const std::uint64_t relative = first_of(count, [&](const Cursor& each) { return is_relative(machine_, each.u32(8)); });
+  const std::uint64_t relative =
+      first_of(count, [&](const Cursor& each) { return is_relative(machine_, each.u32(8)); });
   read(first_of(relative, [&](const Cursor& each) { return each.u64(0) < section.address; }), false);
   if (relocations_.empty()) read(0, true);
 }

@@ -129,7 +129,8 @@ bool ArchiveVisitor::read(ByteStream& stream, const std::string& outer, std::siz
     return true;
   };
   VisitCompressed visit_file;
-  if (compressed == Compressed::read) visit_file = [&](ByteStream& bytes) { read_compressed(bytes, outer, depth); };
+  if (compressed == Compressed::read)
+    visit_file = [&](ByteStream& bytes) { read_compressed(bytes, outer, depth); };
   const auto found = visit(stream, visit_member, visit_file);
   if (!found)
     in_.add_error(named, found.error());
@@ -158,7 +159,8 @@ void ArchiveVisitor::read_member(Archive& archive, const StreamMember& member, B
   const MemberStart first(member.name, *start, member.size);
   const bool is_stream = may_be_archive_stream(*start) && !first.may_be_read;
   if (is_stream && archive.depth < kDepthMost) {
-    if (!read(peeked, name, archive.depth + 1, name, Compressed::read)) in_.pass_over(name, UnreadKind::packed);
+    if (!read(peeked, name, archive.depth + 1, name, Compressed::read))
+      in_.pass_over(name, UnreadKind::packed);
     return;
   }
   if (is_stream) return in_.add_error(name, too_deep());
@@ -185,7 +187,8 @@ void ArchiveVisitor::read_compressed(ByteStream& bytes, const std::string& name,
   if (zeros && holds_zeros(**kept)) return;
   if (zeros && is_named_like_archive(named))
     return in_.add_error(
-        name, {{}, "begins with zeros where a tar archive has the name of its first file: its beginning was lost",
+        name, {{},
+               "begins with zeros where a tar archive has the name of its first file: its beginning was lost",
                "get it again"});
   const MemberStart first(named.substr(0, named.rfind('.')), *start, (*kept)->size());
   const bool is_package = is_rpm(*start);

@@ -50,8 +50,10 @@ class ArchiveVisitor {
 
   enum class Compressed { read, refused };  // a compressed file that is no archive
 
-  bool read(ByteStream& stream, const std::string& outer, std::size_t depth, const std::string& named, Compressed compressed);
-  Result<StreamKind> visit(ByteStream& stream, const VisitStreamMember& visit, const VisitCompressed& visit_compressed = {});
+  bool read(ByteStream& stream, const std::string& outer, std::size_t depth, const std::string& named,
+            Compressed compressed);
+  Result<StreamKind> visit(ByteStream& stream, const VisitStreamMember& visit,
+                           const VisitCompressed& visit_compressed = {});
   void take(Archive& archive, const StreamMember& member, ByteStream& bytes);
   void read_member(Archive& archive, const StreamMember& member, ByteStream& bytes);
   void read_compressed(ByteStream& bytes, const std::string& name, std::size_t depth);

@@ -170,7 +170,9 @@ std::optional<HeldRuntime> held_runtime(const DeviceObject& object, const ByteSo
   TextSearch texts(source);
   visit_host_file(source, {}, {}, [&](const HostObject& host) {
     // Device code has such texts as well: libcudadevrt's.
-    if (host.format == HostFormat::cubin || host.format == HostFormat::fatbin || host.format == HostFormat::ptx) return;
+    if (host.format == HostFormat::cubin || host.format == HostFormat::fatbin ||
+        host.format == HostFormat::ptx)
+      return;
     if (host.sections.empty()) texts.search(0, source.size());
     std::uint64_t searched = 0;  // sections that share bytes would let a small file cost without end
     for (const Section& section : host.sections) {

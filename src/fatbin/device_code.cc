@@ -37,9 +37,10 @@ DeviceCode read_device_code(const ByteSource& source, const std::string& path, c
     object.linked = host.linked;
     const PartSource part = bytes_of(object, source);
     fatbin::read_device_object(part, host, object, code, kept);
-    if (host.format == HostFormat::big_endian && object.holds_fatbins())
+    if (host.format == HostFormat::foreign && object.holds_fatbins())
       code.errors.push_back({object_name(path, host.member),
-                             "holds device code, and its header says that it is for a big-endian machine, and CUDA was made for none: the header is damaged, or the code is of no use",
+                             "holds device code, and its header is that of a big-endian machine or of DOS, which "
+                             "CUDA was never made for: the header is damaged, or the code is of no use",
                              "build it again for x86_64 or aarch64"});
     const bool is_program = host.linked && host.member == member &&
                             (host.format == HostFormat::elf || host.format == HostFormat::pe);
@@ -67,15 +68,18 @@ DeviceCode search_device_code(const ByteSource& source, const std::string& path,
   host.member = member;
   host.size = source.size();
   fatbin::read_device_object(source, host, object, code, kept);
-  const auto start = object.holds_fatbins() ? read_bytes(source, 0, std::min<std::uint64_t>(kArchiveStart, source.size()))
-                                            : Result<Bytes>(Error{});
+  const auto start = object.holds_fatbins()
+                         ? read_bytes(source, 0, std::min<std::uint64_t>(kArchiveStart, source.size()))
+                         : Result<Bytes>(Error{});
   if (start && has_lost_start(member.empty() ? path : member, *start))
     code.errors.push_back({object_name(path, member),
-                           "holds device code, and begins as no program, library, object or archive: its start was overwritten, and more of it may be lost",
+                           "holds device code, and begins as no program, library, object or archive: its "
+                           "start was overwritten, and more of it may be lost",
                            "build it again, or get it again"});
   else if (object.holds_fatbins() && holds_archive_headers(source))
     code.errors.push_back({object_name(path, member),
-                           "holds headers of an archive and does not begin with one: it may be damaged, and what is packed in it is not read",
+                           "holds headers of an archive and does not begin with one: it may be damaged, and "
+                           "what is packed in it is not read",
                            "unpack it and name the folder"});
   code.objects.push_back(std::move(object));
   return code;

@@ -158,7 +158,7 @@ class ObjectReader {
     if (host_.format == HostFormat::fatbin) return {{0, size_, {}, 0, false}};
     if (host_.format == HostFormat::offload) return {{0, size_, {}, 0, true, RegionKind::offload}};
     const bool is_program = host_.format == HostFormat::elf || host_.format == HostFormat::pe ||
-                            host_.format == HostFormat::mach_o || host_.format == HostFormat::big_endian;
+                            host_.format == HostFormat::mach_o || host_.format == HostFormat::foreign;
     out_.registers = host_.sections.empty() && is_program;
     out_.has_sections = !host_.sections.empty() || !is_program;
     std::vector<Region> regions;

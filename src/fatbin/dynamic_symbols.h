@@ -11,9 +11,9 @@ namespace archguard::fatbin {
 // The section of that name, where the file has its bytes.
 const Section* section_of(const HostObject& host, std::string_view name);
 
-// Of a linked ELF file, the name of each symbol that the loader has to find elsewhere, cut after `most` bytes (at
-// most 4096), in the order of the names in the file: `visit` returns whether to go on. False where there is no such
-// table, or no table of sections.
+// Of a linked ELF file, the name of each symbol that the loader has to find elsewhere, cut after `most` bytes
+// (at most 4096), in the order of the names in the file: `visit` returns whether to go on. False where there
+// is no such table, or no table of sections.
 bool visit_wanted_symbols(const ByteSource& source, const HostObject& host, std::size_t most,
                           const std::function<bool(std::string_view)>& visit);
 

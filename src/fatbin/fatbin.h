@@ -39,7 +39,8 @@ struct FatbinEntry {
   // clang-linker-wrapper makes SASS of its own arch of it and nothing else: PTX, and LLVM's bitcode
   // (-foffload-lto), whose kind is `ltoir`, too.
   bool own_arch = false;
-  // Of LTO-IR: the minor version of its container, which tells the CUDA that made it (compat/toolkit.h); 0: not told.
+  // Of LTO-IR: the minor version of its container, which tells the CUDA that made it (compat/toolkit.h); 0:
+  // not told.
   std::uint16_t ltoir_version = 0;
 };
 

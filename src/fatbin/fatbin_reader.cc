@@ -60,8 +60,10 @@ void read_meaning(const Cursor& fields, FatbinEntry& entry) {
   if (version != kEntryVersion) note(entry, "entry version " + hex(version));
   for (std::uint64_t rest = entry.flags & ~kFlagsKnown; rest != 0; rest &= rest - 1)
     note(entry, "flag " + hex(rest & (~rest + 1)));
-  // Each of 140,000 entries in libraries of CUDA 8.0 to 13.5 has it; nvJitLink 12.0 to 13.5 take none without.
-  if (entry.kind != EntryKind::other && (entry.flags & kFlag64) == 0) note(entry, "flag 0x1 (64-bit) is missing");
+  // Each of 140,000 entries in libraries of CUDA 8.0 to 13.5 has it; nvJitLink 12.0 to 13.5 take none
+  // without.
+  if (entry.kind != EntryKind::other && (entry.flags & kFlag64) == 0)
+    note(entry, "flag 0x1 (64-bit) is missing");
   if (entry.kind == EntryKind::sass && (major != 1 || (minor != 7 && minor != 8)))
     note(entry, "cubin version " + std::to_string(major) + "." + std::to_string(minor));
   if (entry.kind == EntryKind::ptx || entry.kind == EntryKind::reloc_ptx)
@@ -140,8 +142,8 @@ Result<Fatbin> FatbinReader::read(std::uint64_t offset, std::uint64_t end) {
   return fatbin;
 }
 
-Status FatbinReader::read_entry(std::size_t index, std::uint64_t offset, std::uint64_t end, FatbinEntry& entry,
-                                std::uint64_t& next) {
+Status FatbinReader::read_entry(std::size_t index, std::uint64_t offset, std::uint64_t end,
+                                FatbinEntry& entry, std::uint64_t& next) {
   const auto name = [&] { return "entry " + std::to_string(index); };
   const std::uint64_t remain = end - offset;
   if (remain < kEntryFieldsSize) return at(offset, needs(name() + " header", kEntryFieldsSize, remain));

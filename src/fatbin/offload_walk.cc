@@ -8,6 +8,7 @@ namespace archguard::fatbin {
 namespace {
 
 constexpr std::size_t kPieceAhead = 256;
+constexpr std::uint64_t kGapMost = 128;  // no linker aligns sections of objects to more
 
 }  // namespace
 
@@ -15,15 +16,22 @@ constexpr std::size_t kPieceAhead = 256;
 Found RegionReader::walk_offload(const Region& region) {
   start(region.begin);
   std::optional<Fatbin> fatbin;  // that the next piece may belong to
-  std::uint64_t at = region.begin;
+  std::uint64_t at = region.begin, gap = 0;  // zeros before it
+  bool any = false;
   while (at < region.end && !found_.cut) {
     const std::uint64_t remain = region.end - at;
     const auto block = in_.at(at, static_cast<std::size_t>(std::min<std::uint64_t>(remain, kPieceAhead)));
     const std::size_t zeros = block ? count_zeros(*block) : 0;
     if (zeros >= 8 || zeros == remain) {
       at += zeros == remain ? zeros : zeros / 8 * 8;
-      continue;
+      gap += zeros;
+      if (gap < kGapMost && (at < region.end || any)) continue;
+      add_offloaded(fatbin);
+      add_error(region, Error{hex(at - zeros), "zeros stand here in place of an image of clang's: it was overwritten, or never written", {}});
+      break;
     }
+    gap = 0;
+    any = true;
     auto piece = read_offload_piece(in_, at, region.end);
     if (!piece) {
       add_offloaded(fatbin);

@@ -26,8 +26,8 @@ bool is_wasm(ByteView start) {
   return starts_with(start.text(), kMagic);
 }
 
-// What macOS puts beside a file in an archive ("._libx.so", AppleDouble), a link of Cygwin's, and a script, also
-// one that carries a program.
+// What macOS puts beside a file in an archive ("._libx.so", AppleDouble), a link of Cygwin's, and a script,
+// also one that carries a program.
 bool is_of_other_systems(ByteView start) {
   constexpr std::string_view kAppleDouble("\0\5\x16\7", 4);
   const std::string_view text = start.text();
@@ -66,8 +66,8 @@ bool is_named_like_image(std::string_view name) {
 }
 
 bool is_named_like_program(std::string_view name) {
-  constexpr std::string_view kPrograms[] = {".dll",  ".exe",    ".pyd",    ".whl", ".dylib", ".node",
-                                            ".mexa64", ".mexw64", ".xll", ".ocx"};
+  constexpr std::string_view kPrograms[] = {".dll",  ".exe",    ".pyd",    ".whl", ".dylib",
+                                            ".node", ".mexa64", ".mexw64", ".xll", ".ocx"};
   const auto so = name.rfind(".so");
   return ends_with_any(name, kPrograms) ||
          (so != std::string_view::npos &&
@@ -80,8 +80,8 @@ bool is_named_like_object(std::string_view name) {
 }
 
 bool is_named_like_archive(std::string_view name) {
-  constexpr std::string_view kArchives[] = {".tar",     ".tgz",     ".txz",     ".tar.gz", ".tar.xz", ".tar.bz2",
-                                            ".tar.zst", ".tar.lz4", ".cpio",    ".deb",    ".rpm",    ".conda"};
+  constexpr std::string_view kArchives[] = {".tar",     ".tgz",     ".txz",  ".tar.gz", ".tar.xz", ".tar.bz2",
+                                            ".tar.zst", ".tar.lz4", ".cpio", ".deb",    ".rpm",    ".conda"};
   return ends_with_any(name, kArchives);
 }
 
@@ -102,14 +102,16 @@ bool is_lost_binary(std::string_view name, ByteView start) {
   if (is_named_like_image(name)) return true;
   const bool promises = is_named_like_program(to_lower(name));  // Windows has X.DLL as well
   if (!promises && !is_named_like_object(name)) return false;
-  if (!promises && start.size >= kZerosOfImage && are_zeros(start)) return true;  // empty on purpose some objects are, zeros none
+  if (!promises && start.size >= kZerosOfImage && are_zeros(start))
+    return true;  // empty on purpose some objects are, zeros none
   if (is_git_lfs_pointer(start) || is_git_annex_pointer(start)) return true;
   if (!promises || (start.size == 0 && ends_with(name, ".whl"))) return false;  // scipy has one in its wheel
   if (is_packed(start) || is_bitcode(start) || is_wasm(start) || is_of_other_systems(start)) return false;
   std::string_view text = start.text();
   constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
   if (starts_with(text, kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
-  return start.size < 4 || !is_plain_text(text) || starts_with(trim(text), "<");  // a page in its place; else a linker script
+  return start.size < 4 || !is_plain_text(text) ||
+         starts_with(trim(text), "<");  // a page in its place; else a linker script
 }
 
 bool is_lost_archive(std::string_view name, ByteView start) {
@@ -123,7 +125,8 @@ bool has_lost_start(std::string_view name, ByteView start) {
   if (is_named_like_image(lower) && begins_with_zeros(start, kZerosOfImage)) return true;
   const auto slash = name.rfind('/');
   const std::string_view file = name.substr(slash == std::string_view::npos ? 0 : slash + 1);
-  return file.find('.') == std::string_view::npos && begins_with_zeros(start, kZerosOfProgram);  // a program of Linux
+  return file.find('.') == std::string_view::npos &&
+         begins_with_zeros(start, kZerosOfProgram);  // a program of Linux
 }
 
 std::optional<UnreadKind> unread_kind(std::string_view name, ByteView start) {

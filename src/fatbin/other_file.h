@@ -23,17 +23,17 @@ bool is_named_like_archive(std::string_view name);  // .tar, .tar.gz, .deb, .rpm
 // `start` has the first bytes, 4 KiB or all of a smaller file.
 bool is_searched(std::string_view name, ByteView start, std::uint64_t size, bool any_size);
 
-// A name that promises a library, and a file that begins as none, a web page in its place, or one that git-lfs
-// did not fetch: a copy or a download that came to nothing. It may have held anything. A text is none: a
-// linker script. Or the name of an object, and zeros. Or that of an image: it may be one that this reader does
-// not know.
+// A name that promises a library, and a file that begins as none, a web page in its place, or one that
+// git-lfs did not fetch: a copy or a download that came to nothing. It may have held anything. A text is
+// none: a linker script. Or the name of an object, and zeros. Or that of an image: it may be one that this
+// reader does not know.
 bool is_lost_binary(std::string_view name, ByteView start);
 
 // The same of an archive, whose beginning is damaged, where archives are read: within others.
 bool is_lost_archive(std::string_view name, ByteView start);
 
-// Of a file of no known format that holds device code: its name says that it had one, or is a program's and it
-// begins with zeros. More of it may be lost.
+// Of a file of no known format that holds device code: its name says that it had one, or is a program's and
+// it begins with zeros. More of it may be lost.
 bool has_lost_start(std::string_view name, ByteView start);
 
 // What is to be said of one that was not searched. Bitcode of another name than an object's is a library for

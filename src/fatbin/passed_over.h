@@ -7,15 +7,15 @@ namespace archguard {
 
 // What stands in a folder, a zip file or behind a program, was not read, and may hold device code.
 enum class UnreadKind {
-  packed,       // an archive, a compressed file, an image of a disk
-  folder_link,  // leads to a folder that is no part of what was walked
-  broken_link,  // leads to nothing, and is named like a binary
-  pointer,      // what git-lfs or git-annex keeps in the place of a file
-  bitcode,      // an object of LLVM's bitcode
-  gl,           // an object of MSVC's /GL
-  tile_ir,      // bytecode of CUDA Tile, which drivers compile
-  ltoir,        // LTO-IR alone, which a program links when it runs
-  lost_archive, // named like an archive, and none that is known, or empty
+  packed,        // an archive, a compressed file, an image of a disk
+  folder_link,   // leads to a folder that is no part of what was walked
+  broken_link,   // leads to nothing, and is named like a binary
+  pointer,       // what git-lfs or git-annex keeps in the place of a file
+  bitcode,       // an object of LLVM's bitcode
+  gl,            // an object of MSVC's /GL
+  tile_ir,       // bytecode of CUDA Tile, which drivers compile
+  ltoir,         // LTO-IR alone, which a program links when it runs
+  lost_archive,  // named like an archive, and none that is known, or empty
 };
 
 struct Unread {

@@ -104,7 +104,8 @@ class RegistrationReader {
       return bytes && Cursor(*bytes).u32(0) == kRegistrationMagic;
     };
     std::uint64_t first = 0;
-    while (host_.format != HostFormat::elf && first + kRegistrationAlignment < section.size && !is_one_at(first))
+    while (host_.format != HostFormat::elf && first + kRegistrationAlignment < section.size &&
+           !is_one_at(first))
       first += kRegistrationAlignment;
     const bool wide =
         section.size > first + kSmallRegistrationSize && !is_one_at(first + kSmallRegistrationSize);
@@ -140,19 +141,20 @@ class RegistrationReader {
     check_end(section, end - zeros, step, any);
   }
 
-  // A linker makes the section for registrations alone: in an image it does not hold zeros throughout, nor, where
-  // a fat binary lacks its registration, zeros instead of its last ones.
+  // A linker makes the section for registrations alone: in an image it does not hold zeros throughout, nor,
+  // where a fat binary lacks its registration, zeros instead of its last ones.
   void check_end(const Section& section, std::uint64_t zeros_at, std::uint64_t step, bool any) {
     if (section.filled < zeros_at + step) return;
     if (!any && !problems_.damaged) problems_.damaged = section.offset;
     if (!gap_) gap_ = section.offset + zeros_at;
   }
 
-  // Zeros fill the section of a PE image up to its file alignment, and, linked incrementally, what each object
-  // brings (catboost 1.2.7 for Windows); in an ELF file there are none.
+  // Zeros fill the section of a PE image up to its file alignment, and, linked incrementally, what each
+  // object brings (catboost 1.2.7 for Windows); in an ELF file there are none.
   std::uint64_t padding_in(ByteView bytes) const {
     if (host_.format == HostFormat::elf) return 0;
-    const auto end = std::find_if(bytes.data, bytes.data + bytes.size, [](std::uint8_t byte) { return byte != 0; });
+    const auto end =
+        std::find_if(bytes.data, bytes.data + bytes.size, [](std::uint8_t byte) { return byte != 0; });
     const auto zeros = static_cast<std::uint64_t>(end - bytes.data);
     return zeros == bytes.size ? zeros : zeros / kRegistrationAlignment * kRegistrationAlignment;
   }
@@ -245,7 +247,8 @@ class RegistrationReader {
   Addresses addresses_;
   std::vector<bool> claimed_;  // by fat binary; nothing registers bare images
   RegistrationProblems problems_;
-  std::optional<std::uint64_t> gap_;  // within the object: zeros between registrations, as many as one has bytes
+  std::optional<std::uint64_t>
+      gap_;  // within the object: zeros between registrations, as many as one has bytes
 };
 
 // Of the files' objects, the first with each id.
@@ -259,8 +262,9 @@ class PartsById {
   }
 
   const FatbinRef* find(std::string_view id) const {
-    const auto found = std::lower_bound(parts_.begin(), parts_.end(), id,
-                                        [](const Part& part, std::string_view wanted) { return part.id < wanted; });
+    const auto found =
+        std::lower_bound(parts_.begin(), parts_.end(), id,
+                         [](const Part& part, std::string_view wanted) { return part.id < wanted; });
     return found == parts_.end() || found->id != id ? nullptr : &found->at;
   }
 
@@ -297,7 +301,8 @@ std::optional<Unlinked> not_device_linked(const DeviceObject& object) {
   const bool told = std::none_of(object.link_ids.begin(), object.link_ids.end(),
                                  [](const DeviceLinkIds& link) { return link.all; });
   std::vector<std::string_view> joined;  // sorted
-  for (const DeviceLinkIds& link : object.link_ids) joined.insert(joined.end(), link.ids.begin(), link.ids.end());
+  for (const DeviceLinkIds& link : object.link_ids)
+    joined.insert(joined.end(), link.ids.begin(), link.ids.end());
   std::sort(joined.begin(), joined.end());
   for (const Registration& each : all) {
     if (!each.fatbin || !object.fatbins[*each.fatbin].relocatable) continue;

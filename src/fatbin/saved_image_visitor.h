@@ -41,7 +41,8 @@ class SavedImageVisitor {
   Status read_documents();
   void list_layers();
   void find_what_stays();
-  void name_broken_links(const std::vector<const oci::LayerEntries*>& layers, const std::vector<std::vector<bool>>& stays);
+  void name_broken_links(const std::vector<const oci::LayerEntries*>& layers,
+                         const std::vector<std::vector<bool>>& stays);
   void visit_layers();
   Layer* layer_of(const std::string& member);
   Spend spend() const;

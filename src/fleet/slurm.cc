@@ -119,8 +119,8 @@ class SlurmReader {
     gpu.count = gres.count;
     gpu.place = host.empty() ? "line " + std::to_string(line_) : "node " + host;
     if (gres.type.empty())
-      fleet_.note(gpu,
-                  "Slurm gives no type for these GPUs: name types in gres.conf, or set AutoDetect=nvml there");
+      fleet_.note(
+          gpu, "Slurm gives no type for these GPUs: name types in gres.conf, or set AutoDetect=nvml there");
     return fleet_.add(std::move(gpu));
   }
 

@@ -118,8 +118,9 @@ class StreamReading {
     return false;
   }
 
-  // tar ends in two blocks of zeros: one that ends before them may have been cut between two members. More zeros
-  // fill a record up (10 KiB, where tar is not told otherwise); so many are what a copy leaves that stopped.
+  // tar ends in two blocks of zeros: one that ends before them may have been cut between two members. More
+  // zeros fill a record up (10 KiB, where tar is not told otherwise); so many are what a copy leaves that
+  // stopped.
   Status end(std::int64_t before) {
     const std::int64_t after = library_.bytes_done(reader_.get(), 0);
     if (format_ == ArchiveFormat::tar && after - before < static_cast<std::int64_t>(kTarBlock))
@@ -128,7 +129,8 @@ class StreamReading {
     if (reader_.last_byte() > static_cast<std::uint64_t>(after))
       return Error{{}, "has bytes behind its end, which are not read", "unpack it and name the folder"};
     constexpr std::uint64_t kRecordMost = std::uint64_t{64} << 10;
-    const std::uint64_t zeros = reader_.given() - std::min(reader_.given(), static_cast<std::uint64_t>(after));
+    const std::uint64_t zeros =
+        reader_.given() - std::min(reader_.given(), static_cast<std::uint64_t>(after));
     if (format_ == ArchiveFormat::tar && zeros > kRecordMost && !fills_record(reader_.given(), zeros))
       return Error{{},
                    "ends in " + count_of(zeros, "byte") + " of zeros: what stood there may have been lost",

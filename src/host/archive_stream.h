@@ -35,14 +35,16 @@ using VisitStreamMember = std::function<bool(const StreamMember&, ByteStream& by
 // What visit_archive_stream() found. `compressed`: one file, as `gzip FILE` makes it.
 enum class StreamKind { archive, compressed, other };
 
-// Given what a compressed file holds, which is no archive; it reads it whole, or its checksum is not compared.
+// Given what a compressed file holds, which is no archive; it reads it whole, or its checksum is not
+// compared.
 using VisitCompressed = std::function<void(ByteStream& bytes)>;
 
 // Calls `visit` for each member in the archive's order, until the first damage, which is the error: so is an
 // archive without its end, and bytes behind it. `visit` reads of the bytes what it needs. Packed or not, and
 // read or not, the whole stream is read and its checksums are compared. `other` where no archive came out of
 // it, nor a compressed file where these are asked for; then nothing was visited.
-Result<StreamKind> visit_archive_stream(ByteStream& stream, const Spend& spend, const VisitStreamMember& visit,
+Result<StreamKind> visit_archive_stream(ByteStream& stream, const Spend& spend,
+                                        const VisitStreamMember& visit,
                                         const VisitCompressed& visit_compressed = {});
 
 // Where the cpio archive of an RPM package begins, behind its lead and both headers.

@@ -35,10 +35,16 @@ class CoffReader {
     std::optional<Error> first_error;
     for (std::uint64_t i = 0; i < header_.sections; ++i) {
       ARCHGUARD_TRY(bytes, in_.at(at + i * kCoffSectionSize, kCoffSectionSize));
+      if (are_zeros(bytes))
+        return Error{{},
+                     "header " + std::to_string(i) + " of its section table at " + hex(at) +
+                         " is zeros: it was overwritten, or never written",
+                     {}};
       Status status = add_section(coff_section(bytes));
       if (!status && !first_error) first_error = std::move(status).error();
     }
     if (first_error) return std::move(*first_error);
+    ARCHGUARD_CHECK(check_tables());
     if (object_.linked)
       object_.end = std::max({end_, at + header_.sections * kCoffSectionSize, end_of_strings()});
     return Done{};
@@ -65,7 +71,7 @@ class CoffReader {
     section.offset = header.offset;
     section.size = section.has_bytes ? header.size_in_file : header.size_in_memory;
     section.name = name_of(header.name);
-    if (header_.linked) section.filled = header.size_in_memory;
+    section.filled = header_.linked ? header.size_in_memory : header.size_in_file;
     if (header_.linked && header.size_in_memory != 0)
       section.mapped = (std::uint64_t{header.size_in_memory} + kPage - 1) / kPage * kPage;
     if (section.size == 0) return Done{};
@@ -81,6 +87,23 @@ class CoffReader {
     return Done{};
   }
 
+  // The tables of symbols and strings are the last of an object, where a copy that stopped left zeros. The strings
+  // begin with their size, which is at least 4; cvtres writes 0 where there is none.
+  Status check_tables() {
+    if (object_.linked || header_.strings_at == 0 || header_.strings_at == source_.size()) return Done{};
+    constexpr std::uint64_t kLastOfSymbol = 16;  // bytes that are in each
+    const auto last = in_.at(header_.strings_at - std::min(kLastOfSymbol, header_.strings_at), kLastOfSymbol);
+    const bool is_lost = !last || are_zeros(*last);
+    const std::uint64_t end = end_of_strings();
+    const bool has_size = end >= header_.strings_at + 4 && end <= source_.size();
+    const bool is_empty = end == header_.strings_at && !is_lost;
+    if ((has_size || is_empty) && !lost_name_) return Done{};
+    return Error{{},
+                 "its table of strings at " + hex(header_.strings_at) +
+                     " is cut or zeros: the end of the file was lost, or never written",
+                 "build it again, or get it again"};
+  }
+
   // The table begins with its own size. 0 without one, which MSVC's images lack.
   std::uint64_t end_of_strings() {
     const auto size = header_.strings_at != 0 ? in_.at(header_.strings_at, 4) : Result<ByteView>(Error{});
@@ -93,6 +116,7 @@ class CoffReader {
     const auto offset = starts_with(name, "/") ? parse_number(name.substr(1), 9'999'999) : std::nullopt;
     if (offset && header_.strings_at != 0) {
       auto text = names_.text_at(header_.strings_at + *offset, kLongNameMost);
+      if (text && text->empty()) lost_name_ = true;
       if (text) return std::move(*text);
     }
     return std::string(name);
@@ -105,6 +129,7 @@ class CoffReader {
   CoffHeader header_;
   std::uint64_t image_base_ = 0;  // of a 64-bit image
   std::uint64_t end_ = 0;         // of the sections
+  bool lost_name_ = false;        // of a section: its place in the table of strings has none
 };
 
 }  // namespace

@@ -67,10 +67,11 @@ class ElfObjectReader {
       names = found;
       // Most linkers put it last (clang does not), where a copy that stopped left zeros.
       if (header_.names_index != 0 && names.type != kElfStrings)
-        return Error{{},
-                     "section " + std::to_string(header_.names_index) +
-                         " should hold the section names, and is no string table: the section table was overwritten",
-                     "build it again, or copy it whole"};
+        return Error{
+            {},
+            "section " + std::to_string(header_.names_index) +
+                " should hold the section names, and is no string table: the section table was overwritten",
+            "build it again, or copy it whole"};
     }
     std::optional<Error> first_error;
     for (std::uint64_t i = 1; i < header_.section_count; ++i) {

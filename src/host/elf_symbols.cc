@@ -42,14 +42,15 @@ class Symbols {
                          in.u16(tables_.is64 ? 6 : 14) != 0};
   }
 
-  // Calls `visit` with the name and `of` of each, while it returns true: in the order of the names, which stand
-  // in another one than the symbols, so that each block of them is read once.
+  // Calls `visit` with the name and `of` of each, while it returns true: in the order of the names, which
+  // stand in another one than the symbols, so that each block of them is read once.
   struct Named {
     std::uint32_t name = 0, of = 0;
   };
   template <class Visit>
   void visit_names(std::vector<Named> named, Visit visit) {
-    std::stable_sort(named.begin(), named.end(), [](const Named& a, const Named& b) { return a.name < b.name; });
+    std::stable_sort(named.begin(), named.end(),
+                     [](const Named& a, const Named& b) { return a.name < b.name; });
     for (const Named& each : named)
       if (!visit(name_at(each.name), each.of)) return;
   }
@@ -135,7 +136,8 @@ void visit_wanted_names(const ByteSource& source, const ElfTables& tables, std::
     const auto symbol = symbols.at(i);
     if (!symbol) break;
     if (symbol->defined) continue;
-    named.push_back({symbol->name, (symbol->binding == kWeak ? kIsWeak : 0) | (asked.at_start[i] ? 0 : kIsOfCall)});
+    named.push_back(
+        {symbol->name, (symbol->binding == kWeak ? kIsWeak : 0) | (asked.at_start[i] ? 0 : kIsOfCall)});
   }
   symbols.visit_names(std::move(named), [&](std::string name, std::uint32_t how) {
     visit({std::move(name), (how & kIsWeak) != 0, (how & kIsOfCall) != 0});

@@ -32,12 +32,13 @@ struct WantedName {
   bool weak = false;
   bool of_call = false;  // by relocations of calls alone, which the loader may leave until the call
 };
-// In the order of the names in the file. What is only named, without a relocation (`ld -u`, or code that --gc-sections dropped), is not wanted.
+// In the order of the names in the file. What is only named, without a relocation (`ld -u`, or code that
+// --gc-sections dropped), is not wanted.
 void visit_wanted_names(const ByteSource& source, const ElfTables& tables, std::size_t name_most,
                         const std::function<void(const WantedName&)>& visit);
 
-// Each symbol that others may find in the file, in the order of the names there; `visit` returns whether to go on. Nothing where the file has
-// no hash table of symbols, without which the loader finds none.
+// Each symbol that others may find in the file, in the order of the names there; `visit` returns whether to
+// go on. Nothing where the file has no hash table of symbols, without which the loader finds none.
 void visit_defined_names(const ByteSource& source, const ElfTables& tables, std::size_t name_most,
                          const std::function<bool(const std::string&)>& visit);
 

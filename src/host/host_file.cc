@@ -52,8 +52,8 @@ bool is_left_to_linker(ByteView start, const std::string& where, HostFile& file)
 void read_object(const ByteSource& source, ByteView start, const std::string& where, HostObject& object,
                  std::vector<Error>& errors) {
   const std::uint32_t magic = Cursor(start).u32(0);
-  if (is_big_endian_elf(start)) {
-    object.format = HostFormat::big_endian;
+  if (is_big_endian_elf(start) || is_dos_program(start, source)) {
+    object.format = HostFormat::foreign;
   } else if (has_elf_magic(start)) {
     read_elf_object(source, where, object, errors);
   } else if (magic == kFatbinMagic || magic == kOldFatbinMagic) {

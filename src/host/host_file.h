@@ -17,8 +17,9 @@ constexpr std::uint32_t kOffloadMagic = 0xAD10FF10;  // of what clang's offload 
 constexpr std::uint32_t kNvvmMagic = 0x7f4e43ed;     // of LTO-IR and OptiX-IR
 
 // What a file or an archive member is, by its bytes and never by its name.
-// `big_endian`: an ELF file of such a machine (s390x, 32-bit PowerPC); CUDA was made for none of them.
-enum class HostFormat { elf, big_endian, pe, mach_o, cubin, fatbin, offload, ptx, nvvm, other };
+// `foreign`: an ELF file of a big-endian machine (s390x, 32-bit PowerPC), or a program of DOS; CUDA was made for none
+// of them.
+enum class HostFormat { elf, foreign, pe, mach_o, cubin, fatbin, offload, ptx, nvvm, other };
 
 struct Section {
   std::string name;          // cut after 255 bytes
@@ -28,8 +29,9 @@ struct Section {
   // So many of its bytes, from the first on, does the loader put there; fewer than all where the headers of
   // the file do not fit together. Of no meaning for what is not loaded.
   std::uint64_t mapped = UINT64_MAX;
-  std::uint64_t filled = 0;  // of a PE image: its size before the zeros that fill it up to the file's alignment; 0: not told
-  std::uint32_t index = 0;   // in the file's table of sections, as symbols count them
+  std::uint64_t filled =
+      0;  // in COFF: its size before the zeros that fill it up to the file's alignment; 0: not told
+  std::uint32_t index = 0;  // in the file's table of sections, as symbols count them
   bool has_bytes =
       true;  // false: SHT_NOBITS, as objcopy --only-keep-debug leaves them — "no data", not "no code"
   bool executable = false;  // machine code of the host

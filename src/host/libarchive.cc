@@ -68,9 +68,9 @@ Status ArchiveReader::open() {
 Error ArchiveReader::error() {
   if (error_) return *error_;
   const char* text = library_.error_text(reader_);
-  return Error{
-      {}, std::string("is damaged or cut: ") + (text != nullptr ? text : "libarchive does not tell how"),
-      "get it again; or, if the program that made it unpacks it, name the folder"};
+  return Error{{},
+               std::string("is damaged or cut: ") + (text != nullptr ? text : "libarchive does not tell how"),
+               "get it again; or, if the program that made it unpacks it, name the folder"};
 }
 
 Result<std::size_t> ArchiveReader::more() {
@@ -109,7 +109,8 @@ Status ArchiveReader::drain() {
     if (count == 0) return Done{};
     drained += count;
   }
-  return Error{{}, "has more than 64 MiB behind its end, which are not read", "unpack it and name the folder"};
+  return Error{
+      {}, "has more than 64 MiB behind its end, which are not read", "unpack it and name the folder"};
 }
 
 }  // namespace archguard

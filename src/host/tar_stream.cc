@@ -95,9 +95,10 @@ Status TarStream::follow(std::string_view bytes) {
 Status TarStream::finish() {
   if (!in_global_) return read_header();
   if (!are_pax_records(head_))
-    return Error{{},
-                 "is not read: a global header (typeflag g) of the archive holds something else than pax records",
-                 "make the archive again"};
+    return Error{
+        {},
+        "is not read: a global header (typeflag g) of the archive holds something else than pax records",
+        "make the archive again"};
   left_ = in_blocks(wanted_) - wanted_;
   head_.clear();
   wanted_ = kTarBlock;

@@ -86,7 +86,8 @@ class GzipStream final : public ByteStream {
     }
     if (stream.avail_in == 0) {
       if (zeros_ && ++zero_blocks_ > kZeroBlocksMost)
-        return Error{{}, "has more than 64 MiB behind its end, which are not read", "unpack it and name the folder"};
+        return Error{
+            {}, "has more than 64 MiB behind its end, which are not read", "unpack it and name the folder"};
       return Done{};
     }
     if (zeros_ || *stream.next_in != 0x1f || ::inflateReset(&stream) != Z_OK)

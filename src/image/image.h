@@ -79,9 +79,9 @@ struct CudaRange {
 
 // What compilers refuse in PTX for the target that it names, and what mends it.
 struct PtxRefusal {
-  std::string reason, mend;                   // without the driver that takes it
-  std::optional<Version> taken_from;          // those of this CUDA and newer take it; nothing where none does
-  bool in_doubt = false;                      // some may take it, and which is not known
+  std::string reason, mend;           // without the driver that takes it
+  std::optional<Version> taken_from;  // those of this CUDA and newer take it; nothing where none does
+  bool in_doubt = false;              // some may take it, and which is not known
   // By the compilers of these, and what comes of it is not known. In doubt as well: others refuse it for
   // sure.
   std::optional<CudaRange> not_refused = {};
@@ -108,10 +108,10 @@ struct ImageKernels {
   std::vector<DeviceVariable> variables;  // sorted by name
   bool relocatable = false;               // an ET_REL cubin, or PTX for linking: no coverage by itself
   LinkNames names;                        // of PTX, and of a relocatable cubin
-  std::string unresolved;          // of PTX for linking: what it declares `.extern` and the driver lacks
+  std::string unresolved;              // of PTX for linking: what it declares `.extern` and the driver lacks
   bool lacks_variables_alone = false;  // and no function
-  std::optional<Version> toolkit;  // that made it, where the image tells
-  int cubin_abi = 0;               // of a cubin: 7 or 8 (image/cubin.h)
+  std::optional<Version> toolkit;      // that made it, where the image tells
+  int cubin_abi = 0;                   // of a cubin: 7 or 8 (image/cubin.h)
   std::optional<DriverFunction> newest_call;  // of PTX, and of a cubin that is loaded as it is
   std::uint64_t parameters = 0;               // bytes of the kernel that takes the most; of PTX and cubins
   // What the image itself says it is for: 90a of `.target sm_90a`. Several where a cubin does not tell its

@@ -125,7 +125,8 @@ Status PtxParameters::check(std::string_view name, const One& one, const PtxDime
 
 void PtxParameters::count(const One& one, const PtxDimensions& dimensions, bool results) {
   any_results_ |= results;
-  any_small_register_ |= one.space == ".reg" && one.lanes == 1 && is_small_ptx_type(one.type);  // vectors of them are taken
+  any_small_register_ |=
+      one.space == ".reg" && one.lanes == 1 && is_small_ptx_type(one.type);  // vectors of them are taken
   const std::uint64_t align = std::max(one.align, one.size);
   for (const std::uint64_t part :
        {std::uint64_t{results}, std::uint64_t{one.space == ".reg"}, hash_of_ptx_type(one.type), one.lanes,

@@ -184,8 +184,8 @@ bool PtxEnd::take(unsigned char c) {
   return true;
 }
 
-// Behind a module may stand anything that is no part of it (a table of jumps, a path): is the byte before this one
-// a `/` or `@` that begins nothing? A dot may be what damage left of a statement.
+// Behind a module may stand anything that is no part of it (a table of jumps, a path): is the byte before
+// this one a `/` or `@` that begins nothing? A dot may be what damage left of a statement.
 bool PtxEnd::drop_beginning() {
   const bool slash = state_ == State::slash && !in_statement_;
   if (!slash && !dwarf_) return false;

@@ -29,7 +29,8 @@ class Window {
   const ByteSource& source_;
   std::size_t capacity_;
   std::size_t ahead_;
-  std::unique_ptr<std::uint8_t[]> buffer_;  // grows to what is asked for; not cleared, since each read fills it
+  std::unique_ptr<std::uint8_t[]>
+      buffer_;  // grows to what is asked for; not cleared, since each read fills it
   std::size_t held_ = 0;
   std::uint64_t start_ = 0;
   std::size_t filled_ = 0;

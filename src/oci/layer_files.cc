@@ -49,7 +49,8 @@ class FolderLinks {
 
   // Does the path lead through one?
   bool lie_on(const std::string& path) const {
-    for (auto slash = path.rfind('/'); slash != std::string::npos && slash != 0; slash = path.rfind('/', slash - 1))
+    for (auto slash = path.rfind('/'); slash != std::string::npos && slash != 0;
+         slash = path.rfind('/', slash - 1))
       if (paths_.count(path.substr(0, slash)) != 0) return true;
     return false;
   }

@@ -10,7 +10,7 @@
 namespace archguard::promise {
 namespace {
 
-constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 20;        // of the metadata
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 20;       // of the metadata
 constexpr std::uint64_t kMostUnpacked = std::uint64_t{256} << 20;  // of the archive that it is in
 
 Result<std::string> metadata_text(ByteStream& bytes) {
@@ -44,17 +44,18 @@ Result<std::optional<std::string>> index_in(const ByteSource& info) {
   std::optional<std::string> index;
   std::optional<Error> failure;
   SourceStream stream(info);
-  const auto visited = visit_archive_stream(stream, spend, [&](const StreamMember& member, ByteStream& bytes) {
-    if (!is_index(member.name)) return true;
-    if (index || member.kind != StreamMember::Kind::file) {
-      failure = Error{{}, "has info/index.json twice, or as a link", {}};
-      return false;
-    }
-    auto text = metadata_text(bytes);
-    if (!text) failure = text.error();
-    if (text) index = std::move(*text);
-    return !failure;
-  });
+  const auto visited =
+      visit_archive_stream(stream, spend, [&](const StreamMember& member, ByteStream& bytes) {
+        if (!is_index(member.name)) return true;
+        if (index || member.kind != StreamMember::Kind::file) {
+          failure = Error{{}, "has info/index.json twice, or as a link", {}};
+          return false;
+        }
+        auto text = metadata_text(bytes);
+        if (!text) failure = text.error();
+        if (text) index = std::move(*text);
+        return !failure;
+      });
   if (failure) return *failure;
   if (!visited) return visited.error();
   return index;
@@ -94,7 +95,9 @@ Result<Metadata> metadata_of_package(const ByteSource& package, const std::strin
   if (failure) return Error{path, failure->what, failure->fix};
   if (!walked) return walked.error();
   if (!found)
-    return Error{path, "has no variant.json, as a wheel has, and no info/index.json, as a conda package has: it promises nothing",
+    return Error{path,
+                 "has no variant.json, as a wheel has, and no info/index.json, as a conda package has: it "
+                 "promises nothing",
                  "give the promise itself: --promise '__cuda_arch >=7.5'"};
   return std::move(*found);
 }

@@ -53,7 +53,8 @@ Result<bool> read_conda(std::string_view spec, Condition::Of of, const std::stri
       const auto condition = condition_in(each, of);
       const std::string_view bound = trim(each);
       if (starts_with(bound, "=") && !starts_with(bound, "=="))  // "=10" is 10.* to conda
-        return Error{where, "'" + printable(bound) + "' begins with =, which matches all versions that begin so",
+        return Error{where,
+                     "'" + printable(bound) + "' begins with =, which matches all versions that begin so",
                      "write both bounds: >=10,<11; or == for one version"};
       if (!condition)
         return Error{where, "'" + printable(trim(spec)) + "' is no bound that is known", "write it as >=7.5"};

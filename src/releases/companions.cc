@@ -60,10 +60,9 @@ std::vector<RangeChoice> choices_in_ranges(const Release& release, const std::ve
     if (measured.empty()) continue;
     RangeChoice choice{each};
     for (const Release* other : measured) {
-      const bool serves_them =
-          std::all_of(devices.begin(), devices.end(), [&](const AskedDevice& asked) {
-            return serves(*other, asked) == Serves::yes && companion_without(*other, asked) == nullptr;
-          });
+      const bool serves_them = std::all_of(devices.begin(), devices.end(), [&](const AskedDevice& asked) {
+        return serves(*other, asked) == Serves::yes && companion_without(*other, asked) == nullptr;
+      });
       if (choice.found != nullptr || !serves_them || (python && !has_python(*other, *python)) ||
           !is_in_range(other->version, std::string_view(each).substr(end)))
         continue;

@@ -101,11 +101,11 @@ std::vector<std::string> each_once(std::string Release::*name) {
 
 bool serves_all(const Release& release, const std::vector<AskedDevice>& devices,
                 std::optional<Version> python) {
-  const bool is_for_them = (!python || has_python(release, *python)) &&
-                           std::all_of(devices.begin(), devices.end(), [&](const AskedDevice& asked) {
-                             return serves(release, asked) == Serves::yes &&
-                                    companion_without(release, asked) == nullptr;
-                           });
+  const bool is_for_them =
+      (!python || has_python(release, *python)) &&
+      std::all_of(devices.begin(), devices.end(), [&](const AskedDevice& asked) {
+        return serves(release, asked) == Serves::yes && companion_without(release, asked) == nullptr;
+      });
   if (!is_for_them) return false;
   const auto along = choices_in_ranges(release, devices, python);
   return std::all_of(along.begin(), along.end(),
@@ -282,7 +282,8 @@ std::string install_line(const Release& release, const ReleasesQuestion& questio
   for (const std::string& each : installed_along(release)) line += " " + each;
   if (question.keeps_installed) return line;
   for (const RangeChoice& each : choices_in_ranges(release, question.devices, question.python))
-    if (each.found != nullptr && !each.is_newest) line += " " + each.found->package + "==" + each.found->version;
+    if (each.found != nullptr && !each.is_newest)
+      line += " " + each.found->package + "==" + each.found->version;
   return line;
 }
 

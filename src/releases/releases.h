@@ -32,11 +32,12 @@ struct Release {
   // Files beside the main library that do not support a device which the main library supports:
   // "7.5:libtorch_cuda_linalg.so".
   std::vector<std::string> lacking;
-  std::vector<Version> pythons;         // ascending
-  bool newer_pythons = false;           // and those that follow
-  std::string glibc;                    // "2.28": the oldest that one of its wheels is for; empty on Windows
-  std::vector<std::string> companions;  // what its metadata pins: "triton==3.3.1", or a range: "torch>=2.4,<3"
-  std::string measured;                 // "2026-11-23"
+  std::vector<Version> pythons;  // ascending
+  bool newer_pythons = false;    // and those that follow
+  std::string glibc;             // "2.28": the oldest that one of its wheels is for; empty on Windows
+  std::vector<std::string>
+      companions;        // what its metadata pins: "triton==3.3.1", or a range: "torch>=2.4,<3"
+  std::string measured;  // "2026-11-23"
 };
 
 // A device that is asked for, with the CUDA of its driver where that is told.
@@ -51,9 +52,9 @@ std::string normal_name(std::string_view name);
 const std::vector<Release>& measured_releases();
 // Those of a package, in any of PyPI's spellings, on a platform.
 std::vector<const Release*> releases_of(std::string_view package, std::string_view platform);
-std::vector<std::string> measured_packages();   // names, each once
+std::vector<std::string> measured_packages();  // names, each once
 std::vector<std::string> measured_platforms_of(std::string_view package);
-std::vector<std::string> platforms();           // that may be asked for
+std::vector<std::string> platforms();  // that may be asked for
 
 // `unknown` for a device that the bench did not ask for: newer than it.
 enum class Serves { no, partly, yes, unknown };
@@ -75,8 +76,8 @@ bool has_python(const Release& release, Version python);
 // "3.9 to 3.13", "3.9 and newer", "3.9, 3.11".
 std::string pythons_text(const Release& release);
 
-// The newest release that supports all of these devices, as those that it pins do, with a wheel for this Python
-// where one is told; nullptr where none does.
+// The newest release that supports all of these devices, as those that it pins do, with a wheel for this
+// Python where one is told; nullptr where none does.
 const Release* newest_serving(std::string_view package, std::string_view platform,
                               const std::vector<AskedDevice>& devices, std::optional<Version> python = {});
 

@@ -139,7 +139,8 @@ std::string each_alone_text(const ReleasesQuestion& question) {
     ReleasesQuestion one = question;
     one.devices = {each};
     const ReleaseChoice choice = choose_release(one);
-    if (choice.told() != nullptr) text += "  for " + all_asked(one.devices) + " alone: " + install_line(choice, one) + "\n";
+    if (choice.told() != nullptr)
+      text += "  for " + all_asked(one.devices) + " alone: " + install_line(choice, one) + "\n";
   }
   return text;
 }
@@ -149,8 +150,9 @@ std::string answer_text(const ReleasesQuestion& question, const ReleaseChoice& c
   const std::string where = question.platform == "x86_64" ? "" : " for " + question.platform;
   if (choice.told() == nullptr) {
     const std::string pins = pins_another(choice, question);
-    return "no measured release of " + question.package + where + " supports " + (question.devices.size() > 1 ? "all of " : "") +
-           who + (pins.empty() ? std::string() : "\n  " + pins) + "\n" + each_alone_text(question);
+    return "no measured release of " + question.package + where + " supports " +
+           (question.devices.size() > 1 ? "all of " : "") + who +
+           (pins.empty() ? std::string() : "\n  " + pins) + "\n" + each_alone_text(question);
   }
   const Release& told = *choice.told();
   std::string text;

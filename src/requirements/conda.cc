@@ -47,8 +47,9 @@ Statement conda_statement(const Needs& needs) {
   for (const Served& each : needs.devices)
     if (is_served(each) && each.capability < *bound) below.push_back(to_string(each.capability));
   if (!below.empty())
-    statement.notes.push_back("also runs on " + join(below, ", ") + ", but a bound that low would also admit " +
-                              to_string(stops->capability) + ", which is not covered");
+    statement.notes.push_back("also runs on " + join(below, ", ") +
+                              ", but a bound that low would also admit " + to_string(stops->capability) +
+                              ", which is not covered");
   const bool leaves_tegra = std::any_of(needs.devices.begin(), needs.devices.end(), [&](const Served& each) {
     return *bound < each.capability && !is_met(needs, each.capability) && !is_served(each);
   });

@@ -150,14 +150,16 @@ class Separate(unittest.TestCase):
         # What 12.4 does not know, it refuses as an option, not as an input.
         known = [device for device in DEVICES if release >= "13" or device < "9.1" and not device.startswith("1")]
         asked = 0
-        for device, result in self.verify(path, release).items():
+        for device, result in verify_devices(path, DEVICES, release, exits=(0, 1, 2)).items():
             if device not in known or result["containers"]["sass"]:
                 continue
             asked += 1
             with self.subTest(path=os.path.basename(path), device=device, release=release):
                 links = oracle.links(device, own, runtime)
-                self.assertEqual(result["verdict"], "covered" if links else "not-covered", result)
-                self.assertEqual(result["linked_at_load"], links)
+                # libcudadevrt, which nothing calls, is left among the objects, and keeps them from being linked.
+                hindered = links and not oracle.links(device, own + runtime, [])
+                self.assertEqual(result["verdict"], "unknown" if hindered else "covered" if links else "not-covered", result)
+                self.assertEqual(result["linked_at_load"], links and not hindered)
         self.assertGreater(asked, 0)
         return asked
 

@@ -37,7 +37,7 @@ exit status:
      environment hides them all
   4  there is a driver, and it fails, crashes or does not answer
 )"
-               : "\narch_probe --help also shows examples and exit statuses.\n");
+             : "\narch_probe --help also shows examples and exit statuses.\n");
 }
 
 std::string select_help(bool whole) {
@@ -104,7 +104,7 @@ exit status:
   3  there is no device, with --on-no-device error
   4  the driver fails, with --on-detect-failure error
 )"
-               : "\narch_probe select --help also shows examples and exit statuses.\n");
+             : "\narch_probe select --help also shows examples and exit statuses.\n");
 }
 
 }  // namespace archguard

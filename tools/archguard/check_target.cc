@@ -385,8 +385,9 @@ Result<int> run_check_target(const CheckTargetOptions& options) {
   for (const TargetParameters& target : targets) {
     if (!options.only.empty() && target.target != options.only) continue;
     ARCHGUARD_CHECK(are_built(target));
-    const std::string report =
-        options.report_folder.empty() ? options.report_json : options.report_folder + "/" + target.target + ".json";
+    const std::string report = options.report_folder.empty()
+                                   ? options.report_json
+                                   : options.report_folder + "/" + target.target + ".json";
     ARCHGUARD_TRY(answered, answer(target, earlier, report, options.attach));
     const CheckState& state = answered.kept.check;
     // Of many, those that are as they were are not told of again, unless they fail.

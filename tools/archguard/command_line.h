@@ -40,8 +40,8 @@ CLI::App* add_command(std::vector<Command>& commands, CLI::App& app, const char*
 void add_commands(std::vector<Command>& commands, CLI::App& app);
 // What the CMake package runs: neither in --help nor for anybody else.
 void add_cmake_commands(std::vector<Command>& commands, CLI::App& app);
-// Adds the options of the commands that `words` name, or of all where they name none: to add all of them takes
-// as long as to look into a small library.
+// Adds the options of the commands that `words` name, or of all where they name none: to add all of them
+// takes as long as to look into a small library.
 void define_options(const std::vector<Command>& commands, const std::vector<std::string>& words);
 
 }  // namespace archguard

@@ -57,7 +57,7 @@ struct VerifyOptions {
   std::vector<std::string> fleets;
   std::vector<std::string> devices;
   std::vector<std::string> promises;  // of metadata, or files that hold some
-  std::optional<DeviceList> given;  // further ones
+  std::optional<DeviceList> given;    // further ones
   bool this_machine = false;
   std::vector<std::string> environment;
   std::string expect;

@@ -70,7 +70,8 @@ Status read_error(const DoctorOptions& options, doctor::Facts& facts) {
     ARCHGUARD_TRY(read, read_text_file("-", kMostExplainedBytes));
     text = std::move(read);
     if (trim(text).empty())
-      return Error{"--error -", "standard input is empty", "pipe the error to it: python run.py 2>&1 | archguard doctor --error -"};
+      return Error{"--error -", "standard input is empty",
+                   "pipe the error to it: python run.py 2>&1 | archguard doctor --error -"};
   }
   facts.explained = explain(text);
   facts.error_text = text;
@@ -181,7 +182,8 @@ Result<int> run_doctor(const DoctorOptions& options) {
   doctor::GatherQuestion question;
   question.home = environment("HOME").value_or("");
   doctor::gather(question, facts);
-  if (!facts.error_text.empty() && facts.explained.empty() && !facts.gate && other_vendor_in(facts.error_text).empty())
+  if (!facts.error_text.empty() && facts.explained.empty() && !facts.gate &&
+      other_vendor_in(facts.error_text).empty())
     facts.notes.emplace_back("the text of --error holds no error that is known here");
   const doctor::Diagnosis diagnosis = doctor::diagnose(facts);
   print_source(DoctorDocument(diagnosis, options));

@@ -34,7 +34,8 @@ Result<int> run_explain(const ExplainOptions& options) {
   ARCHGUARD_TRY(text, text_to_explain(options));
   const std::vector<Explanation> explanations = explain(text);
   if (const std::string& word = options.words.front(); explanations.empty() && is_file(word))
-    return Error{{}, "'" + printable(word) + "' is a file; explain takes a number or a text",
+    return Error{{},
+                 "'" + printable(word) + "' is a file; explain takes a number or a text",
                  "archguard explain - < " + printable(word)};
   if (options.format == "json")
     print(explanations_json(explanations));

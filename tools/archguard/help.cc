@@ -94,7 +94,8 @@ void end_help(CLI::App& command, const HelpEnd& end) {
   text += "Examples:\n";
   for (const std::string& each : end.examples) text += "  " + each + "\n";
   text += "\nExit status:\n";
-  for (const auto& [status, meaning] : end.exits) text += "  " + std::to_string(status) + "  " + meaning + "\n";
+  for (const auto& [status, meaning] : end.exits)
+    text += "  " + std::to_string(status) + "  " + meaning + "\n";
   command.footer(text);
 }
 

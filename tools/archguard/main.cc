@@ -62,8 +62,7 @@ int main(int argc, char** argv) {
   define_options(commands, words);
 
   refuse_empty_values(app);
-  if (const auto whole = refuse_cut_off_values(app, words); !whole)
-    return finish(Result<int>(whole.error()));
+  if (const auto whole = refuse_cut_off_values(app, words); !whole) return finish(Result<int>(whole.error()));
 
   try {
     app.parse(std::vector<std::string>(words.rbegin(), words.rend()));  // CLI11 takes the last word first

@@ -37,8 +37,8 @@ Error not_in_table(const ReleasesOptions& options) {
   const std::string elsewhere = join(measured_platforms_of(options.package), " and ");
   if (!elsewhere.empty())
     return {{},
-            "no release of '" + printable(options.package) + "' was measured for " + options.platform + ", only for " + elsewhere +
-                ": wheels differ in what they hold",
+            "no release of '" + printable(options.package) + "' was measured for " + options.platform +
+                ", only for " + elsewhere + ": wheels differ in what they hold",
             "judge a wheel for " + options.platform + " by its file: " +
                 judge_by_file(options.devices.empty() ? "CC" : printable(options.devices.front()))};
   return {{},

@@ -34,12 +34,14 @@ bool holds_x86_alone(const std::string& path) {
   bool any = false, all = true;
   const auto look = [&](const InputFile&, const DeviceCode& code, const ByteSource& source) {
     all = all && code.errors.empty();
-    if (std::none_of(code.objects.begin(), code.objects.end(), [](const DeviceObject& each) { return each.holds_fatbins(); }))
+    if (std::none_of(code.objects.begin(), code.objects.end(),
+                     [](const DeviceObject& each) { return each.holds_fatbins(); }))
       return;
     any = true;
     all = all && is_linked_for_x86(source).value_or(false);
   };
-  visit_files(*files, look, [](const FilesDone&) {}, passed_over, Keep::first);
+  visit_files(
+      *files, look, [](const FilesDone&) {}, passed_over, Keep::first);
   return any && all;
 }
 

@@ -49,7 +49,8 @@ class Walk {
 
   // What a folder has that is no part of the OCI layout in it.
   void beside_layout(const std::string& path) {
-    constexpr std::string_view kOfLayout[] = {"index.json", "oci-layout", "blobs", "manifest.json", "repositories"};
+    constexpr std::string_view kOfLayout[] = {"index.json", "oci-layout", "blobs", "manifest.json",
+                                              "repositories"};
     std::error_code error;
     for (fs::directory_iterator at(path, error), end; !error && at != end; at.increment(error)) {
       const std::string name = at->path().filename().string();

@@ -22,8 +22,9 @@ bool join(char (&out)[PATH_MAX], const char* folder, const char* below) {
   return length > 0 && length < PATH_MAX;
 }
 
-// Starts the program where `site` holds the package of this version; else returns. Each Python of a prefix has a
-// package of its own, and they share one bin: its launcher belongs to the version that was installed last.
+// Starts the program where `site` holds the package of this version; else returns. Each Python of a prefix
+// has a package of its own, and they share one bin: its launcher belongs to the version that was installed
+// last.
 void start_from(const char* site, char** arguments) {
   char path[PATH_MAX];
   if (!join(path, site, kInfo) || access(path, F_OK) != 0 || !join(path, site, kProgram)) return;

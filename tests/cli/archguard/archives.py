@@ -275,7 +275,7 @@ class Formats(Archives):
         big_endian[5] = 2
         empty_object = b"\x7fELF\2\2\1" + bytes(100)
         self.check("t.tar", tar(("new.so", self.new), ("s390x.so", empty_object)), 0, "new.so", "s390x.so")
-        self.check("t.tar", tar(("new.so", self.new), ("x.so", bytes(big_endian))), 2, "new.so", "x.so", says="big-endian")
+        self.check("t.tar", tar(("new.so", self.new), ("x.so", bytes(big_endian))), 2, "new.so", "x.so", says="big-endian machine")
         self.check("t.tar", tar(("new.so", self.new), ("x.whl", b""), ("x.tar", b"")), 0, "new.so", says="x.whl")
 
     def test_links(self):
