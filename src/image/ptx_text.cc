@@ -184,14 +184,16 @@ bool PtxEnd::take(unsigned char c) {
   return true;
 }
 
-// Behind a module may stand anything that is no part of it (a table of jumps, a path): is the byte before
-// this one a `/` or `@` that begins nothing? A dot may be what damage left of a statement.
+// Behind a module may stand anything that is no part of it (a table of jumps, a path): is the byte before this one
+// a sign that begins a comment or statement, and no more of it?
 bool PtxEnd::drop_beginning() {
   const bool slash = state_ == State::slash && !in_statement_;
-  if (!slash && !dwarf_) return false;
+  const bool dot = state_ == State::code && in_statement_ && any_statement_ && size_ == begun_ + 1;
+  if (!slash && !dwarf_ && !dot) return false;
   --size_;
   state_ = State::code;
-  in_statement_ = false;
+  in_statement_ = dwarf_ = false;
+  stray_.end_statement();
   return true;
 }
 
