@@ -70,7 +70,6 @@ void add_of_elf(const ByteSource& source, const ElfDynamic& dynamic, DriverImpor
   imports.needs_libcuda = std::any_of(dynamic.needed.begin(), dynamic.needed.end(), is_libcuda);
   std::copy_if(dynamic.needed.begin(), dynamic.needed.end(), std::back_inserter(imports.needed),
                may_define_driver_functions);
-  if (!imports.needs_libcuda && imports.needed.empty()) return;
   if (!may_name_functions(source, dynamic.tables.texts)) return;
   visit_wanted_names(source, dynamic.tables, kFunctionNameMost, [&](const WantedName& wanted) {
     if (!wanted.weak && is_known(wanted.name))

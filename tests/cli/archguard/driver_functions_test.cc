@@ -107,6 +107,19 @@ TEST_CASE("a library's calls are looked for when it is loaded, if who loads it s
   CHECK(run.exit_code == 0);
 }
 
+TEST_CASE("a library that needs no libcuda is warned of: what loads it may have the function") {
+  const TemporaryFolder folder;
+  for (const char* needed : {"libc.so.6", "libcudart.so.12", "libtorch_cuda.so"}) {
+    const auto library = calling("cuGreenCtxCreate", needed, kGlobal, Use::address, ElfBuilder{}.shared());
+    folder.file("lib.so", text_of(library.bytes()));
+    RunOutput run = run_archguard({"verify", "lib.so", "--device", "8.0@12.2"}, folder.path());
+    CHECK(run.out.find("where the driver offers CUDA 12.2, it does not load, unless what loads it has the function") !=
+          std::string::npos);
+    run = run_archguard({"verify", "lib.so", "--device", "8.0@12.4"}, folder.path());
+    CHECK(run.out.find("cuGreenCtxCreate") == std::string::npos);
+  }
+}
+
 TEST_CASE("a module of Python is bound when it is imported") {
   const TemporaryFolder folder;
   // Two symbols: the function, and PyInit_m behind it in the texts.
