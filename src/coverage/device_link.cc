@@ -413,9 +413,10 @@ Judgement LinkJudge::relink(std::size_t link) const {
       continue;
     }
     if (!asked) {  // where no SASS is linked, nvlink leaves it among the objects; nvJitLink then refuses them
+      if (judgement.verdict != Verdict::jit) continue;
       fail(Verdict::unknown, 0,
-           again + answer->name + " holds " + answer->found +
-               ", no code for this device; nothing calls it, and whether the driver leaves it out is not known");
+           again + answer->name + " holds " + answer->found + "; " + answer->bad->reason +
+               "; nothing calls it, and whether the driver leaves it out is not known");
       judgement.mend = "link with -cudadevrt none, since nothing of it calls libcudadevrt";
       continue;
     }

@@ -110,7 +110,8 @@ void RuntimeUse::add(const DeviceObject& object, const FatbinCode& fatbin) {
   if (object_ != &object) registered_.emplace(object);
   object_ = &object;
   // What clang's offload driver links of an object registers with the runtime, unless it is OpenMP's.
-  const bool to_register = fatbin.fatbin.offload && !object.linked && !is_for_libomptarget(fatbin);
+  const bool to_register =
+      fatbin.fatbin.offload && !object.linked && !fatbin.kernels.empty() && !is_for_libomptarget(fatbin);
   if (!to_register && !registered_->has(fatbin.fatbin)) return;
   facts_[&object].to_register |= to_register;
   for (const Image& image : fatbin.images) {

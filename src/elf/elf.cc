@@ -18,7 +18,7 @@ bool is_big_endian_elf(ByteView start) {
   const Cursor in(start);
   const unsigned file_class = in.u8(4);
   return has_elf_magic(start) && in.size() >= kHeaderSize32 && (file_class == 1 || file_class == 2) &&
-         in.u8(5) == 2 && in.u8(6) == 1;
+         in.u8(5) == 2 && in.u8(6) == 1 && in.u8(18) == 0;  // of the machine's number, which is below 256
 }
 
 bool is_elf_table(std::uint32_t type) {

@@ -15,6 +15,7 @@
 namespace archguard::fatbin {
 namespace {
 
+constexpr std::uint64_t kEmptyTarMost = std::uint64_t{64} << 10;
 constexpr std::size_t kArchiveNamesMost = std::size_t{64} << 20;  // bytes that are kept of names, for links
 
 Result<Bytes> start_of(const ByteSource& source) {
@@ -176,20 +177,21 @@ void ArchiveVisitor::read_member(Archive& archive, const StreamMember& member, B
   read_within(**kept, first, name, archive.depth);
 }
 
-// "lib/libfoo.so.gz" holds libfoo.so. Zeros alone are an archive of nothing.
+// "lib/libfoo.so.gz" holds libfoo.so. A tar archive of nothing is zeros alone.
 void ArchiveVisitor::read_compressed(ByteStream& bytes, const std::string& name, std::size_t depth) {
   const auto kept = keep_member(bytes, std::nullopt);
   if (!kept) return in_.add_error(name, kept.error());
   const auto start = start_of(**kept);
   if (!start) return in_.add_error(name, start.error());
   const std::string& named = name.empty() ? in_.path : name;
-  const bool zeros = !start->empty() && are_zeros(*start);
-  if (zeros && holds_zeros(**kept)) return;
-  if (zeros && is_named_like_archive(named))
+  if (is_named_like_archive(named) && !start->empty() && are_zeros(*start)) {
+    if ((*kept)->size() <= kEmptyTarMost && holds_zeros(**kept)) return;
     return in_.add_error(
         name, {{},
-               "begins with zeros where a tar archive has the name of its first file: its beginning was lost",
+               "begins with zeros where a tar archive has the name of its first file: its beginning "
+               "was lost",
                "get it again"});
+  }
   const MemberStart first(named.substr(0, named.rfind('.')), *start, (*kept)->size());
   const bool is_package = is_rpm(*start);
   if (first.unread && !is_package) in_.pass_over(name, *first.unread);

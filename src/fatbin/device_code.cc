@@ -38,10 +38,11 @@ DeviceCode read_device_code(const ByteSource& source, const std::string& path, c
     const PartSource part = bytes_of(object, source);
     fatbin::read_device_object(part, host, object, code, kept);
     if (host.format == HostFormat::foreign && object.holds_fatbins())
-      code.errors.push_back({object_name(path, host.member),
-                             "holds device code, and its header is that of a big-endian machine or of DOS, which "
-                             "CUDA was never made for: the header is damaged, or the code is of no use",
-                             "build it again for x86_64 or aarch64"});
+      code.errors.push_back(
+          {object_name(path, host.member),
+           "holds device code, and its header is that of a big-endian machine or of DOS, which "
+           "CUDA was never made for: the header is damaged, or the code is of no use",
+           "build it again for x86_64 or aarch64"});
     const bool is_program = host.linked && host.member == member &&
                             (host.format == HostFormat::elf || host.format == HostFormat::pe);
     if (is_program) code.packed_at = packed_in_program(part, host);

@@ -16,21 +16,26 @@ constexpr std::uint64_t kGapMost = 128;  // no linker aligns sections of objects
 Found RegionReader::walk_offload(const Region& region) {
   start(region.begin);
   std::optional<Fatbin> fatbin;  // that the next piece may belong to
-  std::uint64_t at = region.begin, gap = 0;  // zeros before it
+  std::uint64_t at = region.begin;
   bool any = false;
   while (at < region.end && !found_.cut) {
     const std::uint64_t remain = region.end - at;
     const auto block = in_.at(at, static_cast<std::size_t>(std::min<std::uint64_t>(remain, kPieceAhead)));
     const std::size_t zeros = block ? count_zeros(*block) : 0;
     if (zeros >= 8 || zeros == remain) {
+      const std::uint64_t from = at;
       at += zeros == remain ? zeros : zeros / 8 * 8;
-      gap += zeros;
-      if (gap < kGapMost && (at < region.end || any)) continue;
+      const bool fills = any && at == region.end && !region.relocatable;  // a section of a linked PE image
+      if ((zeros < kGapMost && (any || at < region.end)) || fills) continue;
       add_offloaded(fatbin);
-      add_error(region, Error{hex(at - zeros), "zeros stand here in place of an image of clang's: it was overwritten, or never written", {}});
+      add_error(region,
+                Error{hex(from),
+                      "zeros stand here in place of an image of clang's: it was overwritten, or never "
+                      "written",
+                      {}});
+      search_in(region, at, region.end, false);
       break;
     }
-    gap = 0;
     any = true;
     auto piece = read_offload_piece(in_, at, region.end);
     if (!piece) {

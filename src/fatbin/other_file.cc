@@ -105,7 +105,8 @@ bool is_lost_binary(std::string_view name, ByteView start) {
   if (!promises && start.size >= kZerosOfImage && are_zeros(start))
     return true;  // empty on purpose some objects are, zeros none
   if (is_git_lfs_pointer(start) || is_git_annex_pointer(start)) return true;
-  if (!promises || (start.size == 0 && ends_with(name, ".whl"))) return false;  // scipy has one in its wheel
+  if (!promises || (start.size == 0 && ends_with(to_lower(name), ".whl")))
+    return false;  // scipy has one in its wheel
   if (is_packed(start) || is_bitcode(start) || is_wasm(start) || is_of_other_systems(start)) return false;
   std::string_view text = start.text();
   constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";

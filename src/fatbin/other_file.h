@@ -29,7 +29,8 @@ bool is_searched(std::string_view name, ByteView start, std::uint64_t size, bool
 // reader does not know.
 bool is_lost_binary(std::string_view name, ByteView start);
 
-// The same of an archive, whose beginning is damaged, where archives are read: within others.
+// A name that promises an archive, and a file that begins as none. Within archives that is an error; in a
+// folder, whose archives are not read, it is passed over.
 bool is_lost_archive(std::string_view name, ByteView start);
 
 // Of a file of no known format that holds device code: its name says that it had one, or is a program's and

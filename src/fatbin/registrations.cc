@@ -247,8 +247,7 @@ class RegistrationReader {
   Addresses addresses_;
   std::vector<bool> claimed_;  // by fat binary; nothing registers bare images
   RegistrationProblems problems_;
-  std::optional<std::uint64_t>
-      gap_;  // within the object: zeros between registrations, as many as one has bytes
+  std::optional<std::uint64_t> gap_;  // within the object: zeros in place of a registration
 };
 
 // Of the files' objects, the first with each id.

@@ -43,17 +43,17 @@ bool is_pe(ByteView start) {
   return starts_with(start.text(), "MZ");
 }
 
-// u16 offset of the relocations at 0x18: behind a header that has room for the PE header's offset it is 0x40 or more.
+// u16 offset of the relocations at 0x18: behind a header that has room for the PE header's offset it is 0x40
+// or more.
 bool is_dos_program(ByteView start, const ByteSource& source) {
   constexpr std::uint64_t kRelocationsAt = 0x18, kOfDosHeader = 0x1c, kOfPe = 0x40;
   const Cursor in(start);
   if (!is_pe(start) || in.size() < kOfPe) return false;
   const std::uint64_t relocations = in.u16(kRelocationsAt), next = in.u32(kPeOffsetAt);
-  if (relocations >= kOfDosHeader && relocations < kOfPe) return true;
   const auto signature = next != 0 ? read_bytes(source, next, 2) : Result<Bytes>(Error{});
-  if (!signature) return false;
-  const std::string_view text = ByteView(*signature).text();
-  return text == "NE" || text == "LE" || text == "LX";
+  const std::string_view text = signature ? ByteView(*signature).text() : std::string_view();
+  if (text == "PE") return false;  // Windows asks for no more
+  return (relocations >= kOfDosHeader && relocations < kOfPe) || text == "NE" || text == "LE" || text == "LX";
 }
 
 bool is_coff_object(ByteView start, std::uint64_t file_size) {

@@ -14,8 +14,8 @@ namespace archguard {
 bool is_pe(ByteView start);
 bool is_coff_object(ByteView start, std::uint64_t file_size);
 
-// A program of DOS, 16-bit Windows or OS/2, which begin with "MZ" as well: without the offset of a PE header, or with
-// a header of their own there.
+// A program of DOS, 16-bit Windows or OS/2, which begin with "MZ" as well: without the offset of a PE header,
+// or with a header of their own there.
 bool is_dos_program(ByteView start, const ByteSource& source);
 
 // Offsets are of the file.

@@ -35,11 +35,14 @@ class CoffReader {
     std::optional<Error> first_error;
     for (std::uint64_t i = 0; i < header_.sections; ++i) {
       ARCHGUARD_TRY(bytes, in_.at(at + i * kCoffSectionSize, kCoffSectionSize));
-      if (are_zeros(bytes))
-        return Error{{},
-                     "header " + std::to_string(i) + " of its section table at " + hex(at) +
-                         " is zeros: it was overwritten, or never written",
-                     {}};
+      if (are_zeros(bytes)) {
+        if (!first_error)
+          first_error = Error{{},
+                              "header " + std::to_string(i) + " of its section table at " + hex(at) +
+                                  " is zeros: it was overwritten, or never written",
+                              {}};
+        continue;
+      }
       Status status = add_section(coff_section(bytes));
       if (!status && !first_error) first_error = std::move(status).error();
     }
@@ -87,8 +90,8 @@ class CoffReader {
     return Done{};
   }
 
-  // The tables of symbols and strings are the last of an object, where a copy that stopped left zeros. The strings
-  // begin with their size, which is at least 4; cvtres writes 0 where there is none.
+  // The tables of symbols and strings are the last of an object, where a copy that stopped left zeros. The
+  // strings begin with their size, which is at least 4; cvtres writes 0 where there is none.
   Status check_tables() {
     if (object_.linked || header_.strings_at == 0 || header_.strings_at == source_.size()) return Done{};
     constexpr std::uint64_t kLastOfSymbol = 16;  // bytes that are in each

@@ -17,8 +17,8 @@ constexpr std::uint32_t kOffloadMagic = 0xAD10FF10;  // of what clang's offload 
 constexpr std::uint32_t kNvvmMagic = 0x7f4e43ed;     // of LTO-IR and OptiX-IR
 
 // What a file or an archive member is, by its bytes and never by its name.
-// `foreign`: an ELF file of a big-endian machine (s390x, 32-bit PowerPC), or a program of DOS; CUDA was made for none
-// of them.
+// `foreign`: an ELF file of a big-endian machine (s390x, 32-bit PowerPC), or a program of DOS; CUDA was made
+// for none of them.
 enum class HostFormat { elf, foreign, pe, mach_o, cubin, fatbin, offload, ptx, nvvm, other };
 
 struct Section {
@@ -29,8 +29,9 @@ struct Section {
   // So many of its bytes, from the first on, does the loader put there; fewer than all where the headers of
   // the file do not fit together. Of no meaning for what is not loaded.
   std::uint64_t mapped = UINT64_MAX;
-  std::uint64_t filled =
-      0;  // in COFF: its size before the zeros that fill it up to the file's alignment; 0: not told
+  // In COFF, how much of it the linker or compiler filled: zeros follow up to the file's alignment, or it is
+  // larger than what the file has. 0: not told.
+  std::uint64_t filled = 0;
   std::uint32_t index = 0;  // in the file's table of sections, as symbols count them
   bool has_bytes =
       true;  // false: SHT_NOBITS, as objcopy --only-keep-debug leaves them — "no data", not "no code"

@@ -184,15 +184,14 @@ bool PtxEnd::take(unsigned char c) {
   return true;
 }
 
-// Behind a module may stand anything that is no part of it (a table of jumps, a path): is the byte before this one
-// a sign that begins a comment or statement, and no more of it?
+// Behind a module may stand anything that is no part of it (a table of jumps, a path): is the byte before
+// this one a sign that begins a comment or statement, and no more of it?
 bool PtxEnd::drop_beginning() {
   const bool slash = state_ == State::slash && !in_statement_;
-  const bool dot = state_ == State::code && in_statement_ && any_statement_ && size_ == begun_ + 1;
-  if (!slash && !dwarf_ && !dot) return false;
-  --size_;
+  if (!slash && !sign_) return false;
+  size_ = slash ? size_ - 1 : begun_;
   state_ = State::code;
-  in_statement_ = dwarf_ = false;
+  in_statement_ = sign_ = false;
   stray_.end_statement();
   return true;
 }
@@ -229,18 +228,18 @@ bool PtxEnd::take_code(unsigned char c) {
       return false;
     }
     in_statement_ = c == '.' || c == '@';  // `@@DWARF`, of old compilers
-    dwarf_ = c == '@';
+    first_ = c;
+    sign_ = c == '@' || (c == '.' && any_statement_);
     has_value_ = false;
     begun_ = size_;
     if (c == '.' && any_statement_) stray_.begin(size_, size_ != closed_);
     return !in_statement_;
   }
-  if (dwarf_ && c != '@') {
+  if (std::exchange(sign_, false) && first_ == '@' && c != '@') {
     size_ = begun_;
     in_statement_ = false;
     return true;
   }
-  dwarf_ = false;
   if (size_ == begun_ + 1) own_pragma_ = c == 'p';
   const bool behind_string = std::exchange(behind_string_, c == '"');
   if (c == '"') state_ = State::string;

@@ -80,8 +80,9 @@ class PtxEnd {
   bool in_statement_ = false, any_statement_ = false;
   std::uint64_t begun_ = 0;                          // where the statement does
   bool own_pragma_ = false, behind_string_ = false;  // it is `.pragma`; nothing but blanks since a string
-  bool dwarf_ = false, has_value_ = false;           // it begins with `@`, and no more yet; it has had a `=`
-  std::uint64_t depth_ = 0;                          // of braces and parentheses
+  unsigned char first_ = 0;                          // of the statement, a `.` or `@`,
+  bool sign_ = false, has_value_ = false;  // of which there is no more yet, but blanks; it has had a `=`
+  std::uint64_t depth_ = 0;                // of braces and parentheses
   std::uint64_t size_ = 0;
   std::uint64_t statements_ = 0;  // what the statements so far take, with the end of the line
   bool line_open_ = false;        // nothing but blanks since

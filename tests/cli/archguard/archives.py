@@ -252,6 +252,9 @@ class Formats(Archives):
                 picture = tar(("new.so", self.new), ("x.ima.gz", pack(bytes(20000) + b"data" * 99)), ("none.tar.gz", pack(bytes(10240))))
                 self.check("t.tar", picture, 0, "new.so")
                 self.check("t.tar", tar(("new.so", self.new), ("x.tar.gz", pack(bytes(20000) + b"data" * 99))), 2, "new.so", says="begins with zeros")
+                for name in ("libx.so.gz", "x.fatbin.gz"):
+                    self.check("t.tar", tar(("new.so", self.new), (name, pack(bytes(3000)))), 2, "new.so", name, says=name)
+                self.check("t.tar", tar(("new.so", self.new), ("x.tar.gz", pack(bytes(1 << 20)))), 2, "new.so", says="begins with zeros")
                 self.check("t.gz", pack(b"text"), 2, says="t.gz")
                 self.check("t.gz", pack(bytes(99) + b"data"), 2, says="t.gz")
                 self.check("t.tar", tar(("lost.so.gz", pack(b""))), 2, "lost.so.gz", says="t.tar(lost.so.gz)")
@@ -272,7 +275,7 @@ class Formats(Archives):
 
     def test_files_that_are_meant_to_be_so(self):
         big_endian = bytearray(self.new)
-        big_endian[5] = 2
+        big_endian[5], big_endian[18] = 2, 0
         empty_object = b"\x7fELF\2\2\1" + bytes(100)
         self.check("t.tar", tar(("new.so", self.new), ("s390x.so", empty_object)), 0, "new.so", "s390x.so")
         self.check("t.tar", tar(("new.so", self.new), ("x.so", bytes(big_endian))), 2, "new.so", "x.so", says="big-endian machine")

@@ -89,6 +89,8 @@ TEST_CASE("the end of a module among other bytes") {
       CHECK_MESSAGE(whole(".version 9.0 .entry k() { ret; }\n    ", std::string(sign) + std::string(behind)),
                     std::string(sign));
   }
+  for (const std::string_view behind : {"@ \x01"sv, "@\n\0"sv, "@/\x01"sv, "@//\0"sv, ". \x01"sv, "./\x01"sv})
+    CHECK(whole(".version 9.0 .entry k() { ret; }\n", behind));
   CHECK(whole(".version 9.0 .global .b8 s[2] = {1, 2} ;\n", "@\x0f"));
   CHECK(whole(".version 9.0 .global .b8 s[2] = {1, 2};\n", ";"));
   // Text that begins with a dot, as strings of Rust and Go may stand there.
