@@ -111,3 +111,16 @@ TEST_CASE("damage of an offload binary names the offset, what was expected and f
     CHECK_FALSE(
         read(Bytes(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size)), "t").errors.empty());
 }
+
+TEST_CASE("zeros in place of an image are damage, and a few between two images are none") {
+  const Bytes one = OffloadBuilder{}.image(OffloadBuilder::object, "sm_80", cubin(80)).bytes();
+  const auto damaged = [](const Bytes& bytes) {
+    return read_section(bytes).find("zeros stand here in place of an image of clang's") != std::string::npos;
+  };
+  const auto joined = [](const Bytes& a, const Bytes& b) { return ByteWriter{}.append(a).append(b).bytes(); };
+  CHECK(damaged(Bytes(one.size())));
+  CHECK(damaged(joined(one, Bytes(one.size()))));
+  CHECK(damaged(joined(Bytes(one.size()), one)));
+  CHECK_FALSE(damaged(one));
+  CHECK_FALSE(damaged(joined(joined(one, Bytes(24)), one)));
+}

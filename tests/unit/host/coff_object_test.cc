@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <doctest/doctest.h>
 
 #include "reading.h"
@@ -80,4 +81,45 @@ TEST_CASE("every cut of an image is an error, every flipped byte some answer") {
       for (const Section& section : object.sections)
         if (section.has_bytes) CHECK(section.offset + section.size <= bytes.size());
   }
+}
+
+TEST_CASE("an object whose end was never written is damaged") {
+  const auto whole = PeBuilder{}.object().section("__nv_relfatbin", filler(8)).bytes();
+  CHECK(errors_of(whole, "t.obj") == "");
+  for (const std::size_t lost :
+       {15, 19, 30}) {  // of the names alone, with their size, with a part of the symbols
+    auto bytes = whole;
+    std::fill(bytes.end() - static_cast<std::ptrdiff_t>(lost), bytes.end(), std::uint8_t{0});
+    CHECK(errors_of(bytes, "t.obj").find("is cut or zeros: the end of the file was lost") !=
+          std::string::npos);
+  }
+}
+
+TEST_CASE("a header of zeros in the table of sections is damage") {
+  auto bytes = two_sections().bytes();
+  const std::string_view name = ".nv_fatb";
+  const auto header = std::search(bytes.begin(), bytes.end(), name.begin(), name.end());
+  std::fill(header, header + 40, std::uint8_t{0});
+  const HostFile file = read(bytes, "t.dll");
+  CHECK(errors_of(file).find("header 1 of its section table at ") != std::string::npos);
+  CHECK(file.objects[0].sections.size() == 1);
+}
+
+TEST_CASE("a program of DOS or of 16-bit Windows is no PE image") {
+  const auto program = [](std::uint8_t relocations_at, std::string_view next) {
+    std::vector<std::uint8_t> bytes(256);
+    bytes[0] = 'M', bytes[1] = 'Z', bytes[0x18] = relocations_at;
+    if (!next.empty()) bytes[0x3c] = 0x80;
+    std::copy(next.begin(), next.end(), bytes.begin() + 0x80);
+    return bytes;
+  };
+  for (const auto& bytes : {program(0x1c, ""), program(0x3e, ""), program(0x40, "NE"), program(0x40, "LE")}) {
+    const HostFile file = read(bytes, "t.exe");
+    CHECK(errors_of(file) == "");
+    CHECK(file.objects[0].format == HostFormat::foreign);
+  }
+  CHECK(errors_of(program(0x40, ""), "t.exe") == "t.exe: begins with MZ and has no PE header at 0x0\n");
+  auto image = two_sections().bytes();
+  image[0x18] = 0x1c;
+  CHECK(read(image, "t.exe").objects[0].format == HostFormat::pe);
 }
