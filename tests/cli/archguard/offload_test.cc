@@ -110,6 +110,23 @@ TEST_CASE("the linked images of clang's offload in a linked file are judged, eac
   CHECK_FALSE(Verified("p", ElfBuilder{}.section(".llvm.offloading", ptx).bytes()).says("3 of 3 covered"));
 }
 
+TEST_CASE("an object of clang's asks for the driver of what is made of it") {
+  const auto verified = [](const std::string& kernel, int generation) {
+    CubinBuilder made;
+    made.sm(80).kernel(kernel, sass::join({sass::store(), sass::exit()})).relocatable();
+    if (generation != 0) made.generation7(generation);
+    if (generation == 0) made.toolkit_info("13.0", "-arch sm_80");
+    const Bytes images = OffloadBuilder{}.image(OffloadBuilder::object, "sm_80", made.bytes()).bytes();
+    return Verified("t.o", object().section(".llvm.offloading", images).bytes());
+  };
+  // Linked, it registers with the runtime; OpenMP's is loaded by libomptarget.
+  CHECK(verified("k", 0).says("  error 35   8.0 "));
+  CHECK(verified("k", 0).says("  found: objects to be linked with the runtime of CUDA 13.0 or newer\n"));
+  CHECK(verified(kOmpKernel, 0).says("  error 200  8.0 "));
+  for (const std::string& kernel : {std::string("k"), kOmpKernel})
+    CHECK(verified(kernel, 118).says("  covered    8.0 "));
+}
+
 TEST_CASE("clang -r leaves linked images in an object, under a longer name") {
   CHECK(Verified("p.o", object().section(".llvm.offloading.relocatable", offloaded({80})).bytes())
             .covers_8x_alone());
