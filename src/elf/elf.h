@@ -55,7 +55,7 @@ constexpr std::uint16_t kElfIndexInSectionZero = 0xffff;  // SHN_XINDEX: section
 constexpr std::size_t kElfHeaderMost = 64;
 
 bool has_elf_magic(ByteView start);
-bool is_big_endian_elf(ByteView start);  // as far as its identification tells
+bool is_big_endian_elf(ByteView start);  // by its identification and its machine's number
 
 // Is a section of this type a table of ELF's own: symbols, their names, versions and hashes, relocations?
 bool is_elf_table(std::uint32_t type);

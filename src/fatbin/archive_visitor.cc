@@ -41,13 +41,10 @@ Result<std::unique_ptr<ByteSource>> keep_member(ByteStream& bytes, std::optional
   return kept.finish();
 }
 
+// Of so few bytes that they are read at once.
 bool holds_zeros(const ByteSource& source) {
-  constexpr std::uint64_t kBlock = std::uint64_t{64} << 10;
-  for (std::uint64_t at = 0; at < source.size(); at += kBlock) {
-    const auto bytes = read_bytes(source, at, std::min(kBlock, source.size() - at));
-    if (!bytes || !are_zeros(*bytes)) return false;
-  }
-  return true;
+  const auto bytes = read_bytes(source, 0, source.size());
+  return bytes && are_zeros(*bytes);
 }
 
 }  // namespace

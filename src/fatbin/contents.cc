@@ -45,7 +45,7 @@ MemberStart::MemberStart(const std::string& name, ByteView start, std::uint64_t 
     : may_be_read(is_zip(start) || may_be_host_file(start, size)),
       searched(is_searched(name, start, size, false)),
       lost(is_lost_binary(name, start) || is_lost_archive(name, start)) {
-  if (!wanted() || size == 0) unread = unread_kind(name, start);  // of no bytes may any file be the beginning
+  if (!wanted() || size == 0) unread = unread_kind(name, start);  // an empty file may be the beginning of any
 }
 
 std::optional<DeviceCode> code_of_member(const ByteSource& bytes, const MemberStart& start,

@@ -174,7 +174,10 @@ class ObjectReader {
             section.name, section.offset,
             Error{hex(section.offset), "section is no part of the program's memory (no SHF_ALLOC)", {}});
       if (section.has_bytes) {
-        regions.push_back({section.offset, section.offset + section.size, section.name, section.offset,
+        const bool is_filled =
+            kind == RegionKind::offload && section.filled != 0;  // then zeros, up to an alignment
+        const std::uint64_t size = is_filled ? std::min(section.size, section.filled) : section.size;
+        regions.push_back({section.offset, section.offset + size, section.name, section.offset,
                            relocatable || (!nvidia && !host_.linked), kind});
       } else {
         out_.data_missing = true;

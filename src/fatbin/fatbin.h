@@ -83,7 +83,7 @@ struct PackedPart {
 // What is kept of a file's fat binaries.
 enum class Keep {
   all,  // each with its entries
-  // The first 16,384 fat binaries and entries; the rest is packed into few bytes, on disk where these are
+  // The first 65,536 fat binaries and entries; the rest is packed into few bytes, on disk where these are
   // many, to be read one after the other: for files of any size.
   first,
 };

@@ -25,8 +25,7 @@ Found RegionReader::walk_offload(const Region& region) {
     if (zeros >= 8 || zeros == remain) {
       const std::uint64_t from = at;
       at += zeros == remain ? zeros : zeros / 8 * 8;
-      const bool fills = any && at == region.end && !region.relocatable;  // a section of a linked PE image
-      if ((zeros < kGapMost && (any || at < region.end)) || fills) continue;
+      if (zeros < kGapMost && (any || at < region.end)) continue;
       add_offloaded(fatbin);
       add_error(region,
                 Error{hex(from),

@@ -98,14 +98,15 @@ bool is_named_like_binary(std::string_view name) {
   return is_named_like_image(name) || is_named_like_program(name) || is_named_like_object(name);
 }
 
-bool is_lost_binary(std::string_view name, ByteView start) {
+bool is_lost_binary(std::string_view spelled, ByteView start) {
+  const std::string name = to_lower(spelled);  // Windows has X.DLL as well
   if (is_named_like_image(name)) return true;
-  const bool promises = is_named_like_program(to_lower(name));  // Windows has X.DLL as well
+  const bool promises = is_named_like_program(name);
   if (!promises && !is_named_like_object(name)) return false;
   if (!promises && start.size >= kZerosOfImage && are_zeros(start))
     return true;  // empty on purpose some objects are, zeros none
   if (is_git_lfs_pointer(start) || is_git_annex_pointer(start)) return true;
-  if (!promises || (start.size == 0 && ends_with(to_lower(name), ".whl")))
+  if (!promises || (start.size == 0 && ends_with(name, ".whl")))
     return false;  // scipy has one in its wheel
   if (is_packed(start) || is_bitcode(start) || is_wasm(start) || is_of_other_systems(start)) return false;
   std::string_view text = start.text();
@@ -115,7 +116,8 @@ bool is_lost_binary(std::string_view name, ByteView start) {
          starts_with(trim(text), "<");  // a page in its place; else a linker script
 }
 
-bool is_lost_archive(std::string_view name, ByteView start) {
+bool is_lost_archive(std::string_view spelled, ByteView start) {
+  const std::string name = to_lower(spelled);
   return is_named_like_archive(name) && start.size != 0 && !is_packed(start);
 }
 
@@ -130,7 +132,8 @@ bool has_lost_start(std::string_view name, ByteView start) {
          begins_with_zeros(start, kZerosOfProgram);  // a program of Linux
 }
 
-std::optional<UnreadKind> unread_kind(std::string_view name, ByteView start) {
+std::optional<UnreadKind> unread_kind(std::string_view spelled, ByteView start) {
+  const std::string name = to_lower(spelled);
   if (is_git_lfs_pointer(start) || is_git_annex_pointer(start)) return UnreadKind::pointer;
   if (is_bitcode(start) && is_named_like_object(name)) return UnreadKind::bitcode;
   if (is_msvc_gl(start)) return UnreadKind::gl;

@@ -52,7 +52,7 @@ bool is_dos_program(ByteView start, const ByteSource& source) {
   const std::uint64_t relocations = in.u16(kRelocationsAt), next = in.u32(kPeOffsetAt);
   const auto signature = next != 0 ? read_bytes(source, next, 2) : Result<Bytes>(Error{});
   const std::string_view text = signature ? ByteView(*signature).text() : std::string_view();
-  if (text == "PE") return false;  // Windows asks for no more
+  if (text == "PE") return false;  // Windows does not look at the relocations
   return (relocations >= kOfDosHeader && relocations < kOfPe) || text == "NE" || text == "LE" || text == "LX";
 }
 

@@ -233,13 +233,10 @@ bool PtxEnd::take_code(unsigned char c) {
     has_value_ = false;
     begun_ = size_;
     if (c == '.' && any_statement_) stray_.begin(size_, size_ != closed_);
-    return !in_statement_;
+    return !in_statement_ && c != ';';  // a `;` too many is what assemblers refuse
   }
-  if (std::exchange(sign_, false) && first_ == '@' && c != '@') {
-    size_ = begun_;
-    in_statement_ = false;
-    return true;
-  }
+  if (sign_ && first_ == '@' && c != '@') return drop_beginning();
+  sign_ = false;
   if (size_ == begun_ + 1) own_pragma_ = c == 'p';
   const bool behind_string = std::exchange(behind_string_, c == '"');
   if (c == '"') state_ = State::string;

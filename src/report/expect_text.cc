@@ -13,10 +13,11 @@ std::optional<Error> vain_expectation(const Verification& all) {
         "there is no fat binary to hold the expected images; images held as data are not checked",
         "leave --expect out, or verify the .ptx, .cubin or .fatbin files that the images are made of"};
   if (expects_in_vain(all))
-    return Error{{},
-                 "every fat binary holds a or f images only, and none of what was asked for",
-                 "add it to CMAKE_CUDA_ARCHITECTURES, or, where it is there, remove -arch and -gencode flags "
-                 "that override it"};
+    return Error{
+        {},
+        "every fat binary holds a or f images only, and none of what was asked for",
+        "add what was asked for to CMAKE_CUDA_ARCHITECTURES; if it is there, remove -arch and -gencode "
+        "flags that override it"};
   return std::nullopt;
 }
 
