@@ -96,7 +96,7 @@ TEST_CASE("the end of a module among other bytes") {
   CHECK(whole(stray, "\0"sv));  // all of it, for whoever reads it to refuse
   // Text that begins with a dot, as strings of Rust and Go may stand there.
   const std::string_view k = ".version 9.0 .entry k() { ret; }";
-  for (const char* stray : {".note.gnu",
+  for (const char* text : {".note.gnu",
                             ".note.gnu, \"{",
                             ".debug_line.debug_info",
                             ".so",
@@ -117,7 +117,7 @@ TEST_CASE("the end of a module among other bytes") {
                             ".rodata // .x /* \"",
                             ".local share (",
                             ".csv)"})
-    CHECK_MESSAGE(whole(k, stray), std::string(stray));
+    CHECK_MESSAGE(whole(k, text), std::string(text));
   CHECK(whole(".version 9.0 .entry k() { ret; }\n", ".note.gnu\0"sv));
   CHECK(whole(".version 9.0 .entry k() { ret; }\n\n", ".file not found: \0"sv));
   CHECK(whole(k, ".note.gnu /* \n.version 9.0 .entry k() { ret; }"));
