@@ -7,13 +7,14 @@ namespace archguard {
 
 // CUDA's numbers for what a user would see.
 // (cuda.h: CUDA_ERROR_NO_BINARY_FOR_GPU, _INVALID_PTX, _UNSUPPORTED_PTX_VERSION, _INVALID_IMAGE,
-// _JIT_COMPILATION_DISABLED, _UNSUPPORTED_DEVSIDE_SYNC;
+// _JIT_COMPILATION_DISABLED, _UNSUPPORTED_DEVSIDE_SYNC, _NOT_FOUND;
 // driver_types.h: cudaErrorInvalidDeviceFunction, cudaErrorInvalidSymbol, cudaErrorNoDevice.)
 inline constexpr int kNoKernelImage = 209;
 inline constexpr int kInvalidPtx = 218;
 inline constexpr int kUnsupportedPtxVersion = 222;
 inline constexpr int kInvalidKernelImage = 200;
 inline constexpr int kInvalidDeviceFunction = 98;
+inline constexpr int kSymbolNotFound = 500;
 inline constexpr int kInvalidSymbol = 13;
 inline constexpr int kInsufficientDriver = 35;
 inline constexpr int kNoDevice = 100;

@@ -8,7 +8,7 @@
 
 // What a fix of a fat binary has to hold: its kernels and variables, but for those that are waived, and for
 // those that the image which supports the device today lacks as well. No driver and no toolkit brings these,
-// and they have an error and a fix of their own (98, 13).
+// and they have an error and a fix of their own (500, 13).
 
 namespace archguard {
 

@@ -92,7 +92,7 @@ std::string DeviceFixes::say(const Failure& failure, const DeviceResult& result,
   if (failure.code == kInsufficientDriver) return result.runtime_fix;
   if (failure.cause == FailureCause::partly) return fix_for_partly(device_, policy_.judge, failure.code == 0);
   if (image.empty()) return text_of(failure.mend, device_, held, policy_.target);
-  if (failure.code == kInvalidDeviceFunction)
+  if (failure.code == kSymbolNotFound)
     return fix_for_missing("kernels", image, failure.kernel, result.kernels.missing, capability);
   if (failure.code == kInvalidSymbol)
     return fix_for_missing("variables", image, failure.variable, result.variables.missing, capability);

@@ -324,7 +324,7 @@ struct DeviceJudge::State {
     for (auto* names : {&gaps.missing, &gaps.hollow, &gaps.variables})
       names->erase(std::remove_if(names->begin(), names->end(), waived), names->end());
     if (!gaps.missing.empty()) {
-      failures_.add({kInvalidDeviceFunction, true, false, missing, FailureCause::image, lacking(image)},
+      failures_.add({kSymbolNotFound, true, false, missing, FailureCause::image, lacking(image)},
                     gaps.missing.front(), {}, subject);
       auto& all = result_.kernels.missing;
       all.insert(all.end(), gaps.missing.begin(), gaps.missing.end());

@@ -382,7 +382,12 @@ void LinkJudge::decide(Outcome& outcome) const {
   const bool hopeless = objects_[outcome.link].fitting == 0;
   if (judgement.verdict == Verdict::specific && again.verdict == Verdict::uncovered) return;
   // Where no object has anything for the device, nothing is special about the link.
-  if (hopeless && judgement.verdict == Verdict::uncovered) return;
+  if (hopeless && judgement.verdict == Verdict::uncovered) {
+    // Recorded for code of nvcc 11.8, 13.0 and 13.5; of other drivers it is not known.
+    judgement.numbered = false;
+    judgement.reason += "; a driver of CUDA 13.0 answers with " + error_text(kSymbolNotFound);
+    return;
+  }
   judgement = require(std::move(again), policy_);
 }
 

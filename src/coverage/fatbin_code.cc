@@ -35,7 +35,7 @@ Status check_header(const FatbinEntry& entry, const ImageKernels& code) {
   if (code.archs.empty()) return Error{{}, "PTX names no known `.target`", {}};
   const Arch own = code.archs[0], said = entry.arch;
   const bool same = std::find(code.archs.begin(), code.archs.end(), said) != code.archs.end();
-  const bool older = own.number <= said.number && own.suffix == Suffix::none;
+  const bool older = own.number <= said.number && own.suffix == Suffix::none && said.suffix == Suffix::none;
   if (!same && !lacks_suffix(entry, code) && !is_of_family(entry, code) && (sass || !older))
     return Error{{},
                  "its header says " + to_string(said) + ", the " + (sass ? "cubin" : "PTX") + " itself sm_" +

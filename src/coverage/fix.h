@@ -89,7 +89,7 @@ std::string fix_by_adding(const std::vector<Addition>& additions, const FixTarge
 // "add 75-real to CUDA_ARCHITECTURES of 3 targets ('a', 'b', 'c')"; without any target as above.
 std::string fix_by_adding(const std::vector<Addition>& additions, const std::vector<FixTarget>& targets);
 
-// The same for "kernels" or "variables" that an image lacks (98, 13), and for kernels that it holds empty;
+// The same for "kernels" or "variables" that an image lacks (500, 13), and for kernels that it holds empty;
 // `first` is the one that the report names first, `all` are the file's.
 std::string fix_for_missing(const std::string& what, const std::string& image, const std::string& first,
                             const std::vector<std::string>& all, ComputeCapability device);

@@ -65,7 +65,9 @@ struct Choice {
 
 Choice choose(const FatbinCode& code, ComputeCapability device, const Use& use) {
   Choice choice;
-  const auto number = [&](std::size_t i) { return code.images[i].entry.arch.number; };
+  const auto take = [&](std::optional<std::size_t>& taken, std::size_t i) {
+    if (!taken || is_taken_before(code.images[i].entry, code.images[*taken].entry, device)) taken = i;
+  };
   for (std::size_t i = 0; i < code.images.size(); ++i) {
     const Image& image = code.images[i];
     if (!image.unknown.empty()) {
@@ -86,11 +88,7 @@ Choice choose(const FatbinCode& code, ComputeCapability device, const Use& use) 
       if (doubt.empty()) doubt = why_unknown(image.entry, device);
     }
     if (fit != Fit::yes) continue;
-    if (is_native(image.entry.kind)) {
-      if (!choice.native || number(i) > number(*choice.native)) choice.native = i;
-    } else if (!choice.ptx || number(i) >= number(*choice.ptx)) {
-      choice.ptx = i;
-    }
+    take(is_native(image.entry.kind) ? choice.native : choice.ptx, i);
   }
   if (!choice.native && choice.undecided.empty()) choice.undecided = choice.undecided_ptx;
   return choice;
@@ -167,6 +165,15 @@ Judgement judge_choice(const FatbinCode& code, const Device& device, const Use& 
 
 }  // namespace
 
+bool is_taken_before(const FatbinEntry& entry, const FatbinEntry& earlier, ComputeCapability device) {
+  const auto rank = [](const FatbinEntry& each) {
+    const Suffix suffix = each.arch.suffix;
+    return std::make_pair(each.arch.number, suffix == Suffix::a ? 2 : suffix == Suffix::f ? 1 : 0);
+  };
+  if (rank(entry) != rank(earlier)) return rank(entry) > rank(earlier);
+  return entry.kind == EntryKind::ptx && entry.arch == arch_of(device);
+}
+
 std::optional<Version> toolkit_of(const Image& image) {
   if (image.code && image.code->toolkit) return image.code->toolkit;
   if (image.entry.ltoir_version != 0) return toolkit_of_ltoir(image.entry.ltoir_version);
@@ -192,7 +199,11 @@ Judgement require(Judgement judgement, const JudgePolicy& policy) {
   return judgement;
 }
 
-Judgement judge(const FatbinCode& code, const Device& device, const JudgePolicy& policy) {
+Judgement judge(const FatbinCode& code, const Device& device, const JudgePolicy& given) {
+  // A cubin that a program hands over by itself is loaded all the same (recorded, tests/truth).
+  JudgePolicy policy = given;
+  if (is_image_by_itself(code.fatbin) && code.fatbin.entries[0].kind == EntryKind::sass)
+    policy.environment.forces_jit.clear();
   const bool relocatable = code.fatbin.relocatable;
   if (relocatable && code.linked) return {};
   if (!asks_for_image(code) && !is_linkable(code)) return {};

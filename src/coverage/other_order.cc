@@ -1,6 +1,6 @@
 #include "coverage/other_order.h"
 
-#include <tuple>
+#include <utility>
 
 #include "compat/rules.h"
 
@@ -44,27 +44,21 @@ bool is_choice(const Image& image, ComputeCapability device) {
   return image.entry.kind == EntryKind::ptx && ptx_fits(image.entry.arch, device) == Fit::yes;
 }
 
-int rank(Suffix suffix) {
-  return suffix == Suffix::a ? 2 : suffix == Suffix::f ? 1 : 0;
-}
-
 }  // namespace
 
 std::optional<std::size_t> linker_choice(const FatbinCode& code, ComputeCapability device) {
   std::optional<std::size_t> taken;
-  const auto order = [&](std::size_t i) {
-    const FatbinEntry& entry = code.images[i].entry;
-    return std::make_tuple(entry.arch.number, entry.kind == EntryKind::sass, rank(entry.arch.suffix));
+  const auto before = [&](const FatbinEntry& entry, const FatbinEntry& earlier) {
+    const auto order = [](const FatbinEntry& each) {
+      return std::make_pair(each.arch.number, each.kind == EntryKind::sass);
+    };
+    return order(entry) == order(earlier) ? is_taken_before(entry, earlier, device)
+                                          : order(entry) > order(earlier);
   };
-  // Of equal plain PTX the last where it is for this very device, else the first.
-  const auto is_later = [&](std::size_t i) {
-    const FatbinEntry& entry = code.images[i].entry;
-    return entry.kind == EntryKind::ptx && entry.arch == arch_of(device);
-  };
-  for (std::size_t i = 0; i < code.images.size(); ++i) {
-    if (!is_choice(code.images[i], device)) continue;
-    if (!taken || order(i) > order(*taken) || (order(i) == order(*taken) && is_later(i))) taken = i;
-  }
+  for (std::size_t i = 0; i < code.images.size(); ++i)
+    if (is_choice(code.images[i], device) &&
+        (!taken || before(code.images[i].entry, code.images[*taken].entry)))
+      taken = i;
   return taken;
 }
 

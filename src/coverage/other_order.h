@@ -7,11 +7,11 @@
 
 namespace archguard {
 
-// nvJitLink, which links what a driver links, chooses an image of a fat binary by another order than the one
-// that judge() goes by: the nearest arch, of SASS and PTX alike; of one arch SASS first, then `a` before `f`
-// before neither; then the first, but the last of plain PTX for the very device. It makes no second choice
-// either. (Measured with nvJitLink 13.0 and 13.5, tests/real/other_order.cc; which of the two a driver
-// follows is not known.)
+// nvJitLink, which links what a driver links, chooses an image of a fat binary as judge() does
+// (is_taken_before), but for one thing: the nearest arch, of SASS and PTX alike, and SASS only where both are
+// for one arch. It makes no second choice either. (Measured with nvJitLink 13.0 and 13.5,
+// tests/real/other_order.cc. Where PTX is nearer than SASS that fits, no driver was recorded yet: that takes
+// a device with a minor number.)
 
 // The image that it would take for the device: index into images. Nothing where none fits.
 std::optional<std::size_t> linker_choice(const FatbinCode& code, ComputeCapability device);

@@ -56,7 +56,7 @@ enum class FailureCause { image, hollow, partly, start };
 
 // Fat binaries that fail on one device for the same cause.
 struct Failure {
-  int code = 0;          // 209, 222, 200, 98, 13; 0 where a policy failed
+  int code = 0;          // 209, 222, 200, 500, 13; 0 where a policy failed
   bool unknown = false;  // not a failure that is known to happen: it cannot be told
   std::string reason;
   std::vector<FatbinPlace> places;

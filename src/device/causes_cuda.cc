@@ -128,6 +128,11 @@ Diagnostic explain_cuda_code(const CallFailure& failure, const FailureFacts& fac
     case 100:
       return no_device(diagnostic, facts);
     case 101:
+      if (const auto order = order_is_unknown(facts.around); order && !visible) {
+        diagnostic.cause = order->cause;
+        diagnostic.fix = order->fix;
+        return diagnostic;
+      }
       diagnostic.cause =
           visible ? "CUDA_VISIBLE_DEVICES is " + value_text(*visible) + ": a device is invalid or named twice"
                   : "the driver calls a device ordinal invalid";

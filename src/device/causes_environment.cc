@@ -1,6 +1,8 @@
 #include "base/printable.h"
 #include "base/text.h"
 #include "device/causes.h"
+
+#include <algorithm>
 #include "device/failure_words.h"
 
 namespace archguard {
@@ -20,25 +22,37 @@ Diagnostic hidden_by_environment(Diagnostic diagnostic, const FailureFacts& fact
   return diagnostic;
 }
 
+bool is_known_order(const std::string& order) {
+  return order == "FASTEST_FIRST" || order == "PCI_BUS_ID";
+}
+
+std::optional<Diagnostic> order_is_unknown(const Surroundings& around) {
+  if (!around.cuda_device_order || is_known_order(*around.cuda_device_order)) return std::nullopt;
+  return Diagnostic{"environment", std::nullopt, "",
+                    "CUDA_DEVICE_ORDER is " + value_text(*around.cuda_device_order) + ", which CUDA does not know",
+                    "set it to FASTEST_FIRST or PCI_BUS_ID"};
+}
+
 std::vector<Diagnostic> explain_environment(const Surroundings& around) {
   std::vector<Diagnostic> found;
   // Numbers, UUIDs of GPUs and of MIG instances, and the two that people hide everything with.
   const std::string visible = around.cuda_visible_devices.value_or("");
   for (const auto entry : split(visible, ',')) {
     const std::string_view name = trim(entry);
-    const bool number = name.find_first_not_of("-0123456789") == std::string_view::npos;
-    if (number || starts_with(name, "GPU-") || starts_with(name, "MIG-") || name == "NoDevFiles") continue;
+    if (starts_with(name, "GPU-") || starts_with(name, "MIG-") || name == "NoDevFiles") continue;
+    // Of what begins with a number the driver takes that, "0abc" and "0;1" for 0 (recorded on CUDA 13.0).
+    const std::size_t sign = starts_with(name, "+") || starts_with(name, "-") ? 1 : 0;
+    const std::size_t end = std::min(name.find_first_not_of("0123456789", sign), name.size());
+    const bool number = end > sign;
+    if (name.empty() || (number && end == name.size())) continue;
     found.push_back(
         {"environment", std::nullopt, "",
-         "'" + printable(name) + "' in CUDA_VISIBLE_DEVICES is no device, and CUDA reads no further",
+         "'" + printable(name) + "' in CUDA_VISIBLE_DEVICES is no device, and CUDA " +
+             (number ? "takes the number that it begins with" : "reads no further"),
          "name devices by number or as GPU-… and MIG-…, between commas"});
     break;
   }
-  const std::string order = around.cuda_device_order.value_or("");
-  if (!order.empty() && order != "FASTEST_FIRST" && order != "PCI_BUS_ID")
-    found.push_back({"environment", std::nullopt, "",
-                     "CUDA_DEVICE_ORDER is " + value_text(order) + ", which CUDA does not know",
-                     "set it to FASTEST_FIRST or PCI_BUS_ID"});
+  if (auto unknown = order_is_unknown(around)) found.push_back(*std::move(unknown));
   return found;
 }
 

@@ -9,7 +9,7 @@ namespace {
 
 // Of an image that lacks some names, only these fail, and the result names them.
 bool is_of_some_names(const Failure& failure) {
-  return failure.code == kInvalidDeviceFunction || failure.code == kInvalidSymbol ||
+  return failure.code == kSymbolNotFound || failure.code == kInvalidSymbol ||
          failure.cause == FailureCause::hollow;
 }
 

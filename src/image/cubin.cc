@@ -15,6 +15,8 @@ namespace {
 constexpr unsigned kOsabi7 = 0x33, kOsabi8 = 0x41;
 constexpr std::uint32_t kMarker7 = 0x800, kMarker8 = 0x8;
 constexpr std::uint32_t kKnownFlags7 = 0xff0fff, kKnownFlags8 = 0xff00ff0e;
+// With one of these a driver of CUDA 13.0 ended in error 209, 300 or 999, or crashed; with others it ran the cubin (tests/truth).
+constexpr std::uint32_t kRefusedFlags8 = 0x00ff0001;
 constexpr Version kFirstWithMarkInCompat{13, 0};
 
 // The decimal number at the start of `text`, at most four digits, and what follows it.
@@ -55,6 +57,7 @@ CubinIdentity identify_cubin(const ElfHeader& header) {
     cubin.sm = static_cast<int>(header.flags >> 8 & 0xff);
     cubin.marked_a = (header.flags & kMarker8) != 0 && cubin.sm >= kFirstArchWithSuffix;
     cubin.unknown_flags = header.flags & ~kKnownFlags8;
+    cubin.refused_flags = header.flags & kRefusedFlags8;
   }
   return cubin;
 }

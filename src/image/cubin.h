@@ -21,6 +21,7 @@ struct CubinIdentity {
   std::optional<Suffix> named;  // by `-arch sm_…` of the notes
   std::optional<Version> toolkit;   // that made it
   std::uint32_t unknown_flags = 0;  // bits of e_flags that no cubin seen so far has
+  std::uint32_t refused_flags = 0;  // those of them that keep a driver from loading it
 };
 
 CubinIdentity identify_cubin(const ElfHeader& header);

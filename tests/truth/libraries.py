@@ -96,24 +96,28 @@ class Runtime:
         self.library = load("libcudart", folders)
         self.register_fat_binary = self.library["__cudaRegisterFatBinary"]
         self.register_fat_binary.restype = ctypes.c_void_p
+        self.registered = []
 
     def run(self, image):
         """Stops at the first call that fails: the same shape as the driver's result."""
         library = self.library
-        self.image = ctypes.create_string_buffer(image, len(image))
-        self.wrapper = Wrapper(0x466243B1, 1, ctypes.cast(self.image, ctypes.c_void_p), None)
-        self.host = ctypes.create_string_buffer(b"mark")  # its address stands for the host function's
-        handle = ctypes.c_void_p(self.register_fat_binary(ctypes.byref(self.wrapper)))
-        library["__cudaRegisterFunction"](handle, self.host, b"mark", b"mark", -1, None, None, None, None, None)
+        image = ctypes.create_string_buffer(image, len(image))
+        wrapper = Wrapper(0x466243B1, 1, ctypes.cast(image, ctypes.c_void_p), None)
+        host = ctypes.create_string_buffer(b"mark")  # its address stands for the host function's
+        self.registered.append((image, wrapper, host))  # the runtime looks at them for as long as it runs
+        handle = ctypes.c_void_p(self.register_fat_binary(ctypes.byref(wrapper)))
+        library["__cudaRegisterFunction"](handle, host, b"mark", b"mark", -1, None, None, None, None, None)
         library["__cudaRegisterFatBinaryEnd"](handle)
 
         memory, mark = ctypes.c_void_p(), ctypes.c_int(UNTOUCHED)
         code = library.cudaMalloc(ctypes.byref(memory), ctypes.c_size_t(4))
         code = code or library.cudaMemset(memory, 0xFF, ctypes.c_size_t(4))
         if code == 0:
-            arguments = (ctypes.c_void_p * 1)(ctypes.cast(ctypes.byref(memory), ctypes.c_void_p))
+            room = ctypes.create_string_buffer(8192)  # for the kernel that takes 8000 bytes by value
+            arguments = (ctypes.c_void_p * 2)(ctypes.cast(ctypes.byref(memory), ctypes.c_void_p),
+                                              ctypes.cast(room, ctypes.c_void_p))
             one = Dim3(1, 1, 1)
-            code = library.cudaLaunchKernel(self.host, one, one, arguments, ctypes.c_size_t(0), None)
+            code = library.cudaLaunchKernel(host, one, one, arguments, ctypes.c_size_t(0), None)
         code = code or library.cudaDeviceSynchronize()
         if code == 0:
             code = library.cudaMemcpy(ctypes.byref(mark), memory, ctypes.c_size_t(4), 2)  # cudaMemcpyDeviceToHost

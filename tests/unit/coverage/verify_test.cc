@@ -194,7 +194,7 @@ TEST_CASE("a kernel that the image lacks is missing, unless it is waived") {
   CHECK(lacks.devices[0].coverage == Coverage::covered);
   CHECK(lacks.devices[1].coverage == Coverage::not_covered);
   CHECK(lacks.devices[1].kernels.missing == std::vector<std::string>{"more"});
-  CHECK(lacks.devices[1].failures.at(0).code == kInvalidDeviceFunction);
+  CHECK(lacks.devices[1].failures.at(0).code == kSymbolNotFound);
   const FileResult waived =
       verify(bytes, {{gpu("9.0")}, {}, {}, "kernel,compute_cap,reason\nmore,9.0,not called there\n"});
   CHECK(waived.devices[0].coverage == Coverage::covered);

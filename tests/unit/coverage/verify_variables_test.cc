@@ -111,7 +111,7 @@ TEST_CASE("a kernel that is compiled for 80, 86 and 89 and absent on 86 is missi
                          .bytes();
   const FileResult result = verify_bytes(bytes, {device("8.6"), device("8.9")});
   CHECK(result.devices[0].coverage == Coverage::not_covered);
-  CHECK(result.devices[0].failures[0].code == kInvalidDeviceFunction);
+  CHECK(result.devices[0].failures[0].code == kSymbolNotFound);
   CHECK(result.devices[1].coverage == Coverage::covered);
 }
 

@@ -389,13 +389,23 @@ TEST_CASE("nonsense in the environment is diagnosed") {
     for (const auto& each : explain_environment(around)) text += each.cause + " | " + each.fix + "\n";
     return text;
   };
-  for (const char* fine : {"", "0", "0,1", " 2 , -1 ", "GPU-8932f937", "MIG-GPU-8932f937/1/0", "NoDevFiles"})
+  for (const char* fine : {"", "0", "0,1", " 2 , -1 ", "+0", "-0", "00", ",", "0,", "4294967296", "GPU-8932f937", "MIG-GPU-8932f937/1/0", "NoDevFiles"})
     CHECK_MESSAGE(said(fine, std::nullopt).empty(), fine);
   CHECK(said(std::nullopt, "PCI_BUS_ID").empty());
   CHECK(said(std::nullopt, "FASTEST_FIRST").empty());
   CHECK(said("0,all,x", std::nullopt) ==
         "'all' in CUDA_VISIBLE_DEVICES is no device, and CUDA reads no further | "
         "name devices by number or as GPU-… and MIG-…, between commas\n");
+  // A driver of CUDA 13.0 takes each of these for 0.
+  for (const char* begins : {"0abc", "0x0", "0;1", "0.0", "0GPU"})
+    CHECK(said(begins, std::nullopt) ==
+          "'" + std::string(begins) +
+              "' in CUDA_VISIBLE_DEVICES is no device, and CUDA takes the number that it begins with | "
+              "name devices by number or as GPU-… and MIG-…, between commas\n");
+  for (const char* none : {"gpu-8932f937", "abc", "all", "-", "+", "--1"})
+    CHECK_MESSAGE(said(none, std::nullopt).find("reads no further") != std::string::npos, none);
+  CHECK(said(std::nullopt, "") ==
+        "CUDA_DEVICE_ORDER is empty, which CUDA does not know | set it to FASTEST_FIRST or PCI_BUS_ID\n");
   CHECK(said("0", "pci") ==
         "CUDA_DEVICE_ORDER is 'pci', which CUDA does not know | set it to FASTEST_FIRST or PCI_BUS_ID\n");
 }
