@@ -16,19 +16,10 @@ std::string lacking_text(const DriverFunctions::Lacking& lacking) {
   return lacking.function + ", which drivers have from CUDA " + to_string(lacking.first) + " on";
 }
 
-std::string end_text(DriverFunctions::End end, const std::vector<std::string>& not_found) {
+std::string end_text(DriverFunctions::End end) {
   switch (end) {
     case DriverFunctions::End::start:
       break;
-    case DriverFunctions::End::perhaps: {
-      const std::size_t shown = std::min(not_found.size(), kLibrariesShown);
-      std::vector<std::string> names(not_found.begin(),
-                                     not_found.begin() + static_cast<std::ptrdiff_t>(shown));
-      if (shown < not_found.size()) names.push_back("others");
-      return "it does not load, unless " +
-             (names.empty() ? std::string("what loads it has the function")
-                            : "the function is in what was not found: " + join(names, ", "));
-    }
     case DriverFunctions::End::load:
       return "it does not load with RTLD_NOW, as Python loads its modules, and else the program ends at the "
              "call";
@@ -36,6 +27,18 @@ std::string end_text(DriverFunctions::End end, const std::vector<std::string>& n
       return "the program ends at the call";
   }
   return "it does not load";
+}
+
+// Who may have the function for all that.
+std::string unless_text(const DriverFunctions::Lacking& lacking, const std::vector<std::string>& not_found) {
+  if (lacking.certain) return {};
+  if (not_found.empty())
+    return lacking.shared ? ", unless what loads it has the function"
+                          : ", unless a library that is preloaded has the function";
+  const std::size_t shown = std::min(not_found.size(), kLibrariesShown);
+  std::vector<std::string> names(not_found.begin(), not_found.begin() + static_cast<std::ptrdiff_t>(shown));
+  if (shown < not_found.size()) names.push_back("others");
+  return ", unless the function is in what was not found: " + join(names, ", ");
 }
 
 }  // namespace
@@ -66,11 +69,6 @@ const FunctionsElsewhere& DriverFunctions::elsewhere() {
   return *elsewhere_;
 }
 
-DriverFunctions::End DriverFunctions::end_of(const DriverImports& of, bool at_start) {
-  const bool certain = (of.needs_libcuda || elsewhere().needs_libcuda) && elsewhere().not_found.empty();
-  return at_start ? (certain ? End::start : End::perhaps) : of.shared ? End::load : End::call;
-}
-
 std::optional<DriverFunctions::Lacking> DriverFunctions::beyond(Version driver_cuda, bool at_start) {
   std::optional<Lacking> newest;
   for (const DriverImports& each : imports()) {
@@ -78,9 +76,12 @@ std::optional<DriverFunctions::Lacking> DriverFunctions::beyond(Version driver_c
       for (const std::string& function : early ? each.at_start : each.at_call) {
         const Version first = *first_driver_with(function);
         if (first <= driver_cuda || (newest && first <= newest->first)) continue;
-        const End end = end_of(each, early);
-        if ((end == End::start) == at_start && elsewhere().defined.count(function) == 0)
-          newest = Lacking{function, first, each.object, end};
+        if (elsewhere().defined.count(function) != 0) continue;
+        const bool certain =
+            (each.needs_libcuda || elsewhere().needs_libcuda) && elsewhere().not_found.empty();
+        if ((early && certain) != at_start) continue;
+        const End end = early ? End::start : each.shared ? End::load : End::call;
+        newest = Lacking{function, first, each.object, end, each.shared, certain};
       }
     }
   }
@@ -128,7 +129,7 @@ std::optional<Error> warning_of_calls(const std::vector<DeviceClass>& classes, D
   return Error{
       lacking->where,
       "calls " + lacking_text(*lacking) + ": where the driver offers CUDA " + to_string(*oldest) + ", " +
-          end_text(lacking->end, functions.not_found()),
+          end_text(lacking->end) + unless_text(*lacking, functions.not_found()),
       "ask for it with cuGetProcAddress, or update the driver to one of CUDA " + to_string(lacking->first)};
 }
 

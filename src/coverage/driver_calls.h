@@ -19,9 +19,8 @@ class DriverFunctions {
       : code_(code), file_(file), ask_(ask) {}
 
   enum class End {
-    start,    // it does not load
-    perhaps,  // likewise, unless another library has the function
-    load,     // of a library: likewise, where it is loaded with RTLD_NOW; else at the call
+    start,  // it does not load
+    load,   // of a library: likewise, where it is loaded with RTLD_NOW; else at the call
     call,
   };
   struct Lacking {
@@ -29,17 +28,18 @@ class DriverFunctions {
     Version first;      // of a driver that has it
     std::string where;  // the object that calls it
     End end = End::start;
+    bool shared = false;  // in a library
+    bool certain = true;  // false: unless another library, or the program, has the function
   };
-  // The newest function that a driver of that CUDA lacks: of those that end the program at its start, or of
-  // the others.
+  // The newest function that a driver of that CUDA lacks: of those that certainly end the program at its
+  // start, or of the others.
   std::optional<Lacking> beyond(Version driver_cuda, bool at_start);
-  // Where End::perhaps is the end: libraries that were not found, and may have it.
+  // Libraries that were not found, and may have it.
   const std::vector<std::string>& not_found() { return elsewhere().not_found; }
 
  private:
   const std::vector<DriverImports>& imports();
   const FunctionsElsewhere& elsewhere();
-  End end_of(const DriverImports& of, bool at_start);
 
   const DeviceCode& code_;
   const ByteSource& file_;

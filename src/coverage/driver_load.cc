@@ -233,8 +233,9 @@ Judgement try_driver(const FatbinCode& code, std::size_t index, const Device& de
   const auto refusal = device_refusal_of(image, *device.capability);
   if (use.step == Step::link) {  // by nvlink, which needs no driver
     if (refusal && !refusal->taken_from) return refused_for(*refusal, device, use, index);
-    // What comes of OpenMP's needs no runtime, whose driver would be asked for; and no linker makes it older.
-    const bool is_told = judgement.verdict == Verdict::sass && is_for_libomptarget(code);
+    // What comes of OpenMP's or SYCL's needs no runtime, whose driver would be asked for; and no linker makes
+    // it older.
+    const bool is_told = judgement.verdict == Verdict::sass && is_for_offload_library(code);
     return is_told ? load_sass(image, index, device, use, std::move(judgement)) : judgement;
   }
   if (auto refused = refuse_zstd(image, index, device, use, judgement)) return *std::move(refused);

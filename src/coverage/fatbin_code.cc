@@ -121,7 +121,8 @@ bool any_whole(const std::vector<Image>& images) {
 
 // What clang of 14 and older made for libomptarget stands among the data of a linked file: kernels tell it.
 void mark_clangs_own(FatbinCode& code) {
-  code.fatbin.offload |= code.fatbin.bare && is_for_libomptarget(code);
+  const auto is_own = [](const KernelName& kernel) { return starts_with(kernel.name, "__omp_offloading_"); };
+  code.fatbin.offload |= code.fatbin.bare && std::any_of(code.kernels.begin(), code.kernels.end(), is_own);
 }
 
 bool names_any(const FatbinCode& code) {
@@ -300,9 +301,8 @@ FatbinCode FatbinCodeReader::next() {
   return code;
 }
 
-bool is_for_libomptarget(const FatbinCode& code) {
-  const auto is_own = [](const KernelName& kernel) { return starts_with(kernel.name, "__omp_offloading_"); };
-  return std::any_of(code.kernels.begin(), code.kernels.end(), is_own);
+bool is_for_offload_library(const FatbinCode& code) {
+  return code.fatbin.offload && !code.fatbin.for_runtime;
 }
 
 bool asks_for_image(const FatbinCode& code) {

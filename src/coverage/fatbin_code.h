@@ -39,8 +39,9 @@ struct FatbinCode {
 // cannot be read (Image::unknown) may hold either.
 bool asks_for_image(const FatbinCode& code);
 
-// Does OpenMP's library load it, and not the CUDA runtime? The names of clang's kernels tell.
-bool is_for_libomptarget(const FatbinCode& code);
+// Did clang make it for a library that hands it to the driver, libomptarget or SYCL's, and not for the CUDA
+// runtime?
+bool is_for_offload_library(const FatbinCode& code);
 
 // Adds the fat binary's warnings, each text once: where it was said first.
 void add_warnings(const FatbinCode& code, std::vector<Error>& warnings);

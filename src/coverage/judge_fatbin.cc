@@ -116,6 +116,29 @@ bool holds_plain_ptx(const FatbinCode& code) {
   });
 }
 
+// "sm_86 or of an older 8.x"; each by its name where the fat binary holds one of an older 8.x that does not
+// serve the device, such as a Tegra chip's.
+std::string sass_needed_for(const FatbinCode& code, ComputeCapability device) {
+  const Arch own = arch_of(device);
+  std::vector<std::string> names = {"sm_" + to_string(own)};
+  const auto& known = known_devices();
+  for (auto older = known.rbegin(); older != known.rend(); ++older) {
+    const Arch arch = arch_of(*older);
+    if (arch.number < own.number && sass_fits(arch, device) == Fit::yes)
+      names.push_back("sm_" + to_string(arch));
+  }
+  if (names.size() == 1) return names[0];
+  const bool is_held = std::any_of(code.images.begin(), code.images.end(), [&](const Image& image) {
+    const FatbinEntry& entry = image.entry;
+    return is_native(entry.kind) && entry.arch.suffix == Suffix::none && entry.arch.number < own.number &&
+           capability_of(entry.arch).major == device.major && fit_of(entry, device) == Fit::no;
+  });
+  if (!is_held) return names[0] + " or of an older " + std::to_string(device.major) + ".x";
+  const std::string oldest = std::move(names.back());
+  names.pop_back();
+  return join(names, ", ") + " or " + oldest;
+}
+
 // What would have served this device.
 std::string needed_for(const FatbinCode& code, ComputeCapability device, const Use& use) {
   const std::string own = to_string(arch_of(device));
@@ -125,7 +148,6 @@ std::string needed_for(const FatbinCode& code, ComputeCapability device, const U
   const std::string ptx = (ltoir ? "LTO-IR or PTX of compute_" : "PTX of compute_") + own + " or older";
   if (use.step != Step::link && !use.environment.forces_jit.empty())
     return use.environment.forces_jit + " makes the driver pass over SASS, so it needs " + ptx;
-  const bool any_older = device.minor != 0 && !is_tegra(device);
   const auto is_of_other_linkers = [&](const Image& image) {
     return image.entry.kind == EntryKind::ltoir && ptx_fits(image.entry.arch, device) == Fit::yes &&
            !is_linked_for(image.entry.ltoir_version, device);
@@ -133,9 +155,7 @@ std::string needed_for(const FatbinCode& code, ComputeCapability device, const U
   if (use.step == Step::link && std::any_of(code.images.begin(), code.images.end(), is_of_other_linkers))
     return "no linker that takes LTO-IR of its CUDA makes code for " + to_string(device) +
            "; it needs LTO-IR of another CUDA, SASS of sm_" + own + " or PTX of compute_" + own + " or older";
-  return "it needs SASS of sm_" + own +
-         (any_older ? " or of an older " + std::to_string(device.major) + ".x" : "") +
-         (code.fatbin.offload ? "" : ", or " + ptx);
+  return "it needs SASS of " + sass_needed_for(code, device) + (code.fatbin.offload ? "" : ", or " + ptx);
 }
 
 Judgement judge_choice(const FatbinCode& code, const Device& device, const Use& use) {

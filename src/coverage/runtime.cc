@@ -109,9 +109,8 @@ std::string runtime_fix_text(const Fix& fix, const DeviceClass& devices, const V
 void RuntimeUse::add(const DeviceObject& object, const FatbinCode& fatbin) {
   if (object_ != &object) registered_.emplace(object);
   object_ = &object;
-  // What clang's offload driver links of an object registers with the runtime, unless it is OpenMP's.
-  const bool to_register =
-      fatbin.fatbin.offload && !object.linked && !fatbin.kernels.empty() && !is_for_libomptarget(fatbin);
+  // What clang's offload driver links of an object registers with the runtime, where it is CUDA's.
+  const bool to_register = fatbin.fatbin.for_runtime && !object.linked && !fatbin.kernels.empty();
   if (!to_register && !registered_->has(fatbin.fatbin)) return;
   facts_[&object].to_register |= to_register;
   for (const Image& image : fatbin.images) {

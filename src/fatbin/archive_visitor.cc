@@ -10,12 +10,12 @@
 #include "host/archive.h"
 #include "host/host_file.h"
 #include "host/kept_bytes.h"
+#include "host/tar_stream.h"
 #include "host/zip.h"
 
 namespace archguard::fatbin {
 namespace {
 
-constexpr std::uint64_t kEmptyTarMost = std::uint64_t{64} << 10;
 constexpr std::size_t kArchiveNamesMost = std::size_t{64} << 20;  // bytes that are kept of names, for links
 
 Result<Bytes> start_of(const ByteSource& source) {
@@ -41,10 +41,15 @@ Result<std::unique_ptr<ByteSource>> keep_member(ByteStream& bytes, std::optional
   return kept.finish();
 }
 
-// Of so few bytes that they are read at once.
-bool holds_zeros(const ByteSource& source) {
-  const auto bytes = read_bytes(source, 0, source.size());
-  return bytes && are_zeros(*bytes);
+// The end of a tar archive alone, and what fills its record up?
+bool is_tar_of_nothing(const ByteSource& source) {
+  constexpr std::uint64_t kEnd = 2 * kTarBlock, kBlock = std::uint64_t{64} << 10;
+  if (source.size() < kEnd || !fills_tar_record(source.size(), source.size() - kEnd)) return false;
+  for (std::uint64_t at = 0; at < source.size(); at += kBlock) {
+    const auto bytes = read_bytes(source, at, std::min(kBlock, source.size() - at));
+    if (!bytes || !are_zeros(*bytes)) return false;
+  }
+  return true;
 }
 
 }  // namespace
@@ -182,7 +187,7 @@ void ArchiveVisitor::read_compressed(ByteStream& bytes, const std::string& name,
   if (!start) return in_.add_error(name, start.error());
   const std::string& named = name.empty() ? in_.path : name;
   if (is_named_like_archive(named) && !start->empty() && are_zeros(*start)) {
-    if ((*kept)->size() <= kEmptyTarMost && holds_zeros(**kept)) return;
+    if (is_tar_of_nothing(**kept)) return;
     return in_.add_error(
         name, {{},
                "begins with zeros where a tar archive has the name of its first file: its beginning "

@@ -59,9 +59,12 @@ struct Fatbin {
   // No fat binary: one image that stands in a host file as data, which the program hands to the driver itself
   // (bin2c, `.incbin`, CMake's CUDA_PTX_COMPILATION). `offset` is where it begins.
   bool bare = false;
-  // Made by clang's offload driver (--offload-arch) for OpenMP or CUDA; never with the runtime's
+  // Made by clang's offload driver (--offload-arch) for OpenMP, SYCL or CUDA; never with the runtime's
   // registration.
   bool offload = false;
+  // `offload`, and clang's link step registers with the CUDA runtime what it makes of it: CUDA's. Else the
+  // library of OpenMP or SYCL hands it to the driver.
+  bool for_runtime = false;
   // Bare, and right behind the header of a fat binary's entry: the beginning of that fat binary is lost. Such
   // ones become errors, and are not among DeviceObject::fat binaries.
   bool orphan = false;

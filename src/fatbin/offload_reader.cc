@@ -15,18 +15,19 @@ namespace {
 // for clang-linker-wrapper to link (LLVM, "OffloadBinary"; verified on the output of clang 19). Pieces back
 // to back, at multiples of 8, one for each arch:
 //   header: 4 bytes 10 ff 10 ad, u32 version 1, 8 u64 size of the piece, 16 u64 offset of the entry, 24 u64
-//   its size entry:  u16 kind of the image, 2 u16 producer, 4 u32 flags, 8 u64 offset of the strings, 16 u64
-//   their number,
-//           24 u64 offset of the image, 32 u64 its size
+//           its size
+//   entry:  u16 kind of the image, 2 u16 producer, 4 u32 flags, 8 u64 offset of the strings, 16 u64 their
+//           number, 24 u64 offset of the image, 32 u64 its size
 //   string: u64 offset of the key, 8 u64 offset of the value; both end with NUL: arch=sm_80,
 //   triple=nvptx64-nvidia-cuda
-// Offsets count from the piece.
+// Offsets count from the piece. The producer is whose code it is: 1 OpenMP's, 2 CUDA's, 8 SYCL's.
 constexpr std::uint32_t kOffloadVersion = 1;
 constexpr std::size_t kHeadSize = 32, kOffloadEntrySize = 40, kStringSize = 16;
 constexpr std::uint64_t kStringsMost = 64;  // two or three are written
 constexpr std::size_t kOffloadTextMost = 64, kHeadOfPtx = 1024;
 constexpr std::string_view kBundle = "__CLANG_OFFLOAD_BUNDLE__";
 enum : std::uint16_t { kOffloadObject = 1, kBitcode = 2, kCubin = 3, kFatbinary = 4, kOffloadPtx = 5 };
+constexpr std::uint16_t kProducerCuda = 2;
 
 Error offload_error(std::uint64_t offset, std::string what) {
   return Error{hex(offset), std::move(what), {}};
@@ -53,7 +54,7 @@ class PieceReader {
     piece.end = end_;
     ARCHGUARD_TRY(entry_bytes, part(entry_at, kOffloadEntrySize, "offload entry"));
     const Cursor fields(entry_bytes);
-    const std::uint16_t kind = fields.u16(0);
+    const std::uint16_t kind = fields.u16(0), producer = fields.u16(2);
     const std::uint64_t strings = fields.u64(8), count = fields.u64(16), image = fields.u64(24);
     const std::uint64_t image_size = fields.u64(32);
     if (!holds(image, image_size))
@@ -72,6 +73,7 @@ class PieceReader {
       if (key == "triple") triple = value;
     }
     piece.cuda = starts_with(triple, "nvptx");
+    piece.for_runtime = producer == kProducerCuda;
     piece.image = offset_ + image;
     piece.image_end = piece.image + image_size;
     if (!piece.cuda || kind == kFatbinary) return piece;
@@ -162,6 +164,10 @@ Result<OffloadPiece> read_offload_piece(Window& in, std::uint64_t offset, std::u
 
 bool is_cuda_bundle(std::string_view section) {
   return starts_with(section, kBundle) && section.find("-nvptx") != std::string_view::npos;
+}
+
+bool is_bundle_for_runtime(std::string_view section) {
+  return starts_with(section, std::string(kBundle) + "cuda-");
 }
 
 std::optional<Fatbin> read_bitcode_bundle(Window& in, std::uint64_t offset, std::uint64_t end,

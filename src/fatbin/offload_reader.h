@@ -18,11 +18,13 @@ constexpr const char* kOffloadSection = ".llvm.offloading";
 // for, and the target, "openmp-nvptx64-nvidia-cuda-sm_80". Its bytes are one relocatable cubin, or LLVM's
 // bitcode; several back to back behind `ld -r`. Verified on the output of clang 14.
 bool is_cuda_bundle(std::string_view section);
+bool is_bundle_for_runtime(std::string_view section);  // of CUDA's code, and not of OpenMP's
 
 // One of the pieces of an offload section: an image for one architecture.
 struct OffloadPiece {
   std::uint64_t end = 0;             // of the piece, within the object
   bool cuda = true;                  // else an image for another vendor's devices, which is passed over
+  bool for_runtime = false;          // Fatbin::for_runtime
   std::optional<FatbinEntry> entry;  // nothing where the image is a fat binary of its own
   bool whole = false;                // a cubin that is linked: no part for a linker
   std::uint64_t image = 0, image_end = 0;

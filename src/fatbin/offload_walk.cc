@@ -49,7 +49,7 @@ Found RegionReader::walk_offload(const Region& region) {
     } else if (piece->cuda) {
       const bool relocatable = region.relocatable && !piece->whole;
       if (fatbin && (fatbin->offset + fatbin->size != at || fatbin->relocatable != relocatable ||
-                     holds_like(*fatbin, *piece->entry)))
+                     fatbin->for_runtime != piece->for_runtime || holds_like(*fatbin, *piece->entry)))
         add_offloaded(fatbin);
       if (!fatbin) {
         fatbin.emplace();
@@ -58,6 +58,7 @@ Found RegionReader::walk_offload(const Region& region) {
         fatbin->section_offset = region.section_offset;
         fatbin->relocatable = relocatable;
         fatbin->offload = true;
+        fatbin->for_runtime = piece->for_runtime;
       }
       if (!region.relocatable && piece->entry->own_arch)
         piece->entry->unknown = "code that libomptarget may compile when the program runs";
@@ -102,6 +103,7 @@ Found RegionReader::walk_bundle(const Region& region) {
     }
     image->bare = image->orphan = false;
     image->offload = true;
+    image->for_runtime = is_bundle_for_runtime(region.section);
     image->relocatable = image->relocatable || image->entries[0].own_arch;
     at = add(region, std::move(*image));
   }

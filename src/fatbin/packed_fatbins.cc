@@ -8,7 +8,8 @@ namespace {
 // A fat binary: a byte of these, offset, size, its section where it is another than the last one's, the
 // number of its entries, and these. All numbers have 7 bits a byte, the least first; the bit 0x80 says that
 // more follow.
-constexpr unsigned kIsRelocatable = 1, kIsInData = 2, kIsBare = 4, kOtherSection = 8, kIsOffload = 16;
+constexpr unsigned kIsRelocatable = 1, kIsInData = 2, kIsBare = 4, kOtherSection = 8, kIsOffload = 16,
+                   kIsForRuntime = 32;
 
 // An entry: a byte of these, the kind and the compression, then what they say.
 constexpr unsigned kHasIsa = 1, kHasTexts = 2, kHasOthers = 4, kIsObfuscated = 8, kIsOptix = 16,
@@ -81,7 +82,8 @@ std::uint64_t PackedFatbins::begin_run() {
 void PackedFatbins::add(const Fatbin& fatbin) {
   const bool other = fatbin.section != section_ || fatbin.section_offset != section_offset_;
   put(std::uint64_t{bit(fatbin.relocatable, kIsRelocatable) | bit(fatbin.in_data, kIsInData) |
-                    bit(fatbin.bare, kIsBare) | bit(other, kOtherSection) | bit(fatbin.offload, kIsOffload)});
+                    bit(fatbin.bare, kIsBare) | bit(other, kOtherSection) | bit(fatbin.offload, kIsOffload) |
+                    bit(fatbin.for_runtime, kIsForRuntime)});
   put(fatbin.offset);
   put(fatbin.size);
   if (other) {
@@ -194,6 +196,7 @@ Result<Fatbin> PackedFatbins::Reader::next() {
   fatbin.in_data = (what & kIsInData) != 0;
   fatbin.bare = (what & kIsBare) != 0;
   fatbin.offload = (what & kIsOffload) != 0;
+  fatbin.for_runtime = (what & kIsForRuntime) != 0;
   fatbin.offset = number();
   fatbin.size = number();
   if ((what & kOtherSection) != 0) {

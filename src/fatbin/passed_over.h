@@ -1,11 +1,13 @@
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
 namespace archguard {
 
-// What stands in a folder, a zip file or behind a program, was not read, and may hold device code.
+// What stands in a folder, a zip file or behind a program, was not read, and may hold device code; and what
+// was named and holds nothing.
 enum class UnreadKind {
   packed,        // an archive, a compressed file, an image of a disk
   folder_link,   // leads to a folder that is no part of what was walked
@@ -16,6 +18,7 @@ enum class UnreadKind {
   tile_ir,       // bytecode of CUDA Tile, which drivers compile
   ltoir,         // LTO-IR alone, which a program links when it runs
   lost_archive,  // named like an archive, and none that is known, or empty
+  no_file,       // a folder or a list beside others, and no file in it
 };
 
 struct Unread {
@@ -24,6 +27,12 @@ struct Unread {
 };
 
 using PassedOver = std::vector<Unread>;
+
+// May any of it hold device code? What holds no file does not.
+inline bool may_hide_code(const PassedOver& passed_over) {
+  return std::any_of(passed_over.begin(), passed_over.end(),
+                     [](const Unread& each) { return each.kind != UnreadKind::no_file; });
+}
 
 inline std::vector<std::string> paths_of(const PassedOver& passed_over) {
   std::vector<std::string> paths;

@@ -110,14 +110,6 @@ class StreamReading {
     return visit_(member, bytes);
   }
 
-  // `tar -b 256` writes records of 128 KiB, others larger ones: does the end of such a one explain the zeros?
-  static bool fills_record(std::uint64_t size, std::uint64_t zeros) {
-    constexpr std::uint64_t kRecordsMost = std::uint64_t{64} << 20;
-    for (std::uint64_t record = std::uint64_t{128} << 10; record <= kRecordsMost; record *= 2)
-      if (zeros < record && size % record == 0) return true;
-    return false;
-  }
-
   // tar ends in two blocks of zeros: one that ends before them may have been cut between two members. More
   // zeros fill a record up (10 KiB, where tar is not told otherwise); so many are what a copy leaves that
   // stopped.
@@ -128,10 +120,9 @@ class StreamReading {
     ARCHGUARD_CHECK(reader_.drain());
     if (reader_.last_byte() > static_cast<std::uint64_t>(after))
       return Error{{}, "has bytes behind its end, which are not read", "unpack it and name the folder"};
-    constexpr std::uint64_t kRecordMost = std::uint64_t{64} << 10;
     const std::uint64_t zeros =
         reader_.given() - std::min(reader_.given(), static_cast<std::uint64_t>(after));
-    if (format_ == ArchiveFormat::tar && zeros > kRecordMost && !fills_record(reader_.given(), zeros))
+    if (format_ == ArchiveFormat::tar && !fills_tar_record(reader_.given(), zeros))
       return Error{{},
                    "ends in " + count_of(zeros, "byte") + " of zeros: what stood there may have been lost",
                    "get it again; or unpack it, look whether a file is missing, and name the folder"};
@@ -148,6 +139,15 @@ class StreamReading {
 
 bool may_be_archive_stream(ByteView start) {
   return packed_by(start) != nullptr || is_tar_stream(start) || is_cpio_stream(start);
+}
+
+// `tar -b 256` writes records of 128 KiB, others larger ones.
+bool fills_tar_record(std::uint64_t size, std::uint64_t zeros) {
+  constexpr std::uint64_t kAlways = std::uint64_t{64} << 10, kRecordMost = std::uint64_t{64} << 20;
+  if (zeros <= kAlways) return true;
+  for (std::uint64_t record = 2 * kAlways; record <= kRecordMost; record *= 2)
+    if (zeros < record && size % record == 0) return true;
+  return false;
 }
 
 bool holds_archive_headers(const ByteSource& source) {

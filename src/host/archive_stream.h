@@ -26,6 +26,9 @@ struct StreamMember {
 // not? From its first bytes, 4 KiB or all of a smaller one; what is packed may turn out to hold none.
 bool may_be_archive_stream(ByteView start);
 
+// Of a tar archive of `size` bytes: may so many zeros behind its end be there to fill its last record up?
+bool fills_tar_record(std::uint64_t size, std::uint64_t zeros);
+
 // Do headers of a tar or cpio archive stand anywhere in the bytes, as in one whose beginning is damaged?
 bool holds_archive_headers(const ByteSource& source);
 

@@ -19,8 +19,17 @@ namespace {
 // What cudaMemcpyToSymbol returns where no image fits: users report 13, and 500 of newer runtimes.
 constexpr const char* kOrInvalidSymbol = "; invalid device symbol; named symbol not found";
 
+// Does a way out add SASS for the device's own architecture? A toolkit that makes that of an older one, which
+// runs there, does not make it.
+bool adds_own_arch(const Fix& fix, ComputeCapability device) {
+  return std::any_of(fix.ways.begin(), fix.ways.end(), [&](const Remedy& way) {
+    return std::any_of(way.add.begin(), way.add.end(),
+                       [&](const Addition& add) { return add.arch.number == arch_of(device).number; });
+  });
+}
+
 // Which toolkits can help a device without an image, and whether newer drivers still do.
-std::string toolkits_for(ComputeCapability device, std::optional<Version> driver_cuda) {
+std::string toolkits_for(ComputeCapability device, std::optional<Version> driver_cuda, const Fix& fix) {
   if (is_beyond_table(device)) return {};
   const auto all = toolkits_with_sass_for(device);
   if (!all) return {};
@@ -35,6 +44,12 @@ std::string toolkits_for(ComputeCapability device, std::optional<Version> driver
                                                        : fmt::format("CUDA {} to {} make", first, last);
   text += " SASS for " + to_string(device);
   if (of_driver && toolkits.last < all->last) text += " that its driver runs";
+  const auto& known = known_toolkits();
+  const auto own = std::find_if(known.begin(), known.end(),
+                                [&](const Toolkit& toolkit) { return has_arch(toolkit, arch_of(device)); });
+  if (own != known.end() && own->version > toolkits.first && own->version <= toolkits.last &&
+      adds_own_arch(fix, device))
+    text += fmt::format(", that of sm_{} from {} on", to_string(arch_of(device)), to_string(own->version));
   if (const auto branch = last_driver_branch_for(device))
     text += fmt::format("; {} is its last driver branch", *branch);
   else if (newest)
@@ -144,7 +159,7 @@ class Teller {
                       (more_files == 0 ? " of this file" : " of these files"));
     if (failure_.code == kNoKernelImage && !several) {
       const Device& judged = all_.classes[group_.classes.front().device].device;
-      add("toolkits", toolkits_for(*judged.capability, judged.driver_cuda));
+      add("toolkits", toolkits_for(*judged.capability, judged.driver_cuda, failure_.mend));
     }
     add_fixes();
     if (failure_.code == kNoKernelImage && words_.hint_scope && !failure_.places.empty() &&

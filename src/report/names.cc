@@ -188,6 +188,8 @@ std::string passed_over_text(const PassedOver& passed_over) {
       {UnreadKind::lost_archive, "file named like an archive that is none",
        "files named like archives that are none", "what they should hold is not judged",
        "get them again, unless they are meant to be so"},
+      {UnreadKind::no_file, "path without a file", "paths without a file", "nothing there is judged",
+       "put the files there, or take it out of the command"},
   };
   constexpr std::size_t kShown = 3;
   std::string text;

@@ -37,7 +37,7 @@ struct WholeVerification {
   bool expects = false, hint_scope = false;
 };
 
-constexpr int kMostUnreadKind = static_cast<int>(UnreadKind::lost_archive);
+constexpr int kMostUnreadKind = static_cast<int>(UnreadKind::no_file);
 
 }  // namespace
 

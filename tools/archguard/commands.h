@@ -105,6 +105,7 @@ struct DiffOptions {
 inline constexpr int kExitKnown = 0;
 inline constexpr int kExitNotKnown = 1;
 
+inline constexpr const char* kHowToExplain = "archguard explain 209, or: archguard explain - < LOG";
 struct ExplainOptions {
   std::vector<std::string> words;  // of one text; or "-" for standard input
   std::string format = "text";

@@ -19,7 +19,7 @@ Result<std::string> text_to_explain(const ExplainOptions& options) {
     text = std::move(read);
   }
   if (text.find_first_not_of(" \t\r\n") == std::string::npos)
-    return Error{{}, "the text is empty", "archguard explain 209, or: archguard explain - < LOG"};
+    return Error{{}, "the text is empty", kHowToExplain};
   return text;
 }
 

@@ -1,8 +1,11 @@
 #include "files.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
+#include <system_error>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "base/parallel.h"
 #include "base/text.h"
@@ -85,6 +88,18 @@ void drop_repeated(std::vector<InputFile>& files) {
   files = std::move(once);
 }
 
+// Has the folder nothing but folders in it? What cannot be walked is an error already.
+bool has_no_file(const std::string& folder) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  fs::recursive_directory_iterator at(folder, error);
+  for (; !error && at != fs::recursive_directory_iterator(); at.increment(error)) {
+    std::error_code unknown;
+    if (at->symlink_status(unknown).type() != fs::file_type::directory) return false;
+  }
+  return !error;
+}
+
 }  // namespace
 
 Result<std::string> read_file_of_option(const std::string& option, const std::string& path) {
@@ -104,13 +119,26 @@ Result<std::vector<InputFile>> list_files(const std::vector<std::string>& paths,
     if (paths.size() > 1) drop_repeated(files);
     return files;
   }
+  const std::size_t of_paths = files.size();
   ARCHGUARD_TRY(text, read_file_of_option("--files-from", list));
   const bool ends_with_nul = text.find('\0') != std::string::npos;  // then a name may hold anything else
   for (const std::string_view each : split(text, ends_with_nul ? '\0' : '\n'))
     if (const std::string_view path = ends_with_nul ? each : trim(each); !path.empty())
       files.push_back({std::string(path), false, std::nullopt});
+  if (of_paths != 0 && files.size() == of_paths)
+    passed_over.push_back({text_file_name(list), UnreadKind::no_file});
   drop_repeated(files);
   return files;
+}
+
+void pass_over_empty(const std::vector<std::string>& paths, const std::vector<InputFile>& files,
+                     PassedOver& passed_over) {
+  std::unordered_set<std::string_view> filled;
+  for (const InputFile& file : files) filled.insert(file.found_under);
+  std::error_code error;
+  for (const std::string& path : paths)
+    if (filled.count(path) == 0 && std::filesystem::is_directory(path, error) && has_no_file(path))
+      passed_over.push_back({path, UnreadKind::no_file});
 }
 
 std::vector<std::string> paths_and_list(std::vector<std::string> paths, const std::string& list) {

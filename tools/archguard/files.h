@@ -33,6 +33,11 @@ struct InputFile {
 Result<std::vector<InputFile>> list_files(const std::vector<std::string>& paths, const std::string& list,
                                           PassedOver& passed_over);
 
+// Passes over the folders among the paths that hold no file. `files` are those of all paths. Where none of
+// them is a binary, that is told of all paths instead.
+void pass_over_empty(const std::vector<std::string>& paths, const std::vector<InputFile>& files,
+                     PassedOver& passed_over);
+
 // What was looked through, for no_binary_text(): the list, where there is one, by its name in messages.
 std::vector<std::string> paths_and_list(std::vector<std::string> paths, const std::string& list);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "commands.h"
 #include "option_kinds.h"
 
 namespace archguard {
@@ -151,6 +152,9 @@ Error describe_usage(const CLI::App& app, const CLI::ParseError& error, const Wo
   for (const CLI::App* sub : command.get_subcommands(is_shown)) subcommands.push_back(sub->get_name());
   if (error.get_name() == "RequiredError" && !subcommands.empty())
     return {{}, command.get_name() + " needs a command: " + join(subcommands, " or "), help};
+  // A log may be waiting on standard input.
+  if (error.get_name() == "RequiredError" && command.get_name() == "explain")
+    return error_of_value(error, kHowToExplain);
   return error_of_value(error, help);
 }
 

@@ -72,6 +72,7 @@ void judge_all(const std::vector<InputFile>& files, const VerifyOptions& options
       files,
       {question.of_file, question.of_library, question.waivers, kept, options.passes_bitcode, options.where},
       take, [&](const FilesDone& done) { show_progress(done, files.size()); }, verification.passed_over);
+  if (!verification.files.empty()) pass_over_empty(options.paths, files, verification.passed_over);
   find_alternatives(verification, options.any_of);
   if (verification.needed) complete(*verification.needed, verification.files, zips);
   verification.unused_waivers = question.waivers.unused();

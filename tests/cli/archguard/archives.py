@@ -254,7 +254,9 @@ class Formats(Archives):
                 self.check("t.tar", tar(("new.so", self.new), ("x.tar.gz", pack(bytes(20000) + b"data" * 99))), 2, "new.so", says="begins with zeros")
                 for name in ("libx.so.gz", "x.fatbin.gz"):
                     self.check("t.tar", tar(("new.so", self.new), (name, pack(bytes(3000)))), 2, "new.so", name, says=name)
-                self.check("t.tar", tar(("new.so", self.new), ("x.tar.gz", pack(bytes(1 << 20)))), 2, "new.so", says="begins with zeros")
+                self.check("t.tar", tar(("new.so", self.new), ("x.tar.gz", pack(bytes(1_000_000)))), 2, "new.so", says="begins with zeros")
+                # `tar -b 256` of nothing
+                self.check("t.tar", tar(("new.so", self.new), ("x.tar.gz", pack(bytes(128 << 10)))), 0, "new.so")
                 self.check("t.gz", pack(b"text"), 2, says="t.gz")
                 self.check("t.gz", pack(bytes(99) + b"data"), 2, says="t.gz")
                 self.check("t.tar", tar(("lost.so.gz", pack(b""))), 2, "lost.so.gz", says="t.tar(lost.so.gz)")

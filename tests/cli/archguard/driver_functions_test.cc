@@ -105,6 +105,12 @@ TEST_CASE("a library's calls are looked for when it is loaded, if who loads it s
             "the driver offers CUDA 12.2, it does not load with RTLD_NOW, as Python loads its modules, and "
             "else the program ends at the call\n") == 0);
   CHECK(run.exit_code == 0);
+  // Itself it names nothing that has the function.
+  const auto plugin = calling("cuGreenCtxCreate", "libc.so.6", kGlobal, Use::call, ElfBuilder{}.shared());
+  folder.file("plugin.so", text_of(plugin.bytes()));
+  CHECK(run_archguard({"verify", "plugin.so", "--device", "8.0@12.2"}, folder.path())
+            .out.find("the program ends at the call, unless what loads it has the function\n") !=
+        std::string::npos);
 }
 
 TEST_CASE("a library that needs no libcuda is warned of: what loads it may have the function") {
@@ -113,7 +119,8 @@ TEST_CASE("a library that needs no libcuda is warned of: what loads it may have 
     const auto library = calling("cuGreenCtxCreate", needed, kGlobal, Use::address, ElfBuilder{}.shared());
     folder.file("lib.so", text_of(library.bytes()));
     RunOutput run = run_archguard({"verify", "lib.so", "--device", "8.0@12.2"}, folder.path());
-    CHECK(run.out.find("where the driver offers CUDA 12.2, it does not load, unless what loads it has the function") !=
+    CHECK(run.out.find(
+              "where the driver offers CUDA 12.2, it does not load, unless what loads it has the function") !=
           std::string::npos);
     run = run_archguard({"verify", "lib.so", "--device", "8.0@12.4"}, folder.path());
     CHECK(run.out.find("cuGreenCtxCreate") == std::string::npos);
@@ -208,7 +215,8 @@ TEST_CASE("a needed library may have the function, and may need libcuda") {
 
   folder.file("q", text_of_now(calling("cuGreenCtxCreate", "libshim.so").runpath("$ORIGIN")));
   run = verify("q");
-  CHECK(run.out.find("archguard: warning: q" + warning + "what loads it has the function\n") == 0);
+  CHECK(run.out.find("archguard: warning: q" + warning + "a library that is preloaded has the function\n") ==
+        0);
   CHECK(run.exit_code == 0);
   folder.file("libshim.so", text_of(defining("cuOther").needed("libcuda.so.1").bytes()));
   CHECK(verify("q").out.find("archguard: error: q: it does not load on 8.0") == 0);

@@ -356,3 +356,19 @@ TEST_CASE("a file of LTO-IR is unknown by itself, and passed over in a folder") 
   folder.file("lt/k.ltoir", text_of(ltoir()).substr(0, 24) + zeros(20));
   CHECK(verify(folder, {"lt"}).out.find("whose head is not understood") != std::string::npos);
 }
+
+TEST_CASE("a folder or a list without a file is told beside others") {
+  const TemporaryFolder folder;
+  folder.file("a/k.cubin", text_of(CubinBuilder{}.sm(80).kernel("k", sass::exit()).bytes()));
+  folder.file("list", "");
+  std::filesystem::create_directory(folder.path() + "/none");
+  const auto passed_over = [](const std::string& path) {
+    return "passed over unread: 1 path without a file (" + path +
+           "); nothing there is judged\n  fix: put the files there, or take it out of the command\n";
+  };
+  CHECK(verify(folder, {"none", "a"}).out.find(passed_over("none")) != std::string::npos);
+  CHECK(verify(folder, {"a", "--files-from", "list"}).out.find(passed_over("list")) != std::string::npos);
+  CHECK(verify(folder, {"a"}).out.find("passed over") == std::string::npos);
+  CHECK(verify(folder, {"none"}).out == "no binary in none\n");
+  CHECK(verify(folder, {"none", "--files-from", "list"}).out == "no binary in none, list\n");
+}

@@ -111,20 +111,26 @@ TEST_CASE("the linked images of clang's offload in a linked file are judged, eac
 }
 
 TEST_CASE("an object of clang's asks for the driver of what is made of it") {
-  const auto verified = [](const std::string& kernel, int generation) {
+  enum Producer : unsigned { openmp = 1, cuda = 2, sycl = 8 };
+  const auto verified = [](unsigned producer, const std::string& kernel, int generation) {
     CubinBuilder made;
     made.sm(80).kernel(kernel, sass::join({sass::store(), sass::exit()})).relocatable();
     if (generation != 0) made.generation7(generation);
     if (generation == 0) made.toolkit_info("13.0", "-arch sm_80");
-    const Bytes images = OffloadBuilder{}.image(OffloadBuilder::object, "sm_80", made.bytes()).bytes();
+    const Bytes images =
+        OffloadBuilder{}.made_for(producer).image(OffloadBuilder::object, "sm_80", made.bytes()).bytes();
     return Verified("t.o", object().section(".llvm.offloading", images).bytes());
   };
-  // Linked, it registers with the runtime; OpenMP's is loaded by libomptarget.
-  CHECK(verified("k", 0).says("  error 35   8.0 "));
-  CHECK(verified("k", 0).says("  found: objects to be linked with the runtime of CUDA 13.0 or newer\n"));
-  CHECK(verified(kOmpKernel, 0).says("  error 200  8.0 "));
-  for (const std::string& kernel : {std::string("k"), kOmpKernel})
-    CHECK(verified(kernel, 118).says("  covered    8.0 "));
+  // Linked, it registers with the runtime; OpenMP's and SYCL's are loaded by libraries of theirs, whatever
+  // the kernels are called: global constructors of OpenMP's are one.
+  CHECK(verified(cuda, "k", 0).says("  error 35   8.0 "));
+  CHECK(
+      verified(cuda, "k", 0).says("  found: objects to be linked with the runtime of CUDA 13.0 or newer\n"));
+  CHECK(verified(openmp, kOmpKernel, 0).says("  error 200  8.0 "));
+  CHECK(verified(openmp, "nvptx$device$init", 0).says("  error 200  8.0 "));
+  CHECK(verified(sycl, "k", 0).says("  error 200  8.0 "));
+  for (const Producer producer : {openmp, cuda, sycl})
+    CHECK(verified(producer, "k", 118).says("  covered    8.0 "));
 }
 
 TEST_CASE("clang -r leaves linked images in an object, under a longer name") {

@@ -11,7 +11,7 @@ OffloadBuilder& OffloadBuilder::image(Kind kind, std::string_view arch, const By
   const std::size_t image_at = (kText + text.size() + 7) / 8 * 8;
   const std::size_t size = (image_at + bytes.size() + 7) / 8 * 8;
   all_.u32(0xad10ff10).u32(1).u64(size).u64(32).u64(40);
-  all_.u16(kind).u16(2).u32(0).u64(kStrings).u64(2).u64(image_at).u64(bytes.size());
+  all_.u16(kind).u16(producer_).u32(0).u64(kStrings).u64(2).u64(image_at).u64(bytes.size());
   all_.u64(kText).u64(arch_at).u64(kText + 5).u64(triple_at);
   all_.append(text.bytes()).align(8).append(bytes).align(8);
   return *this;

@@ -60,6 +60,14 @@ PeBuilder& PeBuilder::imports(const std::vector<Library>& libraries, const std::
   return *this;
 }
 
+PeBuilder& PeBuilder::relocations(Bytes table) {
+  relocations_at_ = 0x30000;
+  relocations_size_ = static_cast<std::uint32_t>(table.size());
+  section(".reloc", std::move(table));
+  sections_.back().address = relocations_at_;
+  return *this;
+}
+
 PeBuilder& PeBuilder::based(std::uint64_t address) {
   base_ = address;
   return *this;
@@ -72,7 +80,8 @@ PeBuilder& PeBuilder::no_bytes(std::string_view name, std::uint32_t size) {
 
 Bytes PeBuilder::bytes() const {
   const bool image = form_ == Form::image, big = form_ == Form::big_object;
-  const std::size_t optional = !image ? 0 : imports_at_ == 0 ? 112 : 112 + 16 * 8;
+  const bool has_pairs = imports_at_ != 0 || relocations_at_ != 0;
+  const std::size_t optional = !image ? 0 : !has_pairs ? 112 : 112 + 16 * 8;
   const std::size_t sections_at = image ? 0x80 + 4 + 20 + optional : big ? 56 : 20;
   std::size_t content_at = sections_at + sections_.size() * 40;
 
@@ -109,9 +118,10 @@ Bytes PeBuilder::bytes() const {
         .u16(optional)
         .u16(image ? 0x2022 : 0);
   }
-  if (imports_at_ != 0) {
+  if (has_pairs) {
     file.u16(0x20b).zeros(22).u64(base_).zeros(76).u32(16);
-    file.zeros(8).u32(imports_at_).u32(20).zeros(11 * 8).u32(delayed_at_).u32(32).zeros(2 * 8);
+    file.zeros(8).u32(imports_at_).u32(20).zeros(3 * 8).u32(relocations_at_).u32(relocations_size_);
+    file.zeros(7 * 8).u32(delayed_at_).u32(32).zeros(2 * 8);
   } else if (base_ != 0) {
     file.u16(0x20b).zeros(22).u64(base_).zeros(80);
   } else {

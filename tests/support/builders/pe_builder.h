@@ -26,6 +26,8 @@ class PeBuilder {
   // addresses of the functions are known, and their names stand in a list beside.
   PeBuilder& imports(const std::vector<Library>& libraries, const std::vector<Library>& delayed = {},
                      bool bound = true);
+  // The table of base relocations, in a section of its own; of a 64-bit image.
+  PeBuilder& relocations(Bytes table);
   // A 64-bit image linked for this address, whose sections stand 4 KiB apart from there on.
   PeBuilder& based(std::uint64_t address);
   PeBuilder& no_bytes(std::string_view name, std::uint32_t size);
@@ -43,7 +45,8 @@ class PeBuilder {
   Form form_ = Form::image;
   std::vector<Section> sections_;
   std::uint64_t base_ = 0;
-  std::uint32_t imports_at_ = 0, delayed_at_ = 0;  // addresses
+  std::uint32_t imports_at_ = 0, delayed_at_ = 0, relocations_at_ = 0;  // addresses
+  std::uint32_t relocations_size_ = 0;
 };
 
 }  // namespace archguard::test

@@ -218,8 +218,8 @@ TEST_CASE("no fix adds an image that calls what the driver lacks") {
   CHECK(text_of(find_fix({code, on, {}}, judge(code, on, {})), on, {}, {}) ==
         "update the driver to branch 545 (CUDA 12.3) or newer");
   const Device jetson = device("8.7", "12.2");
-  CHECK(text_of(find_fix({code, jetson, {}}, judge(code, jetson, {})), jetson, {}, {})
-            .find("JetPack") != std::string::npos);
+  CHECK(text_of(find_fix({code, jetson, {}}, judge(code, jetson, {})), jetson, {}, {}).find("JetPack") !=
+        std::string::npos);
 }
 
 TEST_CASE("where no driver is told, the last of the device decides") {
@@ -363,6 +363,19 @@ TEST_CASE("whether a driver compiles PTX that lacks variables alone is not known
         "its PTX is made for linking: 'g' is declared in it and not defined; that is a variable, of which "
         "ptxas "
         "only warns, and which nvJitLink refuses");
+}
+
+TEST_CASE("the cause names the older SASS that would serve where some of that major version does not") {
+  const auto needs = [](const char* on, const char* held) {
+    return judge(fatbin_of({sass(held)}), device(on), {}).reason;
+  };
+  CHECK(needs("8.9", "90") == "it needs SASS of sm_89 or of an older 8.x, or PTX of compute_89 or older");
+  for (const char* held : {"87", "88"})
+    CHECK(needs("8.9", held) == "it needs SASS of sm_89, sm_86 or sm_80, or PTX of compute_89 or older");
+  for (const char* alone : {"8.7", "8.8"}) {
+    const std::string own = std::string("8") + alone[2];
+    CHECK(needs(alone, "80") == "it needs SASS of sm_" + own + ", or PTX of compute_" + own + " or older");
+  }
 }
 
 TEST_CASE("PTX by itself is compiled, whatever its target: error 218 where a fat binary is 209") {

@@ -20,7 +20,7 @@ std::string text_of(const Fatbin& fatbin) {
                      fatbin.section + " " + std::to_string(fatbin.section_offset) + " " +
                      std::to_string(fatbin.relocatable) + std::to_string(fatbin.in_data) +
                      std::to_string(fatbin.bare) + std::to_string(fatbin.offload) +
-                     std::to_string(fatbin.packed) + ":";
+                     std::to_string(fatbin.for_runtime) + std::to_string(fatbin.packed) + ":";
   for (const FatbinEntry& entry : fatbin.entries) {
     text += " " + std::to_string(entry.offset) + " " + image_name(entry) + " " +
             std::to_string(entry.kind_code) + (entry.ptx_isa ? " " + to_string(*entry.ptx_isa) : "") + " " +
@@ -57,6 +57,7 @@ Fatbin fatbin_of_all_sorts(std::uint64_t offset) {
   fatbin.relocatable = offset % 2 == 0;
   fatbin.bare = offset % 5 == 0;
   fatbin.offload = offset % 3 == 0;
+  fatbin.for_runtime = offset % 6 == 0;
   fatbin.in_data = offset % 7 == 0;
   for (std::uint64_t i = 0; i < offset % 4; ++i) {
     FatbinEntry entry;

@@ -95,6 +95,30 @@ TEST_CASE("an object whose end was never written is damaged") {
   }
 }
 
+TEST_CASE("an image whose table of base relocations was never written is damaged") {
+  ByteWriter table;
+  for (const unsigned places : {0U, 3U, 63U}) {  // and one that fills up the block
+    table.u32(0x1000).u32(8 + (places + 1) / 2 * 4);
+    for (unsigned i = 0; i < places; ++i) table.u16(0xa008 + i * 8);
+    if (places % 2 != 0) table.u16(0);
+  }
+  const std::size_t size = table.size();
+  const auto image = [](Bytes relocations) {
+    return two_sections().relocations(std::move(relocations)).bytes();
+  };
+  const auto whole = image(table.bytes());
+  CHECK(errors_of(whole, "t.dll") == "");
+  CHECK(errors_of(image(table.zeros(8).bytes()), "t.dll") == "");  // the end as Wine's linker writes it
+  for (const std::size_t lost :
+       {std::size_t{9}, std::size_t{100}, std::size_t{136}, std::size_t{140}, size}) {
+    auto bytes = whole;
+    std::fill(bytes.end() - static_cast<std::ptrdiff_t>(lost), bytes.end(), std::uint8_t{0});
+    INFO(lost);
+    CHECK(errors_of(bytes, "t.dll").find(" on: the end of the file was lost, or never written") !=
+          std::string::npos);
+  }
+}
+
 TEST_CASE("a header of zeros in the table of sections is damage") {
   auto bytes = two_sections().bytes();
   const std::string_view name = ".nv_fatb";
