@@ -510,7 +510,17 @@ struct choice {
   const char *undecided, *undecided_ptx;
 };
 
-/* The driver's choice: SASS before PTX, the nearest arch, the first SASS and the last PTX among equals. */
+/* Of two images that fit, both SASS or both PTX: does the driver take this one before the other, which stands before
+   it? The nearest arch; `a` before `f` before neither; of equals the first, but the last of plain PTX for the very
+   device. */
+static int is_taken_before(const struct image* image, const struct image* earlier, struct capability device) {
+  if (image->number != earlier->number) return image->number > earlier->number;
+  if (image->suffix != earlier->suffix)
+    return image->suffix == 'a' || (image->suffix == 'f' && earlier->suffix == '\0');
+  return image->kind == KIND_PTX && image->suffix == '\0' && made_for(image->number, device);
+}
+
+/* The driver's choice: SASS before PTX. */
 static void choose(struct span entries, const struct place* place, int relink, struct choice* choice) {
   struct image image;
   memset(choice, 0, sizeof *choice);
@@ -528,14 +538,14 @@ static void choose(struct span entries, const struct place* place, int relink, s
     if (image.kind == KIND_ELF && !place->forces_jit) {
       const enum fit fit = sass_fits(image.number, image.suffix, place->device);
       if (fit == FIT_UNKNOWN) choice->undecided = "whether its SASS of a family runs there is not known";
-      if (fit == FIT_YES && (!choice->has_native || choice->native.number < image.number)) {
+      if (fit == FIT_YES && (!choice->has_native || is_taken_before(&image, &choice->native, place->device))) {
         choice->native = image;
         choice->has_native = 1;
       }
     } else if (image.kind == KIND_PTX) {
       const enum fit fit = ptx_fits(image.number, image.suffix, place->device);
       if (fit == FIT_UNKNOWN) choice->undecided_ptx = "whether its PTX of a family runs there is not known";
-      if (fit == FIT_YES && (!choice->has_ptx || choice->ptx.number <= image.number)) {
+      if (fit == FIT_YES && (!choice->has_ptx || is_taken_before(&image, &choice->ptx, place->device))) {
         choice->ptx = image;
         choice->has_ptx = 1;
       }

@@ -12,6 +12,13 @@
 namespace archguard {
 namespace {
 
+// Of objects of which none has code for the device: recorded for nvcc 11.8, 13.0 and 13.5, and not known of
+// other drivers.
+void say_what_was_recorded(Judgement& judgement) {
+  judgement.numbered = false;
+  judgement.reason += "; a driver of CUDA 13.0 answers with " + error_text(kSymbolNotFound);
+}
+
 template <class T>
 void raise_to(std::optional<T>& to, const std::optional<T>& value) {
   if (value && (!to || *to < *value)) to = value;
@@ -383,9 +390,7 @@ void LinkJudge::decide(Outcome& outcome) const {
   if (judgement.verdict == Verdict::specific && again.verdict == Verdict::uncovered) return;
   // Where no object has anything for the device, nothing is special about the link.
   if (hopeless && judgement.verdict == Verdict::uncovered) {
-    // Recorded for code of nvcc 11.8, 13.0 and 13.5; of other drivers it is not known.
-    judgement.numbered = false;
-    judgement.reason += "; a driver of CUDA 13.0 answers with " + error_text(kSymbolNotFound);
+    say_what_was_recorded(judgement);
     return;
   }
   judgement = require(std::move(again), policy_);
@@ -454,9 +459,14 @@ Judgement LinkJudge::relink(std::size_t link) const {
   }
   if (judgement.verdict == Verdict::jit) refuse_definitions(link, again, judgement);
   if (judgement.verdict == Verdict::jit) refuse_shared(link, again, judgement);
-  if (judgement.verdict == Verdict::uncovered && objects.fitting == 0 && objects.bad)
+  judgement.numbered = judgement.verdict == Verdict::jit;
+  if (judgement.verdict == Verdict::uncovered && objects.fitting == 0 && objects.bad) {
     judgement.reason = objects.bad->reason;
-  judgement.numbered = judgement.verdict == Verdict::jit || objects.fitting == 0;
+    if (objects.bad->code == kNoKernelImage)
+      say_what_was_recorded(judgement);
+    else
+      judgement.numbered = true;
+  }
   return judgement;
 }
 

@@ -20,6 +20,13 @@ bool lacks_suffix(const FatbinEntry& entry, const ImageKernels& code) {
          code.archs[0].suffix != Suffix::none && code.archs[0].number == entry.arch.number;
 }
 
+// Has the header a suffix that the PTX has not? No tool is known to write it so; a driver of CUDA 13.0 took
+// PTX of sm_80 under 80a for 9.0 (tests/truth).
+bool adds_suffix(const FatbinEntry& entry, const ImageKernels& code) {
+  return entry.kind == EntryKind::ptx && entry.arch.suffix != Suffix::none && code.archs.size() == 1 &&
+         code.archs[0].suffix == Suffix::none;
+}
+
 // Has the header a family that the cubin does not tell? nvcc 13.5 makes sm_100f of compute_90 with
 // `ptxas -arch=sm_100`; nvJitLink 13.5 takes it for sm_100 and sm_103.
 bool is_of_family(const FatbinEntry& entry, const ImageKernels& code) {
@@ -35,7 +42,7 @@ Status check_header(const FatbinEntry& entry, const ImageKernels& code) {
   if (code.archs.empty()) return Error{{}, "PTX names no known `.target`", {}};
   const Arch own = code.archs[0], said = entry.arch;
   const bool same = std::find(code.archs.begin(), code.archs.end(), said) != code.archs.end();
-  const bool older = own.number <= said.number && own.suffix == Suffix::none && said.suffix == Suffix::none;
+  const bool older = own.number <= said.number && own.suffix == Suffix::none;
   if (!same && !lacks_suffix(entry, code) && !is_of_family(entry, code) && (sass || !older))
     return Error{{},
                  "its header says " + to_string(said) + ", the " + (sass ? "cubin" : "PTX") + " itself sm_" +
@@ -275,7 +282,7 @@ FatbinCode FatbinCodeReader::next() {
       auto read = state_->images->images.next();
       if (read) {
         image.code = std::move(read).value();
-        if (lacks_suffix(entry, *image.code)) {  // it is to fit as both
+        if (lacks_suffix(entry, *image.code) || adds_suffix(entry, *image.code)) {  // it is to fit as both
           image.entry.arch = image.code->archs[0];
           image.entry.or_archs = {entry.arch};
         }

@@ -4,6 +4,7 @@
 
 #include "compat/driver.h"
 #include "coverage/fit.h"
+#include "coverage/judge_fatbin.h"
 
 namespace archguard {
 namespace {
@@ -40,12 +41,10 @@ HeaderFit fit_by_headers(const Fatbin& fatbin, const Device& device, const JitEn
     const Fit fit = fit_of(entry, *device.capability);
     any_unknown = any_unknown || fit == Fit::unknown;
     if (fit != Fit::yes) continue;
-    if (is_native(entry.kind)) {
-      if (!environment.forces_jit.empty()) continue;
-      if (native == nullptr || native->arch.number < entry.arch.number) native = &entry;
-    } else if (ptx == nullptr || ptx->arch.number <= entry.arch.number) {
-      ptx = &entry;
-    }
+    const bool passed_over = !environment.forces_jit.empty() && !is_image_by_itself(fatbin);
+    if (is_native(entry.kind) && passed_over) continue;
+    const FatbinEntry*& taken = is_native(entry.kind) ? native : ptx;
+    if (taken == nullptr || is_taken_before(entry, *taken, *device.capability)) taken = &entry;
   }
   if (native != nullptr) return fit_of_image(*native, device, environment);
   if (ptx != nullptr) return fit_of_image(*ptx, device, environment);

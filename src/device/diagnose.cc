@@ -253,7 +253,12 @@ ProbeResult judge_answers(const LibraryAnswers& cuda, const LibraryAnswers& nvml
     for (auto& device : result.devices) device.visible = false;
   }
   if (cuda.state == DynamicLibrary::State::loaded)
-    for (auto& diagnostic : explain_environment(around)) result.diagnostics.push_back(std::move(diagnostic));
+    for (auto& diagnostic : explain_environment(around)) {
+      const auto tells_it = [&](const Diagnostic& each) { return each.cause == diagnostic.cause; };
+      const auto& told = result.diagnostics;
+      if (std::none_of(told.begin(), told.end(), tells_it))
+        result.diagnostics.push_back(std::move(diagnostic));
+    }
   add_noise(cuda_library_name(around), cuda, result);
   add_noise("NVML", nvml, result);
   return result;

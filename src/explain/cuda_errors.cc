@@ -66,8 +66,9 @@ const std::vector<KnownError>& cuda_errors() {
        {500},
        {"named symbol not found"},
        "a kernel or variable is looked up by name in device code that does not hold it",
-       {"the library has no code for this GPU, and the CUDA runtime reports a symbol instead of 209",
-        "the kernel is compiled only for newer GPUs (behind #if __CUDA_ARCH__ >= 800)",
+       {"code built with -rdc=true holds nothing for this GPU: then the driver says this, not 209",
+        "the image that this GPU takes lacks the kernel: it is behind #if __CUDA_ARCH__ >= 800, or a device "
+        "link lost it",
         "a misspelt or mangled name"},
        "archguard verify FILE --device {CC}",
        "build the library for this GPU, install a release of it that has code for this GPU, or use a GPU "

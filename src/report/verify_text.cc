@@ -161,7 +161,7 @@ class Writer {
     if (result.fatbins.linked_at_load != 0)
       line(
           fmt::format("archguard: note: {}: the driver links -rdc code again when it is loaded on {}: "
-                      "documented by NVIDIA, not recorded on a GPU",
+                      "documented by NVIDIA, recorded on a driver of CUDA 13.0",
                       name_of(file), devices_of(device)));
     for (const Warning& warning : warnings_of_device(all_, index, device)) {
       if (warning.kind != Warning::Kind::runtime) {

@@ -309,7 +309,7 @@ class VerifyTest(NvccTest):
         self.nvcc("unused.o", "-dc", *gencode("sm_80"), "unused.cu")
         path = self.nvcc("dropped", *gencode("sm_80", "sm_90"), "both.o", "unused.o")
         self.assertEqual(self.covered(path, "8.0", "sass")["kernels"]["missing"], [])
-        self.assertEqual(self.fails(path, "9.0", 98)["kernels"]["missing"], ["_Z6unusedPi"])
+        self.assertEqual(self.fails(path, "9.0", 500)["kernels"]["missing"], ["_Z6unusedPi"])
 
     def test_relocatable_ptx_is_linked_when_it_is_loaded(self):
         self.nvcc("rdc.o", "-dc", *gencode("sm_80", "compute_80"), "one.cu")
@@ -323,7 +323,7 @@ class VerifyTest(NvccTest):
         self.nvcc("both.o", "-dc", *gencode("sm_80", "sm_90"), "one.cu")
         self.nvcc("unused.o", "-dc", *gencode("sm_80"), "unused.cu")
         path = self.nvcc("left_out", *gencode("sm_90"), "both.o", "unused.o")
-        self.assertEqual(self.fails(path, "9.0", 98)["kernels"]["missing"], ["_Z6unusedPi"])
+        self.assertEqual(self.fails(path, "9.0", 500)["kernels"]["missing"], ["_Z6unusedPi"])
 
     def test_hollow(self):
         path = self.nvcc("hollow", *gencode("sm_80", "sm_90"), "hollow.cu")
@@ -446,7 +446,7 @@ class VerifyTest(NvccTest):
         document = self.verify(path, "--device", "8.0", "--device", "8.6", "--device", "8.9", expect=1)
         self.assertEqual([each["verdict"] for each in document["files"][0]["results"]],
                          ["covered", "not-covered", "covered"])
-        self.assertEqual([error["code"] for error in document["files"][0]["results"][1]["errors"]], [98])
+        self.assertEqual([error["code"] for error in document["files"][0]["results"][1]["errors"]], [500])
 
     def test_no_device_code(self):
         path = os.path.join(self.folder, "plain")

@@ -312,8 +312,8 @@ class ToolsTest(Separate):
         both = ["-gencode", "arch=compute_80,code=sm_80", "-gencode", "arch=compute_90,code=sm_90"]
         program = self.pair("names", both, both)
         for name, more, expected in (("unnamed", [], ("covered", [], ["v"], [])),
-                                     ("named", [], ("not-covered", ["v"], [], [13, 98])),
-                                     ("unnamed", ["empty.cc"], ("not-covered", ["v"], [], [13, 98]))):
+                                     ("named", [], ("not-covered", ["v"], [], [13, 500])),
+                                     ("unnamed", ["empty.cc"], ("not-covered", ["v"], [], [13, 500]))):
             other = self.compile(name + ".cu", name + ".o", "-gencode", "arch=compute_90,code=sm_90")
             result = self.verify(self.nvcc(name + "".join(more), *both, *program, other, *more), "13.0")["8.0"]
             found = (result["verdict"], result["variables"]["missing"], result["variables"]["unnamed"],

@@ -3,14 +3,14 @@
 //   truth_judge FILE CC DRIVER_CUDA [NAME]
 //
 // NAME is a variable that makes the driver pass over SASS. Prints the number of the image in its fat binary,
-// from 1, as the kernels of a record mark themselves; 0 where none is taken. Exit: 0 answered, 2 usage or not
-// one fat binary.
-
-#include "coverage/judge_fatbin.h"
+// from 1, as the kernels of a record mark themselves; 0 where none is taken. Behind it, by nvJitLink's order.
+// Exit: 0 answered, 2 usage or not one fat binary.
 
 #include <cstdio>
 
 #include "coverage/fatbin_code.h"
+#include "coverage/judge_fatbin.h"
+#include "coverage/other_order.h"
 
 using namespace archguard;
 
@@ -32,7 +32,9 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "truth_judge: %s is not one container\n", argv[1]);
     return 2;
   }
-  const Judgement judgement = judge(FatbinCodeReader(code, *source).next(), device, policy);
-  std::printf("%zu\n", judgement.image ? *judgement.image + 1 : 0);
+  const FatbinCode fatbin = FatbinCodeReader(code, *source).next();
+  const Judgement judgement = judge(fatbin, device, policy);
+  const auto linked = linker_choice(fatbin, *device.capability);
+  std::printf("%zu %zu\n", judgement.image ? *judgement.image + 1 : 0, linked ? *linked + 1 : 0);
   return 0;
 }

@@ -4,7 +4,7 @@
     replay.py ARCHGUARD TRUTH_JUDGE [RECORDS]    RECORDS: the folder of records, by default the one beside this file
 
 Compared are the error that a program sees and, where a kernel of a fat binary ran, which image it came from. "Unknown" is never
-wrong, but how often it is said of files that are not damaged is printed. Exit: 0 no disagreement, 1 disagreements, 77 no records yet.
+wrong, but how often it is said of files that are not damaged is printed. Exit: 0 no disagreement, 1 disagreements, 77 no records.
 """
 import collections
 import concurrent.futures
@@ -90,8 +90,11 @@ def other_image(judge, path, record, run):
     if not path.endswith(".fatbin") or mark == UNTOUCHED:
         return None
     forcing = [name for name in KNOWN[:2] if run["env"].get(name) == "1"]
-    image = int(output(judge, path, record["device"]["compute_capability"], record["driver"]["cuda"], *forcing[:1]))
-    return None if image == mark else "the driver takes image %d, archguard predicts %d" % (mark, image)
+    said = output(judge, path, record["device"]["compute_capability"], record["driver"]["cuda"], *forcing[:1])
+    image, linked = map(int, said.split())
+    if image != mark:
+        return "the driver takes image %d, archguard predicts %d" % (mark, image)
+    return None if forcing or linked == mark else "the driver takes image %d, nvJitLink %d" % (mark, linked)
 
 
 def judge_case(tools, record, case, path):
@@ -148,7 +151,7 @@ def main():
     folder = sys.argv[3] if len(sys.argv) == 4 else os.path.join(os.path.dirname(os.path.abspath(__file__)), "records")
     records = sorted(glob.glob(os.path.join(folder, "*.tar.xz")))
     if not records:
-        print("SKIPPED: no records yet; run tests/truth/record on a machine with a GPU")
+        print("SKIPPED: no records; run tests/truth/record on a machine with a GPU")
         return 77
     outcomes = [replay(sys.argv[1:3], path) for path in records]
     return 0 if all(count > 0 and bad == 0 for count, bad in outcomes) else 1

@@ -340,9 +340,9 @@ TEST_CASE("images that nobody knows are named, twenty of them, and inspect exits
 TEST_CASE("what is not known of an image and changes no verdict is a warning, once") {
   const TemporaryFolder folder;
   const Bytes cubin =
-      CubinBuilder{}.flags(0x10000).kernel("gemm", sass::join({sass::store(), sass::exit()})).bytes();
+      CubinBuilder{}.flags(0x10).kernel("gemm", sass::join({sass::store(), sass::exit()})).bytes();
   folder.file("two.fatbin", text_of(FatbinBuilder{}.cubin(80, cubin).cubin(80, cubin).bytes()));
-  const std::string text = "two.fatbin: cubin has e_flags 0x10000, whose meaning is not known";
+  const std::string text = "two.fatbin: cubin has e_flags 0x10, whose meaning is not known";
   const RunOutput verify =
       run_archguard({"verify", "two.fatbin", "--device", "8.0", "--brief"}, folder.path());
   CHECK(verify.out == "archguard: warning: " + text + "\ntwo.fatbin: 1 of 1 covered\n");

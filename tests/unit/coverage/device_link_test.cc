@@ -134,7 +134,9 @@ TEST_CASE("where no linked SASS fits, the driver links the objects again from th
     CHECK(verdict(both, device(newer)) ==
           (std::string(newer) == "8.9" ? "covered sass 1" : "covered linked 1"));
   CHECK(verdict(both, device("7.5")) ==
-        "not covered; 209: ka: it needs SASS of sm_75 or of an older 7.x, or PTX of compute_75 or older");
+        "not covered; ?: ka: it needs SASS of sm_75 or of an older 7.x, or PTX of compute_75 or older; a "
+        "driver of CUDA "
+        "13.0 answers with error 500, cudaErrorSymbolNotFound");
   CHECK(result_of(both.bytes(), device("9.0")).devices[0].needs_driver == Version{13, 0});
   CHECK(verdict(both, device("9.0", "13.0")) == "covered linked 1");
   CHECK(verdict(both, device("9.0", "12.9")) ==
@@ -189,7 +191,7 @@ TEST_CASE("objects are told by what registers them where their section has anoth
   both.objects_in(".relf");
   CHECK(verdict(both, device("8.0")) == "covered sass 1");
   CHECK(verdict(both, device("9.0")) == "covered linked 1");
-  CHECK(verdict(both, device("7.5")).find("not covered; 209: ka: ") == 0);
+  CHECK(verdict(both, device("7.5")).find("not covered; ?: ka: ") == 0);
 }
 
 TEST_CASE("without a section table nobody knows what is linked again") {
@@ -225,7 +227,8 @@ TEST_CASE("an object that lacks PTX is named, and no number is claimed") {
           std::string::npos,
       text);
   CHECK_MESSAGE(verdict(program(object_without_ptx("ka"), object_without_ptx("kb")), device("9.0")) ==
-                    "not covered; 209: ka: it needs SASS of sm_90, or PTX of compute_90 or older",
+                    "not covered; ?: ka: it needs SASS of sm_90, or PTX of compute_90 or older; a driver of "
+                    "CUDA 13.0 answers with error 500, cudaErrorSymbolNotFound",
                 "nothing is special where no object has any");
 }
 
@@ -304,7 +307,9 @@ TEST_CASE("a link for no architecture holds no image: the objects are all there 
   CHECK(verdict(only_ptx, device("8.0")) == "covered linked 1");
   CHECK(verdict(only_ptx, device("12.0")) == "covered linked 1");
   CHECK(verdict(only_ptx, device("7.5")) ==
-        "not covered; 209: ka: it needs SASS of sm_75 or of an older 7.x, or PTX of compute_75 or older");
+        "not covered; ?: ka: it needs SASS of sm_75 or of an older 7.x, or PTX of compute_75 or older; a "
+        "driver of CUDA "
+        "13.0 answers with error 500, cudaErrorSymbolNotFound");
   CHECK(result_of(only_ptx.bytes(), device("8.0")).devices[0].kernels.total == 2);
 }
 
@@ -314,7 +319,9 @@ TEST_CASE("the device runtime is needed where an object calls it") {
   };
   // Left among the objects, without code for the device: nvJitLink refuses them all.
   const std::string left = verdict(with_runtime(object("ka")), device("9.0"));
-  CHECK_MESSAGE(left.find("nothing calls it, and whether the driver leaves it out is not known") != std::string::npos, left);
+  CHECK_MESSAGE(
+      left.find("nothing calls it, and whether the driver leaves it out is not known") != std::string::npos,
+      left);
   CHECK(verdict(with_runtime(object("ka")), device("7.5")) != left);
   const Bytes launches =
       FatbinBuilder{}.ptx("80", "9.0", object_ptx("80", "ka", "9.0", "cudaGetParameterBufferV2")).bytes();
@@ -338,7 +345,7 @@ TEST_CASE(
   const Bytes made = FatbinBuilder{}.cubin(90, cubin(90, "ka")).bytes();
   const Bytes of_90 = FatbinBuilder{}.cubin(90, object_cubin(90, "ka")).bytes();
   CHECK(verdict(program(of_90, object_without_ptx("kb"), made), device("9.0")) ==
-        "not covered sass 1; 98: kb: the device linker left it out of sm_90: this object holds nothing for "
+        "not covered sass 1; 500: kb: the device linker left it out of sm_90: this object holds nothing for "
         "that arch");
   CHECK_MESSAGE(verdict(program(of_90, object("kb"), made), device("9.0")) == "covered sass 1",
                 "dropped for another reason: its object has PTX");
@@ -396,7 +403,7 @@ TEST_CASE(
   CHECK(verdict(program(a, of_90, made), device("8.0")) == "covered sass 1");
   const Bytes of_86 = FatbinBuilder{}.cubin(86, object_cubin(86, "kb")).bytes();
   CHECK(verdict(program(a, of_86, made), device("8.0"))
-            .find("98: kb: the device linker left it out of sm_80") != std::string::npos);
+            .find("500: kb: the device linker left it out of sm_80") != std::string::npos);
 }
 
 TEST_CASE("a variable that no host code names may be missing, with a warning") {
@@ -461,8 +468,9 @@ TEST_CASE("no build for the device is advised that nvlink refuses") {
     const Bytes made = FatbinBuilder{}.cubin(80, cubin(80, "ka")).bytes();
     return ProgramBuilder{}.link({"_a", "_rt"}, made).object("_a", launches(true)).object("_rt", runtime(sm));
   };
-  CHECK(fix_on(with_runtime(86), "8.7") ==
-        "build it with CUDA 13.2 or newer, for sm_87, too: the linkers of older ones refuse its libcudadevrt");
+  CHECK(
+      fix_on(with_runtime(86), "8.7") ==
+      "build it with CUDA 13.2 or newer, for sm_87, too: the linkers of older ones refuse its libcudadevrt");
   const auto on_orin = [&](const char* driver) { return verdict(with_runtime(86), device("8.7", driver)); };
   CHECK(on_orin("13.1").substr(0, 11) == "not covered");
   CHECK(on_orin("13.2").substr(0, 7) == "unknown");

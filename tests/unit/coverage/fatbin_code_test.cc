@@ -152,15 +152,14 @@ TEST_CASE("a cubin whose header leaves its suffix out is to fit as both") {
 }
 
 TEST_CASE("a 32-bit cubin is for 32-bit programs") {
-  const auto bytes =
-      ElfBuilder{}
-          .bits32()
-          .type(2)
-          .machine(190)
-          .identity(0x33, 7, 118, 80U | 80U << 16 | 0x100)
-          .section(".strtab", Bytes(1), 3, 0)
-          .linked_section(".symtab", Bytes(16), 2, 1)
-          .bytes();
+  const auto bytes = ElfBuilder{}
+                         .bits32()
+                         .type(2)
+                         .machine(190)
+                         .identity(0x33, 7, 118, 80U | 80U << 16 | 0x100)
+                         .section(".strtab", Bytes(1), 3, 0)
+                         .linked_section(".symtab", Bytes(16), 2, 1)
+                         .bytes();
   CHECK(contents_of(FatbinBuilder{}.cubin(80, bytes).bytes()) ==
         "0: | t.fatbin: 32-bit cubin, which a 64-bit program cannot load\n");
 }
@@ -169,8 +168,8 @@ TEST_CASE("a warning of images is told once, with the first place") {
   const auto odd = [](std::uint32_t flags) {
     return CubinBuilder{}.flags(flags).kernel("k", sass::exit()).bytes();
   };
-  auto bytes = FatbinBuilder{}.cubin(80, odd(0x10000)).cubin(80, odd(0x10000)).bytes();
-  const auto second = FatbinBuilder{}.cubin(80, odd(0x10000)).cubin(80, odd(0x20000)).bytes();
+  auto bytes = FatbinBuilder{}.cubin(80, odd(0x10)).cubin(80, odd(0x10)).bytes();
+  const auto second = FatbinBuilder{}.cubin(80, odd(0x10)).cubin(80, odd(0x20)).bytes();
   bytes.insert(bytes.end(), second.begin(), second.end());
   const MemorySource source(bytes);
   const DeviceCode code = read_device_code(source, "t.fatbin");
@@ -178,8 +177,8 @@ TEST_CASE("a warning of images is told once, with the first place") {
   std::vector<Error> warnings;
   for (int i = 0; i < 2; ++i) add_warnings(codes.next(), warnings);
   REQUIRE(warnings.size() == 2);
-  CHECK(warnings[0].text() == "t.fatbin: cubin has e_flags 0x10000, whose meaning is not known");
-  CHECK(warnings[1].what == "cubin has e_flags 0x20000, whose meaning is not known");
+  CHECK(warnings[0].text() == "t.fatbin: cubin has e_flags 0x10, whose meaning is not known");
+  CHECK(warnings[1].what == "cubin has e_flags 0x20, whose meaning is not known");
 }
 
 TEST_CASE("containers that nobody asks for any more hold nothing up") {
@@ -191,4 +190,18 @@ TEST_CASE("containers that nobody asks for any more hold nothing up") {
   const MemorySource source(bytes);
   const DeviceCode code = read_device_code(source, "t.fatbin");
   CHECK(FatbinCodeReader(code, source).next().kernels.size() == 1);
+}
+
+TEST_CASE("PTX under a header with a suffix that it lacks is for both") {
+  const test::Bytes bytes =
+      FatbinBuilder{}
+          .ptx("80a", "9.0", ".version 9.0\n.target sm_80\n.address_size 64\n.entry k() { ret; }")
+          .bytes();
+  const MemorySource source(bytes);
+  const DeviceCode code = read_device_code(source, "t.fatbin");
+  const FatbinCode fatbin = FatbinCodeReader(code, source).next();
+  REQUIRE(fatbin.images.size() == 1);
+  CHECK(to_string(fatbin.images[0].entry.arch) == "80");
+  REQUIRE(fatbin.images[0].entry.or_archs.size() == 1);
+  CHECK(to_string(fatbin.images[0].entry.or_archs[0]) == "80a");
 }

@@ -31,16 +31,24 @@ TEST_CASE("SASS serves later minor versions of its major version, and no earlier
   CHECK(judge_on(device("9.0"), {sass("90a")}).verdict == Verdict::sass);
 }
 
-TEST_CASE("the nearest SASS is taken, the first among equals") {
+TEST_CASE("the nearest SASS is taken, of one arch `a` before `f` before neither, the first among equals") {
   CHECK(judge_on(device("8.9"), {sass("80"), sass("86"), sass("75")}).image == 1);
-  CHECK(judge_on(device("9.0"), {sass("90"), sass("90a")}).image == 0);
+  CHECK(judge_on(device("9.0"), {sass("90"), sass("90a")}).image == 1);
+  CHECK(judge_on(device("9.0"), {sass("90a"), sass("90")}).image == 0);
+  CHECK(judge_on(device("10.0"), {sass("100"), sass("100f"), sass("100a")}).image == 2);
+  CHECK(judge_on(device("10.3"), {sass("100"), sass("100f")}).image == 1);
+  CHECK(judge_on(device("9.0"), {sass("90"), sass("90")}).image == 0);
 }
 
-TEST_CASE("without SASS the nearest PTX is compiled, the last among equals") {
+TEST_CASE("without SASS the nearest PTX is compiled, the first among equals but for the very device") {
   const Judgement judgement =
       judge_on(device("9.0", "13.0"), {sass("80"), ptx("70", "9.0"), ptx("80", "9.0"), ptx("80", "8.0")});
   CHECK(judgement.verdict == Verdict::jit);
-  CHECK(judgement.image == 3);
+  CHECK(judgement.image == 2);
+  CHECK(judge_on(device("9.0", "13.0"), {ptx("90", "9.0"), ptx("90", "8.0")}).image == 1);
+  CHECK(judge_on(device("9.0", "13.0"), {ptx("90a", "9.0"), ptx("90a", "8.0")}).image == 0);
+  CHECK(judge_on(device("9.0", "13.0"), {ptx("90a", "9.0"), ptx("90", "8.0")}).image == 0);
+  CHECK(judge_on(device("9.0", "13.0"), {ptx("90", "9.0"), ptx("90a", "8.0")}).image == 1);
 }
 
 TEST_CASE("PTX that is newer than the driver's compiler is error 222, and older PTX beside it is no rescue") {
@@ -69,6 +77,12 @@ TEST_CASE("the environment can make the driver pass over SASS, or keep it from c
   CHECK(only_ptx.code == kJitDisabled);
   CHECK(only_ptx.reason == "only its PTX fits, and CUDA_DISABLE_PTX_JIT keeps the driver from compiling PTX");
   CHECK(judge_on(device("9.0"), {sass("80")}, disabled).code == kNoKernelImage);
+
+  // Nor is a cubin passed over that a program hands to the driver by itself.
+  FatbinCode alone = fatbin_of({sass("80")});
+  alone.fatbin.size = alone.fatbin.entries[0].stored_size = 64;
+  CHECK(judge(alone, device("8.0"), forced).verdict == Verdict::sass);
+  CHECK(judge(alone, device("9.0"), forced).code == kNoKernelImage);
 
   // What is still to be linked is nothing that a driver loads.
   CHECK(judge(fatbin_of({sass("80")}, false, true), device("8.0"), forced).verdict == Verdict::sass);

@@ -124,16 +124,16 @@ TEST_CASE("no driver: why, as far as it can be told") {
         "install the NVIDIA driver, or give a fleet file that names the GPUs to build for");
   Surroundings build;
   build.build_kind = "a Nix build";
-  CHECK(
-      judged({}, {}, build) ==
-      "none\nload: no NVIDIA driver in a Nix build (libcuda.so.1 was not found) | "
-      "name the GPUs to build for: archguard_select_architectures(FLEET fleet.csv) or "
-      "-DARCHGUARD_FLEET=fleet.csv; arch_probe select --fleet fleet.csv");
+  CHECK(judged({}, {}, build) ==
+        "none\nload: no NVIDIA driver in a Nix build (libcuda.so.1 was not found) | "
+        "name the GPUs to build for: archguard_select_architectures(FLEET fleet.csv) or "
+        "-DARCHGUARD_FLEET=fleet.csv; arch_probe select --fleet fleet.csv");
   build.build_kind = "a container";
   CHECK(judged({}, {}, build) ==
-      "none\nload: this container has no NVIDIA driver (libcuda.so.1 was not found) | "
-      "name the GPUs to build for: archguard_select_architectures(FLEET fleet.csv) or "
-      "-DARCHGUARD_FLEET=fleet.csv; arch_probe select --fleet fleet.csv; to use this host's GPUs start the container with --gpus all");
+        "none\nload: this container has no NVIDIA driver (libcuda.so.1 was not found) | "
+        "name the GPUs to build for: archguard_select_architectures(FLEET fleet.csv) or "
+        "-DARCHGUARD_FLEET=fleet.csv; arch_probe select --fleet fleet.csv; to use this host's GPUs start the "
+        "container with --gpus all");
   Surroundings wsl;
   wsl.wsl = true;
   CHECK(judged({}, {}, wsl) ==
@@ -389,7 +389,8 @@ TEST_CASE("nonsense in the environment is diagnosed") {
     for (const auto& each : explain_environment(around)) text += each.cause + " | " + each.fix + "\n";
     return text;
   };
-  for (const char* fine : {"", "0", "0,1", " 2 , -1 ", "+0", "-0", "00", ",", "0,", "4294967296", "GPU-8932f937", "MIG-GPU-8932f937/1/0", "NoDevFiles"})
+  for (const char* fine : {"", "0", "0,1", " 2 , -1 ", "+0", "-0", "00", ",", "0,", "4294967296",
+                           "GPU-8932f937", "MIG-GPU-8932f937/1/0", "NoDevFiles"})
     CHECK_MESSAGE(said(fine, std::nullopt).empty(), fine);
   CHECK(said(std::nullopt, "PCI_BUS_ID").empty());
   CHECK(said(std::nullopt, "FASTEST_FIRST").empty());
@@ -408,6 +409,19 @@ TEST_CASE("nonsense in the environment is diagnosed") {
         "CUDA_DEVICE_ORDER is empty, which CUDA does not know | set it to FASTEST_FIRST or PCI_BUS_ID\n");
   CHECK(said("0", "pci") ==
         "CUDA_DEVICE_ORDER is 'pci', which CUDA does not know | set it to FASTEST_FIRST or PCI_BUS_ID\n");
+}
+
+TEST_CASE("an order of devices that CUDA does not know is what cuInit refuses") {
+  const LibraryAnswers cuda = cuda_failing(101);
+  Surroundings around;
+  around.cuda_device_order = "";
+  const auto result = judge_answers(cuda, {}, around);
+  REQUIRE(result.diagnostics.size() == 1);  // told once
+  CHECK(result.diagnostics[0].cause == "CUDA_DEVICE_ORDER is empty, which CUDA does not know");
+  CHECK(result.diagnostics[0].fix == "set it to FASTEST_FIRST or PCI_BUS_ID");
+  // Named twice is another cause, which comes first.
+  around.cuda_visible_devices = "0,0";
+  CHECK(judge_answers(cuda, {}, around).diagnostics[0].cause.find("CUDA_VISIBLE_DEVICES is '0,0'") == 0);
 }
 
 TEST_CASE("with a MIG instance in sight, the GPUs beside it are there for other processes") {
