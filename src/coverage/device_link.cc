@@ -12,8 +12,8 @@
 namespace archguard {
 namespace {
 
-// Of objects of which none has code for the device: recorded for nvcc 11.8, 13.0 and 13.5, and not known of
-// other drivers.
+// Of objects of which none has code for the device: recorded for nvcc 11.8 and 13.0, and not known of other
+// drivers.
 void say_what_was_recorded(Judgement& judgement) {
   judgement.numbered = false;
   judgement.reason += "; a driver of CUDA 13.0 answers with " + error_text(kSymbolNotFound);

@@ -34,6 +34,11 @@ bool is_image_by_itself(const Fatbin& fatbin) {
   return fatbin.size != 0 && fatbin.entries.size() == 1 && fatbin.entries[0].stored_size == fatbin.size;
 }
 
+bool is_cubin_by_itself(const Fatbin& fatbin) {
+  return (is_image_by_itself(fatbin) || fatbin.bare) && !fatbin.entries.empty() &&
+         fatbin.entries[0].kind == EntryKind::sass;
+}
+
 std::string why_unknown(const FatbinEntry& entry, ComputeCapability device) {
   const std::string name = image_name(entry);
   if (suffix_decides(entry, device) && entry.kind == EntryKind::ptx)

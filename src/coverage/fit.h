@@ -20,6 +20,10 @@ Fit fit_of(const FatbinEntry& entry, ComputeCapability device);
 // Is it a file that is a cubin or PTX, and no fat binary?
 bool is_image_by_itself(const Fatbin& fatbin);
 
+// Is it a cubin that a program hands to the driver by itself, as a file or as data? What makes a driver pass
+// over SASS in fat binaries does not reach it (recorded on a driver of CUDA 13.0, tests/truth).
+bool is_cubin_by_itself(const Fatbin& fatbin);
+
 // Why fit_of() is unknown.
 std::string why_unknown(const FatbinEntry& entry, ComputeCapability device);
 

@@ -41,7 +41,7 @@ HeaderFit fit_by_headers(const Fatbin& fatbin, const Device& device, const JitEn
     const Fit fit = fit_of(entry, *device.capability);
     any_unknown = any_unknown || fit == Fit::unknown;
     if (fit != Fit::yes) continue;
-    const bool passed_over = !environment.forces_jit.empty() && !is_image_by_itself(fatbin);
+    const bool passed_over = !environment.forces_jit.empty() && !is_cubin_by_itself(fatbin);
     if (is_native(entry.kind) && passed_over) continue;
     const FatbinEntry*& taken = is_native(entry.kind) ? native : ptx;
     if (taken == nullptr || is_taken_before(entry, *taken, *device.capability)) taken = &entry;

@@ -220,10 +220,8 @@ Judgement require(Judgement judgement, const JudgePolicy& policy) {
 }
 
 Judgement judge(const FatbinCode& code, const Device& device, const JudgePolicy& given) {
-  // A cubin that a program hands over by itself is loaded all the same (recorded, tests/truth).
   JudgePolicy policy = given;
-  if (is_image_by_itself(code.fatbin) && code.fatbin.entries[0].kind == EntryKind::sass)
-    policy.environment.forces_jit.clear();
+  if (is_cubin_by_itself(code.fatbin)) policy.environment.forces_jit.clear();
   const bool relocatable = code.fatbin.relocatable;
   if (relocatable && code.linked) return {};
   if (!asks_for_image(code) && !is_linkable(code)) return {};

@@ -31,9 +31,10 @@ Diagnostic explain_nvml_code(const CallFailure& failure, const FailureFacts& fac
 
 // ---- causes_environment.cc ----
 
-// Variables of the environment that say nothing CUDA understands.
-// A CUDA_DEVICE_ORDER that CUDA does not know, an empty one too: cuInit then says 101 (recorded on CUDA 13.0).
+// A CUDA_DEVICE_ORDER that CUDA does not know, an empty one too: cuInit then says 101 (recorded on
+// CUDA 13.0).
 std::optional<Diagnostic> order_is_unknown(const Surroundings& around);
+// Variables of the environment that say nothing CUDA understands.
 std::vector<Diagnostic> explain_environment(const Surroundings& around);
 bool hides_all(const std::string& cuda_visible_devices);
 Diagnostic hidden_by_environment(Diagnostic diagnostic, const FailureFacts& facts);

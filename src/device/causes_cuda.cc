@@ -128,7 +128,7 @@ Diagnostic explain_cuda_code(const CallFailure& failure, const FailureFacts& fac
     case 100:
       return no_device(diagnostic, facts);
     case 101:
-      if (const auto order = order_is_unknown(facts.around); order && !visible) {
+      if (const auto order = order_is_unknown(facts.around); order) {
         diagnostic.cause = order->cause;
         diagnostic.fix = order->fix;
         return diagnostic;

@@ -1,8 +1,8 @@
+#include <algorithm>
+
 #include "base/printable.h"
 #include "base/text.h"
 #include "device/causes.h"
-
-#include <algorithm>
 #include "device/failure_words.h"
 
 namespace archguard {
@@ -22,14 +22,11 @@ Diagnostic hidden_by_environment(Diagnostic diagnostic, const FailureFacts& fact
   return diagnostic;
 }
 
-bool is_known_order(const std::string& order) {
-  return order == "FASTEST_FIRST" || order == "PCI_BUS_ID";
-}
-
 std::optional<Diagnostic> order_is_unknown(const Surroundings& around) {
-  if (!around.cuda_device_order || is_known_order(*around.cuda_device_order)) return std::nullopt;
+  const auto& order = around.cuda_device_order;
+  if (!order || *order == "FASTEST_FIRST" || *order == "PCI_BUS_ID") return std::nullopt;
   return Diagnostic{"environment", std::nullopt, "",
-                    "CUDA_DEVICE_ORDER is " + value_text(*around.cuda_device_order) + ", which CUDA does not know",
+                    "CUDA_DEVICE_ORDER is " + value_text(*order) + ", which CUDA does not know",
                     "set it to FASTEST_FIRST or PCI_BUS_ID"};
 }
 
@@ -45,11 +42,10 @@ std::vector<Diagnostic> explain_environment(const Surroundings& around) {
     const std::size_t end = std::min(name.find_first_not_of("0123456789", sign), name.size());
     const bool number = end > sign;
     if (name.empty() || (number && end == name.size())) continue;
-    found.push_back(
-        {"environment", std::nullopt, "",
-         "'" + printable(name) + "' in CUDA_VISIBLE_DEVICES is no device, and CUDA " +
-             (number ? "takes the number that it begins with" : "reads no further"),
-         "name devices by number or as GPU-… and MIG-…, between commas"});
+    found.push_back({"environment", std::nullopt, "",
+                     "'" + printable(name) + "' in CUDA_VISIBLE_DEVICES is no device, and CUDA " +
+                         (number ? "takes the number that it begins with" : "reads no further"),
+                     "name devices by number or as GPU-… and MIG-…, between commas"});
     break;
   }
   if (auto unknown = order_is_unknown(around)) found.push_back(*std::move(unknown));

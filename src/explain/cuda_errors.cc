@@ -40,9 +40,13 @@ const std::vector<KnownError>& cuda_errors() {
        {"invalid device function"},
        "a kernel is started that the loaded device code does not have, most often as there is none for this "
        "GPU",
-       {"the fat binary of this kernel has no image for the GPU",
+       {"the kernel's host code was never registered: a kernel template that is compiled for no "
+        "architecture, or "
+        "a function pointer that is no kernel",
         "two copies of a library, or an old object, are mixed",
-        "the kernel is compiled only for some architectures (__CUDA_ARCH__)"},
+        "the fat binary of this kernel has no image for the GPU, or its image lacks the kernel (other "
+        "runtimes say "
+        "209 and 500)"},
        "archguard verify FILE --device {CC}",
        "build that file for the GPU: archguard verify prints the line",
        "archguard verify FILE --device {CC} exits 0",

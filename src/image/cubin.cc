@@ -15,8 +15,9 @@ namespace {
 constexpr unsigned kOsabi7 = 0x33, kOsabi8 = 0x41;
 constexpr std::uint32_t kMarker7 = 0x800, kMarker8 = 0x8;
 constexpr std::uint32_t kKnownFlags7 = 0xff0fff, kKnownFlags8 = 0xff00ff0e;
-// With one of these a driver of CUDA 13.0 ended in error 209, 300 or 999, or crashed; with others it ran the cubin (tests/truth).
-constexpr std::uint32_t kRefusedFlags8 = 0x00ff0001;
+// With one of these a driver of CUDA 13.0 ended in error 300 (in a fat binary), 209 or 999 (tests/truth).
+// With others that no cubin has it ran the kernel, but for bit 0 of a cubin by itself, where it crashed.
+constexpr std::uint32_t kRefusedFlags8 = 0x00ff0000;
 constexpr Version kFirstWithMarkInCompat{13, 0};
 
 // The decimal number at the start of `text`, at most four digits, and what follows it.

@@ -2,6 +2,7 @@
 import damage
 import images
 import programs
+from maker import CannotMake
 
 LOADING = ({}, {"CUDA_MODULE_LOADING": "EAGER"})
 # What the environment of a program may say, and the cases that are tried under it, too.
@@ -10,10 +11,10 @@ ENVIRONMENTS = [
     {"CUDA_FORCE_PTX_JIT": "1", "CUDA_DISABLE_PTX_JIT": "1"}, {"CUDA_FORCE_JIT": "1", "CUDA_DISABLE_JIT": "1"},
     {"CUDA_FORCE_PTX_JIT": "1", "CUDA_MODULE_LOADING": "EAGER"}, {"CUDA_DISABLE_PTX_JIT": "1", "CUDA_MODULE_LOADING": "EAGER"},
     {"CUDA_CACHE_DISABLE": "0"}, {"CUDA_CACHE_MAXSIZE": "0"}, {"CUDA_MODULE_DATA_LOADING": "LAZY"}, {"CUDA_MODULE_DATA_LOADING": "EAGER"},
-    {"CUDA_BINARY_LOADER_THREAD_COUNT": "4"}, {"CUDA_DEVICE_ORDER": "PCI_BUS_ID"}, {"CUDA_LAUNCH_BLOCKING": "1"},
+    {"CUDA_BINARY_LOADER_THREAD_COUNT": "4"}, {"CUDA_LAUNCH_BLOCKING": "1"},
     {"CUDA_DEVICE_MAX_CONNECTIONS": "1"}, {"CUDA_AUTO_BOOST": "0"}, {"CUDA_SCALE_LAUNCH_QUEUES": "2x"},
     {"CUDA_DISABLE_PERF_BOOST": "1"}, {"CUDA_FORCE_PRELOAD_LIBRARIES": "1"},
-    {"CUDA_VISIBLE_DEVICES": ""}, {"CUDA_VISIBLE_DEVICES": "-1"}, {"CUDA_VISIBLE_DEVICES": "0"}, {"CUDA_VISIBLE_DEVICES": "99"},
+    {"CUDA_VISIBLE_DEVICES": ""}, {"CUDA_VISIBLE_DEVICES": "-1"}, {"CUDA_VISIBLE_DEVICES": "99"},
 ]
 
 
@@ -22,7 +23,7 @@ def steered(number):
     return {"sass %d" % number, "sass 80", "ptx %d" % number, "ptx 80", "sass %d, ptx %d" % (number, number), "ptx 75 of ISA 99.0, sass %d" % number,
             "sass %d, bare" % number, "ptx %d, bare" % number, "elf packed with size",
             "nvrtc sass and ptx in nvfatbin", "program of sm_80 compute_80", "program of sm_%d" % number,
-            "separate compilation, sass and ptx", "separate compilation, sass that fits", "separate compilation, ptx alone", "ptx 80 as data"}
+            "separate compilation, sass and ptx", "separate compilation, sass that fits", "separate compilation, ptx alone", "ptx 80 as data", "sass %d as data" % number}
 
 
 def for_each_runtime(name):
@@ -31,13 +32,21 @@ def for_each_runtime(name):
                     "hollow kernel, sass", "ptx 80 of 32 bits", "relocatable sass 90 that is whole") or name.startswith("kernel missing in the")
 
 
+def made_of(group, maker, number):
+    """What the group yields, to where it cannot go on."""
+    try:
+        yield from group(maker, number)
+    except CannotMake as reason:
+        maker.skipped.append("the rest of %s: %s" % (group.__name__, reason))
+
+
 def cases(maker, number, releases, wanted=None):
     """(name, path, damaged, runs) of every case, a run being (through, environment): "driver", "runtime", or "runtime 11.8" for one of
     these releases. What cannot be made is in maker.skipped."""
     for group in (*images.GROUPS, *programs.GROUPS, damage.damaged):
         if wanted is not None and group.__name__ not in wanted:
             continue
-        for name, make in group(maker, number):
+        for name, make in made_of(group, maker, number):
             path = maker.made_or_skipped(name, make)
             if path is None:
                 continue

@@ -3,6 +3,7 @@ import struct
 
 ELF_FIELDS = {"e_phoff": (32, 8), "e_shoff": (40, 8), "e_flags": (48, 4), "e_phnum": (56, 2), "e_shnum": (60, 2), "e_shstrndx": (62, 2)}
 FAT_HEADER = 16
+COMPRESSED = 0x2000 | 0x8000  # LZ4, zstd
 
 
 def put(data, at, layout, value):
@@ -130,19 +131,23 @@ def damaged_fat_binaries(data):
 
 
 def damaged(maker, number):
-    """(name, file, how) of every damaged file; a damaged image within a fat binary and by itself."""
-    exact = str(number)
-    cubin, text = maker.cubin(exact), maker.ptx("80").encode()
+    """(name, what makes it) of every damaged file; a damaged image within a fat binary and by itself."""
+    exact, older = str(number), str(min(80, number))
+    cubin, text = maker.cubin(exact), maker.ptx(older).encode()
     for kind, name, arch, suffix, variants in (("elf", "sass", exact, ".cubin", damaged_cubins(cubin)),
-                                               ("ptx", "ptx", "80", ".ptx", damaged_ptx(text))):
+                                               ("ptx", "ptx", older, ".ptx", damaged_ptx(text))):
         for how, content in variants:
             label = "%s %s %s" % (name, arch, how)
             yield label + ", bare", lambda content=content, suffix=suffix: maker.bare(content, suffix)
             yield label, lambda kind=kind, arch=arch, content=content: maker.bare(
                 refilled(maker, kind, arch, content), ".fatbin")
-    for kind, name, arch in (("elf", "sass", exact), ("ptx", "ptx", "80")):
+    for kind, name, arch in (("elf", "sass", exact), ("ptx", "ptx", older)):
         for mode in ("none", "size"):
-            with open(maker.fatbin([maker.image(kind, arch)], "-compress-all", "-compress-mode=" + mode), "rb") as file:
+            path = maker.made_or_skipped("fat binaries of %s, packed with %s, that are damaged" % (name, mode), lambda kind=kind, arch=arch, mode=mode:
+                                         maker.fatbin([maker.image(kind, arch)], "-compress-all", "-compress-mode=" + mode))
+            if path is None:
+                continue
+            with open(path, "rb") as file:
                 data = file.read()
             for how, content in damaged_fat_binaries(data):
                 yield "fat binary of %s, %s, %s" % (name, {"none": "raw", "size": "zstd"}[mode], how), \
@@ -151,9 +156,11 @@ def damaged(maker, number):
 
 def refilled(maker, kind, arch, content):
     """A raw fat binary whose payload is `content`: fatbinary itself refuses most of what is damaged."""
-    with open(maker.fatbin([maker.image(kind, arch)], "-compress-mode=none"), "rb") as file:
+    with open(maker.fatbin([maker.image(kind, arch)]), "rb") as file:
         data = file.read()
     (header_size,) = struct.unpack_from("<I", data, FAT_HEADER + 4)
     payload = content + bytes(-len(content) % 8)
     header = put(put(data[FAT_HEADER:FAT_HEADER + header_size], 8, "Q", len(payload)), 16, "I", 0)
+    (flags,) = struct.unpack_from("<Q", header, 40)
+    header = put(put(header, 40, "Q", flags & ~COMPRESSED), 56, "Q", 0)
     return put(data[:FAT_HEADER], 8, "Q", len(header) + len(payload)) + header + payload

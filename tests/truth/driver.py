@@ -1,5 +1,6 @@
 """What loads an image and runs its kernel: the driver's interface, through ctypes, in a process of its own."""
 import ctypes
+import re
 
 from libraries import UNTOUCHED, CannotLoad
 
@@ -13,7 +14,7 @@ class Driver:
         try:
             self.library = ctypes.CDLL("libcuda.so.1")
         except OSError as error:
-            raise CannotLoad("no driver: %s" % error)
+            raise CannotLoad("no driver: %s" % re.sub(r"\S*/", "", str(error)))
         self.require("cuInit", 0)
         version, device = ctypes.c_int(), ctypes.c_int()
         self.require("cuDriverGetVersion", ctypes.byref(version))

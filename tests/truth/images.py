@@ -8,6 +8,10 @@ ISAS = ["6.3", "6.4", "6.5", "7.0", "7.1", "7.2", "7.3", "7.4", "7.5", "7.6", "7
         "8.6", "8.7", "8.8", "9.0", "9.1", "9.2", "9.3", "9.4", "9.5"]
 
 
+# The first that knows the target, so that older assemblers take it.
+FIRST_ISAS = {"80": "7.0", "86": "7.1", "87": "7.4", "89": "7.8", "90": "7.8", "100": "8.6", "120": "8.7", "103": "8.8", "121": "8.8"}
+
+
 def spellings(number):
     """The names of one arch: 90 and 90a; 100, 100a and 100f."""
     return [str(number)] + (["%da" % number] if number >= 90 else []) + (["%df" % number] if number >= 100 else [])
@@ -48,6 +52,9 @@ def orders(maker, number):
     if number >= 90:
         images["sass %sa" % exact] = ("elf", exact + "a", None)
         images["ptx %sa" % exact] = ("ptx", exact + "a", None)
+        if number >= 100:
+            images["sass %sf" % exact] = ("elf", exact + "f", None)
+            images["ptx %sf" % exact] = ("ptx", exact + "f", None)
     for lower in (arch for arch in maker.toolkit.archs if arch // 10 == number // 10 and arch < number):
         images["sass %d" % lower] = ("elf", str(lower), None)
 
@@ -95,11 +102,9 @@ def packing(maker, number):
 
 def releases(maker, number):
     """SASS of the ptxas of each release."""
-    text = lambda arch: maker.ptx(arch, isa="7.8" if arch == "90" else "7.0")
+    text = lambda arch: maker.ptx(arch, isa=FIRST_ISAS.get(arch))
     for release, ptxas in maker.assemblers():
         for arch in dict.fromkeys(("80", str(number))):
-            if arch == "90" and number_of(release) < (11, 8):
-                continue
             cubin = lambda ptxas=ptxas, arch=arch: maker.cubin(arch, text=text(arch), ptxas=ptxas)
             yield "sass %s of ptxas %s" % (arch, release), lambda cubin=cubin, arch=arch: maker.fatbin([("elf", arch, cubin())])
             yield "sass %s of ptxas %s, bare" % (arch, release), lambda cubin=cubin: maker.bare(cubin(), ".cubin")
@@ -158,7 +163,7 @@ def unusual(maker, number):
     yield from both("two modules in one PTX", "ptx", "80", lambda: (ptx("80") + ptx("80").replace("mark", "other")).encode())
     yield from both("ptx without a kernel", "ptx", "80", lambda: b".version 7.0\n.target sm_80\n.address_size 64\n")
     for function in ("cudaGraphKernelNodeSetParam", "cudaDeviceMemcpyAsync", "cudaGraphSetConditional"):
-        calling = lambda function=function, arch="80": ptx(arch, isa="8.0" if arch == "90" else "7.0").replace(
+        calling = lambda function=function, arch="80": ptx(arch, isa=FIRST_ISAS.get(arch)).replace(
             ".visible .entry", ".extern .func (.param .b32 r) %s (.param .b64 a, .param .b64 b);\n.visible .entry" % function).replace(
             "ret;", "setp.ne.u64 %%p1, %%rd1, %%rd1;\n@%%p1 bra call;\nret;\ncall: { .param .b64 a; .param .b64 b; .param .b32 r;\n"
                     "st.param.b64 [a], 0; st.param.b64 [b], 0;\ncall.uni (r), %s, (a, b); }\nret;" % function, 1).replace(

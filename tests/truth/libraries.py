@@ -2,6 +2,7 @@
 import ctypes
 import glob
 import os
+import re
 
 UNTOUCHED = -1  # what a kernel's mark is before it ran
 
@@ -17,8 +18,8 @@ def load(name, folders):
             try:
                 return ctypes.CDLL(path)
             except OSError as error:
-                raise CannotLoad("%s: %s" % (path, error))
-    raise CannotLoad("no %s.so in %s" % (name, ", ".join(folders)))
+                raise CannotLoad("%s: %s" % (os.path.basename(path), re.sub(r"\S*/", "", str(error))))
+    raise CannotLoad("no %s.so" % name)
 
 
 def strings(options):

@@ -43,23 +43,29 @@ def first_error(output):
 
 
 def outcome_of(command, folder):
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=folder)
+    try:
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=folder)
+    except OSError as error:
+        raise CannotMake("%s: %s" % (os.path.basename(command[0]), error.strerror))
     if done.returncode != 0:
         raise CannotMake("%s: %s" % (os.path.basename(command[0]), first_error(done.stdout)))
     return done.stdout
 
 
 class Toolkit:
-    """One CUDA toolkit: its release, its tools and the architectures that its nvcc lists."""
+    """One CUDA toolkit: its release, its tools and the architectures that its nvcc lists. It is reached by a link in the folder of the
+    cases, since the device linker writes its search paths into what it makes."""
 
     def __init__(self, nvcc, folder):
         root = outcome_of([os.path.join(HERE, "../support/toolkit_of"), nvcc], folder).strip()
-        self.nvcc, self.fatbinary = nvcc, os.path.join(root, "bin/fatbinary")
-        self.ptxas = os.path.join(root, "bin/ptxas")
-        self.libraries = next((each for each in (os.path.join(root, name) for name in ("lib64", "lib"))
-                               if os.path.isdir(each)), root)
         self.version = re.search(r"release ([\d.]+)", outcome_of([nvcc, "--version"], folder)).group(1)
-        listed = outcome_of([nvcc, "--list-gpu-code"], folder)
+        link = next(name for name in ("cuda-%s%s" % (self.version, more) for more in ("", "-b", "-c"))
+                    if not os.path.lexists(os.path.join(folder, name)))
+        os.symlink(root, os.path.join(folder, link))
+        self.nvcc, self.ptxas, self.fatbinary = [os.path.join(link, "bin", name) for name in ("nvcc", "ptxas", "fatbinary")]
+        self.libraries = next((os.path.join(link, name) for name in ("lib64", "lib", "targets/x86_64-linux/lib")
+                               if os.path.isdir(os.path.join(root, name))), link)
+        listed = outcome_of([self.nvcc, "--list-gpu-code"], folder)
         self.archs = sorted(int(arch) for arch in re.findall(r"sm_(\d+)", listed))
 
 
@@ -73,7 +79,7 @@ class Maker:
         # Where tests/support/fetch puts what a toolkit may lack.
         self.cache = os.path.abspath(os.environ.get("ARCHGUARD_CACHE", os.path.join(HERE, "../../.cache")))
         self.toolkit = Toolkit(nvcc, folder)
-        self.folders = [self.toolkit.libraries, *(os.path.join(self.cache, name, "nvidia/cu13/lib")
+        self.folders = [os.path.join(folder, self.toolkit.libraries), *(os.path.join(self.cache, name, "nvidia/cu13/lib")
                                                   for name in ("nvrtc-13.0", "nvfatbin-13.0"))]
         self.skipped = []
         self.made = 0

@@ -76,3 +76,37 @@ TEST_CASE(
   object.entries[1].unknown = "flag 0x4000000";
   CHECK(may_link_by_headers(object, old));
 }
+
+TEST_CASE("by headers the same image is taken, and a cubin by itself is never passed over") {
+  const auto entry = [](EntryKind kind, const char* arch, const char* isa) {
+    FatbinEntry made;
+    made.kind = kind;
+    made.arch = *parse_arch(arch);
+    if (isa != nullptr) made.ptx_isa = parse_version(isa);
+    return made;
+  };
+  Device device;
+  device.capability = parse_capability("9.0");
+  device.driver_cuda = parse_version("12.4");
+  const auto fit = [&](std::vector<FatbinEntry> entries, bool bare = false,
+                       const JitEnvironment& environment = {}) {
+    Fatbin fatbin;
+    fatbin.entries = std::move(entries);
+    fatbin.bare = bare;
+    return fit_by_headers(fatbin, device, environment);
+  };
+  const auto old = entry(EntryKind::ptx, "80", "8.0"), newer = entry(EntryKind::ptx, "80", "9.0");
+  CHECK(fit({old, newer}) == HeaderFit::jit);
+  CHECK(fit({newer, old}) == HeaderFit::too_new);
+  const auto own = entry(EntryKind::ptx, "90", "8.0"), own_newer = entry(EntryKind::ptx, "90", "9.0");
+  CHECK(fit({own, own_newer}) == HeaderFit::too_new);
+  CHECK(fit({own_newer, own}) == HeaderFit::jit);
+  CHECK(fit({entry(EntryKind::ptx, "90a", "8.0"), own_newer}) == HeaderFit::jit);
+
+  JitEnvironment forced;
+  forced.forces_jit = "CUDA_FORCE_PTX_JIT";
+  const auto sass = entry(EntryKind::sass, "90", nullptr);
+  CHECK(fit({sass}) == HeaderFit::sass);
+  CHECK(fit({sass}, false, forced) == HeaderFit::none);
+  CHECK(fit({sass}, true, forced) == HeaderFit::sass);
+}

@@ -419,7 +419,9 @@ TEST_CASE("an order of devices that CUDA does not know is what cuInit refuses") 
   REQUIRE(result.diagnostics.size() == 1);  // told once
   CHECK(result.diagnostics[0].cause == "CUDA_DEVICE_ORDER is empty, which CUDA does not know");
   CHECK(result.diagnostics[0].fix == "set it to FASTEST_FIRST or PCI_BUS_ID");
-  // Named twice is another cause, which comes first.
+  around.cuda_visible_devices = "0";  // as Slurm sets it
+  CHECK(judge_answers(cuda, {}, around).diagnostics[0].cause == result.diagnostics[0].cause);
+  around.cuda_device_order = "PCI_BUS_ID";
   around.cuda_visible_devices = "0,0";
   CHECK(judge_answers(cuda, {}, around).diagnostics[0].cause.find("CUDA_VISIBLE_DEVICES is '0,0'") == 0);
 }
