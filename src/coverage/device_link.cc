@@ -12,9 +12,11 @@
 namespace archguard {
 namespace {
 
-// Of objects of which none has code for the device: recorded for nvcc 11.8 and 13.0, and not known of other
-// drivers.
-void say_what_was_recorded(Judgement& judgement) {
+// Of objects of which none has code for the device: recorded on a driver of CUDA 13.0 for nvcc 11.8 and 13.0,
+// and not known of older ones.
+void say_what_was_recorded(const Device& device, Judgement& judgement) {
+  constexpr Version kRecorded{13, 0};
+  if (!device.driver_cuda || *device.driver_cuda < kRecorded) return;
   judgement.numbered = false;
   judgement.reason += "; a driver of CUDA 13.0 answers with " + error_text(kSymbolNotFound);
 }
@@ -390,7 +392,7 @@ void LinkJudge::decide(Outcome& outcome) const {
   if (judgement.verdict == Verdict::specific && again.verdict == Verdict::uncovered) return;
   // Where no object has anything for the device, nothing is special about the link.
   if (hopeless && judgement.verdict == Verdict::uncovered) {
-    say_what_was_recorded(judgement);
+    say_what_was_recorded(device_, judgement);
     return;
   }
   judgement = require(std::move(again), policy_);
@@ -459,13 +461,10 @@ Judgement LinkJudge::relink(std::size_t link) const {
   }
   if (judgement.verdict == Verdict::jit) refuse_definitions(link, again, judgement);
   if (judgement.verdict == Verdict::jit) refuse_shared(link, again, judgement);
-  judgement.numbered = judgement.verdict == Verdict::jit;
+  judgement.numbered = judgement.verdict == Verdict::jit || objects.fitting == 0;
   if (judgement.verdict == Verdict::uncovered && objects.fitting == 0 && objects.bad) {
     judgement.reason = objects.bad->reason;
-    if (objects.bad->code == kNoKernelImage)
-      say_what_was_recorded(judgement);
-    else
-      judgement.numbered = true;
+    if (objects.bad->code == kNoKernelImage) say_what_was_recorded(device_, judgement);
   }
   return judgement;
 }

@@ -79,6 +79,7 @@ class Maker:
         # Where tests/support/fetch puts what a toolkit may lack.
         self.cache = os.path.abspath(os.environ.get("ARCHGUARD_CACHE", os.path.join(HERE, "../../.cache")))
         self.toolkit = Toolkit(nvcc, folder)
+        self.toolkits, self.missing = {}, set()
         self.folders = [os.path.join(folder, self.toolkit.libraries), *(os.path.join(self.cache, name, "nvidia/cu13/lib")
                                                   for name in ("nvrtc-13.0", "nvfatbin-13.0"))]
         self.skipped = []
@@ -97,9 +98,12 @@ class Maker:
         """Those that tests/support/fetch has brought."""
         for path in paths:
             nvcc = os.path.join(self.cache, path)
-            if os.path.exists(nvcc):
-                yield Toolkit(nvcc, self.folder)
-            else:
+            if nvcc not in self.toolkits and os.path.exists(nvcc):
+                self.toolkits[nvcc] = Toolkit(nvcc, self.folder)
+            if nvcc in self.toolkits:
+                yield self.toolkits[nvcc]
+            elif path not in self.missing:
+                self.missing.add(path)
                 self.skipped.append("what the nvcc of tests/support/fetch %s makes: it is not there" % path.split("/")[0])
 
     def assemblers(self):
