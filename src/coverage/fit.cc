@@ -1,6 +1,7 @@
 #include "coverage/fit.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "compat/rules.h"
 #include "compat/toolkit.h"
@@ -32,6 +33,15 @@ Fit fit_of(const FatbinEntry& entry, ComputeCapability device) {
 
 bool is_image_by_itself(const Fatbin& fatbin) {
   return fatbin.size != 0 && fatbin.entries.size() == 1 && fatbin.entries[0].stored_size == fatbin.size;
+}
+
+bool is_taken_before(const FatbinEntry& entry, const FatbinEntry& earlier, ComputeCapability device) {
+  const auto rank = [](const FatbinEntry& each) {
+    const Suffix suffix = each.arch.suffix;
+    return std::make_pair(each.arch.number, suffix == Suffix::a ? 2 : suffix == Suffix::f ? 1 : 0);
+  };
+  if (rank(entry) != rank(earlier)) return rank(entry) > rank(earlier);
+  return entry.kind == EntryKind::ptx && entry.arch == arch_of(device);
 }
 
 bool is_cubin_by_itself(const Fatbin& fatbin) {

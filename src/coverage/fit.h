@@ -20,6 +20,12 @@ Fit fit_of(const FatbinEntry& entry, ComputeCapability device);
 // Is it a file that is a cubin or PTX, and no fat binary?
 bool is_image_by_itself(const Fatbin& fatbin);
 
+// Of two images that fit, both SASS or both PTX: does the driver take `entry` before `earlier`, which stands
+// before it? The nearest arch; of one arch `a` before `f` before neither; of equals the first, but the last
+// of plain PTX for the very device. (nvJitLink does so, tests/real/other_order.cc; so did a driver of
+// CUDA 13.0 on 9.0, which shows neither `f` nor SASS of several minor versions: tests/truth.)
+bool is_taken_before(const FatbinEntry& entry, const FatbinEntry& earlier, ComputeCapability device);
+
 // Is it a cubin that a program hands to the driver by itself, as a file or as data? What makes a driver pass
 // over SASS in fat binaries does not reach it (recorded on a driver of CUDA 13.0, tests/truth).
 bool is_cubin_by_itself(const Fatbin& fatbin);

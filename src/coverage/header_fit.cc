@@ -4,7 +4,6 @@
 
 #include "compat/driver.h"
 #include "coverage/fit.h"
-#include "coverage/judge_fatbin.h"
 
 namespace archguard {
 namespace {

@@ -185,15 +185,6 @@ Judgement judge_choice(const FatbinCode& code, const Device& device, const Use& 
 
 }  // namespace
 
-bool is_taken_before(const FatbinEntry& entry, const FatbinEntry& earlier, ComputeCapability device) {
-  const auto rank = [](const FatbinEntry& each) {
-    const Suffix suffix = each.arch.suffix;
-    return std::make_pair(each.arch.number, suffix == Suffix::a ? 2 : suffix == Suffix::f ? 1 : 0);
-  };
-  if (rank(entry) != rank(earlier)) return rank(entry) > rank(earlier);
-  return entry.kind == EntryKind::ptx && entry.arch == arch_of(device);
-}
-
 std::optional<Version> toolkit_of(const Image& image) {
   if (image.code && image.code->toolkit) return image.code->toolkit;
   if (image.entry.ltoir_version != 0) return toolkit_of_ltoir(image.entry.ltoir_version);

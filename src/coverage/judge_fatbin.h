@@ -60,12 +60,6 @@ inline constexpr int error_where_none_fits(bool texts) {
   return texts ? kInvalidPtx : kNoKernelImage;
 }
 
-// Of two images that fit, both SASS or both PTX: does the driver take `entry` before `earlier`, which stands
-// before it? The nearest arch; of one arch `a` before `f` before neither; of equals the first, but the last of
-// plain PTX for the very device. (nvJitLink does so, tests/real/other_order.cc; so did a driver of CUDA 13.0 on
-// 9.0, which shows neither `f` nor SASS of several minor versions: tests/truth.)
-bool is_taken_before(const FatbinEntry& entry, const FatbinEntry& earlier, ComputeCapability device);
-
 // Which image the driver takes, and what then happens. Pure. `device` has a capability. The rules and what is
 // known of their truth: docs/reference/compatibility.md; SASS before PTX, then is_taken_before(), no second
 // choice after the first (recorded on 9.0; SASS of an older minor version before nearer PTX: one published

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "compat/rules.h"
+#include "coverage/fit.h"
 
 namespace archguard {
 namespace {

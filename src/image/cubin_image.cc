@@ -132,7 +132,10 @@ class CubinReader {
     code.archs = archs_of(cubin_);
     code.is32 = !header_.is64;
     if (cubin_.refused_flags != 0)
-      return Error{{}, "cubin has e_flags " + hex(cubin_.refused_flags) + ", with which a driver of CUDA 13.0 refused one", {}};
+      return Error{
+          {},
+          "cubin has e_flags " + hex(cubin_.refused_flags) + ", with which a driver of CUDA 13.0 refused one",
+          {}};
     if (cubin_.unknown_flags != 0)
       code.warnings.push_back(
           {{}, "cubin has e_flags " + hex(cubin_.unknown_flags) + ", whose meaning is not known", {}});
