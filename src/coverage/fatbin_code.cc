@@ -20,11 +20,11 @@ bool lacks_suffix(const FatbinEntry& entry, const ImageKernels& code) {
          code.archs[0].suffix != Suffix::none && code.archs[0].number == entry.arch.number;
 }
 
-// Has the header a suffix that the PTX has not? No tool is known to write it so; a driver of CUDA 13.0 took
-// PTX of sm_80 under 80a for 9.0 (tests/truth).
+// Has the header a suffix that the PTX has not? fatbinary takes such; a driver of CUDA 13.0 took PTX of sm_80
+// under 80a for 9.0 (tests/truth).
 bool adds_suffix(const FatbinEntry& entry, const ImageKernels& code) {
   return entry.kind == EntryKind::ptx && entry.arch.suffix != Suffix::none && code.archs.size() == 1 &&
-         code.archs[0].suffix == Suffix::none;
+         code.archs[0].suffix == Suffix::none && code.archs[0].number == entry.arch.number;
 }
 
 // Has the header a family that the cubin does not tell? nvcc 13.5 makes sm_100f of compute_90 with
