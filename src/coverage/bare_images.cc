@@ -94,6 +94,7 @@ std::size_t BareImages::kind_of(const Image& image, const FatbinCode& code) {
   one.images = {image};
   kinds_.emplace_back();
   add_choice(kinds_.back(), one);
+  kinds_.back().fatbin.entries = {image.entry};
   return known->second;
 }
 

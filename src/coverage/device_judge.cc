@@ -196,10 +196,17 @@ struct DeviceJudge::State {
       add_unnamed("sm_" + to_string(*outcome.taken), left_out.unnamed);
       result_.kernels.total += left_out.names.missing.size();
       result_.variables.total += left_out.names.variables.size();
-      const std::string reason = "the device linker left it out of sm_" + to_string(*outcome.taken) +
-                                 ": this object holds nothing for that arch";
-      add_gaps(left_out.names, {left_out.place, left_out.where, left_out.found},
-               "sm_" + to_string(*outcome.taken), reason, reason, {});
+      const std::string image = "sm_" + to_string(*outcome.taken);
+      const std::string reason =
+          "the device linker left it out of " + image +
+          (left_out.unread
+               ? ", though this object holds it for that arch and host code names it: of an object "
+                 "that `ld -r` joined, nvlink reads the first fat binary alone"
+               : ": this object holds nothing for that arch");
+      Fix fix;
+      (left_out.unread ? fix.change : fix.lacking) = left_out.unread ? kLinkEachObject : image;
+      add_gaps(left_out.names, {left_out.place, left_out.where, left_out.found}, image, fix, reason, reason,
+               {});
     }
     for (const LinkJudge::Gap& gap : outcome.gaps) {
       result_.kernels.covered -= std::min<std::uint64_t>(result_.kernels.covered, gap.names.missing.size());
@@ -314,23 +321,24 @@ struct DeviceJudge::State {
     const std::string lacks =
         "the " + image + " image that this device takes lacks it; another image of the same ";
     add_gaps(
-        std::move(gaps), subject, image, lacks + "fat binary has it", lacks + "fat binary has it",
+        std::move(gaps), subject, image, lacking(image), lacks + "fat binary has it",
+        lacks + "fat binary has it",
         "it does no work in the " + image + " image that this device takes; another image holds real code");
   }
 
-  void add_gaps(KernelGaps gaps, const LinkJudge::Subject& subject, const std::string& image,
+  void add_gaps(KernelGaps gaps, const LinkJudge::Subject& subject, const std::string& image, const Fix& fix,
                 const std::string& missing, const std::string& missing_variable, const std::string& hollow) {
     const auto waived = [&](const std::string& name) { return waivers_.waive(name, *device_.capability); };
     for (auto* names : {&gaps.missing, &gaps.hollow, &gaps.variables})
       names->erase(std::remove_if(names->begin(), names->end(), waived), names->end());
     if (!gaps.missing.empty()) {
-      failures_.add({kSymbolNotFound, true, false, missing, FailureCause::image, lacking(image)},
-                    gaps.missing.front(), {}, subject);
+      failures_.add({kSymbolNotFound, true, false, missing, FailureCause::image, fix}, gaps.missing.front(),
+                    {}, subject);
       auto& all = result_.kernels.missing;
       all.insert(all.end(), gaps.missing.begin(), gaps.missing.end());
     }
     if (!gaps.variables.empty()) {
-      failures_.add({kInvalidSymbol, true, false, missing_variable, FailureCause::image, lacking(image)}, {},
+      failures_.add({kInvalidSymbol, true, false, missing_variable, FailureCause::image, fix}, {},
                     gaps.variables.front(), subject);
       auto& all = result_.variables.missing;
       all.insert(all.end(), gaps.variables.begin(), gaps.variables.end());
@@ -338,8 +346,7 @@ struct DeviceJudge::State {
     if (!gaps.hollow.empty() && policy_.hollow != HollowPolicy::off) {
       fixes_.note_hollow(image);
       if (policy_.hollow == HollowPolicy::error)
-        failures_.add({0, true, false, hollow, FailureCause::hollow, lacking(image)}, gaps.hollow.front(), {},
-                      subject);
+        failures_.add({0, true, false, hollow, FailureCause::hollow, fix}, gaps.hollow.front(), {}, subject);
       auto& all = result_.kernels.hollow;
       all.insert(all.end(), gaps.hollow.begin(), gaps.hollow.end());
     }

@@ -63,13 +63,14 @@ class DeviceLinks {
   // lists what the code that it compiles names, so it is in doubt whether a program misses them.
   std::vector<std::string> take_unnamed(std::size_t link, KernelGaps& gaps) const;
 
-  // Kernels and variables that the link for this arch left out, with a warning at most: of objects that hold
-  // no image for it.
+  // Kernels and variables of an object that the link for this arch left out, with a warning at most: the
+  // object holds no image for it, or is one that nvlink did not read.
   struct LeftOut {
     FatbinPlace place;
     std::string where, found;
     KernelGaps names;
     std::vector<std::string> unnamed;  // variables
+    bool unread = false;
   };
   std::vector<LeftOut> left_out(std::size_t link, Arch linked) const;
 
@@ -101,10 +102,21 @@ class DeviceLinks {
       LeftOut left_out;
     };
     std::vector<Lack> lacks;
+    // Where `references` tell: what host code may name, and the first object that has it for an arch of the
+    // link; and what the link made.
+    struct Offer {
+      std::size_t part = 0;
+      bool kernel = false;  // else a variable
+    };
+    std::map<std::pair<Arch, std::string>, Offer> offered;
+    std::set<std::string> made;
+    std::map<std::size_t, LeftOut> offering;  // by part, without names
   };
   const Fatbin& fatbin(FatbinRef ref) const { return code_.objects[ref.object].fatbins[ref.fatbin]; }
   void note_part(std::size_t link, std::size_t part, const DeviceObject& object, const FatbinCode& code);
   void note_linked(std::size_t link, const FatbinCode& code);
+  void note_offered(std::size_t link, std::size_t part, const DeviceObject& object, const FatbinCode& code);
+  void add_unread(std::size_t link, Arch linked, std::vector<LeftOut>& all) const;
 
   const DeviceCode& code_;
   std::vector<Link> links_;

@@ -217,6 +217,14 @@ Judgement judge(const FatbinCode& code, const Device& device, const JudgePolicy&
   if (relocatable && code.linked) return {};
   if (!asks_for_image(code) && !is_linkable(code)) return {};
 
+  if (code.fatbin.behind_another) {
+    Judgement judgement = not_known(
+        "of the fat binaries of an object, nvlink reads the first alone, and this is another one; an object "
+        "that "
+        "`ld -r` joined may only be linked where nvcc -dlink took its parts before");
+    judgement.mend = kLinkEachObject;
+    return judgement;
+  }
   const Step step = relocatable ? Step::link : Step::load;
   const Judgement judgement =
       require(judge_choice(code, device, {step, policy.environment, policy.newer_sass}), policy);

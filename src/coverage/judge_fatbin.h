@@ -60,6 +60,10 @@ inline constexpr int error_where_none_fits(bool texts) {
   return texts ? kInvalidPtx : kNoKernelImage;
 }
 
+// What mends code that nvlink does not read (Fatbin::behind_another).
+inline constexpr const char* kLinkEachObject =
+    "give nvcc the objects that `ld -r` or `gcc -r` joined, each by itself or in an archive (ar, nvcc -lib)";
+
 // Which image the driver takes, and what then happens. Pure. `device` has a capability. The rules and what is
 // known of their truth: docs/reference/compatibility.md; SASS before PTX, then is_taken_before(), no second
 // choice after the first (recorded on 9.0; SASS of an older minor version before nearer PTX: one published

@@ -49,7 +49,7 @@ const std::vector<KnownError>& cuda_errors() {
         "209 and 500)"},
        "archguard verify FILE --device {CC}",
        "build that file for the GPU: archguard verify prints the line",
-       "archguard verify FILE --device {CC} exits 0",
+       "archguard inspect FILE --kernels lists the kernel, and archguard verify FILE --device {CC} exits 0",
        tell_device},
       {"invalid-device-symbol",
        Depth::error,
@@ -77,7 +77,7 @@ const std::vector<KnownError>& cuda_errors() {
        "archguard verify FILE --device {CC}",
        "build the library for this GPU, install a release of it that has code for this GPU, or use a GPU "
        "that the kernel is for",
-       "archguard verify FILE --device {CC} exits 0 and lists no missing kernel",
+       "archguard inspect FILE --kernels lists the kernel, and archguard verify FILE --device {CC} exits 0",
        tell_device},
       {"invalid-ptx",
        Depth::error,

@@ -253,6 +253,10 @@ class ObjectReader {
                       {}});
       stopped_ = true;
     }
+    if (!host_.linked && is_relocatable_section(fatbin.section)) {
+      fatbin.behind_another = any_for_linker_;
+      any_for_linker_ = true;
+    }
     check_mapped(fatbin);
     list_.add(std::move(fatbin));
   }
@@ -296,6 +300,7 @@ class ObjectReader {
   std::vector<const Section*> sections_;  // with bytes, by offset
   std::vector<const Section*> cut_off_;   // of those, what the loader does not map whole
   bool told_unmapped_ = false;
+  bool any_for_linker_ = false;  // in `__nv_relfatbin` of an object
   std::size_t entries_ = 0;
   std::size_t errors_ = 0;
   bool stopped_ = false;

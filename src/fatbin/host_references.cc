@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "elf/elf.h"
 
 // Six sections of an object, each a list of names that end in NUL, or a single NUL: kernels (K), variables
@@ -17,12 +18,32 @@ constexpr std::string_view kSections[] = {".nvHRKE", ".nvHRKI", ".nvHRDE", ".nvH
 constexpr std::uint64_t kReferenceSizeMost = std::uint64_t{16}
                                              << 20;  // in all; a large library has some 100 kB
 
-void add_referenced_names(std::string_view text, std::vector<std::string>& beginnings) {
+void add_referenced_names(std::string_view text, HostReferences& references) {
   while (!text.empty()) {
     const std::string_view name = text.substr(0, text.find('\0'));
-    if (!name.empty()) beginnings.emplace_back(name.substr(0, name.find('*')));
+    if (!name.empty()) {
+      references.names.emplace_back(name);
+      references.beginnings.emplace_back(name.substr(0, name.find('*')));
+    }
     text.remove_prefix(std::min(text.size(), name.size() + 1));
   }
+}
+
+// Is `name` the pattern, whose `*` stand for any text?
+bool matches(std::string_view pattern, std::string_view name) {
+  const auto star = pattern.find('*');
+  if (star == std::string_view::npos) return pattern == name;
+  if (name.substr(0, star) != pattern.substr(0, star)) return false;
+  name.remove_prefix(star);
+  pattern.remove_prefix(star + 1);
+  // Of the texts between two `*`, each as early as it comes; the last stands at the end.
+  for (auto next = pattern.find('*'); next != std::string_view::npos; next = pattern.find('*')) {
+    const auto found = name.find(pattern.substr(0, next));
+    if (found == std::string_view::npos) return false;
+    name.remove_prefix(found + next);
+    pattern.remove_prefix(next + 1);
+  }
+  return ends_with(name, pattern);
 }
 
 bool is_host_program(const ByteSource& source, const HostObject& host) {
@@ -46,7 +67,7 @@ HostReferences read_host_references(const ByteSource& source, const HostObject& 
       if (size > kReferenceSizeMost) return {};
       const auto bytes = read_bytes(source, section.offset, section.size);
       if (!bytes) return {};  // the file shrank: whoever reads images says so
-      add_referenced_names(ByteView(*bytes).text(), references.beginnings);
+      add_referenced_names(ByteView(*bytes).text(), references);
       found = true;
     }
     if (!found) return {};
@@ -71,6 +92,11 @@ bool HostReferences::may_name(std::string_view name) const {
   const auto after = std::upper_bound(beginnings.begin(), beginnings.end(), name,
                                       [](std::string_view a, const std::string& b) { return a < b; });
   return after != beginnings.begin() && name.substr(0, (after - 1)->size()) == *(after - 1);
+}
+
+bool HostReferences::does_name(std::string_view name) const {
+  return std::any_of(names.begin(), names.end(),
+                     [&](const std::string& pattern) { return fatbin::matches(pattern, name); });
 }
 
 }  // namespace archguard

@@ -362,6 +362,31 @@ class ToolsTest(Separate):
                     linked = done.returncode == 0 and "not found" not in done.stderr
                     self.assertEqual(max(verdicts), 0 if linked else 1, done.stderr)
 
+    def test_objects_that_ld_joined(self):
+        """nvlink reads the first fat binary of each object alone, and says nothing."""
+        objects = [self.compile("caller.cu", "joined_a.o", *BOTH), self.compile("caller2.cu", "joined_b.o", *BOTH)]
+        helpers = [self.compile("helper.cu", "joined_h.o", *BOTH), self.compile("helper2.cu", "joined_h2.o", *BOTH)]
+        for linker in ("ld", "g++", "ld.lld"):
+            with self.subTest(linker):
+                common.run([linker, "-r", *objects, "-o", "joined.o"], cwd=self.folder)
+                common.run(["ar", "rcs", "libjoined.a", "joined.o"], cwd=self.folder)
+                program = self.nvcc("joined_by_" + linker, "-arch=sm_80", "joined.o", *helpers)
+                dumped = common.run([common.cuobjdump(), "-elf", program])
+                self.assertIn(".text._Z6callerPi", dumped)
+                self.assertNotIn(".text._Z7caller2Pi", dumped)
+                results = self.verify(program, None)
+                self.assertEqual((results["8.6"]["verdict"], results["8.6"]["kernels"]["missing"]), ("not-covered", ["_Z7caller2Pi"]))
+                self.assertEqual(results["9.0"]["verdict"], "covered", "the driver links all objects again")
+                for name in ("joined.o", "libjoined.a"):
+                    done = subprocess.run([common.options.archguard, "verify", name, "--device", "8.0"], cwd=self.folder,
+                                          stdout=subprocess.PIPE, text=True)
+                    self.assertEqual(done.returncode, 2, done.stdout)
+                    self.assertIn("nvlink reads the first alone", done.stdout)
+        # What they were device-linked to before is read by nobody anymore.
+        self.nvcc("joined_link.o", "-dlink", "-arch=sm_80", *objects, *helpers)
+        common.run(["ld", "-r", *objects, *helpers, "joined_link.o", "-o", "all.o"], cwd=self.folder)
+        self.assertEqual(self.verify(os.path.join(self.folder, "all.o"), None)["8.6"]["verdict"], "covered")
+
     def test_expectations(self):
         """What was asked for is in a linked program, and nothing more is asked."""
         objects = self.pair("both", BOTH, BOTH)

@@ -405,6 +405,42 @@ TEST_CASE(
             .find("500: kb: the device linker left it out of sm_80") != std::string::npos);
 }
 
+TEST_CASE("what host code names and the device linker was given is missing where it was not read") {
+  const Bytes made = FatbinBuilder{}.cubin(80, cubin(80, "ka")).bytes();
+  const auto named = [&](const std::vector<std::string>& kernels, const Bytes& b) {
+    return verdict(ProgramBuilder{}
+                       .link({"_a", "_b"}, made)
+                       .object("_a", object("ka"))
+                       .object("_b", b)
+                       .host_names(kernels, {}),
+                   device("8.0"));
+  };
+  const std::string unread =
+      "not covered sass 1; 500: kb: the device linker left it out of sm_80, though this object holds it for "
+      "that arch and host code names it: of an object that `ld -r` joined, nvlink reads the first fat binary "
+      "alone";
+  CHECK(named({"ka", "kb"}, object("kb")) == unread);
+  CHECK(named({"ka", "k*"}, object("kb")) == unread);
+  CHECK(named({"ka", "*b"}, object("kb")) == unread);
+  CHECK(named({"ka", "kb*"}, FatbinBuilder{}.ptx("80", "9.0", object_ptx("80", "kb")).bytes()) == unread);
+  CHECK_MESSAGE(named({"ka"}, object("kb")) == "covered sass 1", "no host code names it");
+  CHECK_MESSAGE(named({"ka", "k*c"}, object("kb")) == "covered sass 1", "another name begins so");
+  CHECK_MESSAGE(named({"ka", "k"}, object("kb")) == "covered sass 1", "another name begins so");
+}
+
+TEST_CASE("of an object that `ld -r` joined, what stands behind the first fat binary is unknown") {
+  const auto joined = [](const char* section, ElfBuilder elf) {
+    const Bytes both = ByteWriter{}.append(object("ka")).align(8).append(object("kb")).bytes();
+    return verdict(elf.section(section, both).bytes(), device("8.0"));
+  };
+  const std::string text = joined("__nv_relfatbin", ElfBuilder{}.relocatable());
+  CHECK_MESSAGE(
+      text.find("unknown sass 1; 0: kb: of the fat binaries of an object, nvlink reads the first") == 0,
+      text);
+  const std::string whole = joined(".nv_fatbin", ElfBuilder{}.relocatable());
+  CHECK_MESSAGE(whole.find("nvlink") == std::string::npos, whole);
+}
+
 TEST_CASE("a variable that no host code names may be missing, with a warning") {
   const auto with_variable = [](int sm, bool relocatable) {
     CubinBuilder builder;

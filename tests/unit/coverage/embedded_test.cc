@@ -57,6 +57,12 @@ TEST_CASE("one of the images that fits is enough: the program chooses") {
   CHECK(judged({bare(sass("80")), bare(ptx("75", "8.0"))}) == "2 of 2");
 }
 
+TEST_CASE("what makes a driver pass over SASS in fat binaries does not reach a cubin that is held as data") {
+  JudgePolicy forced;
+  forced.environment.forces_jit = "CUDA_FORCE_PTX_JIT";
+  CHECK(judged({bare(sass("80"))}, {"8.6", {}, forced}) == "1 of 1");
+}
+
 TEST_CASE("where none fits, all are named, and what comes closest is the cause") {
   const std::string some_ptx = "embed PTX of compute_80 (nvcc -ptx -arch=compute_80) as well";
   CHECK(judged({bare(ptx("90", "9.0")), bare(sass("90a")), bare(sass("90a"))}) ==
