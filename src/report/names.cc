@@ -166,30 +166,41 @@ std::string runtime_code_text(const std::vector<std::string>& functions) {
 std::string passed_over_text(const PassedOver& passed_over) {
   struct Kind {
     UnreadKind kind;
-    std::string_view one, several, rest, fix;
+    std::string_view name, rest, fix;           // of one
+    std::string_view names, all_rest, all_fix;  // of several
   };
   constexpr Kind kKinds[] = {
-      {UnreadKind::packed, "archive or compressed file", "archives or compressed files",
-       "what they hold is not judged", "unpack them and name the folder"},
-      {UnreadKind::folder_link, "link to another folder", "links to other folders",
-       "what they lead to is not judged", "name them as well"},
-      {UnreadKind::broken_link, "link to nothing", "links to nothing", "what they led to is not judged",
-       "put what they lead to in its place"},
-      {UnreadKind::pointer, "pointer of git-lfs or git-annex", "pointers of git-lfs or git-annex",
+      {UnreadKind::packed, "archive or compressed file", "what it holds is not judged",
+       "unpack it and name the folder", "archives or compressed files", "what they hold is not judged",
+       "unpack them and name the folder"},
+      {UnreadKind::folder_link, "link to another folder", "what it leads to is not judged", "name it as well",
+       "links to other folders", "what they lead to is not judged", "name them as well"},
+      {UnreadKind::broken_link, "link to nothing", "what it led to is not judged",
+       "put what it leads to in its place", "links to nothing", "what they led to is not judged",
+       "put what they lead to in their place"},
+      {UnreadKind::pointer, "pointer of git-lfs or git-annex", "the file itself is not there",
+       "git lfs pull, or git annex get", "pointers of git-lfs or git-annex",
        "the files themselves are not there", "git lfs pull, or git annex get"},
-      {UnreadKind::bitcode, "file of LLVM bitcode", "files of LLVM bitcode",
+      {UnreadKind::bitcode, "file of LLVM bitcode", "its device code is not judged",
+       "compile it without -flto, or verify what it is linked into", "files of LLVM bitcode",
        "their device code is not judged", "compile them without -flto, or verify what they are linked into"},
-      {UnreadKind::gl, "object of MSVC's /GL", "objects of MSVC's /GL", "their device code is not judged",
-       "compile them without /GL, or verify what they are linked into"},
-      {UnreadKind::tile_ir, "file of CUDA Tile IR", "files of CUDA Tile IR",
-       "what a driver compiles of them is not judged", "verify the cubin that nvcc -tilecubin makes of them"},
-      {UnreadKind::ltoir, "file of LTO-IR", "files of LTO-IR",
+      {UnreadKind::gl, "object of MSVC's /GL", "its device code is not judged",
+       "compile it without /GL, or verify what it is linked into", "objects of MSVC's /GL",
+       "their device code is not judged", "compile them without /GL, or verify what they are linked into"},
+      {UnreadKind::tile_ir, "file of CUDA Tile IR", "what a driver compiles of it is not judged",
+       "verify the cubin that nvcc -tilecubin makes of it", "files of CUDA Tile IR",
+       "what a driver compiles of them is not judged",
+       "verify the cubins that nvcc -tilecubin makes of them"},
+      {UnreadKind::ltoir, "file of LTO-IR", "what a program links of it when it runs is not judged",
+       "verify what nvcc -dlto links of it", "files of LTO-IR",
        "what a program links of them when it runs is not judged", "verify what nvcc -dlto links of them"},
       {UnreadKind::lost_archive, "file named like an archive that is none",
+       "what it should hold is not judged", "get it again, unless it is meant to be so",
        "files named like archives that are none", "what they should hold is not judged",
        "get them again, unless they are meant to be so"},
-      {UnreadKind::no_file, "path without a file", "paths without a file", "nothing there is judged",
-       "put the files there, or take it out of the command"},
+      {UnreadKind::no_file, "path without a file", "nothing there is judged",
+       "put the files there, or take it out of the command", "paths without a file",
+       "nothing there is judged", "put the files there, or take them out of the command"},
   };
   constexpr std::size_t kShown = 3;
   std::string text;
@@ -199,11 +210,11 @@ std::string passed_over_text(const PassedOver& passed_over) {
       if (each.kind == kind.kind) names.push_back(each.path);
     if (names.empty()) continue;
     const auto end = names.begin() + static_cast<std::ptrdiff_t>(std::min(kShown, names.size()));
-    text +=
-        "passed over unread: " + count_of(names.size(), std::string(kind.one), std::string(kind.several)) +
-        " (" + printable(join(std::vector<std::string>(names.begin(), end), ", ")) +
-        (names.size() > kShown ? ", …" : "") + "); " + std::string(kind.rest) +
-        "\n  fix: " + std::string(kind.fix) + "\n";
+    const bool several = names.size() > 1;
+    text += "passed over unread: " + count_of(names.size(), std::string(kind.name), std::string(kind.names)) +
+            " (" + printable(join(std::vector<std::string>(names.begin(), end), ", ")) +
+            (names.size() > kShown ? ", …" : "") + "); " + std::string(several ? kind.all_rest : kind.rest) +
+            "\n  fix: " + std::string(several ? kind.all_fix : kind.fix) + "\n";
   }
   return text;
 }

@@ -56,7 +56,7 @@ RunOutput verify(const TemporaryFolder& folder, std::vector<std::string> paths,
   return run_archguard(paths, folder.path());
 }
 
-const std::string kPackedRest = "); what they hold is not judged\n  fix: unpack them and name the folder\n";
+const std::string kPackedRest = "); what it holds is not judged\n  fix: unpack it and name the folder\n";
 
 std::string packed_line(const std::string& name) {
   return "passed over unread: 1 archive or compressed file (" + name + kPackedRest;
@@ -107,8 +107,8 @@ TEST_CASE("a link to a folder that is not walked is named; one within ends no wa
   link(folder, "lib", "profile/lib64");
   link(folder, "..", "profile/lib/up");
   const std::string note =
-      "passed over unread: 1 link to another folder (profile/share); what they lead to is not judged\n"
-      "  fix: name them as well\n";
+      "passed over unread: 1 link to another folder (profile/share); what it leads to is not judged\n"
+      "  fix: name it as well\n";
   const RunOutput alone = verify(folder, {"profile"});
   CHECK(alone.out == note + "no binary in profile\n");
   CHECK(alone.exit_code == 2);
@@ -345,8 +345,8 @@ TEST_CASE("a file of LTO-IR is unknown by itself, and passed over in a folder") 
   folder.file("lt/k.ltoir", text_of(ltoir()));
   const RunOutput alone = verify(folder, {"lt"});
   CHECK(alone.out ==
-        "passed over unread: 1 file of LTO-IR (lt/k.ltoir); what a program links of them when it runs is not "
-        "judged\n  fix: verify what nvcc -dlto links of them\nno binary in lt\n");
+        "passed over unread: 1 file of LTO-IR (lt/k.ltoir); what a program links of it when it runs is not "
+        "judged\n  fix: verify what nvcc -dlto links of it\nno binary in lt\n");
   CHECK(alone.exit_code == 2);
   const RunOutput named = verify(folder, {"lt/k.ltoir"});
   CHECK(named.out.find("archguard: unknown: lt/k.ltoir: ") == 0);

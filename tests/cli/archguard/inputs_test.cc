@@ -168,7 +168,8 @@ TEST_CASE("a library in a folder that came to nothing is unknown; a linker's scr
                                      std::string("\x7f"
                                                  "E"),
                                      std::string(64, '\0')})
-    for (const char* name : {"libx.so", "libx.so.1.2", "x.fatbin", "x.ptx", "x.exe", "x.pyd", "x.whl", "x.node", "x.mexa64", "x.dylib"}) {
+    for (const char* name : {"libx.so", "libx.so.1.2", "x.fatbin", "x.ptx", "x.exe", "x.pyd", "x.whl",
+                             "x.node", "x.mexa64", "x.dylib"}) {
       if (content.empty() && name == std::string_view("x.whl")) continue;  // some stand in wheels on purpose
       const TemporaryFolder other;
       other.file("a.ptx", kPtx90);
@@ -189,7 +190,8 @@ TEST_CASE("a file in a folder that its name calls an archive is passed over, and
       folder.file(name, content);
       const RunOutput run = run_archguard({"verify", ".", "--device", "9.0@13.0", "--brief"}, folder.path());
       CHECK(run.exit_code == 0);
-      CHECK(run.out.find("1 file named like an archive that is none (./" + std::string(name) + ")") != std::string::npos);
+      CHECK(run.out.find("1 file named like an archive that is none (./" + std::string(name) + ")") !=
+            std::string::npos);
       const TemporaryFolder alone;
       alone.file(name, content);
       CHECK(run_archguard({"verify", ".", "--device", "9.0@13.0"}, alone.path()).exit_code == 2);
@@ -222,8 +224,8 @@ TEST_CASE("a file that git-lfs did not fetch is unknown where its name promises 
     CHECK(run.out == "./a.ptx: 1 of 1 covered\narchguard: error: " + path +
                          ": is a pointer of git-lfs, not the file itself\n  fix: git lfs pull\n" + path +
                          ": not read whole, so nothing counts as covered\n"
-                         "passed over unread: 1 pointer of git-lfs or git-annex (./notes.txt); the files "
-                         "themselves are not there\n  fix: git lfs pull, or git annex get\n"
+                         "passed over unread: 1 pointer of git-lfs or git-annex (./notes.txt); the file "
+                         "itself is not there\n  fix: git lfs pull, or git annex get\n"
                          "2 files: 1 covered, 1 unknown\n");
     CHECK(run.exit_code == 2);
   }
@@ -256,8 +258,8 @@ TEST_CASE("a zip file with nothing but compressed files is no file without devic
     CHECK(inspected.exit_code == 2);
   }
   const std::string unread =
-      "passed over unread: 1 archive or compressed file (./c.zip); what they hold is not judged\n"
-      "  fix: unpack them and name the folder\n";
+      "passed over unread: 1 archive or compressed file (./c.zip); what it holds is not judged\n"
+      "  fix: unpack it and name the folder\n";
   CHECK(run_archguard({"verify", ".", "--device", "8.0"}, folder.path()).out == unread + "no binary in .\n");
   // Beside a binary it is mostly data, and named.
   folder.file("d.zip", text_of(ZipBuilder{}.stored("x.gz", magics[0]).stored("x.so", library()).bytes()));
@@ -265,8 +267,8 @@ TEST_CASE("a zip file with nothing but compressed files is no file without devic
       run_archguard({"verify", "d.zip", "--device", "8.0@13.0", "--brief"}, folder.path());
   CHECK(beside.out ==
         "d.zip(x.so): 1 of 1 covered\n"
-        "passed over unread: 1 archive or compressed file (d.zip(x.gz)); what they hold is not judged\n"
-        "  fix: unpack them and name the folder\n");
+        "passed over unread: 1 archive or compressed file (d.zip(x.gz)); what it holds is not judged\n"
+        "  fix: unpack it and name the folder\n");
   CHECK(beside.exit_code == 0);
 }
 

@@ -131,7 +131,8 @@ TEST_CASE("a file whose start was overwritten is not covered by what is left of 
 
 TEST_CASE("PTX whose head is zeros is not covered by its name") {
   const TemporaryFolder folder;
-  folder.file("k.ptx", std::string(64, '\0') + "\n.version 9.0\n.target sm_80\n.address_size 64\n.visible .entry k() { ret; }\n");
+  folder.file("k.ptx", std::string(64, '\0') +
+                           "\n.version 9.0\n.target sm_80\n.address_size 64\n.visible .entry k() { ret; }\n");
   for (const char* path : {"k.ptx", "."}) CHECK(verify(folder, path, "8.6").exit_code == 2);
 }
 
@@ -160,7 +161,9 @@ TEST_CASE("a library that begins as none is named in a folder and a zip file, a 
 TEST_CASE("what other systems put beside a library is none") {
   const TemporaryFolder folder;
   folder.file("._libx.so", std::string("\0\5\x16\7\0\2\0\0Mac OS X", 16));
-  folder.file("liby.so", "!<symlink>" + std::string("\xff\xfe" "l\0i\0b\0", 8));
+  folder.file("liby.so", "!<symlink>" + std::string("\xff\xfe"
+                                                    "l\0i\0b\0",
+                                                    8));
   CHECK(verify(folder, ".", "8.0").exit_code == 3);
   folder.file("X.DLL", "MX\1\2 no program");
   CHECK(verify(folder, ".", "8.0").exit_code == 2);
@@ -218,8 +221,8 @@ TEST_CASE(
   const TemporaryFolder objects;
   objects.file("x.obj", text_of(gl_object()));
   CHECK(verify(objects, ".", "8.0").out ==
-        "passed over unread: 1 object of MSVC's /GL (./x.obj); their device code is not judged\n"
-        "  fix: compile them without /GL, or verify what they are linked into\nno binary in .\n");
+        "passed over unread: 1 object of MSVC's /GL (./x.obj); its device code is not judged\n"
+        "  fix: compile it without /GL, or verify what it is linked into\nno binary in .\n");
   CHECK(verify(objects, ".", "8.0").exit_code == 2);
 }
 
