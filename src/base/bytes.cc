@@ -8,11 +8,19 @@
 namespace archguard {
 namespace {
 
+constexpr std::string_view kNoSuchFile = "no such file";
+
 Error outside(std::uint64_t offset, std::uint64_t count, std::uint64_t size) {
   return Error{{},
                "needs " + count_of(count, "byte") + " at " + hex(offset) + ", " +
                    std::to_string(size > offset ? size - offset : 0) + " remain",
                {}};
+}
+
+std::string without_digits(std::string text) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  text.erase(std::remove_if(text.begin(), text.end(), is_digit), text.end());
+  return text;
 }
 
 bool inside(std::uint64_t offset, std::uint64_t count, std::uint64_t size) {
@@ -61,6 +69,35 @@ FileSource::FileSource(FileSource&& other) noexcept
 Status FileSource::read(std::uint64_t offset, void* out, std::size_t count) const {
   if (!inside(offset, count, size_)) return outside(offset, count, size_);
   return read_whole(offset, out, count);
+}
+
+Error missing_file(const std::string& path) {
+  return {path, std::string(kNoSuchFile), {}};
+}
+
+bool is_missing(const Error& error) {
+  return error.what == kNoSuchFile;
+}
+
+std::optional<std::string> file_meant_by(const std::string& path) {
+  const auto name_at = path.rfind('/') + 1;  // 0 where it has no folder
+  const std::string name = path.substr(name_at);
+  std::vector<std::string> others = names_in_folder(folder_of(path)).value_or(std::vector<std::string>());
+  // Itself is a link that leads nowhere, and other digits are another version.
+  const auto is_other = [&](const std::string& other) {
+    return without_digits(other) == without_digits(name);
+  };
+  others.erase(std::remove_if(others.begin(), others.end(), is_other), others.end());
+  const auto meant = did_you_mean(name, others);
+  if (!meant) return std::nullopt;
+  return path.substr(0, name_at) + *meant;
+}
+
+std::string fix_of_missing(const std::string& path) {
+  if (const auto meant = file_meant_by(path)) return "did you mean " + *meant + "?";
+  std::string folder = folder_of(path);
+  while (!names_in_folder(folder) && folder != folder_of(folder)) folder = folder_of(folder);
+  return "look what is there: " + list_command(folder);
 }
 
 Error nul_in_name(const std::string& path) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -118,10 +119,26 @@ class PartSource final : public ByteSource {
   std::uint64_t size_;
 };
 
+// Of a file that is not there. Its fix is fix_of_missing(), where somebody named the file; others are merely
+// looked for.
+Error missing_file(const std::string& path);
+bool is_missing(const Error& error);
+// "did you mean build/app?"; or the line that shows what stands in its folder, or in the deepest one above it
+// that there is.
+std::string fix_of_missing(const std::string& path);
+std::optional<std::string> file_meant_by(const std::string& path);
+
 // What an empty name of a file is refused with.
 Error no_name();
 // Of a name that holds a NUL, where the system would stop reading it: the file named so is another one.
 Error nul_in_name(const std::string& path);
+
+// ---- file_posix.cc, file_windows.cc ----
+
+// What stands in a folder, sorted, 10,000 names at most; nothing where it cannot be read.
+std::optional<std::vector<std::string>> names_in_folder(const std::string& folder);
+// The line that shows it.
+std::string list_command(const std::string& folder);
 
 // A regular file, read with pread: nothing is mapped, so a file that shrinks gives an error instead of SIGBUS
 // and peak memory stays at what is asked for.

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -17,11 +18,30 @@ Error not_a_file(const std::string& path, mode_t mode) {
 }
 
 Error not_opened(const std::string& path, int error) {
-  if (error == ENOENT) return Error{path, "no such file", {}};
+  if (error == ENOENT) return missing_file(path);
   return Error{path, std::string("cannot be opened: ") + std::strerror(error), {}};
 }
 
 }  // namespace
+
+std::optional<std::vector<std::string>> names_in_folder(const std::string& folder) {
+  constexpr std::size_t kMost = 10'000;
+  DIR* const open = ::opendir(folder.c_str());
+  if (open == nullptr) return std::nullopt;
+  std::vector<std::string> names;
+  while (names.size() < kMost) {
+    const dirent* entry = ::readdir(open);
+    if (entry == nullptr) break;
+    names.emplace_back(entry->d_name);
+  }
+  ::closedir(open);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::string list_command(const std::string& folder) {
+  return "ls " + folder;
+}
 
 Result<FileSource> FileSource::open(const std::string& path) {
   if (path.empty()) return no_name();

@@ -20,11 +20,29 @@ bool is_folder(const std::wstring& name) {
 }
 
 Error not_opened(const std::string& path, int error) {
-  if (error == ENOENT) return Error{path, "no such file", {}};
+  if (error == ENOENT) return missing_file(path);
   return Error{path, std::string("cannot be opened: ") + std::strerror(error), {}};
 }
 
 }  // namespace
+
+std::optional<std::vector<std::string>> names_in_folder(const std::string& folder) {
+  constexpr std::size_t kMost = 10'000;
+  WIN32_FIND_DATAW entry{};
+  const HANDLE open = FindFirstFileW(widen(folder + "/*").c_str(), &entry);
+  if (open == INVALID_HANDLE_VALUE) return std::nullopt;
+  std::vector<std::string> names;
+  do {
+    names.push_back(narrow(entry.cFileName));
+  } while (names.size() < kMost && FindNextFileW(open, &entry) != 0);
+  FindClose(open);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::string list_command(const std::string& folder) {
+  return "dir \"" + folder + "\"";
+}
 
 Result<FileSource> FileSource::open(const std::string& path) {
   if (path.empty()) return no_name();

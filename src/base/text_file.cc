@@ -2,6 +2,9 @@
 
 #include <cerrno>
 #include <cstring>
+#include <utility>
+
+#include "base/bytes.h"
 
 namespace archguard {
 namespace {
@@ -28,7 +31,13 @@ std::string text_file_name(const std::string& path) {
 }
 
 Result<std::string> read_text_file(const std::string& path, std::size_t most_bytes) {
-  ARCHGUARD_TRY(file, open_text_file(path));
+  auto opened = open_text_file(path);
+  if (!opened) {
+    Error failure = std::move(opened).error();
+    if (is_missing(failure)) failure.fix = fix_of_missing(path);
+    return failure;
+  }
+  std::FILE* const file = *opened;
   std::string text;
   const int error = read_to_end(file, most_bytes, text);
   if (file != stdin) std::fclose(file);

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <map>
 
+#include "base/bytes.h"
 #include "base/printable.h"
 #include "base/text.h"
 #include "base/text_file.h"
@@ -442,6 +443,8 @@ Result<std::size_t> read_fleet(const std::string& path, DeviceList& devices, con
   auto text = read_text_file(path);
   if (!text) {
     Error error = std::move(text).error();
+    if (is_missing(error) && !file_meant_by(path))
+      error.fix += ", or write one where the GPUs are: arch_probe --format csv > " + path;
     if (!option.empty() && path != "-") error.where = option + " " + error.where;
     return error;
   }

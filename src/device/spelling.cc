@@ -15,7 +15,8 @@ constexpr std::uint64_t kHighestDriverBranch = 9999;
 
 // The option as it should be written: "8.6@13.0" for sm_86@580.95.05; empty where that cannot be told.
 std::string mended_device(std::string_view text) {
-  const auto at = text.find('@');
+  auto at = text.find('@');
+  if (at == std::string_view::npos) at = text.find_first_of(":/");  // 9.0:13.0
   const auto capability = meant_capability(text.substr(0, at));
   if (!capability) return {};
   if (at == std::string_view::npos) return to_string(*capability);
@@ -89,7 +90,11 @@ std::optional<MeantCuda> meant_driver_cuda(std::string_view text, std::optional<
 
 std::string driver_fix(std::string_view text, std::optional<ComputeCapability> device,
                        const std::string& before) {
-  if (const auto meant = meant_driver_cuda(text, device))
+  const auto meant = meant_driver_cuda(text, device);
+  if (meant && meant->of_driver && is_driver_beyond_table(text))
+    return "write the CUDA that it offers, " + to_string(meant->version) + " or newer: " + before +
+           to_string(meant->version);
+  if (meant)
     return (meant->of_driver ? "write the CUDA that it offers: " : "write ") + before +
            to_string(meant->version);
   if (device && may_be_tegra(*device) && driver_cuda_of(text))

@@ -5,6 +5,8 @@
 namespace archguard {
 namespace {
 
+constexpr const char* kCutOff = "the file is cut off: build it again, or copy it whole";
+
 constexpr std::size_t kHeaderSize32 = 52;
 constexpr std::uint64_t kSectionSize32 = 40, kSectionSize64 = 64;
 
@@ -42,7 +44,7 @@ bool is_elf_table(std::uint32_t type) {
 Result<ElfHeader> parse_elf_header(ByteView start) {
   const Cursor in(start);
   if (in.size() < kHeaderSize32)
-    return Error{{}, "ELF header needs 52 bytes, the file has " + std::to_string(in.size()), {}};
+    return Error{{}, "ELF header needs 52 bytes, the file has " + std::to_string(in.size()), kCutOff};
   const unsigned file_class = in.u8(4);
   if (file_class != 1 && file_class != 2)
     return Error{{}, "ELF class must be 1 or 2, found " + std::to_string(file_class), {}};
@@ -51,7 +53,7 @@ Result<ElfHeader> parse_elf_header(ByteView start) {
   ElfHeader header;
   header.is64 = file_class == 2;
   if (header.is64 && in.size() < kElfHeaderMost)
-    return Error{{}, "ELF header needs 64 bytes, the file has " + std::to_string(in.size()), {}};
+    return Error{{}, "ELF header needs 64 bytes, the file has " + std::to_string(in.size()), kCutOff};
   header.osabi = in.u8(7);
   header.abi_version = in.u8(8);
   header.type = in.u16(16);
@@ -103,7 +105,7 @@ Status check_section_table(const ElfHeader& header, std::uint64_t file_size) {
                  "ELF section table at " + hex(header.sections_offset) + " needs " +
                      count_of(header.section_count, "header") + " of " +
                      count_of(header.section_size, "byte") + ", " + count_of(remain, "byte") + " remain",
-                 "the file is cut off: build it again, or copy it whole"};
+                 kCutOff};
   return Done{};
 }
 

@@ -12,8 +12,13 @@ namespace {
 
 constexpr std::size_t kIdentifierMost = 512;  // shown in messages; longer ones are cut
 
+// What cannot be read from the disk, or is too much.
 Error at(std::uint64_t offset, std::string what) {
   return Error{hex(offset), std::move(what), {}};
+}
+
+Error damaged_at(std::uint64_t offset, std::string what) {
+  return Error{hex(offset), std::move(what), "build it again, or copy it whole"};
 }
 
 std::string needs(const std::string& subject, std::uint64_t count, std::uint64_t remain) {
@@ -110,18 +115,19 @@ bool FatbinReader::is_damaged(std::uint64_t offset, std::uint64_t end) {
 
 Result<Fatbin> FatbinReader::read(std::uint64_t offset, std::uint64_t end) {
   const std::uint64_t remain = end - offset;
-  if (remain < kHeaderSize) return at(offset, needs("fat binary's header", kHeaderSize, remain));
+  if (remain < kHeaderSize) return damaged_at(offset, needs("fat binary's header", kHeaderSize, remain));
   auto bytes = in_.at(offset, kHeaderSize);
   if (!bytes) return at(offset, bytes.error().what);
   const Cursor header(*bytes);
   if (header.u16(kVersionAt) != 1)
-    return at(offset, "fat binary's version must be 1, found " + std::to_string(header.u16(kVersionAt)));
+    return damaged_at(offset,
+                      "fat binary's version must be 1, found " + std::to_string(header.u16(kVersionAt)));
   if (header.u16(kHeaderSizeAt) != kHeaderSize)
-    return at(offset,
-              "fat binary's header size must be 16, found " + std::to_string(header.u16(kHeaderSizeAt)));
+    return damaged_at(
+        offset, "fat binary's header size must be 16, found " + std::to_string(header.u16(kHeaderSizeAt)));
   const std::uint64_t size = header.u64(kSizeAt);
   if (size % 8 != 0)
-    return at(offset, "fat binary's size must be a multiple of 8, found " + std::to_string(size));
+    return damaged_at(offset, "fat binary's size must be a multiple of 8, found " + std::to_string(size));
 
   Fatbin fatbin;
   fatbin.offset = offset;
@@ -137,7 +143,7 @@ Result<Fatbin> FatbinReader::read(std::uint64_t offset, std::uint64_t end) {
   }
   constexpr std::size_t kUsual = 64;
   entries_before_ = std::min(fatbin.entries.size(), kUsual);
-  if (!fits) return at(offset, needs("fat binary", size, remain - kHeaderSize));
+  if (!fits) return damaged_at(offset, needs("fat binary", size, remain - kHeaderSize));
   fatbin.size = kHeaderSize + size;
   return fatbin;
 }
@@ -146,19 +152,21 @@ Status FatbinReader::read_entry(std::size_t index, std::uint64_t offset, std::ui
                                 FatbinEntry& entry, std::uint64_t& next) {
   const auto name = [&] { return "entry " + std::to_string(index); };
   const std::uint64_t remain = end - offset;
-  if (remain < kEntryFieldsSize) return at(offset, needs(name() + " header", kEntryFieldsSize, remain));
+  if (remain < kEntryFieldsSize)
+    return damaged_at(offset, needs(name() + " header", kEntryFieldsSize, remain));
   auto bytes = in_.at(offset, kEntryFieldsSize);
   if (!bytes) return at(offset, bytes.error().what);
   const Cursor fields(*bytes);
   const std::uint64_t header_size = fields.u32(kEntryHeaderSizeAt), payload = fields.u64(kPayloadSizeAt);
   if (header_size < kEntryFieldsSize || header_size > kEntryHeaderMost || header_size % 8 != 0)
-    return at(offset, name() + " header size must be a multiple of 8 from 64 to 1048576, found " +
-                          std::to_string(header_size));
-  if (header_size > remain) return at(offset, needs(name() + " header", header_size, remain));
+    return damaged_at(offset, name() + " header size must be a multiple of 8 from 64 to 1048576, found " +
+                                  std::to_string(header_size));
+  if (header_size > remain) return damaged_at(offset, needs(name() + " header", header_size, remain));
   if (payload % 8 != 0)
-    return at(offset, name() + " payload size must be a multiple of 8, found " + std::to_string(payload));
+    return damaged_at(offset,
+                      name() + " payload size must be a multiple of 8, found " + std::to_string(payload));
   if (payload > remain - header_size)
-    return at(offset, needs(name() + " payload", payload, remain - header_size));
+    return damaged_at(offset, needs(name() + " payload", payload, remain - header_size));
 
   entry.offset = offset;
   entry.payload_offset = offset + header_size;
@@ -166,26 +174,26 @@ Status FatbinReader::read_entry(std::size_t index, std::uint64_t offset, std::ui
 
   const std::uint64_t compressed = fields.u32(kCompressedSizeAt);
   const bool lz4 = (entry.flags & kFlagLz4) != 0, zstd = (entry.flags & kFlagZstd) != 0;
-  if (lz4 && zstd) return at(offset, name() + " claims two compressions, LZ4 and zstd");
+  if (lz4 && zstd) return damaged_at(offset, name() + " claims two compressions, LZ4 and zstd");
   entry.compression = lz4 ? Compression::lz4 : zstd ? Compression::zstd : Compression::none;
   if (entry.compression == Compression::none) {
     entry.stored_size = entry.uncompressed_size = payload;
   } else {
     if (compressed == 0 || compressed > payload)
-      return at(offset, name() + " compressed size must be 1 to " + std::to_string(payload) + ", found " +
-                            std::to_string(compressed));
+      return damaged_at(offset, name() + " compressed size must be 1 to " + std::to_string(payload) +
+                                    ", found " + std::to_string(compressed));
     entry.stored_size = compressed;
     entry.uncompressed_size = fields.u64(kUncompressedSizeAt);
   }
 
   const std::uint64_t options = fields.u32(kOptionsAt);
   if (options != 0 && options > header_size - kOptionsLeast)
-    return at(offset, name() + " options lie outside the entry's header");
+    return damaged_at(offset, name() + " options lie outside the entry's header");
 
   const std::uint64_t identifier = fields.u32(kIdentifierAt), length = fields.u32(kIdentifierSizeAt);
   if (identifier != 0 && length != 0) {
     if (identifier > header_size || length > header_size - identifier)
-      return at(offset, name() + " identifier lies outside the entry's header");
+      return damaged_at(offset, name() + " identifier lies outside the entry's header");
     auto text = in_.text_at(offset + identifier,
                             static_cast<std::size_t>(std::min<std::uint64_t>(length, kIdentifierMost)));
     if (!text) return at(offset, text.error().what);

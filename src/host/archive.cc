@@ -28,6 +28,7 @@ namespace {
 // to it, all in "//"; "/123:456" is the member of another archive, of that name, whose header stands there at
 // offset 456.
 constexpr std::size_t kArchiveMagicSize = 8, kArchiveHeaderSize = 60;
+constexpr const char* kMakeWhole = "make the archive again, or copy it whole";
 constexpr std::size_t kArchiveWindow = 1024;
 constexpr std::size_t kArMemberNameMost = 512;
 constexpr std::uint64_t kNamedMost = 4;
@@ -91,7 +92,7 @@ class ArReader {
       return Error{{},
                    "is cut short: its symbol table names a member at " + hex(last_symbol_) + ", it ends at " +
                        hex(source_.size()),
-                   {}};
+                   kMakeWhole};
     return Done{};
   }
 
@@ -103,12 +104,12 @@ class ArReader {
       return Error{
           {},
           "archive member header at " + hex(at) + " needs 60 bytes, " + std::to_string(remain) + " remain",
-          {}};
+          kMakeWhole};
     ARCHGUARD_TRY(bytes, headers_.at(at, kArchiveHeaderSize));
     const std::string_view header = bytes.text();
     const auto size = parse_number(trim(header.substr(48, 10)), kArchiveSizeMost);
     if (header.substr(58, 2) != "`\n" || !size)
-      return Error{{}, "no archive member header at " + hex(at), {}};
+      return Error{{}, "no archive member header at " + hex(at), kMakeWhole};
     ArchiveMember member;
     member.name = std::string(trim(header.substr(0, 16)));
     member.offset = at + kArchiveHeaderSize;
@@ -118,7 +119,7 @@ class ArReader {
                    "archive member '" + member.name + "' at " + hex(at) + " needs " +
                        count_of(*size, "byte") + ", " + std::to_string(remain - kArchiveHeaderSize) +
                        " remain",
-                   {}};
+                   kMakeWhole};
     return member;
   }
 
@@ -197,7 +198,7 @@ class ArReader {
     return Error{{},
                  "archive member at " + hex(member.offset - kArchiveHeaderSize) + " has the bad name '" +
                      member.name + "'",
-                 {}};
+                 kMakeWhole};
   }
 
   Status resolve_name(ArchiveMember& member) {

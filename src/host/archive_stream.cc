@@ -116,7 +116,7 @@ class StreamReading {
   Status end(std::int64_t before) {
     const std::int64_t after = library_.bytes_done(reader_.get(), 0);
     if (format_ == ArchiveFormat::tar && after - before < static_cast<std::int64_t>(kTarBlock))
-      return Error{{}, "is cut: it ends without the two blocks of zeros that end a tar archive", {}};
+      return Error{{}, "is cut: it ends without the two blocks of zeros that end a tar archive", kGetWhole};
     ARCHGUARD_CHECK(reader_.drain());
     if (reader_.last_byte() > static_cast<std::uint64_t>(after))
       return Error{{}, "has bytes behind its end, which are not read", "unpack it and name the folder"};
@@ -218,10 +218,11 @@ Result<std::uint64_t> payload_of_rpm(const ByteSource& package) {
   for (const bool signature : {true, false}) {
     const auto head = read_bytes(package, at, kHead);
     if (!head || (*head)[0] != 0x8e || (*head)[1] != 0xad || (*head)[2] != 0xe8)
-      return Error{{}, "is a damaged RPM package: no header at " + hex(at), {}};
+      return Error{{}, "is a damaged RPM package: no header at " + hex(at), kGetWhole};
     at += kHead + big(*head, 8) * kEntrySize + big(*head, 12);
     if (signature) at = (at + 7) / 8 * 8;
-    if (at >= package.size()) return Error{{}, "is a damaged RPM package: it is cut within its headers", {}};
+    if (at >= package.size())
+      return Error{{}, "is a damaged RPM package: it is cut within its headers", kGetWhole};
   }
   return at;
 }

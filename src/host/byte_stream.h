@@ -7,6 +7,9 @@
 
 namespace archguard {
 
+// The fix of an archive or a package that is cut or damaged.
+inline constexpr const char* kGetWhole = "get it again: copy or download it whole";
+
 // Bytes that come one after the other, once: what is packed is not read at an offset.
 class ByteStream {
  public:

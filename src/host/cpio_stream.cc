@@ -42,7 +42,8 @@ std::uint64_t round_up(std::uint64_t size, std::uint64_t alignment) {
 }
 
 Error no_cpio_header() {
-  return Error{{}, "is damaged: bytes that are no header stand between two members, or at its end", {}};
+  return Error{
+      {}, "is damaged: bytes that are no header stand between two members, or at its end", kGetWhole};
 }
 
 }  // namespace
@@ -93,7 +94,7 @@ Result<std::size_t> CpioStream::wanted() {
   const bool numbers = cpio_number(head.substr(kMagicSize), layout->base).has_value();
   const auto name = cpio_number(head.substr(layout->name_at, layout->name_digits), layout->base);
   if (!numbers || !name || *name == 0)
-    return Error{{}, "is damaged: a header has a field that is not a number, or no name", {}};
+    return Error{{}, "is damaged: a header has a field that is not a number, or no name", kGetWhole};
   if (*name - 1 > kArchiveNameMost)
     return Error{
         {}, "has a member whose name has " + count_of(*name - 1, "byte") + ", which no system takes", {}};

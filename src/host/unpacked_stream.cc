@@ -46,7 +46,7 @@ class GzipStream final : public ByteStream {
       if (stream.avail_in == 0) ARCHGUARD_CHECK(read());
       if (stream.avail_in == 0) {
         if (between_) return std::size_t{0};
-        return Error{{}, "is cut: its gzip stream does not end", {}};
+        return Error{{}, "is cut: its gzip stream does not end", kGetWhole};
       }
       if (between_) {
         ARCHGUARD_CHECK(begin_member());
@@ -57,8 +57,9 @@ class GzipStream final : public ByteStream {
       const std::size_t room = stream.avail_out;
       const int state = ::inflate(&stream, Z_NO_FLUSH);
       if (state != Z_OK && state != Z_STREAM_END && state != Z_BUF_ERROR)
-        return Error{
-            {}, std::string("is damaged: zlib: ") + (stream.msg != nullptr ? stream.msg : "bad stream"), {}};
+        return Error{{},
+                     std::string("is damaged: zlib: ") + (stream.msg != nullptr ? stream.msg : "bad stream"),
+                     kGetWhole};
       between_ = state == Z_STREAM_END;
       if (const std::size_t made = room - stream.avail_out; made != 0) {
         ARCHGUARD_CHECK(spend_(made));
@@ -91,7 +92,7 @@ class GzipStream final : public ByteStream {
       return Done{};
     }
     if (zeros_ || *stream.next_in != 0x1f || ::inflateReset(&stream) != Z_OK)
-      return Error{{}, "is damaged: bytes follow its gzip stream", {}};
+      return Error{{}, "is damaged: bytes follow its gzip stream", kGetWhole};
     between_ = false;
     return Done{};
   }

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "elf/elf.h"
+#include "host/byte_stream.h"
 #include "host/inflation.h"
 #include "host/kept_bytes.h"
 #include "host/mach_o.h"
@@ -51,7 +52,7 @@ struct Directory {
 };
 
 Error cut(const std::string& what, std::uint64_t at) {
-  return Error{{}, what + " at " + hex(at) + " lies outside of the zip file", {}};
+  return Error{{}, what + " at " + hex(at) + " lies outside of the zip file", kGetWhole};
 }
 
 // Two zip files, one behind the other: the offsets of the second count from its own start. Whoever goes by
@@ -122,7 +123,7 @@ Result<Directory> find_directory(const ByteSource& source) {
                    "zip directory needs " + count_of(directory.size, "byte") + " at " +
                        hex(directory.offset) + ", " +
                        std::to_string(directory.offset < end ? end - directory.offset : 0) + " remain",
-                   {}};
+                   kGetWhole};
     if (!is_behind && directory.offset + directory.size != end)
       return not_at_end("zip directory", directory.offset + directory.size, "end record", end);
     if (is_behind) directory.begin = end - directory.size - directory.offset;
@@ -133,7 +134,7 @@ Result<Directory> find_directory(const ByteSource& source) {
     return Error{{},
                  "is a zip file with bytes behind its directory, where other programs may find another one",
                  "make it anew: zip -FF"};
-  return Error{{}, "is a zip file cut short: it has no directory at its end", {}};
+  return Error{{}, "is a zip file cut short: it has no directory at its end", kGetWhole};
 }
 
 // Takes what the 32-bit fields have no room for from the extra fields.
@@ -156,7 +157,7 @@ Status apply_zip64(const Cursor& extra, const std::vector<std::uint64_t*>& field
 }
 
 Error damaged(const std::string& why) {
-  return Error{{}, "is a damaged member of a zip file: " + why, {}};
+  return Error{{}, "is a damaged member of a zip file: " + why, kGetWhole};
 }
 
 // The stored bytes of a member: behind its local header.
@@ -297,7 +298,7 @@ Status visit_zip(const ByteSource& source, const std::function<void(const ZipMem
   while (at < directory.size) {
     const auto bytes = in.at(at, kZipEntrySize);
     if (!bytes || Cursor(*bytes).u32(0) != kEntry)
-      return Error{{}, "no zip directory entry at " + hex(directory.offset + at), {}};
+      return Error{{}, "no zip directory entry at " + hex(directory.offset + at), kGetWhole};
     const Cursor entry(*bytes);
     const std::size_t name_size = entry.u16(28), extra_size = entry.u16(30);
     const std::size_t size = kZipEntrySize + name_size + extra_size + entry.u16(32);

@@ -53,7 +53,10 @@ Opened open_file(const InputFile& input, Keep keep) {
   auto source = FileSource::open(input.path);
   if (!source) {
     Error error = std::move(source).error();
-    if (parse_capability(input.path)) error.fix = "for a device write --device " + input.path;
+    if (parse_capability(input.path))
+      error.fix = "for a device write --device " + input.path;
+    else if (input.named && is_missing(error))
+      error.fix = fix_of_missing(input.path);
     return failed(std::move(error));
   }
   Opened opened;

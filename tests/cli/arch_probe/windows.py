@@ -208,7 +208,10 @@ driver library: FOLDER\\cuda\\nvcuda.dll
     case("a fleet file is written", SELECTED, "select", "--toolkit", "13.0", "--write-devices", "fl\u00e9et.csv")
     case("and read again", SELECTED.replace("this machine", "fl\u00e9et.csv:2"), "select", "--toolkit", "13.0",
          "--fleet", "fl\u00e9et.csv")
-    case("no fleet file", "exit 2\narch_probe: error: --fleet nowhere.csv: no such file\n", "--fleet", "nowhere.csv")
+    case("no fleet file", """exit 2
+arch_probe: error: --fleet nowhere.csv: no such file
+  fix: look what is there: dir ".", or write one where the GPUs are: arch_probe --format csv > nowhere.csv
+""", "--fleet", "nowhere.csv")
     case("a folder", "exit 2\narch_probe: error: --fleet cuda: is a folder, not a file\n", "--fleet", "cuda")
     case("no place to write to", """exit 2
 arch_probe: error: nowhere\\fleet.csv: cannot be written: path not found

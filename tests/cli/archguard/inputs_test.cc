@@ -114,6 +114,7 @@ TEST_CASE(
         "./b.ptx: 1 of 1 covered\n"
         "./c.ptx: 1 of 1 covered\n"
         "archguard: error: ./d.so: ELF header needs 52 bytes, the file has 4\n"
+        "  fix: the file is cut off: build it again, or copy it whole\n"
         "./d.so: not read whole, so nothing counts as covered\n"
         "./sub/k.ptx: 1 of 1 covered\n"
         "5 files: 4 covered, 1 unknown\n");
