@@ -41,17 +41,6 @@ Result<std::unique_ptr<ByteSource>> keep_member(ByteStream& bytes, std::optional
   return kept.finish();
 }
 
-// The end of a tar archive alone, and what fills its record up?
-bool is_tar_of_nothing(const ByteSource& source) {
-  constexpr std::uint64_t kEnd = 2 * kTarBlock, kBlock = std::uint64_t{64} << 10;
-  if (source.size() < kEnd || !fills_tar_record(source.size(), source.size() - kEnd)) return false;
-  for (std::uint64_t at = 0; at < source.size(); at += kBlock) {
-    const auto bytes = read_bytes(source, at, std::min(kBlock, source.size() - at));
-    if (!bytes || !are_zeros(*bytes)) return false;
-  }
-  return true;
-}
-
 }  // namespace
 
 struct ArchiveVisitor::Archive {

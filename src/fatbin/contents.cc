@@ -2,7 +2,9 @@
 
 #include <utility>
 
+#include "base/text.h"
 #include "fatbin/other_file.h"
+#include "host/archive_stream.h"
 #include "host/host_file.h"
 #include "host/zip.h"
 
@@ -44,7 +46,8 @@ void Contents::finish(bool beside) {
 MemberStart::MemberStart(const std::string& name, ByteView start, std::uint64_t size)
     : may_be_read(is_zip(start) || may_be_host_file(start, size)),
       searched(is_searched(name, start, size, false)),
-      lost(is_lost_binary(name, start) || is_lost_archive(name, start)) {
+      lost(is_lost_binary(name, start) || is_lost_archive(name, start)),
+      zeros_of_tar(ends_with(to_lower(name), ".tar") && are_zeros(start)) {
   if (!wanted() || size == 0) unread = unread_kind(name, start);  // an empty file may be the beginning of any
 }
 
@@ -55,7 +58,7 @@ std::optional<DeviceCode> code_of_member(const ByteSource& bytes, const MemberSt
       DeviceCode code = search_device_code(bytes, path, name, keep);
       if (code.objects.front().holds_fatbins() || !code.errors.empty()) return code;
     }
-    if (!start.lost) return std::nullopt;
+    if (!start.lost || (start.zeros_of_tar && is_tar_of_nothing(bytes))) return std::nullopt;
   }
   DeviceCode code = read_device_code(bytes, path, name, keep);
   code.recognized = true;  // also a lost one: the file that it stands in is

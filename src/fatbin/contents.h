@@ -45,6 +45,7 @@ struct MemberStart {
 
   bool may_be_read = false;  // as a host file or a zip file
   bool searched = false, lost = false;
+  bool zeros_of_tar = false;         // named so: it may be an archive of nothing, which is not lost
   std::optional<UnreadKind> unread;  // of one that is not wanted
 };
 

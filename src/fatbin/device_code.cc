@@ -99,6 +99,7 @@ void visit_device_code(const ByteSource& source, const std::string& path, const 
     fatbin::Contents contents(path, visit, keep, fatbin::most_inflated_of_archive(files.size()));
     if (fatbin::SavedImageVisitor(files, contents).read()) return contents.finish(false);
   }
+  if (is_tar_of_nothing(path, source)) return fatbin::Contents(path, visit, keep, 0).finish(false);
   if (is_zip(source)) {
     fatbin::ZipVisitor visitor(path, source.size(), visit, progress, keep);
     visitor.read(source);

@@ -106,8 +106,7 @@ bool is_lost_binary(std::string_view spelled, ByteView start) {
   if (!promises && start.size >= kZerosOfImage && are_zeros(start))
     return true;  // empty on purpose some objects are, zeros none
   if (is_git_lfs_pointer(start) || is_git_annex_pointer(start)) return true;
-  if (!promises || (start.size == 0 && ends_with(name, ".whl")))
-    return false;  // scipy has one in its wheel
+  if (!promises || (start.size == 0 && ends_with(name, ".whl"))) return false;  // scipy has one in its wheel
   if (is_packed(start) || is_bitcode(start) || is_wasm(start) || is_of_other_systems(start)) return false;
   std::string_view text = start.text();
   constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
@@ -119,6 +118,10 @@ bool is_lost_binary(std::string_view spelled, ByteView start) {
 bool is_lost_archive(std::string_view spelled, ByteView start) {
   const std::string name = to_lower(spelled);
   return is_named_like_archive(name) && start.size != 0 && !is_packed(start);
+}
+
+bool is_tar_of_nothing(std::string_view name, const ByteSource& bytes) {
+  return ends_with(to_lower(name), ".tar") && is_tar_of_nothing(bytes);
 }
 
 bool has_lost_start(std::string_view name, ByteView start) {

@@ -33,6 +33,9 @@ bool is_lost_binary(std::string_view name, ByteView start);
 // folder, whose archives are not read, it is passed over.
 bool is_lost_archive(std::string_view name, ByteView start);
 
+// `tar cf x.tar -T /dev/null`: an archive of nothing has no start by which it could be known, its name tells.
+bool is_tar_of_nothing(std::string_view name, const ByteSource& bytes);
+
 // Of a file of no known format that holds device code: its name says that it had one, or is a program's and
 // it begins with zeros. More of it may be lost.
 bool has_lost_start(std::string_view name, ByteView start);

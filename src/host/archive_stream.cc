@@ -150,6 +150,18 @@ bool fills_tar_record(std::uint64_t size, std::uint64_t zeros) {
   return false;
 }
 
+bool is_tar_of_nothing(const ByteSource& source) {
+  constexpr std::uint64_t kEnd = 2 * kTarBlock, kBlock = std::uint64_t{64} << 10;
+  if (source.size() < kEnd || source.size() % kTarBlock != 0 ||
+      !fills_tar_record(source.size(), source.size() - kEnd))
+    return false;
+  for (std::uint64_t at = 0; at < source.size(); at += kBlock) {
+    const auto bytes = read_bytes(source, at, std::min(kBlock, source.size() - at));
+    if (!bytes || !are_zeros(*bytes)) return false;
+  }
+  return true;
+}
+
 bool holds_archive_headers(const ByteSource& source) {
   using namespace std::string_view_literals;
   constexpr std::size_t kBlock = std::size_t{256} << 10, kHeader = 14;

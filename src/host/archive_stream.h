@@ -28,6 +28,8 @@ bool may_be_archive_stream(ByteView start);
 
 // Of a tar archive of `size` bytes: may so many zeros behind its end be there to fill its last record up?
 bool fills_tar_record(std::uint64_t size, std::uint64_t zeros);
+// Is it the end of a tar archive alone, and what fills its record up: zeros?
+bool is_tar_of_nothing(const ByteSource& source);
 
 // Do headers of a tar or cpio archive stand anywhere in the bytes, as in one whose beginning is damaged?
 bool holds_archive_headers(const ByteSource& source);

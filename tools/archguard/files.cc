@@ -63,7 +63,9 @@ Opened open_file(const InputFile& input, Keep keep) {
   opened.source = std::make_unique<WatchedSource>(std::move(*source));
   // In a folder archives are passed over, but for zip files: what is packed is read on one core alone.
   if (is_zip(*opened.source)) return opened;
-  if (input.named && (holds_files(*opened.source) || is_saved_image(input.path))) return opened;
+  if (input.named && (holds_files(*opened.source) || is_saved_image(input.path) ||
+                      is_tar_of_nothing(input.path, *opened.source)))
+    return opened;
   opened.code = read_device_code(*opened.source, input.path, {}, keep);
   if (opened.code->recognized) return opened;
   if (const auto source_code = input.named ? refuse_source(input.path) : std::nullopt)
@@ -177,6 +179,7 @@ void visit_files(const std::vector<InputFile>& files, const VisitCode& visit, co
         if (!code.errors.empty()) kind = UnreadKind::packed;
       } else if (const auto start = read_file_start(bytes)) {
         if (is_lost_binary(input.path, *start)) return visit(input, code, bytes);
+        if (is_tar_of_nothing(input.path, bytes)) return;
         kind = unread_kind(input.path, *start);
         if (!kind && is_packed(bytes)) kind = UnreadKind::packed;
       }

@@ -366,6 +366,16 @@ class Hostile(Archives):
                 code, _, text = self.verify("f.bin")
                 self.assertEqual((code, "headers of an archive" in text), (2, True), text)
 
+    def test_archives_of_nothing(self):
+        """What `tar cf x.tar -T /dev/null` writes holds no device code, packed or not; other zeros may have been anything."""
+        for pack in (bytes, *PACKERS.values()):
+            self.check("none.tar", pack(bytes(10240)), 3)
+            self.check("t.tar", tar(("new.so", self.new), ("none.tar", pack(bytes(10240)))), 0, "new.so")
+        self.check("none.TAR", bytes(1024), 3)
+        for name, size in (("none.tar", 512), ("none.tar", 10000), ("none.tgz", 10240), ("none.bin", 10240), ("none.tar", 10 << 20)):
+            self.check(name, bytes(size), 2, says=name)
+        self.check("t.tar", tar(("new.so", self.new), ("none.tar", bytes(10000))), 2, "new.so", "none.tar", says="none.tar")
+
     def test_no_end_of_zeros(self):
         for data in (tar(("a.so", self.new)), cpio(("a.so", self.new)), gzip.compress(tar(("a.so", self.new)))):
             self.write("t.tar", data)
