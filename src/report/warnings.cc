@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <iterator>
+#include <map>
 
 #include "base/text.h"
 #include "compat/error_codes.h"
@@ -91,6 +92,29 @@ Warning waiver_warning(const Verification& all, const UnusedWaiver& unused) {
   return warning;
 }
 
+// One for each release of CUDA that is newer than the table.
+std::vector<Warning> unknown_driver_warnings(const Verification& all) {
+  const Version newest = newest_known_toolkit().version;
+  std::map<Version, std::vector<std::size_t>> classes;
+  for (std::size_t i = 0; i < all.classes.size(); ++i)
+    if (const auto driver = all.classes[i].device.driver_cuda; driver && newest < *driver)
+      classes[*driver].push_back(i);
+  std::vector<Warning> warnings;
+  for (auto& [driver, which] : classes) {
+    Warning warning;
+    warning.kind = Kind::whole_run;
+    warning.where = devices_of(all, which.front());
+    if (which.size() > 1) warning.where += " and " + count_of(which.size() - 1, "more device");
+    warning.what =
+        fmt::format("CUDA {} of the driver is not known, {} is the newest; it is judged by the general rules",
+                    to_string(driver), to_string(newest));
+    warning.fix = "update ArchGuard, or write the CUDA that nvidia-smi shows";
+    warning.classes = std::move(which);
+    warnings.push_back(std::move(warning));
+  }
+  return warnings;
+}
+
 }  // namespace
 
 std::vector<Warning> warnings_of_bytes(const Verification& all, std::size_t file) {
@@ -157,6 +181,7 @@ std::vector<Warning> warnings_of_run(const Verification& all) {
     warning.classes = {i};
     warnings.push_back(std::move(warning));
   }
+  for (Warning& warning : unknown_driver_warnings(all)) warnings.push_back(std::move(warning));
   return warnings;
 }
 

@@ -213,6 +213,8 @@ std::vector<std::string> warnings_for(const DeviceList& devices, const std::vect
                                       const Compiler& compiler, const SelectPolicy& policy,
                                       const Selection& selection) {
   std::vector<std::string> warnings = unknown_device_warnings(devices, groups);
+  for (std::string& warning : unknown_driver_warnings(devices, groups, compiler))
+    warnings.push_back(std::move(warning));
   add_driver_warnings(devices, groups, compiler, policy, warnings);
   add_capability_warnings(devices, groups, compiler, warnings);
   add_doubts(devices, selection, warnings);

@@ -43,6 +43,11 @@ std::string unknown_device_advice(ComputeCapability device, Version driver);
 std::vector<std::string> unknown_device_warnings(const DeviceList& devices,
                                                  const std::vector<DeviceGroup>& groups);
 
+// Of each CUDA that is newer than the table and the compiler, and that the driver of a group offers.
+std::vector<std::string> unknown_driver_warnings(const DeviceList& devices,
+                                                 const std::vector<DeviceGroup>& groups,
+                                                 const Compiler& compiler);
+
 // ---- toolkits.cc ----
 
 // Does a driver that offers this CUDA compile the PTX of this compiler?

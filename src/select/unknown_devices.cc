@@ -1,8 +1,10 @@
 #include <algorithm>
+#include <map>
 
 #include "compat/driver.h"
 #include "compat/driver_text.h"
 #include "compat/error_codes.h"
+#include "compat/toolkit.h"
 #include "select/parts.h"
 
 namespace archguard {
@@ -30,6 +32,25 @@ std::vector<std::string> unknown_device_warnings(const DeviceList& devices,
         (certain ? " (" + error_text(kNoDevice) + "): " : ": whether it runs there cannot be told: ") +
         unknown_device_advice(group.capability, *group.driver));
   }
+  return warnings;
+}
+
+std::vector<std::string> unknown_driver_warnings(const DeviceList& devices,
+                                                 const std::vector<DeviceGroup>& groups,
+                                                 const Compiler& compiler) {
+  const Version newest = std::max(newest_known_toolkit().version, compiler.version);
+  std::map<Version, std::vector<std::size_t>> unknown;
+  for (const DeviceGroup& group : groups)
+    if (group.driver && newest < *group.driver) {
+      auto& which = unknown[*group.driver];
+      which.insert(which.end(), group.devices.begin(), group.devices.end());
+    }
+  std::vector<std::string> warnings;
+  for (const auto& [driver, which] : unknown)
+    warnings.push_back("the driver of " + names_of(devices, which) + " offers " + cuda_text(driver) +
+                       ", which is not known, " + to_string(newest) +
+                       " is the newest: it is judged by the general rules; update ArchGuard, or write the "
+                       "CUDA that nvidia-smi shows");
   return warnings;
 }
 
