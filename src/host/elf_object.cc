@@ -80,10 +80,25 @@ class ElfObjectReader {
       Status status = add_section(section, static_cast<std::uint32_t>(i), names);
       if (!status && !first_error) first_error = std::move(status).error();
     }
+    if (header_.machine != kElfMachineCuda && !first_error) first_error = damaged_cubin();
     mark_machine_code();
     ARCHGUARD_CHECK(mark_dynamic_names());
     if (first_error) return std::move(*first_error);
     return Done{};
+  }
+
+  // A header of another machine above the sections of a cubin: drivers refuse it (error 200, recorded). No
+  // compiler of another machine writes `.nv.info`.
+  std::optional<Error> damaged_cubin() const {
+    const auto info =
+        std::find_if(object_.sections.begin(), object_.sections.end(),
+                     [](const Section& section) { return starts_with(section.name, ".nv.info"); });
+    if (info == object_.sections.end()) return std::nullopt;
+    return Error{{},
+                 "has the section " + info->name + " of a cubin, and its e_machine is " +
+                     std::to_string(header_.machine) + ", not " + std::to_string(kElfMachineCuda) +
+                     ": its header was overwritten",
+                 "build it again, or copy it whole"};
   }
 
   // Data may stand in the sections of machine code that every linker makes where it was told to put it there;

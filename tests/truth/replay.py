@@ -32,8 +32,8 @@ DIFFERENT = {
 }
 # The device on which each of them does differ.
 DIFFERENT_ON = "9.0"
-# What holds no kernel, or is for no GPU by its header, is no device code, which is no verdict on a device.
-NO_CODE = r"ptx without a kernel|ptx \d+ cut before its kernel|sass \d+ with e_machine 191"
+# What holds no kernel is no device code, which is no verdict on a device.
+NO_CODE = r"ptx without a kernel|ptx \d+ cut before its kernel"
 # Those of the variables that a record tries which the rules know; the others change nothing that a verdict says.
 KNOWN = ("CUDA_FORCE_PTX_JIT", "CUDA_FORCE_JIT", "CUDA_DISABLE_PTX_JIT", "CUDA_DISABLE_JIT")
 

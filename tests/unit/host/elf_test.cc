@@ -112,6 +112,19 @@ TEST_CASE("a damaged header is named, and the object stays in the list") {
   CHECK(read(bytes, "t.so").objects.size() == 1);
 }
 
+TEST_CASE("a cubin under the header of another machine is an error, not a file without device code") {
+  for (const char* name : {".nv.info", ".nv.info.gemm"}) {
+    const auto with = [&](unsigned machine) {
+      return errors_of(ElfBuilder{}.machine(machine).executable().section(name, filler(8)).bytes(),
+                       "t.cubin");
+    };
+    CHECK(with(190).empty());
+    CHECK(with(191) == "t.cubin: has the section " + std::string(name) +
+                           " of a cubin, and its e_machine is 191, not 190: its header was overwritten\n");
+  }
+  CHECK(errors_of(ElfBuilder{}.section(".nv_fatbin", filler(8)).bytes(), "t.so").empty());
+}
+
 TEST_CASE("a file one byte short has lost the end of its section table") {
   auto bytes = shared_library();
   bytes.pop_back();
@@ -124,7 +137,8 @@ TEST_CASE("a section table that was overwritten with zeros to its end is an erro
   const auto table = static_cast<std::size_t>(bytes[40] | bytes[41] << 8);
   std::fill(bytes.begin() + static_cast<std::ptrdiff_t>(table), bytes.end(), std::uint8_t{0});
   CHECK(errors_of(read(bytes, "t.so")) ==
-        "t.so: section 2 should hold the section names, and is no string table: the section table was overwritten\n");
+        "t.so: section 2 should hold the section names, and is no string table: the section table was "
+        "overwritten\n");
 }
 
 TEST_CASE("a section outside of the file is an error, its neighbours are read") {
