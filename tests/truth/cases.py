@@ -4,6 +4,11 @@ import images
 import programs
 from maker import CannotMake
 
+
+class NoSuchGroup(Exception):
+    pass
+
+
 LOADING = ({}, {"CUDA_MODULE_LOADING": "EAGER"})
 # What the environment of a program may say, and the cases that are tried under it, too.
 ENVIRONMENTS = [
@@ -40,10 +45,21 @@ def made_of(group, maker, number):
         maker.skipped.append("the rest of %s: %s" % (group.__name__, reason))
 
 
+GROUPS = (*images.GROUPS, *programs.GROUPS, damage.damaged)
+
+
+def check_groups(wanted):
+    """Refuses the name of a group that there is not: nothing of it would be made."""
+    names = [group.__name__ for group in GROUPS]
+    for name in wanted:
+        if name not in names:
+            raise NoSuchGroup("no group is named %r; the groups are %s" % (name, ", ".join(names)))
+
+
 def cases(maker, number, releases, wanted=None):
     """(name, path, damaged, runs) of every case, a run being (through, environment): "driver", "runtime", or "runtime 11.8" for one of
     these releases. What cannot be made is in maker.skipped."""
-    for group in (*images.GROUPS, *programs.GROUPS, damage.damaged):
+    for group in GROUPS:
         if wanted is not None and group.__name__ not in wanted:
             continue
         for name, make in made_of(group, maker, number):

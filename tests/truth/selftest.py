@@ -102,6 +102,14 @@ class RecorderTest(unittest.TestCase):
     def test_usage(self):
         self.assertEqual(run(os.path.join(HERE, "record"), "--try")[0], 2)
 
+    def test_a_group_that_there_is_not(self):
+        with tempfile.TemporaryDirectory() as folder:
+            made = os.path.join(folder, "made")
+            code, out, err = run(os.path.join(HERE, "record"), "--make", "9.0", made, "orders", "damage")
+            self.assertEqual((code, out), (2, ""))
+            self.assertRegex(err, r"^record: no group is named 'damage'; the groups are architectures, .*, damaged\n$")
+            self.assertFalse(os.path.exists(made))
+
 
 class ClaimsTest(unittest.TestCase):
     def test_what_is_called_recorded_is(self):
