@@ -2,7 +2,7 @@
 import ctypes
 import re
 
-from libraries import UNTOUCHED, CannotLoad
+from libraries import UNTOUCHED, CannotLoad, arguments_of_launch
 
 COMPUTE_CAPABILITY_MAJOR, COMPUTE_CAPABILITY_MINOR = 75, 76  # CUdevice_attribute
 
@@ -64,11 +64,7 @@ class Driver:
         if result["load"] == 0:
             result["function"] = self.call("cuModuleGetFunction", ctypes.byref(function), module, b"mark")
         if result.get("function") == 0:
-            # Room behind the pointer, since one kernel takes 8000 bytes by value.
-            room = ctypes.create_string_buffer(8192)
-            arguments = (ctypes.c_void_p * 2)(ctypes.cast(ctypes.byref(memory), ctypes.c_void_p),
-                                              ctypes.cast(room, ctypes.c_void_p))
-            code = self.call("cuLaunchKernel", function, 1, 1, 1, 1, 1, 1, 0, None, arguments, None)
+            code = self.call("cuLaunchKernel", function, 1, 1, 1, 1, 1, 1, 0, None, arguments_of_launch(memory), None)
             result["launch"] = code or self.call("cuCtxSynchronize")
         if result.get("launch") == 0:
             mark = ctypes.c_int()

@@ -11,6 +11,14 @@ class CannotLoad(Exception):
     pass
 
 
+def arguments_of_launch(memory):
+    """The two arguments of every kernel `mark`: where it writes, and room behind that, since one kernel takes 8000 bytes by value."""
+    room = ctypes.create_string_buffer(8192)
+    arguments = (ctypes.c_void_p * 2)(ctypes.cast(ctypes.byref(memory), ctypes.c_void_p), ctypes.cast(room, ctypes.c_void_p))
+    arguments.pointed_to = memory, room  # which live as long
+    return arguments
+
+
 def load(name, folders):
     """The first library whose file name begins with `name` in one of the folders."""
     for folder in folders:
@@ -114,11 +122,8 @@ class Runtime:
         code = library.cudaMalloc(ctypes.byref(memory), ctypes.c_size_t(4))
         code = code or library.cudaMemset(memory, 0xFF, ctypes.c_size_t(4))
         if code == 0:
-            room = ctypes.create_string_buffer(8192)  # for the kernel that takes 8000 bytes by value
-            arguments = (ctypes.c_void_p * 2)(ctypes.cast(ctypes.byref(memory), ctypes.c_void_p),
-                                              ctypes.cast(room, ctypes.c_void_p))
             one = Dim3(1, 1, 1)
-            code = library.cudaLaunchKernel(host, one, one, arguments, ctypes.c_size_t(0), None)
+            code = library.cudaLaunchKernel(host, one, one, arguments_of_launch(memory), ctypes.c_size_t(0), None)
         code = code or library.cudaDeviceSynchronize()
         if code == 0:
             code = library.cudaMemcpy(ctypes.byref(mark), memory, ctypes.c_size_t(4), 2)  # cudaMemcpyDeviceToHost
