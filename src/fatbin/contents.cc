@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "base/text.h"
 #include "fatbin/other_file.h"
 #include "host/archive_stream.h"
 #include "host/host_file.h"
@@ -47,7 +46,7 @@ MemberStart::MemberStart(const std::string& name, ByteView start, std::uint64_t 
     : may_be_read(is_zip(start) || may_be_host_file(start, size)),
       searched(is_searched(name, start, size, false)),
       lost(is_lost_binary(name, start) || is_lost_archive(name, start)),
-      zeros_of_tar(ends_with(to_lower(name), ".tar") && are_zeros(start)) {
+      zeros_of_tar(is_named_like_tar(name) && are_zeros(start)) {
   if (!wanted() || size == 0) unread = unread_kind(name, start);  // an empty file may be the beginning of any
 }
 

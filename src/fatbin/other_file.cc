@@ -14,10 +14,12 @@
 namespace archguard {
 namespace {
 
+// In letters of either case: Windows has X.DLL as well.
 template <std::size_t kCount>
 bool ends_with_any(std::string_view name, const std::string_view (&suffixes)[kCount]) {
+  const std::string lower = to_lower(name);
   return std::any_of(std::begin(suffixes), std::end(suffixes),
-                     [&](std::string_view suffix) { return ends_with(name, suffix); });
+                     [&](std::string_view suffix) { return ends_with(lower, suffix); });
 }
 
 // A module of WebAssembly, as Pyodide's packages have them under the name of a library.
@@ -68,10 +70,10 @@ bool is_named_like_image(std::string_view name) {
 bool is_named_like_program(std::string_view name) {
   constexpr std::string_view kPrograms[] = {".dll",  ".exe",    ".pyd",    ".whl", ".dylib",
                                             ".node", ".mexa64", ".mexw64", ".xll", ".ocx"};
-  const auto so = name.rfind(".so");
+  const std::string lower = to_lower(name);
+  const auto so = lower.rfind(".so");
   return ends_with_any(name, kPrograms) ||
-         (so != std::string_view::npos &&
-          name.find_first_not_of("0123456789.", so + 3) == std::string_view::npos);
+         (so != std::string::npos && lower.find_first_not_of("0123456789.", so + 3) == std::string::npos);
 }
 
 bool is_named_like_object(std::string_view name) {
@@ -83,6 +85,11 @@ bool is_named_like_archive(std::string_view name) {
   constexpr std::string_view kArchives[] = {".tar",     ".tgz",     ".txz",  ".tar.gz", ".tar.xz", ".tar.bz2",
                                             ".tar.zst", ".tar.lz4", ".cpio", ".deb",    ".rpm",    ".conda"};
   return ends_with_any(name, kArchives);
+}
+
+bool is_named_like_tar(std::string_view name) {
+  constexpr std::string_view kTars[] = {".tar"};
+  return ends_with_any(name, kTars);
 }
 
 bool is_searched(std::string_view name, ByteView start, std::uint64_t size, bool any_size) {
@@ -98,15 +105,14 @@ bool is_named_like_binary(std::string_view name) {
   return is_named_like_image(name) || is_named_like_program(name) || is_named_like_object(name);
 }
 
-bool is_lost_binary(std::string_view spelled, ByteView start) {
-  const std::string name = to_lower(spelled);  // Windows has X.DLL as well
+bool is_lost_binary(std::string_view name, ByteView start) {
   if (is_named_like_image(name)) return true;
   const bool promises = is_named_like_program(name);
   if (!promises && !is_named_like_object(name)) return false;
   if (!promises && start.size >= kZerosOfImage && are_zeros(start))
     return true;  // empty on purpose some objects are, zeros none
   if (is_git_lfs_pointer(start) || is_git_annex_pointer(start)) return true;
-  if (!promises || (start.size == 0 && ends_with(name, ".whl"))) return false;  // scipy has one in its wheel
+  if (!promises || (start.size == 0 && is_named_like_zip(name))) return false;  // scipy has one in its wheel
   if (is_packed(start) || is_bitcode(start) || is_wasm(start) || is_of_other_systems(start)) return false;
   std::string_view text = start.text();
   constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
@@ -115,28 +121,25 @@ bool is_lost_binary(std::string_view spelled, ByteView start) {
          starts_with(trim(text), "<");  // a page in its place; else a linker script
 }
 
-bool is_lost_archive(std::string_view spelled, ByteView start) {
-  const std::string name = to_lower(spelled);
+bool is_lost_archive(std::string_view name, ByteView start) {
   return is_named_like_archive(name) && start.size != 0 && !is_packed(start);
 }
 
 bool is_tar_of_nothing(std::string_view name, const ByteSource& bytes) {
-  return ends_with(to_lower(name), ".tar") && is_tar_of_nothing(bytes);
+  return is_named_like_tar(name) && is_tar_of_nothing(bytes);
 }
 
 bool has_lost_start(std::string_view name, ByteView start) {
-  const std::string lower = to_lower(name);
-  if (is_named_like_program(lower) || is_named_like_object(lower)) return true;
+  if (is_named_like_program(name) || is_named_like_object(name)) return true;
   // Some images have a head of a program's own, and data may begin with a few zeros.
-  if (is_named_like_image(lower) && begins_with_zeros(start, kZerosOfImage)) return true;
+  if (is_named_like_image(name) && begins_with_zeros(start, kZerosOfImage)) return true;
   const auto slash = name.rfind('/');
   const std::string_view file = name.substr(slash == std::string_view::npos ? 0 : slash + 1);
   return file.find('.') == std::string_view::npos &&
          begins_with_zeros(start, kZerosOfProgram);  // a program of Linux
 }
 
-std::optional<UnreadKind> unread_kind(std::string_view spelled, ByteView start) {
-  const std::string name = to_lower(spelled);
+std::optional<UnreadKind> unread_kind(std::string_view name, ByteView start) {
   if (is_git_lfs_pointer(start) || is_git_annex_pointer(start)) return UnreadKind::pointer;
   if (is_bitcode(start) && is_named_like_object(name)) return UnreadKind::bitcode;
   if (is_msvc_gl(start)) return UnreadKind::gl;

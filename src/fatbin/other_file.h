@@ -10,11 +10,13 @@
 // is the file's, with or without a path.
 namespace archguard {
 
-// Is it named like a binary: a library, a program, an object or an image?
+// By its name, in letters of either case. Is it named like a binary: a library, a program, an object or an
+// image?
 bool is_named_like_binary(std::string_view name);
 bool is_named_like_image(std::string_view name);    // .fatbin, .cubin, .ptx: nothing else has such a name
 bool is_named_like_program(std::string_view name);  // .so, .so.1, .dll, .exe, .pyd, .node, .whl, …
 bool is_named_like_object(std::string_view name);   // .a, .lib, .o, .obj
+bool is_named_like_tar(std::string_view name);      // .tar, not packed
 bool is_named_like_archive(std::string_view name);  // .tar, .tar.gz, .deb, .rpm, .conda, …
 
 // Is it searched for images? They stand in clear in what programs write down for themselves: kernels that
