@@ -56,7 +56,8 @@ bool begins_with_zeros(ByteView start, std::size_t least) {
 }
 
 bool is_named_like_zip(std::string_view name) {
-  constexpr std::string_view kZips[] = {".zip", ".jar", ".egg", ".whl"};
+  constexpr std::string_view kZips[] = {".zip", ".jar", ".war",   ".ear",  ".aar",
+                                        ".egg", ".whl", ".nupkg", ".vsix", ".apk"};
   return ends_with_any(name, kZips);
 }
 
@@ -82,8 +83,10 @@ bool is_named_like_object(std::string_view name) {
 }
 
 bool is_named_like_archive(std::string_view name) {
-  constexpr std::string_view kArchives[] = {".tar",     ".tgz",     ".txz",  ".tar.gz", ".tar.xz", ".tar.bz2",
-                                            ".tar.zst", ".tar.lz4", ".cpio", ".deb",    ".rpm",    ".conda"};
+  constexpr std::string_view kArchives[] = {
+      ".tar",    ".tgz",   ".taz",    ".tbz",     ".tbz2",   ".txz",      ".tlz",     ".tzst",
+      ".tar.gz", ".tar.z", ".tar.xz", ".tar.bz2", ".tar.lz", ".tar.lzma", ".tar.zst", ".tar.lz4",
+      ".cpio",   ".deb",   ".udeb",   ".ipk",     ".rpm",    ".conda",    ".crate"};
   return ends_with_any(name, kArchives);
 }
 

@@ -185,7 +185,8 @@ TEST_CASE("a library in a folder that came to nothing is unknown; a linker's scr
 
 TEST_CASE("a file in a folder that its name calls an archive is passed over, and named") {
   for (const std::string& content : {std::string(), std::string(64, '\0'), std::string("<html>\n")})
-    for (const char* name : {"x.tar", "x.tar.gz", "x.deb", "x.zip", "x.jar", "x.egg"}) {
+    for (const char* name : {"x.tar", "x.tar.gz", "x.deb", "x.zip", "x.jar", "x.egg", "x.tbz2", "x.tlz",
+                             "x.tzst", "x.crate", "x.war", "x.aar", "x.nupkg", "X.TGZ"}) {
       const TemporaryFolder folder;
       folder.file("a.ptx", kPtx90);
       folder.file(name, content);
