@@ -36,17 +36,22 @@ bool is_of_other_systems(ByteView start) {
   return starts_with(text, kAppleDouble) || starts_with(text, "!<symlink>") || starts_with(text, "#!");
 }
 
-// UTF-8 without control characters; its end may be cut.
+// UTF-8 without control characters, whose end may be cut; or an older encoding such as Latin-1, of which few
+// bytes are no ASCII.
 bool is_plain_text(std::string_view text) {
-  constexpr std::size_t kLetterMost = 4;
+  constexpr std::size_t kLetterMost = 4, kAsciiToEachOther = 3;
+  constexpr unsigned char kFirstOfLatin1 = 0xa0;
+  std::size_t others = 0;
   for (std::size_t at = 0; at < text.size();) {
     const auto byte = static_cast<unsigned char>(text[at]);
     const bool control = byte < 0x20 && (byte < 0x09 || byte > 0x0d) && byte != 0x1b;
     const std::size_t length = utf8_length(text.substr(at));
-    if (control || (length == 0 && text.size() - at >= kLetterMost)) return false;
+    const bool other = length == 0 && text.size() - at >= kLetterMost;
+    if (control || (other && byte < kFirstOfLatin1)) return false;
+    others += other ? 1 : 0;
     at += std::max<std::size_t>(length, 1);
   }
-  return true;
+  return others <= text.size() / (kAsciiToEachOther + 1);
 }
 
 constexpr std::size_t kZerosOfImage = 16, kZerosOfProgram = 512;

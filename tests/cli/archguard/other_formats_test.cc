@@ -143,6 +143,8 @@ TEST_CASE("a library that begins as none is named in a folder and a zip file, a 
                                                 {"\xef\xbb\xbf<html>404</html>", true},
                                                 {"#!/bin/sh\nexec \x7f\n", false},
                                                 {"/* f\xc3\xbcr ld */ INPUT(libx.so.1)\n", false},
+                                                {"/* f\xfcr ld */ INPUT(libx.so.1)\n", false},
+                                                {"INPUT\x81(libx.so.1)\n", true},
                                                 {"INPUT(libx.so.1)\n", false}};
   for (const auto& [text, is_lost] : files) {
     const TemporaryFolder folder;
