@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "coverage/toolkit_symbols.h"
 #include "fatbin/fatbin_cursor.h"
+#include "fatbin/nvvm_image.h"
 
 namespace archguard {
 namespace {
@@ -61,7 +62,13 @@ Status check_header(const FatbinEntry& entry, const ImageKernels& code) {
   return Done{};
 }
 
+// Of LTO-IR nothing: what its kernels are cannot be read.
 Result<ImageKernels> read_code(const FatbinEntry& entry, const ByteSource& source, Inflater& inflater) {
+  if (entry.kind == EntryKind::ltoir) {
+    ARCHGUARD_TRY(image, entry.obfuscated ? inflater.stored(entry, source) : inflater.inflate(entry, source));
+    ARCHGUARD_CHECK(fatbin::check_ltoir(entry, image));
+    return ImageKernels{};
+  }
   ARCHGUARD_TRY(bytes, inflater.inflate(entry, source));
   auto code = entry.kind == EntryKind::sass ? read_cubin(bytes) : read_ptx(bytes);
   if (code) ARCHGUARD_CHECK(check_header(entry, *code));
@@ -137,9 +144,8 @@ bool names_any(const FatbinCode& code) {
 }
 
 bool is_read(const FatbinEntry& entry) {
-  const bool holds_kernels =
-      entry.kind == EntryKind::sass || entry.kind == EntryKind::ptx || entry.kind == EntryKind::reloc_ptx;
-  return holds_kernels && entry.unknown.empty() && !entry.optix;
+  const bool is_bitcode = entry.kind == EntryKind::ltoir && entry.own_arch;
+  return entry.kind != EntryKind::other && !is_bitcode && entry.unknown.empty() && !entry.optix;
 }
 
 // Images are small in the median and up to 134 MB. All buffers together may hold twice the largest image, and
@@ -178,10 +184,11 @@ struct Images {
       for (const FatbinEntry& entry : fatbin->entries) {
         if (!is_read(entry)) continue;
         const std::uint64_t needs = inflating_needs(entry);
-        if (needs != 0 && entry.compression != Compression::none) total += entry.uncompressed_size;
+        const std::uint64_t size = entry.obfuscated ? entry.stored_size : entry.uncompressed_size;
+        if (needs != 0 && entry.compression != Compression::none) total += size;
         all.push_back({object, &entry, total <= limit});
         if (total > limit) continue;
-        largest = std::max(largest, entry.uncompressed_size);
+        largest = std::max(largest, size);
         largest_need = std::max(largest_need, needs);
         all_needs += needs;
       }
@@ -280,7 +287,7 @@ FatbinCode FatbinCodeReader::next() {
       image.unknown = "image of unknown kind " + hex(entry.kind_code);
     if (is_read(entry)) {
       auto read = state_->images->images.next();
-      if (read) {
+      if (read && entry.kind != EntryKind::ltoir) {
         image.code = std::move(read).value();
         if (lacks_suffix(entry, *image.code) || adds_suffix(entry, *image.code)) {  // it is to fit as both
           image.entry.arch = image.code->archs[0];
@@ -289,7 +296,7 @@ FatbinCode FatbinCodeReader::next() {
         if (is_of_family(entry, *image.code)) image.entry.or_archs = {image.code->archs[0]};
         for (const Error& warning : image.code->warnings)
           code.warnings.push_back({where(*object, *fatbin), warning.what, warning.fix});
-      } else {
+      } else if (!read) {
         image.unknown = read.error().what;  // without the offset: like causes are told once
         code.errors.push_back({where(*object, *fatbin), read.error().text(), read.error().fix});
       }

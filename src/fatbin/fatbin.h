@@ -228,8 +228,8 @@ PartSource bytes_of(const DeviceObject& object, const ByteSource& file);
 // object's.
 Result<Bytes> inflate(const FatbinEntry& entry, const ByteSource& source);
 
-// What inflate() of this image holds in memory at once, its stored bytes and itself; 0 where its header alone
-// makes inflate() refuse it.
+// What inflate() of this image holds in memory at once, its stored bytes and itself (of an obfuscated one,
+// which is not inflated, the stored bytes); 0 where the sizes in its header alone make it refused.
 std::uint64_t inflating_needs(const FatbinEntry& entry);
 
 // The same for many images: keeps its buffers, so that only the largest image costs memory. One per thread.
@@ -242,6 +242,8 @@ class Inflater {
 
   // The image, good until the next call.
   Result<ByteView> inflate(const FatbinEntry& entry, const ByteSource& source);
+  // The bytes that the file holds of it, as they are: all that can be had of an obfuscated one.
+  Result<ByteView> stored(const FatbinEntry& entry, const ByteSource& source);
   // Gives the buffers back where they have more than `most` bytes in all; the last image is gone then.
   void shrink(std::uint64_t most);
 

@@ -26,7 +26,6 @@ Error inflated_size(const FatbinEntry& entry, const std::string& found) {
 
 // Refuses by the header alone, before anything is allocated.
 Status check_sizes(const FatbinEntry& entry) {
-  if (entry.obfuscated) return cannot_inflate(entry, "image is obfuscated, it cannot be inflated");
   const std::uint64_t size = entry.uncompressed_size, stored = entry.stored_size;
   if (size > kImageMost || stored > kImageMost)
     return cannot_inflate(entry, "image of " + count_of(std::max(size, stored), "byte") +
@@ -43,7 +42,8 @@ Status check_sizes(const FatbinEntry& entry) {
 
 std::uint64_t inflating_needs(const FatbinEntry& entry) {
   if (!check_sizes(entry)) return 0;
-  return entry.stored_size + (entry.compression == Compression::none ? 0 : entry.uncompressed_size);
+  const bool inflates = entry.compression != Compression::none && !entry.obfuscated;
+  return entry.stored_size + (inflates ? entry.uncompressed_size : 0);
 }
 
 struct Inflater::State {
@@ -63,10 +63,9 @@ void Inflater::shrink(std::uint64_t most) {
   state_->image.release();
 }
 
-Result<ByteView> Inflater::inflate(const FatbinEntry& entry, const ByteSource& source) {
+Result<ByteView> Inflater::stored(const FatbinEntry& entry, const ByteSource& source) {
   const std::uint64_t remain =
       entry.payload_offset <= source.size() ? source.size() - entry.payload_offset : 0;
-  const auto size = static_cast<std::size_t>(entry.uncompressed_size);
   const auto stored_size = static_cast<std::size_t>(entry.stored_size);
   ARCHGUARD_CHECK(check_sizes(entry));
   if (stored_size > remain)
@@ -77,7 +76,13 @@ Result<ByteView> Inflater::inflate(const FatbinEntry& entry, const ByteSource& s
     return cannot_inflate(entry, "no memory for " + count_of(stored_size, "byte"));
   if (Status read = source.read(entry.payload_offset, stored_bytes, stored_size); !read)
     return cannot_inflate(entry, read.error().what);
-  const ByteView stored{stored_bytes, stored_size};
+  return ByteView{stored_bytes, stored_size};
+}
+
+Result<ByteView> Inflater::inflate(const FatbinEntry& entry, const ByteSource& source) {
+  if (entry.obfuscated) return cannot_inflate(entry, "image is obfuscated, it cannot be inflated");
+  const auto size = static_cast<std::size_t>(entry.uncompressed_size);
+  ARCHGUARD_TRY(stored, this->stored(entry, source));
   if (entry.compression == Compression::none) return stored;
 
   const bool lz4 = entry.compression == Compression::lz4;

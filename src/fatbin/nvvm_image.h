@@ -13,4 +13,8 @@ namespace archguard::fatbin {
 inline constexpr const char* kLinkedByProgram = "LTO-IR, which the program links when it runs";
 std::optional<Fatbin> read_nvvm_head(ByteView bytes);
 
+// Is it LTO-IR, and not visibly damaged? `image` is an image of a fat binary: inflated, or as the file holds
+// it where it is obfuscated.
+Status check_ltoir(const FatbinEntry& entry, ByteView image);
+
 }  // namespace archguard::fatbin

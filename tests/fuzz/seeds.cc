@@ -54,7 +54,9 @@ Bytes fatbin() {
       .lz4()
       .options("-O3")
       .ltoir("90", test::filler(16))
+      .lz4()
       .obfuscated()
+      .ltoir("80")
       .bytes();
 }
 
@@ -204,13 +206,14 @@ Seeds saved_images() {
   const auto text = [](const std::string& name, const std::string& content) {
     return tar_member(name, '0', bytes_of_text(content));
   };
-  const Bytes docker = test::ByteWriter{}
-                           .append(tar_member("a/layer.tar", '0', layer))
-                           .append(tar_member("b/layer.tar", '2', {}, "../a/layer.tar"))
-                           .append(text("c.json", "{}"))
-                           .append(text("manifest.json", R"([{"Config":"c.json","Layers":["a/layer.tar","b/layer.tar"]}])"))
-                           .append(end)
-                           .bytes();
+  const Bytes docker =
+      test::ByteWriter{}
+          .append(tar_member("a/layer.tar", '0', layer))
+          .append(tar_member("b/layer.tar", '2', {}, "../a/layer.tar"))
+          .append(text("c.json", "{}"))
+          .append(text("manifest.json", R"([{"Config":"c.json","Layers":["a/layer.tar","b/layer.tar"]}])"))
+          .append(end)
+          .bytes();
   const Bytes oci =
       test::ByteWriter{}
           .append(text("oci-layout", R"({"imageLayoutVersion":"1.0.0"})"))

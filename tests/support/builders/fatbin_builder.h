@@ -9,6 +9,9 @@
 
 namespace archguard::test {
 
+// LTO-IR as it is where it is not compressed: its head, and what is enciphered behind that.
+Bytes raw_ltoir(std::string_view arch);
+
 // One fat binary:
 //   FatbinBuilder{}.cubin(80, image).ptx("90a", "8.7", text).zstd().bytes()
 // A word after an image changes that image. An arch is "80", "90a" or "100f".
@@ -18,6 +21,7 @@ class FatbinBuilder {
   FatbinBuilder& cubin(int arch, Bytes image) { return cubin(std::to_string(arch), std::move(image)); }
   FatbinBuilder& ptx(std::string_view arch, std::string_view isa, std::string_view text);
   FatbinBuilder& ltoir(std::string_view arch, Bytes image);
+  FatbinBuilder& ltoir(std::string_view arch) { return ltoir(arch, raw_ltoir(arch)); }
   FatbinBuilder& image(unsigned kind, std::string_view arch, Bytes image);
 
   FatbinBuilder& lz4();

@@ -1,5 +1,6 @@
 #include "coverage/fatbin_code.h"
 
+#include <algorithm>
 #include <doctest/doctest.h>
 #include <string>
 
@@ -52,7 +53,7 @@ TEST_CASE("containers come in order, with their own kernels and errors, on any n
     auto fatbin = FatbinBuilder{}
                       .cubin(80, cubin("k" + name))
                       .zstd()
-                      .ltoir("90", {1, 2, 3})
+                      .ltoir("90")
                       .cubin(80, i % 7 == 0 ? filler(1 << 15) : cubin("l" + name))
                       .bytes();
     const std::string place = i == 0 ? "t.fatbin" : "t.fatbin(+" + hex(bytes.size()) + ")";
@@ -132,6 +133,50 @@ TEST_CASE("an image that says another arch than its header is an error") {
   CHECK(contents_of(FatbinBuilder{}
                         .ptx("50", "4.3", text(".version 4.3\n.target sm_50\n.address_size 32\n"))
                         .bytes()) == wrong + "32-bit PTX, which drivers do not take for new devices\n");
+}
+
+TEST_CASE("LTO-IR is read: what is damaged or no LTO-IR is an error") {
+  const auto said = [](const FatbinBuilder& builder) {
+    const std::string text = contents_of(builder.bytes()), place = "0: | t.fatbin: ";
+    return text == "0:\n" ? "fine" : text.substr(text.find(place) == 0 ? place.size() : 0);
+  };
+  const test::Bytes whole = raw_ltoir("90");
+  const auto spoiled = [&](std::size_t begin, std::size_t count, std::uint8_t byte = 0) {
+    test::Bytes bytes = whole;
+    std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(begin), count, byte);
+    return bytes;
+  };
+  const auto in = [](const test::Bytes& bytes) { return FatbinBuilder{}.ltoir("90", bytes); };
+  CHECK(said(in(whole)) == "fine");
+  CHECK(said(in(whole).lz4()) == "fine");
+  CHECK(said(in(whole).zstd()) == "fine");
+  const std::string none = "LTO-IR has no NVVM magic\n";
+  CHECK(said(in(test::Bytes(whole.size()))) == none);
+  CHECK(said(in(test::Bytes(whole.size())).zstd()) == none);
+  CHECK(said(in({})) == none);
+  CHECK(said(in(spoiled(8, 32))) == "LTO-IR has a head that is damaged\n");
+  CHECK(said(in(test::Bytes(whole.begin(), whole.begin() + 44)).zstd()) ==
+        "LTO-IR has a head that is damaged\n");
+
+  // What is enciphered holds no long run of equal bytes, wherever it begins.
+  for (std::size_t at = 44; at < 80; ++at) {
+    CHECK(said(in(spoiled(at, 31))) == "fine");
+    CHECK(said(in(spoiled(at, 32))) == "LTO-IR is damaged: 32 bytes of it in a row are 0x0\n");
+  }
+  CHECK(said(in(spoiled(whole.size() - 40, 40, 0xff))) ==
+        "LTO-IR is damaged: 40 bytes of it in a row are 0xff\n");
+  CHECK(said(in(spoiled(100, 200)).zstd()) == "LTO-IR is damaged: 200 bytes of it in a row are 0x0\n");
+  CHECK(said(in(spoiled(100, 200)).lz4().code_version(1, 50)) == "fine");  // CUDA 11.7: zeros shine through
+
+  // Of what is obfuscated no more is known, neither what it begins with nor what it inflates to.
+  CHECK(said(in(filler(900)).zstd().obfuscated()) == "fine");
+  CHECK(said(in(test::Bytes(900)).obfuscated().uncompressed_size(1200).compressed_size(900).flags(0x8000)) ==
+        "LTO-IR is damaged: 900 bytes of it in a row are 0x0\n");
+  CHECK(said(in(filler(8))
+                 .obfuscated()
+                 .uncompressed_size(std::uint64_t{1} << 30)
+                 .compressed_size(8)
+                 .flags(0x2000)) == "entry at 0x10: 8 stored bytes cannot inflate to 1073741824\n");
 }
 
 TEST_CASE("a cubin whose header leaves its suffix out is to fit as both") {

@@ -44,6 +44,10 @@ TEST_CASE("one inflater serves images of all sizes in turn") {
 TEST_CASE("an obfuscated image is refused by name") {
   CHECK(OneImage(FatbinBuilder{}.ltoir("75", filler(64)).obfuscated()).error() ==
         "entry at 0x10: image is obfuscated, it cannot be inflated");
+  const OneImage lz4(FatbinBuilder{}.ltoir("75", filler(640)).lz4().obfuscated());
+  Inflater inflater;
+  CHECK(inflater.stored(lz4.entry, MemorySource(lz4.file))->size == lz4.entry.stored_size);
+  CHECK(inflating_needs(lz4.entry) == lz4.entry.stored_size);
 }
 
 TEST_CASE("a size that the stored bytes cannot give is refused before memory is taken") {
