@@ -8,6 +8,7 @@
 #include "coverage/library_census.h"
 #include "coverage/runtime.h"
 #include "coverage/verify.h"
+#include "fatbin/host_names.h"
 
 namespace archguard {
 
@@ -17,7 +18,7 @@ class DeviceJudge {
   // `census` is there with scope library alone, and has counted a fat binary when it comes here. All that is
   // handed over outlives this.
   DeviceJudge(const DeviceClass& devices, const VerifyPolicy& policy, Waivers& waivers,
-              const DeviceLinks& links, LibraryCensus* census);
+              const DeviceLinks& links, HostNames& host_names, LibraryCensus* census);
   ~DeviceJudge();
   DeviceJudge(DeviceJudge&&) noexcept;
 

@@ -88,8 +88,8 @@ struct KernelCounts {
 struct VariableCounts {
   std::uint64_t total = 0;           // that host code can name, of the fat binaries that are asked for
   std::vector<std::string> missing;  // mangled; waived ones are left out
-  // Likewise, of separately compiled code: missing in the image that the device takes, and no host code that
-  // nvcc compiled names them.
+  // Likewise, missing in the image that the device takes, and no host code that nvcc compiled names them: of
+  // separately compiled code by what it lists, of other code by what it registers (fatbin/host_names.h).
   std::vector<std::string> unnamed;
   std::string unnamed_in = {};  // that image
 };

@@ -1,4 +1,6 @@
-"""Each fat binary that a file registers must be there: NVIDIA's own libraries with one of them overwritten by zeros."""
+"""Each fat binary that a file registers must be there: NVIDIA's own libraries with one of them overwritten by zeros. And what
+host code registers by name, as compilers and those libraries have it.
+"""
 import glob
 import json
 import os
@@ -11,6 +13,91 @@ import zipfile
 import common
 
 LOST = "the file registers a fat binary here, and none can be read: device code was removed or overwritten"
+
+# Device code for 8.0 needs the tables, that for 9.0 does not. No host code uses them, but with USE.
+TABLES = """
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ < 890
+__constant__ float plain_table[4] = {1, 2, 3, 4};
+static __constant__ float internal_table[4] = {1, 2, 3, 4};
+__device__ const float constant_table[4] = {1, 2, 3, 4};
+__managed__ int managed_table[4];
+namespace one { __device__ float named_table[4]; namespace { __constant__ float unnamed_table[4] = {1}; } }
+template <class T> __constant__ T instance_table = 5;
+#define READ(i) \\
+  plain_table[i] + internal_table[i] + constant_table[i] + managed_table[i] + one::named_table[i] + one::unnamed_table[i] + \\
+      instance_table<float>
+#if defined(USE) && !defined(__CUDA_ARCH__)
+int use(float* x) {
+  managed_table[1] = 2;
+  return cudaMemcpyToSymbol(plain_table, x, 16) + cudaMemcpyToSymbol(internal_table, x, 16) +
+         cudaMemcpyFromSymbol(x, constant_table, 16) + cudaMemcpyToSymbol(one::named_table, x, 16) +
+         cudaMemcpyToSymbol(one::unnamed_table, x, 16) + cudaMemcpyToSymbol(instance_table<float>, x, 4);
+}
+#endif
+#else
+#define READ(i) i
+#endif
+__global__ void k(float* x) { *x = READ(int(*x) & 3); }
+int main() { k<<<1, 1>>>(nullptr); }
+"""
+FOR_80, FOR_90 = (["-gencode", "arch=compute_%d,code=sm_%d" % (arch, arch)] for arch in (80, 90))
+
+
+class HostNamesTest(unittest.TestCase):
+    """nvcc registers what it sees for the last architecture of its list, and nothing else."""
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.source = os.path.join(self.folder, "tables.cu")
+        with open(self.source, "w") as file:
+            file.write(TABLES)
+
+    def compile(self, nvcc, name, *options):
+        path = os.path.join(self.folder, name)
+        common.run([nvcc, "-std=c++17", "-allow-unsupported-compiler", "-Wno-deprecated-gpu-targets", self.source, "-o", path, *options])
+        return path
+
+    def verify(self, path):
+        """The verdict on 9.0, errors, and how many variables are missing and unnamed."""
+        command = [common.options.archguard, "verify", path, "--device", "8.0@13.5", "--device", "9.0@13.5", "--format", "json"]
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=100)
+        (file,) = json.loads(done.stdout)["files"]
+        old, new = file["results"]
+        self.assertEqual((old["verdict"], old["variables"]["unnamed"]), ("covered", []))
+        return (new["verdict"], [error["code"] for error in new["errors"]], len(new["variables"]["missing"]),
+                len(new["variables"]["unnamed"]))
+
+    def check(self, nvcc):
+        unnamed, missing = ("covered", [], 0, 7), ("not-covered", [13], 7, 0)
+        fixed = ["-Xcompiler", "-fno-pie", "-Xlinker", "-no-pie"]
+        for name, options in {"program": [], "optimized": ["-O3"], "debug": ["-g", "-lineinfo"], "fixed": fixed,
+                              "fixed-optimized": ["-O3", *fixed], "large": ["-Xcompiler", "-mcmodel=large"],
+                              "object.o": ["-O3", "-c"], "library.so": ["-O3", "-shared", "-Xcompiler", "-fPIC"]}.items():
+            with self.subTest(nvcc=nvcc, kind=name):
+                path = self.compile(nvcc, name, *options, *FOR_80, *FOR_90)
+                # The C runtime's code points to the end of .data, where the managed one is then.
+                self.assertEqual(self.verify(path), unnamed if name != "fixed" else ("not-covered", [13], 1, 6))
+                self.assertEqual(self.verify(self.compile(nvcc, "used-" + name, "-DUSE", *options, *FOR_80, *FOR_90)), missing)
+                self.assertEqual(self.verify(self.compile(nvcc, "last-" + name, *options, *FOR_90, *FOR_80)), missing)
+                if name == "program":
+                    common.run(["strip", path])
+                    self.assertEqual(self.verify(path), missing)
+                if name == "object.o":
+                    archive = os.path.join(self.folder, "archive.a")
+                    common.run(["ar", "rcs", archive, path])
+                    self.assertEqual(self.verify(archive), unnamed)
+        with self.subTest(nvcc=nvcc, kind="by itself"):
+            self.assertEqual(self.verify(self.compile(nvcc, "tables.fatbin", "-fatbin", *FOR_80, *FOR_90)), missing)
+
+    def test_nvcc(self):
+        self.check(common.nvcc())
+
+    def test_nvcc_11_8(self):
+        nvcc = os.path.join(common.options.cache, "cuda-11.8", "bin", "nvcc")
+        if not os.path.exists(nvcc):
+            raise unittest.SkipTest("no CUDA 11.8; run tests/support/fetch cuda-11.8")
+        self.check(nvcc)
 
 
 class RegistrationsTest(unittest.TestCase):

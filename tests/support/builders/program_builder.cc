@@ -75,6 +75,27 @@ ProgramBuilder& ProgramBuilder::host_names(const std::vector<std::string>& kerne
   return *this;
 }
 
+ProgramBuilder& ProgramBuilder::constants(Bytes bytes) {
+  constants_ = std::move(bytes);
+  return *this;
+}
+
+ProgramBuilder& ProgramBuilder::symbol(std::string_view name, unsigned type, std::uint64_t value,
+                                       std::uint64_t size) {
+  if (symbols_.size() == 0) {
+    symbols_.zeros(24);
+    symbol_names_.u8(0);
+  }
+  symbols_.u32(symbol_names_.size()).u8(type).u8(0).u16(1).u64(value).u64(size);
+  symbol_names_.text(name).u8(0);
+  return *this;
+}
+
+ProgramBuilder& ProgramBuilder::code(Bytes bytes) {
+  code_ = std::move(bytes);
+  return *this;
+}
+
 ProgramBuilder& ProgramBuilder::program() {
   program_ = true;
   return *this;
@@ -100,6 +121,12 @@ Bytes ProgramBuilder::bytes() const {
   elf.section(".nv_fatbin", layout.linked.bytes()).at(kLinkedAt);
   elf.section(objects_in_, layout.relocatable.bytes()).at(kRelocatableAt);
   elf.section(".nvFatBinSegment", segment.bytes()).at(kSegmentAt);
+  if (!constants_.empty()) elf.section(".rodata", constants_).at(0x50000000);
+  if (!code_.empty()) elf.section(".text", code_, 1, 6).at(kCodeAt);
+  if (symbols_.size() != 0) {
+    elf.section(".symtab", symbols_.bytes(), 2, 0);
+    elf.section(".strtab", symbol_names_.bytes(), 3, 0);
+  }
   if (has_ids_) elf.section("__nv_module_id", ids_.bytes()).at(0x40000000);
   if (relocations.size() != 0) elf.section(".rela.dyn", relocations.bytes(), 4);
   if (program_) elf.section(".interp", ByteWriter{}.text("/lib64/ld-linux-x86-64.so.2").u8(0).bytes());

@@ -25,6 +25,14 @@ class ProgramBuilder {
   // What host code names, of external linkage: kernels and variables.
   ProgramBuilder& host_names(const std::vector<std::string>& kernels,
                              const std::vector<std::string>& variables);
+  ProgramBuilder& constants(Bytes bytes);  // of host code: its texts, each with a NUL behind
+  // In .symtab, local; of type 1 (variable) or 2 (function).
+  ProgramBuilder& symbol(std::string_view name, unsigned type, std::uint64_t value = 0,
+                         std::uint64_t size = 0);
+  // The symbol of the function that registers an object, as cudafe++ calls it.
+  ProgramBuilder& register_all() { return symbol("_ZL24__sti____cudaRegisterAllv", 2); }
+  ProgramBuilder& code(Bytes bytes);  // .text, at kCodeAt in memory
+  static constexpr std::uint64_t kCodeAt = 0x60000000;
   ProgramBuilder& program();                        // not a library
   ProgramBuilder& objects_in(std::string section);  // in place of __nv_relfatbin
 
@@ -45,6 +53,8 @@ class ProgramBuilder {
   unsigned machine_ = 62;
   bool has_ids_ = true, has_sections_ = true, names_ = false, program_ = false;
   ByteWriter named_kernels_, named_variables_;
+  Bytes constants_, code_;
+  ByteWriter symbols_, symbol_names_;
   std::string objects_in_ = "__nv_relfatbin";
 };
 

@@ -4,6 +4,7 @@
 #include "coverage/verify.h"
 #include "support/builders/cubin_builder.h"
 #include "support/builders/fatbin_builder.h"
+#include "support/builders/program_builder.h"
 
 using namespace archguard;
 using namespace archguard::test;
@@ -95,12 +96,56 @@ TEST_CASE("a missing variable is error 13 with its line to waive it") {
   CHECK(lacking.failures[0].reason ==
         "the sm_86 image that this device takes lacks it; another image of the same fat binary has it");
   CHECK(lacking.fix ==
-        "compile every source file that holds these variables for sm_86 too, with no #if on __CUDA_ARCH__ that leaves them out, or waive them: --waivers FILE "
+        "compile every source file that holds these variables for sm_86 too, with no #if on __CUDA_ARCH__ "
+        "that leaves them out, or waive them: --waivers FILE "
         "with "
         "the "
         "line 'dv,8.6,why it may be absent'");
   CHECK(verify_bytes(bytes, {device("8.6")}, Scope::fatbin, "dv,8.6,for 8.0 alone").devices[0].coverage ==
         Coverage::covered);
+}
+
+TEST_CASE("a missing variable that no host code registers or uses is a warning, and a kernel is not") {
+  const auto code = FatbinBuilder{}
+                        .cubin(80, kernel(80).variable("dv", ".nv.global", 4).bytes())
+                        .cubin(86, kernel(86).bytes())
+                        .bytes();
+  const auto judged = [&](const ProgramBuilder& program, const char* texts, Scope scope = Scope::fatbin,
+                          const std::string& waived = {}) {
+    const test::Bytes constants(texts, texts + 8);
+    return verify_bytes(ProgramBuilder(program).constants(constants).bytes(), {device("8.0"), device("8.6")},
+                        scope, waived);
+  };
+  const ProgramBuilder whole = ProgramBuilder{}.whole(code).register_all();
+  const FileResult named = judged(whole, "\0k\0dv\0\0");
+  CHECK(named.devices[1].coverage == Coverage::not_covered);
+  CHECK(named.devices[1].failures[0].code == kInvalidSymbol);
+  CHECK(named.devices[1].variables.missing == std::vector<std::string>{"dv"});
+  CHECK(named.devices[1].variables.unnamed.empty());
+
+  const FileResult unnamed = judged(whole, "\0k\0dw\0\0");
+  CHECK(unnamed.devices[0].variables.unnamed.empty());
+  CHECK(unnamed.devices[1].coverage == Coverage::covered);
+  CHECK(unnamed.devices[1].variables.missing.empty());
+  CHECK(unnamed.devices[1].variables.unnamed == std::vector<std::string>{"dv"});
+  CHECK(unnamed.devices[1].variables.unnamed_in == "sm_86");
+  CHECK(judged(whole, "\0k\0dw\0\0", Scope::fatbin, "dv,8.6,for 8.0").devices[1].variables.unnamed.empty());
+  CHECK(judged(whole, "\0k\0dw\0\0", Scope::library).devices[1].variables.unnamed.empty());
+
+  const FileResult untold = judged(whole, "\0x\0dw\0\0");
+  CHECK_MESSAGE(untold.devices[1].coverage == Coverage::not_covered, "names nothing at all of it");
+  CHECK_MESSAGE(
+      judged(ProgramBuilder{}.whole(code), "\0k\0dw\0\0").devices[1].coverage == Coverage::not_covered,
+      "stripped");
+  const auto nowhere = ProgramBuilder(whole).pointers(ProgramBuilder::Pointers::nowhere);
+  CHECK(judged(nowhere, "\0k\0dw\0\0").devices[1].coverage == Coverage::not_covered);
+
+  const auto kernels = FatbinBuilder{}
+                           .cubin(80, kernel(80).kernel("dv", sass::exit()).bytes())
+                           .cubin(86, kernel(86).bytes())
+                           .bytes();
+  const FileResult launched = judged(ProgramBuilder{}.whole(kernels).register_all(), "\0k\0dw\0\0");
+  CHECK_MESSAGE(launched.devices[1].failures.at(0).code == kSymbolNotFound, "launched without it: error 98");
 }
 
 TEST_CASE("a kernel that is compiled for 80, 86 and 89 and absent on 86 is missing there") {

@@ -1,0 +1,234 @@
+#include "fatbin/host_copies.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "elf/elf.h"
+#include "fatbin/dynamic_symbols.h"
+#include "fatbin/host_bytes.h"
+#include "io/window.h"
+
+namespace archguard::fatbin {
+namespace {
+
+// How the function of cudafe++'s ends that registers an object's device code: a local symbol, one for each
+// object.
+constexpr std::string_view kRegisterAll = "__sti____cudaRegisterAllv";
+constexpr std::uint64_t kCopySymbolsMost = std::uint64_t{1} << 22;
+constexpr std::size_t kCopyWorkMost = std::size_t{1} << 27;  // names that are compared with symbols
+constexpr std::size_t kCopySymbolSize = 24, kCopySymbolsAtOnce = 512;
+constexpr std::size_t kCopyNameMost = std::size_t{64} * 1024, kCopyNamesBlock = std::size_t{1} << 18;
+constexpr std::size_t kCopyBlock = std::size_t{1} << 20;
+constexpr std::uint16_t kCopyX64 = 62;
+constexpr unsigned kModeMask = 0xc7, kRelativeMode = 0x05;                               // of ModRM
+constexpr unsigned kObjectType = 1, kFunctionType = 2, kSectionType = 3, kFileType = 4;  // STT_…
+
+// How a mangled name has a variable's own: its length and itself. Of _Z5tableIfE and _ZN1a5tableE "5table";
+// nothing of other mangled names.
+std::optional<std::string> own_name(std::string_view variable) {
+  if (!starts_with(variable, "_Z")) return std::to_string(variable.size()) + std::string(variable);
+  std::size_t at = variable.size() > 2 && variable[2] == 'N' ? 3 : 2;
+  std::optional<std::string> last;
+  while (at < variable.size() && variable[at] >= '1' && variable[at] <= '9') {
+    std::size_t name = at, length = 0;
+    for (; name < variable.size() && variable[name] >= '0' && variable[name] <= '9'; ++name) {
+      length = length * 10 + static_cast<std::size_t>(variable[name] - '0');
+      if (length > variable.size()) return std::nullopt;
+    }
+    if (length > variable.size() - name) return std::nullopt;
+    last = variable.substr(at, name + length - at);
+    at = name + length;
+  }
+  const std::string_view rest = variable.substr(std::min(at, variable.size()));
+  return rest.empty() || rest == "E" || rest[0] == 'I' ? last : std::nullopt;
+}
+
+struct HostCopy {
+  std::uint64_t begin = 0, end = 0;  // in memory
+  std::set<std::string> names;       // of variables that it may be of
+};
+
+// The symbols of a 64-bit ELF file: u32 name, u8 type and binding, u8, u16 section, u64 value, u64 size.
+class CopySymbols {
+ public:
+  explicit CopySymbols(const std::set<std::string>& names) {
+    for (const std::string& name : names)
+      if (auto own = own_name(name))
+        owns_.emplace_back(std::move(*own), name);
+      else
+        used.insert(name);
+  }
+
+  // False where the tables cannot be read, or are too large.
+  bool read(const ByteSource& source, const HostObject& host) {
+    const Section *symbols = section_of(host, ".symtab"), *texts = section_of(host, ".strtab");
+    if (symbols == nullptr || texts == nullptr) return false;
+    const std::uint64_t count = symbols->size / kCopySymbolSize;
+    if (count > kCopySymbolsMost) return false;
+    std::vector<Symbol> all;
+    Window table(source, kCopySymbolSize * kCopySymbolsAtOnce, kCopySymbolSize * kCopySymbolsAtOnce);
+    for (std::uint64_t i = 1; i < count; ++i) {
+      const auto bytes = table.at(symbols->offset + i * kCopySymbolSize, kCopySymbolSize);
+      if (!bytes) return false;
+      const Cursor in(*bytes);
+      const unsigned type = static_cast<unsigned>(in.u8(4)) & 15;
+      if (type != kSectionType && type != kFileType)
+        all.push_back({in.u32(0), type, in.u16(6) != 0, in.u64(8), in.u64(16)});
+    }
+    // In the order of their names each block of these is read once.
+    std::sort(all.begin(), all.end(), [](const Symbol& a, const Symbol& b) { return a.name < b.name; });
+    Window text(source, kCopyNamesBlock, kCopyNamesBlock);
+    for (const Symbol& each : all) {
+      const auto name = each.name < texts->size ? text.text_at(texts->offset + each.name, kCopyNameMost)
+                                                : Result<std::string>(Error{});
+      if (!name || name->size() == kCopyNameMost || !add(*name, each)) return false;
+    }
+    return join();
+  }
+
+  std::vector<HostCopy> copies;   // ascending, of no common bytes
+  std::set<std::string> used;     // as far as nobody can tell otherwise
+  std::uint64_t registering = 0;  // objects
+
+ private:
+  struct Symbol {
+    std::uint32_t name = 0;
+    unsigned type = 0;
+    bool defined = false;
+    std::uint64_t value = 0, size = 0;
+  };
+
+  bool add(const std::string& name, const Symbol& symbol) {
+    if (symbol.type == kFunctionType) {
+      if (ends_with(name, kRegisterAll)) ++registering;
+      return true;
+    }
+    if (owns_.size() > left_) return false;
+    left_ -= owns_.size();
+    for (const auto& [own, variable] : owns_) {
+      if (name.find(own) == std::string::npos) continue;
+      if (symbol.type == kObjectType && symbol.defined && symbol.size != 0 &&
+          symbol.size <= UINT64_MAX - symbol.value)
+        copies.push_back({symbol.value, symbol.value + symbol.size, {variable}});
+      else
+        used.insert(variable);
+    }
+    return true;
+  }
+
+  // What is at one place once. False where they share bytes otherwise.
+  bool join() {
+    std::sort(copies.begin(), copies.end(), [](const HostCopy& a, const HostCopy& b) {
+      return std::tie(a.begin, a.end) < std::tie(b.begin, b.end);
+    });
+    std::vector<HostCopy> joined;
+    for (HostCopy& each : copies) {
+      if (joined.empty() || joined.back().end <= each.begin)
+        joined.push_back(std::move(each));
+      else if (joined.back().begin == each.begin && joined.back().end == each.end)
+        joined.back().names.merge(each.names);
+      else
+        return false;
+    }
+    copies = std::move(joined);
+    return true;
+  }
+
+  std::vector<std::pair<std::string, std::string>> owns_;  // and the variable
+  std::size_t left_ = kCopyWorkMost;
+};
+
+// Whatever may be the address of a copy, its beginning, by which host code names the variable: 8 bytes
+// anywhere; in code 8 bytes that are its distance to the global offset table (-mcmodel=large), 4 in a program
+// that is linked for its place in memory, and 4 that are its distance to what follows them, behind the byte
+// that says so (what has a constant behind these as well takes no address). (System V ABI, AMD64 supplement,
+// "Coding Examples"; Intel 64 Architectures Manual, "RIP-Relative Addressing".)
+class PointerSearch {
+ public:
+  // `copies`: some; it outlives this.
+  PointerSearch(const std::vector<HostCopy>& copies, const HostObject& host, bool fixed)
+      : copies_(copies), fixed_(fixed), low_(copies.front().begin), high_(copies.back().begin) {
+    for (const char* name : {".got", ".got.plt"})
+      if (const Section* table = section_of(host, name)) tables_.push_back(table->address);
+  }
+
+  bool search(const ByteSource& source, const Section& section, std::uint64_t at, std::uint64_t size) {
+    Window in(source, kCopyBlock + 8, 0);
+    // Each begins one byte earlier than it need, for ModRM, and ends 7 later.
+    for (std::uint64_t begin = 0; begin < size; begin += kCopyBlock - 1) {
+      const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(size - begin, kCopyBlock + 7));
+      const auto bytes = in.at(at + begin, count);
+      if (!bytes) return false;
+      search(*bytes, section.address + (at + begin - section.offset), section.executable);
+    }
+    return true;
+  }
+
+  std::set<std::string> found;
+
+ private:
+  void search(ByteView bytes, std::uint64_t address, bool code) {
+    const Cursor in(bytes);
+    for (std::size_t i = 0; i + 4 <= bytes.size; ++i) {
+      const std::uint32_t word = in.u32(i);
+      if (code && fixed_) note(word);
+      if (code && i != 0 && (bytes.data[i - 1] & kModeMask) == kRelativeMode) {
+        const std::int64_t distance = static_cast<std::int32_t>(word);
+        note(address + i + 4 + static_cast<std::uint64_t>(distance));
+      }
+      if (i + 8 > bytes.size) continue;
+      const std::uint64_t wide = in.u64(i);
+      note(wide);
+      if (code)
+        for (const std::uint64_t table : tables_) note(table + wide);
+    }
+  }
+
+  void note(std::uint64_t address) {
+    if (address < low_ || address > high_) return;
+    const auto copy =
+        std::lower_bound(copies_.begin(), copies_.end(), address,
+                         [](const HostCopy& each, std::uint64_t wanted) { return each.begin < wanted; });
+    if (copy->begin == address) found.insert(copy->names.begin(), copy->names.end());
+  }
+
+  const std::vector<HostCopy>& copies_;
+  bool fixed_ = false;
+  std::uint64_t low_, high_;           // the first and the last beginning
+  std::vector<std::uint64_t> tables_;  // that may be the global offset table
+};
+
+}  // namespace
+
+std::optional<std::set<std::string>> used_host_copies(const ByteSource& source, const HostObject& host,
+                                                      const DeviceObject& object,
+                                                      const std::set<std::string>& names) {
+  const auto start = read_bytes(source, 0, std::min<std::uint64_t>(kElfHeaderMost, source.size()));
+  const auto header =
+      start && host.format == HostFormat::elf ? parse_elf_header(*start) : Result<ElfHeader>(Error{});
+  if (!header || !header->is64) return std::nullopt;
+  CopySymbols symbols(names);
+  if (!symbols.read(source, host)) return std::nullopt;
+  const auto registering = std::count_if(object.registrations.begin(), object.registrations.end(),
+                                         [](const Registration& each) { return !each.device_linked; });
+  if (symbols.registering < static_cast<std::uint64_t>(registering)) return std::nullopt;
+  std::set<std::string>& used = symbols.used;
+  if (symbols.copies.empty()) return std::move(used);
+  PointerSearch pointers(symbols.copies, host, header->type == kElfExecutable);
+  const bool readable =
+      host.linked && header->machine == kCopyX64 &&
+      visit_host_bytes(
+          source, host, object.fatbins, [](const Section& section) { return section.loaded; },
+          [&](const Section& section, std::uint64_t at, std::uint64_t size) {
+            return pointers.search(source, section, at, size);
+          });
+  if (!readable)
+    for (const HostCopy& each : symbols.copies) used.insert(each.names.begin(), each.names.end());
+  used.insert(pointers.found.begin(), pointers.found.end());
+  return std::move(used);
+}
+
+}  // namespace archguard::fatbin

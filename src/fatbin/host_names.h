@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/bytes.h"
+#include "fatbin/fatbin.h"
+
+namespace archguard {
+
+// Which variables of device code the host code of a file may use. Host code made without -rdc=true registers
+// each kernel and variable by name: `deviceName` of __cudaRegisterVar and __cudaRegisterFunction
+// (crt/host_runtime.h), a literal in what cudafe++ and clang write. So it stands in the data of that object,
+// with a NUL behind, or the runtime never hears of it. Linkers may put it at the end of a longer text. Of
+// what is not registered, host_copies.h tells. What this was seen on:
+// docs/reference/fatbin.md#what-host-code-registers.
+class HostNames {
+ public:
+  // `file` is what the objects were read from; both outlive this.
+  explicit HostNames(const ByteSource& file) : file_(file) {}
+
+  // Does host code register this fat binary of the object for itself, and not as a part or product of a
+  // device link?
+  bool tells_of(const DeviceObject& object, const Fatbin& fatbin);
+
+  // One search answers for all names of an object that come before the first question.
+  void look_for(const DeviceObject& object, const std::string& name);
+  // Is it in the data of the object's host code? False where that cannot be read.
+  bool registers(const DeviceObject& object, const std::string& name);
+  // Is a variable registered, or used all the same? True where that cannot be told.
+  bool may_use(const DeviceObject& object, const std::string& name);
+
+ private:
+  struct OfObject {
+    std::optional<std::vector<std::uint64_t>> places;  // of such fat binaries, ascending
+    std::set<std::string> wanted;
+    bool searched = false, told = false;
+    std::set<std::string> registered, used;
+  };
+  OfObject& searched(const DeviceObject& object);
+
+  const ByteSource& file_;
+  std::map<const DeviceObject*, OfObject> objects_;
+};
+
+}  // namespace archguard
