@@ -42,6 +42,7 @@ FatbinCode without_names(const FatbinCode& code, const std::vector<std::string>&
   light.fatbin = code.fatbin;
   light.fatbin.entries.clear();
   light.linked = code.linked;
+  light.lto_parts = code.lto_parts;
   for (std::size_t i = 0; i < code.images.size(); ++i) {
     Image image = code.images[i];
     if (image.code) {

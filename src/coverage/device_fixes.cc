@@ -26,6 +26,10 @@ std::string fix_key(const FatbinCode& code, const std::vector<std::string>& excu
     if (image.code && image.code->relocatable) same += "r";
     if (!holds_all(code, i, excused)) same += "-";
   }
+  for (const Fatbin& part : code.lto_parts) {
+    same += "|of";
+    for (const FatbinEntry& entry : part.entries) same += " " + image_name(entry);
+  }
   return same;
 }
 

@@ -33,6 +33,9 @@ struct FatbinCode {
   std::vector<std::string> variables;  // likewise; without those of toolkit_symbols.h
   std::vector<Error> errors;           // images that could not be read
   std::vector<Error> warnings;         // what is to be known of images and changes no verdict
+  // Of what a device link made: the objects that it joined, those with the same images once, where one of
+  // them holds LTO-IR.
+  std::vector<Fatbin> lto_parts;
 };
 
 // Does a program need an image of this fat binary: for a kernel, or for a variable that it can name? What

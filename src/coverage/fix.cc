@@ -176,6 +176,10 @@ class Search {
 
   Remedy adding(Remedy remedy, std::vector<Addition> add) const {
     remedy.add = std::move(add);
+    for (Addition& each : remedy.add) {
+      each.by_lto = is_of_ltoir(code_);
+      each.lacks_lto = each.by_lto && each.sass && !is_linked_as_is(code_, each.arch);
+    }
     remedy.apart = bare_;
     remedy.embedded = is_of_data();
     remedy.offload = code_.fatbin.offload;

@@ -15,6 +15,8 @@ namespace archguard {
 struct Addition {
   Arch arch;
   bool sass = false, ptx = false;
+  bool by_lto = false;     // the SASS is linked of LTO-IR (nvcc -dlto), and nvcc's options are others then
+  bool lacks_lto = false;  // of none that is there: it is to be compiled, too
 };
 
 // One way out of a failure; all of its steps are needed. Data, so that a test can take the steps and judge

@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "compat/driver.h"
+#include "compat/rules.h"
 #include "compat/toolkit.h"
+#include "coverage/fit.h"
 #include "coverage/fix.h"
 #include "coverage/judge_fatbin.h"
 
@@ -68,6 +70,26 @@ std::vector<Arch> not_made(std::vector<Arch> archs, const Toolkit& toolkit) {
 
 std::vector<Arch> not_made(const FatbinCode& code, const Toolkit& toolkit) {
   return not_made(archs_of(code), toolkit);
+}
+
+bool is_of_ltoir(const FatbinCode& code) {
+  const bool to_link = std::any_of(code.images.begin(), code.images.end(), [](const Image& image) {
+    return image.entry.kind == EntryKind::ltoir && !image.entry.own_arch;
+  });
+  return !code.lto_parts.empty() || (code.fatbin.relocatable && to_link);
+}
+
+bool is_linked_as_is(const FatbinCode& code, Arch sass) {
+  const auto serves = [&](const FatbinEntry& entry) {
+    const bool is_taken =
+        entry.kind == EntryKind::ltoir || entry.kind == EntryKind::sass || entry.kind == EntryKind::ptx;
+    const bool is_of_arch = entry.arch.suffix == Suffix::none || entry.arch == sass;
+    return is_taken && is_of_arch && entry.unknown.empty() && fit_of(entry, capability_of(sass)) == Fit::yes;
+  };
+  return !code.lto_parts.empty() &&
+         std::all_of(code.lto_parts.begin(), code.lto_parts.end(), [&](const Fatbin& part) {
+           return std::any_of(part.entries.begin(), part.entries.end(), serves);
+         });
 }
 
 void rebuild(std::vector<Image>& images, const Toolkit& toolkit) {

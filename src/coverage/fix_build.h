@@ -24,6 +24,11 @@ bool is_zstd(const Image& image);
 // Was zstd asked for, by --compress-mode?
 bool asks_for_zstd(const FatbinCode& code);
 
+// Is its SASS linked of LTO-IR, or to be?
+bool is_of_ltoir(const FatbinCode& code);
+// Does nvlink make that SASS of the objects as they are?
+bool is_linked_as_is(const FatbinCode& code, Arch sass);
+
 // The images as this toolkit makes them, those that it does not make left out.
 void rebuild(std::vector<Image>& images, const Toolkit& toolkit);
 // The image made anew, of this kind and for this arch, with all kernels of the fat binary.

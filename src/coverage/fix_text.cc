@@ -75,8 +75,26 @@ std::string torch_form(const std::vector<Addition>& additions) {
          (others.empty() ? "" : ", as torch takes no " + listed(others, " or "));
 }
 
+// nvcc refuses -gencode beside -dlto where it compiles, and takes it where it links.
+std::string lto_form(const std::vector<Addition>& additions) {
+  std::vector<std::string> compiled, linked;
+  for (const Addition& add : additions) {
+    const std::string number = to_string(add.arch), flag = "-gencode=arch=compute_" + number + ",code=";
+    if (add.sass && add.lacks_lto) compiled.push_back(flag + "lto_" + number);
+    if (add.ptx) compiled.push_back(flag + "compute_" + number);
+    if (add.sass) linked.push_back(flag + "sm_" + number);
+  }
+  std::string text = "nvcc: compile with -c as before";
+  if (!compiled.empty())
+    text = "nvcc: compile with -c, " + join(compiled, " ") +
+           " too, and code=[lto_<arch>,compute_<arch>] in place of -dlto";
+  return text + (linked.empty() ? "" : ", then link with -dlto, and " + join(linked, " ") + " too");
+}
+
 // The same entries for nvcc and for PyTorch's extensions: who reads this may build with any of them.
 std::string other_forms(const std::vector<Addition>& additions) {
+  const auto is_by_lto = [](const Addition& add) { return add.by_lto; };
+  if (std::any_of(additions.begin(), additions.end(), is_by_lto)) return " (" + lto_form(additions) + ")";
   return " (nvcc: " + join(spelled(additions, nvcc_flags), " ") + torch_form(additions) + ")";
 }
 

@@ -21,7 +21,8 @@ std::string fix_for_others(const std::vector<const ForOthers*>& devices) {
     if (way == ways.end()) continue;
     for (const Addition& add : way->add) {
       const auto same = [&](const Addition& each) {
-        return each.arch == add.arch && each.sass == add.sass && each.ptx == add.ptx;
+        return each.arch == add.arch && each.sass == add.sass && each.ptx == add.ptx &&
+               each.by_lto == add.by_lto && each.lacks_lto == add.lacks_lto;
       };
       if (std::none_of(additions.begin(), additions.end(), same)) additions.push_back(add);
     }

@@ -26,6 +26,30 @@ void add_held(std::vector<ExpectedImage>& held, const FatbinCode& code) {
   }
 }
 
+bool are_alike(const Fatbin& a, const Fatbin& b) {
+  return std::equal(a.entries.begin(), a.entries.end(), b.entries.begin(), b.entries.end(),
+                    [](const FatbinEntry& one, const FatbinEntry& other) {
+                      return std::tie(one.kind, one.arch, one.ltoir_version, one.unknown) ==
+                             std::tie(other.kind, other.arch, other.ltoir_version, other.unknown);
+                    });
+}
+
+// FatbinCode::lto_parts
+std::vector<Fatbin> lto_parts_of(const DeviceCode& code, const DeviceLink& link) {
+  std::vector<Fatbin> parts;
+  bool any = false;
+  for (const FatbinRef& ref : link.parts) {
+    const Fatbin& part = code.objects[ref.object].fatbins[ref.fatbin];
+    any = any || std::any_of(part.entries.begin(), part.entries.end(), [](const FatbinEntry& entry) {
+            return entry.kind == EntryKind::ltoir && !entry.own_arch;
+          });
+    const auto is_same = [&](const Fatbin& each) { return are_alike(each, part); };
+    if (std::none_of(parts.begin(), parts.end(), is_same)) parts.push_back(part);
+  }
+  if (!any) parts.clear();
+  return parts;
+}
+
 void add_expectation(ExpectResult& result, Expectation expectation, const LinkJudge::Subject& subject) {
   if (expectation.verdict == ExpectVerdict::nothing) return;
   if (expectation.verdict == ExpectVerdict::specific) {
@@ -119,11 +143,12 @@ FileResult verify_file(const DeviceCode& code, const ByteSource& file, const std
   std::vector<DeviceJudge> judges;
   judges.reserve(request.classes.size());
   DeviceLinks links(code);
+  HostNames host_names(file);
   ExpectedOfLinks expected_of_links;
   std::optional<LibraryCensus> census;
   if (request.policy.scope == Scope::library) census.emplace(capabilities_of(request.classes));
   for (const DeviceClass& each : request.classes)
-    judges.emplace_back(each, request.policy, waivers, links, census ? &*census : nullptr);
+    judges.emplace_back(each, request.policy, waivers, links, host_names, census ? &*census : nullptr);
   std::vector<ExpectedImage> held;
   RuntimeUse runtime(code, file);
   DriverFunctions functions(code, file, elsewhere);
@@ -163,6 +188,7 @@ FileResult verify_file(const DeviceCode& code, const ByteSource& file, const std
       // What a link joined, no other one joins; an archive may hold the link beside its objects.
       contents.linked = contents.linked || (role != nullptr && is_joined(code, *role));
       if (role != nullptr) links.note(*role, object, contents);
+      if (role != nullptr && role->linked) contents.lto_parts = lto_parts_of(code, code.links[*role->linked]);
       result.has_fatbins = true;
       for (const Image& image : contents.images) result.optix += image.entry.optix;
       if (data.holds(i) && is_ltoir_alone(contents)) contents = as_bare_ltoir(std::move(contents));

@@ -81,7 +81,7 @@ ARCHGUARD_FIELDS(ToolkitRange, first, last)
 ARCHGUARD_FIELDS(Error, where, what, fix)
 ARCHGUARD_FIELDS(FileIdentity, real_path, device, inode, size, modified, changed, taken)
 ARCHGUARD_FIELDS(ExpectedImage, arch, sass)
-ARCHGUARD_FIELDS(Addition, arch, sass, ptx)
+ARCHGUARD_FIELDS(Addition, arch, sass, ptx, by_lto, lacks_lto)
 ARCHGUARD_FIELDS(Remedy, unset, driver, toolkits, drop, add, apart, embedded, offload, lz4, link,
                  other_library, holds)
 ARCHGUARD_FIELDS(Fix, ways, leave_out, demand, name_driver, change, lacking)

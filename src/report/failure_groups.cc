@@ -91,6 +91,8 @@ std::vector<Addition> additions_of(const FailureGroup& group) {
       Addition& sum = all.try_emplace(add.arch, Addition{add.arch}).first->second;
       sum.sass |= add.sass;
       sum.ptx |= add.ptx;
+      sum.by_lto |= add.by_lto;
+      sum.lacks_lto |= add.lacks_lto;
     }
   }
   std::vector<Addition> additions;

@@ -65,12 +65,12 @@ class NvJitLink:
         self.create, self.destroy, self.add, self.complete = [getattr(library, "__nvJitLink" + name + suffix) for name in names]
         self.add.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p]
 
-    def links(self, device, objects, optional):
+    def links(self, device, objects, optional, *more):
         """Whether all these fat binaries link for the device. Those that are `optional` may be refused. A refusal shows in
-        what AddData returns alone: Complete may return 0 after one."""
+        what AddData returns alone: Complete may return 0 after one. `more`: options."""
         handle = ctypes.c_void_p()
-        option = ctypes.c_char_p(("-arch=sm_" + device.replace(".", "")).encode())
-        if self.create(ctypes.byref(handle), 1, (ctypes.c_char_p * 1)(option)) != 0:
+        options = [option.encode() for option in ("-arch=sm_" + device.replace(".", ""), *more)]
+        if self.create(ctypes.byref(handle), len(options), (ctypes.c_char_p * len(options))(*options)) != 0:
             raise AssertionError("nvJitLinkCreate refuses " + device)
         try:
             for each in objects:
@@ -203,6 +203,70 @@ class LinkTest(Separate):
             common.run(["g++", "-shared", "-o", path, *objects, name + "_link.o"], cwd=self.folder)
             self.compare(path)
 
+    def test_damaged_ltoir(self):
+        """Bytes of LTO-IR that were overwritten are found where nvJitLink finds them, and what is whole is covered."""
+        oracle, nvcc = NvJitLink("13.5"), common.nvcc_with_libnvvm()
+        for mode in ("default", "none", "speed", "size"):
+            path = self.nvcc("lto_%s.o" % mode, "-rdc=true", "-c", "--compress-mode=" + mode, "-gencode",
+                             "arch=compute_80,code=lto_80", "helper.cu", compiler=nvcc)
+            (container,) = common.inspect(path)
+            (image,) = container["images"]
+            with open(path, "rb") as file:
+                whole = file.read()
+            end = container["offset"] + container["size"]
+            begin = end - (image["size"] + 7) // 8 * 8
+            size = image["size"]
+            spans = {"all": (0, size), "beginning": (0, 64), "half": (size // 2, size - size // 2)}
+            spans.update(("block %d" % at, (at, 256)) for at in range(64, size - 256, 256))
+            self.assertEqual(verify_devices(path, ["8.6", "9.0"], "13.5")["9.0"]["verdict"], "covered")
+            self.assertTrue(oracle.links("9.0", [whole[container["offset"]:end]], [], "-lto"))
+            damaged = os.path.join(self.folder, "damaged.o")
+            for name, (at, count) in spans.items():
+                for byte in (b"\0", b"\xff"):
+                    data = whole[:begin + at] + byte * count + whole[begin + at + count:]
+                    with open(damaged, "wb") as file:
+                        file.write(data)
+                    with self.subTest(mode, damage=name, byte=byte):
+                        self.assertFalse(oracle.links("9.0", [data[container["offset"]:end]], [], "-lto"))
+                        done = subprocess.run([common.options.archguard, "verify", damaged, "--device", "9.0@13.5"],
+                                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=100)
+                        self.assertEqual(done.returncode, 2, done.stdout)
+                        self.assertIn("LTO-IR", done.stdout)
+
+    def test_fix_of_ltoir(self):
+        """The fix of a program that is linked of LTO-IR is done: nvcc takes it, the device is covered, and what was, still is."""
+        nvcc, said = common.nvcc_with_libnvvm(), set()
+        pattern = (r"nvcc: compile with -c(?: as before|, (?P<more>.*) too, and code=\[lto_<arch>,compute_<arch>\] in place of -dlto), "
+                   r"then link with -dlto, and (?P<link>.*) too\)$")
+        by_dlto, by_code = (["-dlto", "-arch=sm_86"], {"-dlto": []}), (["-gencode=arch=compute_86,code=lto_86"], {})
+        in_place = {"-arch=sm_86": ["-gencode=arch=compute_86,code=[lto_86,compute_86]"]}
+        for name, (flags, dropped) in (("dlto", by_dlto), ("code", by_code)):
+            objects = self.lto_objects(name, flags)
+            program = self.nvcc(name + ".so", "-shared", "-dlto", "-arch=sm_86", *objects, compiler=nvcc)
+            before = self.verify(program, "13.0", "--require", "sass")
+            for device in ("8.0", "9.0", "10.0"):
+                (error,) = before[device]["errors"]
+                self.assertTrue(error["fix"].startswith("add %s-real to CMAKE_CUDA_ARCHITECTURES (nvcc: " % device.replace(".", "")))
+                found = re.search(pattern, error["fix"])
+                self.assertTrue(found, error["fix"])
+                said.add((device, bool(found["more"])))
+                fixed, done = "%s_%s" % (name, device), flags
+                if found["more"]:
+                    done = [new for flag in flags for new in {**dropped, **in_place}.get(flag, [flag])] + found["more"].split()
+                again = self.nvcc(fixed + ".so", "-shared", "-dlto", "-arch=sm_86", *found["link"].split(),
+                                  *self.lto_objects(fixed, done), compiler=nvcc)
+                with self.subTest(name, device=device):
+                    for arguments in (["--require", "sass"], []):
+                        old, new = self.verify(program, "13.0", *arguments), self.verify(again, "13.0", *arguments)
+                        self.assertEqual(new[device]["verdict"], "covered", new[device])
+                        kept = [each for each in DEVICES if old[each]["verdict"] == "covered"]
+                        self.assertEqual([each for each in kept if new[each]["verdict"] != "covered"], [])
+        self.assertEqual(said, {("8.0", True), ("9.0", False), ("10.0", False)})
+
+    def lto_objects(self, name, flags):
+        return [self.nvcc(name + part, "-rdc=true", "-Xcompiler", "-fPIC", "-c", *flags, source, compiler=common.nvcc_with_libnvvm())
+                for part, source in (("_a.o", "caller.cu"), ("_b.o", "helper.cu"))]
+
     def test_device_runtime(self):
         launcher = self.compile("launcher.cu", "launcher.o", *BOTH)
         path = self.nvcc("launcher", "-arch=sm_80", launcher, "-lcudadevrt")
@@ -219,6 +283,30 @@ class LinkTest(Separate):
 
 class ToolsTest(Separate):
     """Other linkers and compilers, and what they leave."""
+
+    def test_fix_of_ltoir_in_cmake(self):
+        """What LinkTest does with nvcc, with CMake, which passes code=lto_86 where it compiles and -dlto where it links."""
+        cmake, nvcc = shutil.which("cmake"), common.nvcc_with_libnvvm()
+        if not cmake:
+            raise unittest.SkipTest("no cmake on PATH")
+        with open(os.path.join(self.folder, "CMakeLists.txt"), "w") as file:
+            file.write("cmake_minimum_required(VERSION 3.25)\nproject(app LANGUAGES CXX CUDA)\nadd_library(app SHARED caller.cu helper.cu)\n"
+                       "set_target_properties(app PROPERTIES CUDA_SEPARABLE_COMPILATION ON INTERPROCEDURAL_OPTIMIZATION ON)\n")
+
+        def build(name, architectures):
+            folder = os.path.join(self.folder, name)
+            common.run([cmake, "-S", self.folder, "-B", folder, "-DCMAKE_CUDA_COMPILER=" + nvcc,
+                        "-DCMAKE_CUDA_ARCHITECTURES=" + architectures])
+            common.run([cmake, "--build", folder])
+            return self.verify(os.path.join(folder, "libapp.so"), "13.0", "--require", "sass")
+
+        before = build("cmake_86", "86-real")
+        for device in ("8.0", "9.0"):
+            entry = device.replace(".", "") + "-real"
+            self.assertTrue(before[device]["errors"][0]["fix"].startswith("add %s to CMAKE_CUDA_ARCHITECTURES (nvcc: " % entry))
+            after = build("cmake_" + device, "86-real;" + entry)
+            with self.subTest(device):
+                self.assertEqual([after[each]["verdict"] for each in (device, "8.6")], ["covered", "covered"])
 
     def test_linkers(self):
         """The same program from other linkers and after strip says the same."""

@@ -276,7 +276,7 @@ TEST_CASE("what only an image defines that is not taken is not there when the dr
 
 TEST_CASE("LTO-IR is not linked by the driver; PTX beside it is") {
   const auto lto = [](const char* kernel, bool ptx) {
-    FatbinBuilder builder = FatbinBuilder{}.ltoir("80", filler(64));
+    FatbinBuilder builder = FatbinBuilder{}.ltoir("80");
     if (ptx) builder.ptx("80", "9.0", object_ptx("80", kernel));
     return builder.bytes();
   };
@@ -456,7 +456,7 @@ TEST_CASE("a variable that no host code names may be missing, with a warning") {
     const Bytes made = FatbinBuilder{}.cubin(80, cubin(80, "ka")).cubin(90, with_variable(90, false)).bytes();
     FatbinBuilder object =
         FatbinBuilder{}.cubin(80, object_cubin(80, "ka")).cubin(90, with_variable(90, true));
-    if (lto) object.ltoir("80", filler(64));
+    if (lto) object.ltoir("80");
     ProgramBuilder builder =
         ProgramBuilder{}.link({id}, made).object(id, object.bytes()).host_names({"ka"}, named);
     if (is_program) builder.program();
@@ -673,4 +673,37 @@ TEST_CASE("what only libcudadevrt holds asks nobody to build a part of the progr
                                       .object("_rt", runtime(90));
   const std::string fix = result_of(launcher.bytes(), device("9.0")).devices.at(0).fix;
   CHECK(fix.find("add 90-real to CMAKE_CUDA_ARCHITECTURES") == 0);
+}
+
+TEST_CASE(
+    "what is linked of LTO-IR is added where nvcc takes it: in the link step, unless no LTO-IR serves") {
+  const Bytes made = FatbinBuilder{}.cubin(86, cubin(86, "ka")).bytes();
+  const auto fix_on = [&](const char* capability, const Bytes& first, const Bytes& second) {
+    const ProgramBuilder program =
+        ProgramBuilder{}.link({"_a", "_b"}, made).object("_a", first).object("_b", second);
+    return result_of(program.bytes(), device(capability)).devices.at(0).fix;
+  };
+  const auto lto = [](const char* arch) { return FatbinBuilder{}.ltoir(arch).bytes(); };
+  const auto object_of = [](int sm) { return FatbinBuilder{}.cubin(sm, object_cubin(sm, "kb")).bytes(); };
+  const std::string add = "add 90-real to CMAKE_CUDA_ARCHITECTURES (nvcc: ";
+  const std::string link = "then link with -dlto, and -gencode=arch=compute_90,code=sm_90 too)";
+  const std::string as_before = add + "compile with -c as before, " + link;
+  const std::string too = add +
+                          "compile with -c, -gencode=arch=compute_90,code=lto_90 too, and "
+                          "code=[lto_<arch>,compute_<arch>] in place of -dlto, " +
+                          link;
+  CHECK(fix_on("9.0", lto("86"), lto("80")) == as_before);
+  CHECK(fix_on("9.0", lto("86"), object_of(90)).find("compile with -c as before, " + link) !=
+        std::string::npos);
+  CHECK(fix_on("9.0", lto("86"), object_of(80)) == too);
+  CHECK(fix_on("9.0", lto("86"), lto("100")) == too);
+  CHECK(fix_on("9.0", lto("86"), lto("90a")) == too);
+  CHECK(
+      fix_on("8.0", lto("86"), lto("80")) ==
+      "add 80-real to CMAKE_CUDA_ARCHITECTURES (nvcc: compile with -c, -gencode=arch=compute_80,code=lto_80 "
+      "too, and code=[lto_<arch>,compute_<arch>] in place of -dlto, then link with -dlto, and "
+      "-gencode=arch=compute_80,code=sm_80 too)");
+  // Of other code nvcc is told as ever.
+  CHECK(fix_on("9.0", object_of(86), object_of(80)) ==
+        add + "-gencode=arch=compute_90,code=sm_90; TORCH_CUDA_ARCH_LIST: 9.0)");
 }
