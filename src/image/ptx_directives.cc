@@ -186,7 +186,7 @@ Status check_ptx_attributes(PtxLexer& lexer, PtxPlace place, PtxLevel level, Ptx
   std::size_t depth = 1, words = 0;
   for (; depth != 0; ++words) {
     const std::string_view word = lexer.next();
-    if (word.empty()) return Error{{}, "PTX ends inside an `.attribute`", {}};
+    if (word.empty()) return ptx_ends_inside("an `.attribute`");
     const bool is_attribute = word[0] == '.' || word == "," || word == "(" || (word == ")" && words != 0);
     if (depth == 1 && !is_attribute)
       return Error{

@@ -54,15 +54,15 @@ class PtxReader {
       if (token[0] == '.')
         ARCHGUARD_CHECK(read_directive(token, before, code));
       else if (token == "{" && !skip_block())
-        return Error{{}, "PTX ends inside a block", {}};
+        return ptx_ends_inside("a block");
       else if (token == "(")
         skip_parentheses();  // of `.attribute`
       else if (token == ";" && !ends_with_semicolon_)
         return Error{{}, "PTX has a statement that declares nothing, at " + hex(lexer_.position() - 1), {}};
       if (token == ";" || (token == "{" && before != "=")) in_statement_ = false;
     }
-    if (lexer_.broken()) return Error{{}, "PTX ends inside a comment or string", {}};
-    if (in_statement_) return Error{{}, "PTX ends inside a statement", {}};
+    if (lexer_.broken()) return ptx_ends_inside("a comment or string");
+    if (in_statement_) return ptx_ends_inside("a statement");
     if (stray_ || lexer_.strings() != strings_) return stray_string();
     if (target_.is_debug() && !sections_ && Version{2, 0} <= isa_)
       return Error{{}, "PTX has `.target debug` and no debug information", {}};
@@ -193,7 +193,7 @@ class PtxReader {
   Result<std::optional<std::string_view>> read_body(std::string_view kind, std::string_view name,
                                                     PtxFunctionHead& head) {
     const auto cut = [&] {
-      return Error{{}, "PTX ends inside the " + std::string(kind) + " '" + std::string(name) + "'", {}};
+      return ptx_ends_inside("the " + std::string(kind) + " '" + std::string(name) + "'");
     };
     in_statement_ = false;
     const PtxPlace place = kind == "kernel" ? PtxPlace::kernel : PtxPlace::function;
@@ -223,8 +223,7 @@ class PtxReader {
   Status add_function(ImageKernels& code) {
     PtxParameters parameters(false, level());
     ARCHGUARD_TRY(name, name_of_function(parameters));
-    if (name.empty() && linking_ == ".extern")
-      return Error{{}, "PTX ends inside an `.extern` declaration", {}};
+    if (name.empty() && linking_ == ".extern") return ptx_ends_inside("an `.extern` declaration");
     if (!name.empty()) ARCHGUARD_CHECK(check_ptx_name(name));
     ARCHGUARD_CHECK(read_parameters(parameters));
     if (parameters.any_small_register()) calls_.add_small_registers(name);

@@ -146,4 +146,8 @@ bool PtxLexer::skip_block() {
   return true;
 }
 
+Error ptx_ends_inside(const std::string& what) {
+  return {{}, "PTX ends inside " + what, "build it again, or copy it whole"};
+}
+
 }  // namespace archguard

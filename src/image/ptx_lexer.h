@@ -2,7 +2,10 @@
 
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <string_view>
+
+#include "base/result.h"
 
 namespace archguard {
 
@@ -36,5 +39,8 @@ class PtxLexer {
   std::size_t at_ = 0, strings_ = 0;
   bool broken_ = false;
 };
+
+// Of a text that ends too early: "PTX ends inside a comment or string".
+Error ptx_ends_inside(const std::string& what);
 
 }  // namespace archguard

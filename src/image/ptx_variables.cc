@@ -172,7 +172,7 @@ std::optional<PtxVariable> PtxVariables::next() {
   const bool sound = end.empty() || end == ";" || end == ",";
   token_ = sound ? end : lexer_.end_of_statement(end);
   if (token_ != ";" && token_ != ",") {
-    error_ = Error{{}, "PTX ends inside a variable", {}};
+    error_ = ptx_ends_inside("a variable");
     token_ = ";";
     any_ = false;
     return std::nullopt;
