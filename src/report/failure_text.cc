@@ -204,21 +204,38 @@ class Teller {
     if (same) add("cause", failure_.reason);
   }
 
+  struct DeviceFix {
+    const Device* device;
+    std::string fix;
+  };
+
+  // "8.6", or "8.6@12.9" where the fix for another driver is another one.
+  static std::string name_for_fix(const DeviceFix& of, const std::vector<DeviceFix>& fixes) {
+    const bool hangs_on_driver = std::any_of(fixes.begin(), fixes.end(), [&](const DeviceFix& each) {
+      return each.device->capability == of.device->capability && each.fix != of.fix;
+    });
+    const std::string capability = to_string(*of.device->capability);
+    return capability +
+           (hangs_on_driver && of.device->driver_cuda ? "@" + to_string(*of.device->driver_cuda) : "");
+  }
+
   void add_fixes() {
     const std::vector<Addition> additions = additions_of(group_);
     if (group_.classes.size() > 1 && !additions.empty())
       return add("fix", fix_by_adding(additions, targets_behind(all_, group_)));
+    std::vector<DeviceFix> fixes;
+    for (const auto& [device, failure] : group_.classes)
+      fixes.push_back({&all_.classes[device].device, fix_in(all_, group_, *failure)});
     std::vector<std::pair<std::string, std::vector<std::string>>> said;  // and the devices
-    for (const auto& [device, failure] : group_.classes) {
-      const std::string fix = fix_in(all_, group_, *failure);
+    for (const DeviceFix& each : fixes) {
+      if (each.fix.empty()) continue;
       const auto known =
-          std::find_if(said.begin(), said.end(), [&](const auto& each) { return each.first == fix; });
-      const std::string capability = to_string(*all_.classes[device].device.capability);
-      if (fix.empty()) continue;
+          std::find_if(said.begin(), said.end(), [&](const auto& other) { return other.first == each.fix; });
+      const std::string name = name_for_fix(each, fixes);
       if (known == said.end())
-        said.push_back({fix, {capability}});
-      else if (known->second.back() != capability)
-        known->second.push_back(capability);
+        said.push_back({each.fix, {name}});
+      else if (known->second.back() != name)
+        known->second.push_back(name);
     }
     const std::size_t shown = words_.full ? said.size() : std::min(said.size(), kClassesNamed);
     for (std::size_t i = 0; i < shown; ++i)
