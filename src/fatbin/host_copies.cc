@@ -201,6 +201,25 @@ class PointerSearch {
   std::vector<std::uint64_t> tables_;  // that may be the global offset table
 };
 
+// Other compilers may write addresses down in other ways: clang makes tables of distances from their own
+// beginning (-fPIC, of constants: its pass RelLookupTableConverter). Linkers sign as well.
+bool is_compiled_by_gcc_alone(const ByteSource& source, const HostObject& host) {
+  constexpr std::uint64_t kCommentMost = std::uint64_t{64} << 10;
+  const Section* comment = section_of(host, ".comment");
+  if (comment == nullptr || !comment->has_bytes || comment->size > kCommentMost) return false;
+  const auto bytes = read_bytes(source, comment->offset, comment->size);
+  if (!bytes) return false;
+  bool any = false;
+  for (std::string_view text = ByteView(*bytes).text(); !text.empty();) {
+    const std::string_view each = text.substr(0, text.find('\0'));
+    text.remove_prefix(std::min(text.size(), each.size() + 1));
+    const bool gcc = starts_with(each, "GCC: ");
+    if (!gcc && !each.empty() && !starts_with(each, "Linker: ") && !starts_with(each, "mold ")) return false;
+    any |= gcc;
+  }
+  return any;
+}
+
 }  // namespace
 
 std::optional<std::set<std::string>> used_host_copies(const ByteSource& source, const HostObject& host,
@@ -219,7 +238,7 @@ std::optional<std::set<std::string>> used_host_copies(const ByteSource& source, 
   if (symbols.copies.empty()) return std::move(used);
   PointerSearch pointers(symbols.copies, host, header->type == kElfExecutable);
   const bool readable =
-      host.linked && header->machine == kCopyX64 &&
+      host.linked && header->machine == kCopyX64 && is_compiled_by_gcc_alone(source, host) &&
       visit_host_bytes(
           source, host, object.fatbins, [](const Section& section) { return section.loaded; },
           [&](const Section& section, std::uint64_t at, std::uint64_t size) {

@@ -41,7 +41,7 @@ class Generator {
       const int sm = roll(2) == 0 ? 80 : 90;
       const std::size_t kind = roll(5);
       if (kind == 0)
-        builder.ltoir(std::to_string(sm), Bytes(roll(200)));
+        builder.ltoir(std::to_string(sm), raw_ltoir(std::to_string(sm), 1 + roll(200)));
       else if (kind == 1)
         builder.ptx(std::to_string(sm), "8.4", ptx(sm));
       else

@@ -162,7 +162,7 @@ class Maker {
     if (cubin)
       builder.cubin(arch, cubin_header(toolkit)).code_version(1, new_abi ? 8 : 7);
     else if (ltoir)
-      builder.ltoir(arch, Bytes(64, 1));
+      builder.ltoir(arch);
     else if (reloc_ptx)
       builder.image(0x40, arch, Bytes(64, 1)).code_version(unsigned(isa.major), unsigned(isa.minor));
     else

@@ -40,6 +40,23 @@ int use(float* x) {
 __global__ void k(float* x) { *x = READ(int(*x) & 3); }
 int main() { k<<<1, 1>>>(nullptr); }
 """
+# clang makes a table of distances of this switch, from which no address of a table can be read.
+SWITCH = """
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ < 890
+#define TABLE(i) __device__ const float table##i[4] = {1, 2, 3, i};
+TABLE(0) TABLE(1) TABLE(2) TABLE(3) TABLE(4)
+#define READ(i) table0[i] + table1[i] + table2[i] + table3[i] + table4[i]
+#else
+#define READ(i) i
+#endif
+__global__ void k(float* x) { *x = READ(int(*x) & 3); }
+#ifndef __CUDA_ARCH__
+static const void* symbol(int i) {
+  switch (i) { case 0: return table0; case 1: return table1; case 2: return table2; case 3: return table3; default: return table4; }
+}
+int use(float* x, int i) { k<<<1, 1>>>(x); return cudaMemcpyFromSymbol(x, symbol(i), 16); }
+#endif
+"""
 FOR_80, FOR_90 = (["-gencode", "arch=compute_%d,code=sm_%d" % (arch, arch)] for arch in (80, 90))
 
 
@@ -92,6 +109,12 @@ class HostNamesTest(unittest.TestCase):
 
     def test_nvcc(self):
         self.check(common.nvcc())
+
+    def test_clang_as_host_compiler(self):
+        with open(self.source, "w") as file:
+            file.write(SWITCH)
+        path = self.compile(common.nvcc(), "switch.so", "-ccbin", common.clang(), "-O2", "-shared", "-Xcompiler", "-fPIC", *FOR_80, *FOR_90)
+        self.assertEqual(self.verify(path), ("not-covered", [13], 5, 0))
 
     def test_nvcc_11_8(self):
         nvcc = os.path.join(common.options.cache, "cuda-11.8", "bin", "nvcc")

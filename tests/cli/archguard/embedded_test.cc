@@ -182,7 +182,7 @@ TEST_CASE("inspect lists them as what they are") {
 TEST_CASE(
     "a fat binary of LTO-IR alone among data is for a linker: unknown, and a warning beside other code") {
   const TemporaryFolder folder;
-  const Bytes ltoir = FatbinBuilder{}.ltoir("75", filler(64)).bytes();
+  const Bytes ltoir = FatbinBuilder{}.ltoir("75").bytes();
   folder.file("alone", text_of(ElfBuilder{}.section(".data", ltoir).bytes()));
   folder.file("alone.o", text_of(ElfBuilder{}.relocatable().section(".data", ltoir).bytes()));
   folder.file("beside", text_of(program().section(".data", ltoir).bytes()));
@@ -200,7 +200,7 @@ TEST_CASE(
         std::string::npos);
   CHECK(verify("its_own.fatbin").exit_code == 2);
   folder.file("both.fatbin",
-              text_of(FatbinBuilder{}.ltoir("75", filler(64)).ptx("80", "9.0", ptx_for("sm_80")).bytes()));
+              text_of(FatbinBuilder{}.ltoir("75").ptx("80", "9.0", ptx_for("sm_80")).bytes()));
   CHECK(verify("both.fatbin").exit_code == 0);
   CHECK(verify("alone.o").exit_code == 2);
   run = verify("beside", {"--embedded", "error"});

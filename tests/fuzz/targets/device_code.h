@@ -26,9 +26,9 @@ inline DeviceCode read_all(ByteView bytes) {
         left -= entry.uncompressed_size;
         const auto image = inflater.inflate(entry, part);
         promise(!image || image->size == entry.uncompressed_size);
-        if (entry.kind == EntryKind::ltoir && image) fatbin::check_ltoir(entry, *image);
+        if (entry.kind == EntryKind::ltoir && image) (void)fatbin::check_ltoir(entry, *image);
         if (!entry.obfuscated) continue;
-        if (const auto stored = inflater.stored(entry, part)) fatbin::check_ltoir(entry, *stored);
+        if (const auto stored = inflater.stored(entry, part)) (void)fatbin::check_ltoir(entry, *stored);
       }
     }
   }

@@ -15,12 +15,12 @@ std::size_t padded(std::size_t size) {
 
 }  // namespace
 
-Bytes raw_ltoir(std::string_view arch) {
+Bytes raw_ltoir(std::string_view arch, std::size_t enciphered) {
   const auto number = static_cast<unsigned>(std::atoi(std::string(arch).c_str()));
   ByteWriter writer;
   writer.u32(0x7f4e43ed).u32(0x62024101).u32(0x00070203).u16(24).u16(1).u32(40).u32(44);
   writer.u16(1).u16(number * 10).u32(0x20002).u32(99).u32(0).u32(0);
-  return writer.append(filler(500)).bytes();
+  return writer.append(filler(enciphered)).bytes();
 }
 
 FatbinBuilder& FatbinBuilder::image(unsigned kind, std::string_view arch, Bytes image) {

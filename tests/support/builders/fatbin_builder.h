@@ -9,8 +9,8 @@
 
 namespace archguard::test {
 
-// LTO-IR as it is where it is not compressed: its head, and what is enciphered behind that.
-Bytes raw_ltoir(std::string_view arch);
+// LTO-IR as it is where it is not compressed: its head, and so many bytes that stand for what is enciphered.
+Bytes raw_ltoir(std::string_view arch, std::size_t enciphered = 500);
 
 // One fat binary:
 //   FatbinBuilder{}.cubin(80, image).ptx("90a", "8.7", text).zstd().bytes()

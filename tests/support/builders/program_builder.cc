@@ -96,6 +96,11 @@ ProgramBuilder& ProgramBuilder::code(Bytes bytes) {
   return *this;
 }
 
+ProgramBuilder& ProgramBuilder::compiled_by(std::string compiler) {
+  compiler_ = std::move(compiler);
+  return *this;
+}
+
 ProgramBuilder& ProgramBuilder::program() {
   program_ = true;
   return *this;
@@ -126,6 +131,7 @@ Bytes ProgramBuilder::bytes() const {
   if (symbols_.size() != 0) {
     elf.section(".symtab", symbols_.bytes(), 2, 0);
     elf.section(".strtab", symbol_names_.bytes(), 3, 0);
+    elf.section(".comment", ByteWriter{}.text(compiler_).u8(0).bytes(), 1, 0);
   }
   if (has_ids_) elf.section("__nv_module_id", ids_.bytes()).at(0x40000000);
   if (relocations.size() != 0) elf.section(".rela.dyn", relocations.bytes(), 4);

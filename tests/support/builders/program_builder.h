@@ -33,8 +33,9 @@ class ProgramBuilder {
   ProgramBuilder& register_all() { return symbol("_ZL24__sti____cudaRegisterAllv", 2); }
   ProgramBuilder& code(Bytes bytes);  // .text, at kCodeAt in memory
   static constexpr std::uint64_t kCodeAt = 0x60000000;
-  ProgramBuilder& program();                        // not a library
-  ProgramBuilder& objects_in(std::string section);  // in place of __nv_relfatbin
+  ProgramBuilder& compiled_by(std::string compiler);  // what `.comment` says, beside symbols
+  ProgramBuilder& program();                          // not a library
+  ProgramBuilder& objects_in(std::string section);    // in place of __nv_relfatbin
 
   // Where the fat binary of the nth object, whole program or link is in the file.
   std::size_t offset_of(std::size_t nth) const;
@@ -55,6 +56,7 @@ class ProgramBuilder {
   ByteWriter named_kernels_, named_variables_;
   Bytes constants_, code_;
   ByteWriter symbols_, symbol_names_;
+  std::string compiler_ = "GCC: (GNU) 12.2.0";
   std::string objects_in_ = "__nv_relfatbin";
 };
 

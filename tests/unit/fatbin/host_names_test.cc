@@ -183,6 +183,12 @@ TEST_CASE("a copy that code or data points to is used") {
     CHECK(relative(before, kCode + before + 6) == "k table ");
 }
 
+TEST_CASE("of what others than GCC compiled, each copy counts as used") {
+  CHECK(used(with_copy()).find("table") == std::string::npos);
+  CHECK(used(with_copy().compiled_by("Linker: LLD 16.0.6")).find("table") != std::string::npos);
+  CHECK(used(with_copy().compiled_by("Debian clang version 16.0.6")).find("table") != std::string::npos);
+}
+
 TEST_CASE("sections that share bytes are not searched without end") {
   test::ByteWriter wrapper;
   wrapper.u32(0x466243b1).u32(1).u64(0x1000).u64(0);
