@@ -32,7 +32,8 @@ std::optional<std::vector<std::string>> names_in_folder(const std::string& folde
   while (names.size() < kMost) {
     const dirent* entry = ::readdir(open);
     if (entry == nullptr) break;
-    names.emplace_back(entry->d_name);
+    const std::string name = entry->d_name;
+    if (name != "." && name != "..") names.push_back(name);
   }
   ::closedir(open);
   std::sort(names.begin(), names.end());
@@ -40,7 +41,7 @@ std::optional<std::vector<std::string>> names_in_folder(const std::string& folde
 }
 
 std::string list_command(const std::string& folder) {
-  return "ls " + folder;
+  return "ls " + quoted_for_shell(folder);
 }
 
 Result<FileSource> FileSource::open(const std::string& path) {

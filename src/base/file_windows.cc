@@ -33,7 +33,8 @@ std::optional<std::vector<std::string>> names_in_folder(const std::string& folde
   if (open == INVALID_HANDLE_VALUE) return std::nullopt;
   std::vector<std::string> names;
   do {
-    names.push_back(narrow(entry.cFileName));
+    std::string name = narrow(entry.cFileName);
+    if (name != "." && name != "..") names.push_back(std::move(name));
   } while (names.size() < kMost && FindNextFileW(open, &entry) != 0);
   FindClose(open);
   std::sort(names.begin(), names.end());

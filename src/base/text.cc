@@ -112,4 +112,15 @@ std::optional<std::string> did_you_mean(std::string_view text, const std::vector
   return nearest;
 }
 
+std::string quoted_for_shell(std::string_view word) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+-.,:/@%=";
+  const bool plain =
+      !word.empty() && word[0] != '-' && word.find_first_not_of(kPlain) == std::string_view::npos;
+  if (plain) return std::string(word);
+  std::string text = word.empty() || word[0] != '-' ? "'" : "'./";
+  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + "'";
+}
+
 }  // namespace archguard

@@ -39,4 +39,7 @@ std::string count_of(std::uint64_t count, std::string_view singular, std::string
 // more than five letters, and fewer than the text has. Two neighbours that changed places are one edit.
 std::optional<std::string> did_you_mean(std::string_view text, const std::vector<std::string>& known);
 
+// As one word of a command line for a shell of POSIX.
+std::string quoted_for_shell(std::string_view word);
+
 }  // namespace archguard

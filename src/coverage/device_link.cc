@@ -45,21 +45,37 @@ bool lacks(const Fatbin& part, Arch linked) {
   });
 }
 
-// Names that the device linker was given for this arch, by SASS where there is any, else by PTX. Where none
-// of its images has one, it was left out on purpose, as nvlink does with kernels that host code does not name
-// (`nvlink --help`: --use-host-info, and seen), or was not read.
-void add_offered_names(const FatbinCode& code, Arch linked, std::set<std::string_view>& names) {
-  for (const EntryKind kind : {EntryKind::sass, EntryKind::ptx}) {
-    bool any = false;
-    for (const Image& image : code.images) {
-      if (image.entry.kind != kind || !image.code || fit_of(image.entry, capability_of(linked)) != Fit::yes)
-        continue;
-      any = true;
-      for (const Kernel& kernel : image.code->kernels) names.insert(kernel.name);
-      for (const DeviceVariable& variable : image.code->variables) names.insert(variable.name);
-    }
-    if (any) return;
+// Names that the device linker was given for one of the archs that it linked for. Where none of its images
+// has one, it was left out on purpose: nvlink does so with kernels that host code does not name (`nvlink
+// --help`: --use-host-info, and seen).
+std::set<std::string_view> offered_names(const FatbinCode& code, const std::vector<Arch>& archs) {
+  std::set<std::string_view> names;
+  for (const Image& image : code.images) {
+    const auto serves = [&](Arch arch) {
+      return sass_fits(image.entry.arch, capability_of(arch)) == Fit::yes;
+    };
+    if (image.entry.kind != EntryKind::sass || !image.code ||
+        std::none_of(archs.begin(), archs.end(), serves))
+      continue;
+    for (const Kernel& kernel : image.code->kernels) names.insert(kernel.name);
+    for (const DeviceVariable& variable : image.code->variables) names.insert(variable.name);
   }
+  return names;
+}
+
+// The image that nvlink takes for this arch: SASS before PTX, the nearest; nothing where that is not known.
+const Image* image_linked_for(const FatbinCode& code, Arch linked) {
+  for (const EntryKind kind : {EntryKind::sass, EntryKind::ptx}) {
+    const Image* taken = nullptr;
+    for (const Image& image : code.images) {
+      if (image.entry.kind != kind || fit_of(image.entry, capability_of(linked)) != Fit::yes) continue;
+      if (!image.code) return nullptr;
+      if (taken == nullptr || is_taken_before(image.entry, taken->entry, capability_of(linked)))
+        taken = &image;
+    }
+    if (taken != nullptr) return taken;
+  }
+  return nullptr;
 }
 
 // nvcc of 11.8 and newer lists what host code names (seen), clang, whose ids begin so, does not.
@@ -194,8 +210,7 @@ void DeviceLinks::note_part(std::size_t index, std::size_t part, const DeviceObj
                    describe_images(code),
                    {},
                    {}}};
-  std::set<std::string_view> offered;
-  for (const Arch arch : link.archs) add_offered_names(code, arch, offered);
+  const auto offered = offered_names(code, link.archs);
   const auto is_offered = [&](const std::string& name) { return offered.count(name) != 0; };
   for (const KernelName& kernel : code.kernels)
     if (!is_offered(kernel.name)) lack.left_out.names.missing.push_back(kernel.name);
@@ -212,10 +227,8 @@ void DeviceLinks::note_linked(std::size_t index, const FatbinCode& code) {
       std::any_of(code.kernels.begin(), code.kernels.end(),
                   [&](const KernelName& kernel) { return !link.references->may_name(kernel.name); }))
     link.references = nullptr;
-  if (link.references != nullptr) {
-    for (const KernelName& kernel : code.kernels) link.made.insert(kernel.name);
-    link.made.insert(code.variables.begin(), code.variables.end());
-  }
+  for (const KernelName& kernel : code.kernels) made_.insert(kernel.name);
+  made_.insert(code.variables.begin(), code.variables.end());
   if (!link.any_lacks) return;
   // PTX of --relocatable-ptx has all that the objects had.
   for (const Image& image : code.images) {
@@ -232,14 +245,20 @@ void DeviceLinks::note_offered(std::size_t index, std::size_t part, const Device
   if (link.references == nullptr) return;
   bool any = false;
   for (const Arch arch : link.archs) {
-    std::set<std::string_view> names;
-    add_offered_names(code, arch, names);
+    const Image* image = image_linked_for(code, arch);
+    if (image == nullptr) continue;
     const auto offer = [&](const std::string& name, bool kernel) {
-      if (names.count(name) != 0 && link.references->may_name(name))
-        any |= link.offered.try_emplace({arch, name}, Link::Offer{part, kernel}).second;
+      if (!link.references->may_name(name)) return;
+      const auto [found, is_new] = link.offered.try_emplace({arch, name}, Link::Offer{part, kernel, true});
+      if (is_new)
+        any = true;
+      else
+        found->second.alone = false;
     };
-    for (const KernelName& kernel : code.kernels) offer(kernel.name, true);
-    for (const std::string& variable : code.variables) offer(variable, false);
+    for (const Kernel& kernel : image->code->kernels) offer(kernel.name, true);
+    for (const DeviceVariable& each : image->code->variables)
+      if (std::binary_search(code.variables.begin(), code.variables.end(), each.name))
+        offer(each.name, false);
   }
   if (!any) return;
   const LinkJudge::Subject subject = subject_of(object, code);
@@ -247,36 +266,39 @@ void DeviceLinks::note_offered(std::size_t index, std::size_t part, const Device
 }
 
 // nvlink reads the first fat binary of `__nv_relfatbin` in an object, and says nothing of those behind it,
-// which `ld -r` and `gcc -r` put there (seen, 11.8 to 13.5). Everything that host code names and that it
-// reads is in what it makes.
-void DeviceLinks::add_unread(std::size_t index, Arch linked, std::vector<LeftOut>& all) const {
+// which `ld -r` and `gcc -r` put there (seen, 13.0 and 13.5). Everything that host code names and that it
+// reads is in what it makes; so where nothing is that an object alone has, that was not read.
+std::vector<DeviceLinks::LeftOut> DeviceLinks::unread(std::size_t index, Arch linked) const {
   const Link& link = links_[index];
-  const auto& made = code_.links[index].linked;
-  const bool sure =
-      link.references != nullptr && std::all_of(made.begin(), made.end(), [&](const FatbinRef& ref) {
-        const auto& entries = fatbin(ref).entries;
-        return std::any_of(entries.begin(), entries.end(), [&](const FatbinEntry& entry) {
-          return entry.kind == EntryKind::sass && entry.arch == linked;
-        });
-      });
-  if (!sure) return;
-  const auto is_made = [&](const std::string& name) {
-    return std::any_of(links_.begin(), links_.end(),
-                       [&](const Link& each) { return each.made.count(name) != 0; });
+  const auto& results = code_.links[index].linked;
+  const auto is_linked_for = [&](const FatbinRef& ref) {
+    const auto& entries = fatbin(ref).entries;
+    return std::any_of(entries.begin(), entries.end(), [&](const FatbinEntry& entry) {
+      return entry.kind == EntryKind::sass && entry.arch == linked;
+    });
   };
-  std::map<std::size_t, KernelGaps> unread;  // by part
+  if (link.references == nullptr || !std::all_of(results.begin(), results.end(), is_linked_for)) return {};
+  std::map<std::size_t, KernelGaps> missing;  // by part
+  std::set<std::size_t> read;                 // parts
   for (auto each = link.offered.lower_bound({linked, {}});
        each != link.offered.end() && each->first.first == linked; ++each) {
     const std::string& name = each->first.second;
-    if (is_made(name) || !link.references->does_name(name)) continue;
-    KernelGaps& gaps = unread[each->second.part];
-    (each->second.kernel ? gaps.missing : gaps.variables).push_back(name);
+    const Link::Offer& offer = each->second;
+    if (made_.count(name) != 0) {
+      if (offer.alone) read.insert(offer.part);
+    } else if (link.references->does_name(name)) {
+      KernelGaps& gaps = missing[offer.part];
+      (offer.kernel ? gaps.missing : gaps.variables).push_back(name);
+    }
   }
-  for (auto& [part, names] : unread) {
+  std::vector<LeftOut> all;
+  for (auto& [part, names] : missing) {
+    if (read.count(part) != 0) continue;
     LeftOut left_out = link.offering.at(part);
     left_out.names = std::move(names);
     all.push_back(std::move(left_out));
   }
+  return all;
 }
 
 std::vector<DeviceLinks::LeftOut> DeviceLinks::left_out(std::size_t index, Arch linked) const {
@@ -295,7 +317,9 @@ std::vector<DeviceLinks::LeftOut> DeviceLinks::left_out(std::size_t index, Arch 
     if (!left_out.names.missing.empty() || !left_out.names.variables.empty() || !left_out.unnamed.empty())
       all.push_back(std::move(left_out));
   }
-  add_unread(index, linked, all);
+  const auto [cached, is_new] = unread_.try_emplace({index, linked});
+  if (is_new) cached->second = unread(index, linked);
+  all.insert(all.end(), cached->second.begin(), cached->second.end());
   return all;
 }
 

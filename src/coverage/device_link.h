@@ -103,24 +103,26 @@ class DeviceLinks {
     };
     std::vector<Lack> lacks;
     // Where `references` tell: what host code may name, and the first object that has it for an arch of the
-    // link; and what the link made.
+    // link.
     struct Offer {
       std::size_t part = 0;
       bool kernel = false;  // else a variable
+      bool alone = true;    // no other object has it
     };
     std::map<std::pair<Arch, std::string>, Offer> offered;
-    std::set<std::string> made;
     std::map<std::size_t, LeftOut> offering;  // by part, without names
   };
   const Fatbin& fatbin(FatbinRef ref) const { return code_.objects[ref.object].fatbins[ref.fatbin]; }
   void note_part(std::size_t link, std::size_t part, const DeviceObject& object, const FatbinCode& code);
   void note_linked(std::size_t link, const FatbinCode& code);
   void note_offered(std::size_t link, std::size_t part, const DeviceObject& object, const FatbinCode& code);
-  void add_unread(std::size_t link, Arch linked, std::vector<LeftOut>& all) const;
+  std::vector<LeftOut> unread(std::size_t link, Arch linked) const;
 
   const DeviceCode& code_;
   std::vector<Link> links_;
   std::map<std::pair<std::size_t, std::size_t>, LinkRole> roles_;
+  std::set<std::string> made_;  // kernels and variables, by all links
+  mutable std::map<std::pair<std::size_t, Arch>, std::vector<LeftOut>> unread_;  // as far as it was asked for
 };
 
 // What one class of devices makes of the file's links.

@@ -219,9 +219,9 @@ Judgement judge(const FatbinCode& code, const Device& device, const JudgePolicy&
 
   if (code.fatbin.behind_another) {
     Judgement judgement = not_known(
-        "of the fat binaries of an object, nvlink reads the first alone, and this is another one; an object "
-        "that "
-        "`ld -r` joined may only be linked where nvcc -dlink took its parts before");
+        "of the fat binaries of an object, nvlink reads the first alone, and this one is behind it: a "
+        "program "
+        "has it only where nvcc -dlink took it before `ld -r` joined the objects");
     judgement.mend = kLinkEachObject;
     return judgement;
   }

@@ -444,7 +444,7 @@ Result<std::size_t> read_fleet(const std::string& path, DeviceList& devices, con
   if (!text) {
     Error error = std::move(text).error();
     if (is_missing(error) && !file_meant_by(path))
-      error.fix += ", or write one where the GPUs are: arch_probe --format csv > " + path;
+      error.fix += ", or write one where the GPUs are: arch_probe --format csv > " + quoted_for_shell(path);
     if (!option.empty() && path != "-") error.where = option + " " + error.where;
     return error;
   }

@@ -54,7 +54,7 @@ struct Fatbin {
   // one relocatable cubin is none: what a driver does with it is asked, as of a fat binary of it.
   bool relocatable = false;
   // In an object, relocatable, and not the first of `__nv_relfatbin`: nvlink reads that one alone, and says
-  // nothing of those behind it, which `ld -r` and `gcc -r` put there (seen, nvlink 11.8 to 13.5).
+  // nothing of those behind it, which `ld -r` and `gcc -r` put there (seen, nvlink 13.0 and 13.5).
   bool behind_another = false;
   // In a linked file, and neither in a section of device code nor known to be registered: the program hands
   // it to the driver or to a linker itself, or no section table tells what it is.
@@ -115,7 +115,7 @@ struct HostReferences {
   bool told = false;     // by every object that nvcc made; those of another compiler do not tell
   bool program = false;  // else other files may name what this one holds
   std::vector<std::string> beginnings;  // of the names of kernels and variables, sorted
-  std::vector<std::string> names;       // in the file's order; a `*` stands for any text
+  std::vector<std::string> names;       // whole, sorted; a `*` stands for any text
 
   // `name` is mangled.
   bool may_name(std::string_view name) const;

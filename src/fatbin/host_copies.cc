@@ -18,7 +18,8 @@ namespace {
 // object.
 constexpr std::string_view kRegisterAll = "__sti____cudaRegisterAllv";
 constexpr std::uint64_t kCopySymbolsMost = std::uint64_t{1} << 22;
-constexpr std::size_t kCopyWorkMost = std::size_t{1} << 27;  // names that are compared with symbols
+constexpr std::size_t kCopyWorkMost = std::size_t{1} << 29;  // bytes of symbols' names, for each variable
+constexpr std::size_t kCopiesMost = std::size_t{1} << 16;
 constexpr std::size_t kCopySymbolSize = 24, kCopySymbolsAtOnce = 512;
 constexpr std::size_t kCopyNameMost = std::size_t{64} * 1024, kCopyNamesBlock = std::size_t{1} << 18;
 constexpr std::size_t kCopyBlock = std::size_t{1} << 20;
@@ -78,13 +79,18 @@ class CopySymbols {
       if (type != kSectionType && type != kFileType)
         all.push_back({in.u32(0), type, in.u16(6) != 0, in.u64(8), in.u64(16)});
     }
-    // In the order of their names each block of these is read once.
+    // In the order of their names each of these is read once.
     std::sort(all.begin(), all.end(), [](const Symbol& a, const Symbol& b) { return a.name < b.name; });
     Window text(source, kCopyNamesBlock, kCopyNamesBlock);
+    std::uint64_t read = UINT64_MAX;  // the name that `name_` is
     for (const Symbol& each : all) {
-      const auto name = each.name < texts->size ? text.text_at(texts->offset + each.name, kCopyNameMost)
-                                                : Result<std::string>(Error{});
-      if (!name || name->size() == kCopyNameMost || !add(*name, each)) return false;
+      if (each.name != read) {
+        const auto name = each.name < texts->size ? text.text_at(texts->offset + each.name, kCopyNameMost)
+                                                  : Result<std::string>(Error{});
+        if (!name || name->size() == kCopyNameMost || !compare(*name)) return false;
+        read = each.name;
+      }
+      if (!add(each)) return false;
     }
     return join();
   }
@@ -101,21 +107,32 @@ class CopySymbols {
     std::uint64_t value = 0, size = 0;
   };
 
-  bool add(const std::string& name, const Symbol& symbol) {
+  // Takes the name that the next symbols have. False where that is more work than a real file makes.
+  bool compare(const std::string& name) {
+    const std::size_t work = (name.size() + 1) * (owns_.size() + 1);
+    if (work > left_) return false;
+    left_ -= work;
+    registers_ = ends_with(name, kRegisterAll);
+    variables_.clear();
+    for (const auto& [own, variable] : owns_)
+      if (name.find(own) != std::string::npos) variables_.push_back(variable);
+    return true;
+  }
+
+  bool add(const Symbol& symbol) {
     if (symbol.type == kFunctionType) {
-      if (ends_with(name, kRegisterAll)) ++registering;
+      registering += registers_ ? 1 : 0;
       return true;
     }
-    if (owns_.size() > left_) return false;
-    left_ -= owns_.size();
-    for (const auto& [own, variable] : owns_) {
-      if (name.find(own) == std::string::npos) continue;
-      if (symbol.type == kObjectType && symbol.defined && symbol.size != 0 &&
-          symbol.size <= UINT64_MAX - symbol.value)
-        copies.push_back({symbol.value, symbol.value + symbol.size, {variable}});
-      else
-        used.insert(variable);
+    if (variables_.empty()) return true;
+    if (symbol.type != kObjectType || !symbol.defined || symbol.size == 0 ||
+        symbol.size > UINT64_MAX - symbol.value) {
+      used.insert(variables_.begin(), variables_.end());
+      return true;
     }
+    names_of_copies_ += variables_.size();
+    if (names_of_copies_ > kCopiesMost) return false;
+    copies.push_back({symbol.value, symbol.value + symbol.size, {variables_.begin(), variables_.end()}});
     return true;
   }
 
@@ -138,14 +155,16 @@ class CopySymbols {
   }
 
   std::vector<std::pair<std::string, std::string>> owns_;  // and the variable
-  std::size_t left_ = kCopyWorkMost;
+  std::size_t left_ = kCopyWorkMost, names_of_copies_ = 0;
+  bool registers_ = false;              // the name that was compared last ends as kRegisterAll
+  std::vector<std::string> variables_;  // whose own names are in it
 };
 
-// Whatever may be the address of a copy, its beginning, by which host code names the variable: 8 bytes
-// anywhere; in code 8 bytes that are its distance to the global offset table (-mcmodel=large), 4 in a program
-// that is linked for its place in memory, and 4 that are its distance to what follows them, behind the byte
-// that says so (what has a constant behind these as well takes no address). (System V ABI, AMD64 supplement,
-// "Coding Examples"; Intel 64 Architectures Manual, "RIP-Relative Addressing".)
+// What GCC and linkers make of the address of a copy, its beginning, by which host code names the variable: 8
+// bytes anywhere; in code 8 bytes that are its distance to the global offset table (-mcmodel=large), 4 in a
+// program that is linked for its place in memory, and 4 that are its distance to what follows them, behind
+// the byte that says so (what has a constant behind these as well takes no address). (System V ABI, AMD64
+// supplement, "Coding Examples"; Intel 64 Architectures Manual, "RIP-Relative Addressing".)
 class PointerSearch {
  public:
   // `copies`: some; it outlives this.

@@ -1,6 +1,7 @@
 #include "fatbin/host_references.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "base/text.h"
 #include "elf/elf.h"
@@ -78,6 +79,7 @@ HostReferences read_host_references(const ByteSource& source, const HostObject& 
   // right before the name.
   auto& all = references.beginnings;
   std::sort(all.begin(), all.end());
+  std::sort(references.names.begin(), references.names.end());
   const auto adds_nothing = [](const std::string& kept, const std::string& next) {
     return next.compare(0, kept.size(), kept) == 0;
   };
@@ -95,8 +97,16 @@ bool HostReferences::may_name(std::string_view name) const {
 }
 
 bool HostReferences::does_name(std::string_view name) const {
-  return std::any_of(names.begin(), names.end(),
-                     [&](const std::string& pattern) { return fatbin::matches(pattern, name); });
+  constexpr int kTriesMost = 4096;  // of a real file's a few: beyond, it counts as named
+  if (std::binary_search(names.begin(), names.end(), name, std::less<>())) return true;
+  int tries = 0;
+  for (std::size_t length = 0; length <= name.size(); ++length) {  // of the text before the first `*`
+    const std::string beginning = std::string(name.substr(0, length)) + '*';
+    auto each = std::lower_bound(names.begin(), names.end(), beginning);
+    for (; each != names.end() && starts_with(*each, beginning); ++each)
+      if (++tries > kTriesMost || fatbin::matches(*each, name)) return true;
+  }
+  return false;
 }
 
 }  // namespace archguard
