@@ -94,7 +94,8 @@ std::size_t BareImages::kind_of(const Image& image, const FatbinCode& code) {
   one.images = {image};
   kinds_.emplace_back();
   add_choice(kinds_.back(), one);
-  kinds_.back().fatbin.entries = {image.entry};
+  // That it is a cubin by itself; whether a text is one, embedded.cc decides of all that fail.
+  if (image.entry.kind == EntryKind::sass) kinds_.back().fatbin.entries = {image.entry};
   return known->second;
 }
 

@@ -134,7 +134,8 @@ bool is_lost_archive(std::string_view name, ByteView start) {
 }
 
 bool is_tar_of_nothing(std::string_view name, const ByteSource& bytes) {
-  return is_named_like_tar(name) && is_tar_of_nothing(bytes);
+  constexpr std::uint64_t kMost = std::uint64_t{64} << 10;  // more are a download that was never filled
+  return is_named_like_tar(name) && bytes.size() <= kMost && is_tar_of_nothing(bytes);
 }
 
 bool has_lost_start(std::string_view name, ByteView start) {

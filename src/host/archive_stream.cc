@@ -152,10 +152,14 @@ bool fills_tar_record(std::uint64_t size, std::uint64_t zeros) {
 
 bool is_tar_of_nothing(const ByteSource& source) {
   constexpr std::uint64_t kEnd = 2 * kTarBlock, kBlock = std::uint64_t{64} << 10;
-  // More zeros than a record has are a download that was never filled.
-  if (source.size() < kEnd || source.size() % kTarBlock != 0 || source.size() > kBlock) return false;
-  const auto bytes = read_bytes(source, 0, source.size());
-  return bytes && are_zeros(*bytes);
+  if (source.size() < kEnd || source.size() % kTarBlock != 0 ||
+      !fills_tar_record(source.size(), source.size() - kEnd))
+    return false;
+  for (std::uint64_t at = 0; at < source.size(); at += kBlock) {
+    const auto bytes = read_bytes(source, at, std::min(kBlock, source.size() - at));
+    if (!bytes || !are_zeros(*bytes)) return false;
+  }
+  return true;
 }
 
 bool holds_archive_headers(const ByteSource& source) {
