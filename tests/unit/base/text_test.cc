@@ -87,9 +87,20 @@ TEST_CASE("bytes that JSON would lose stand beside the text") {
 
 TEST_CASE("bytes are read of whole pairs of hexadecimal digits, and of nothing else") {
   CHECK(bytes_of_hex("") == std::string());
-  CHECK(bytes_of_hex("00ff61") == std::string("\0\xff" "a", 3));
+  CHECK(bytes_of_hex("00ff61") == std::string("\0\xff"
+                                              "a",
+                                              3));
   for (const char* text : {"0", "000", "zz", "0x", "FF", "0 ", "-1"}) {
     CAPTURE(text);
     CHECK_FALSE(bytes_of_hex(text));
   }
+}
+
+TEST_CASE("a word of a command line is quoted where a shell would take it for more") {
+  CHECK(quoted_for_shell("build/app-1.so") == "build/app-1.so");
+  CHECK(quoted_for_shell("my dir") == "'my dir'");
+  CHECK(quoted_for_shell("a;$(b)") == "'a;$(b)'");
+  CHECK(quoted_for_shell("it's") == "'it'\\''s'");
+  CHECK(quoted_for_shell("-rf") == "'./-rf'");
+  CHECK(quoted_for_shell("") == "''");
 }
