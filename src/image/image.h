@@ -51,7 +51,7 @@ struct SharedUse {
   bool kernel = false;
   std::uint64_t own = 0;    // that it names itself
   std::uint64_t least = 0;  // with the functions of the image that it calls, as compilers count at least
-  std::uint64_t most = 0;   // that it declares itself
+  std::uint64_t most = 0;   // that it declares itself, and names at module scope where no function does
   std::vector<std::string> calls;  // functions of other images that it reaches
   bool sure = false;               // these are its calls, not those of the whole image
   bool through_pointers = false;
@@ -64,8 +64,8 @@ struct LinkNames {
   bool is_runtime = false;     // it is the device runtime itself
   bool wants_runtime = false;  // it uses functions of the device runtime
   std::vector<std::string> defined, wanted;
-  std::vector<std::string> once;                         // of `defined`, what no other image may define, too
-  std::uint64_t shared_of_functions = 0;                 // bytes of static shared memory outside of kernels
+  std::vector<std::string> once;          // of `defined`, what no other image may define, too
+  std::uint64_t shared_of_functions = 0;  // bytes of static shared memory that functions name, not kernels
   std::shared_ptr<const std::vector<SharedUse>> shared;  // of its kernels and functions; nothing without any
   bool whole = true;                                     // false: those two lack some
 };

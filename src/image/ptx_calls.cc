@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <memory>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -72,6 +73,8 @@ class PtxCallGraph {
     for (const std::string_view text : calls.values_) take_addresses(text);
     for (std::size_t i = 0; i < calls.bodies_.size(); ++i) read(i);
     find_groups();
+    for (std::size_t i = 0; i < calls.bodies_.size(); ++i)
+      if (!calls.bodies_[i].kernel) of_functions_.insert(nodes_[i].shared.begin(), nodes_[i].shared.end());
   }
 
   std::optional<PtxRefusal> check(Arch target) {
@@ -107,12 +110,19 @@ class PtxCallGraph {
       use.sure = true;
       std::set<std::size_t> externs;
       const auto reach = reach_of(i, &externs);
-      use.most = nodes_[i].all;
+      use.most = plus(nodes_[i].all, module_scope_of_kernel(nodes_[i]));
       use.through_pointers = !reach || reached_[pointers()] == round_;
       for (const std::size_t each : externs) use.calls.emplace_back(calls_.externs_[each]);
       all.push_back(std::move(use));
     }
     return all;
+  }
+
+  // Bytes of what functions have that are no kernels, and of what they name at module scope.
+  std::uint64_t of_functions() const {
+    std::uint64_t bytes = calls_.of_functions_;
+    for (const std::size_t each : of_functions_) bytes = plus(bytes, calls_.shared_[each].size);
+    return bytes;
   }
 
  private:
@@ -251,6 +261,15 @@ class PtxCallGraph {
     return most;
   }
 
+  // Bytes of what a kernel names at module scope and no function does.
+  std::uint64_t module_scope_of_kernel(const Node& kernel) const {
+    const std::set<std::size_t> named(kernel.shared.begin(), kernel.shared.end());
+    std::uint64_t bytes = 0;
+    for (const std::size_t each : named)
+      if (of_functions_.count(each) == 0) bytes = plus(bytes, calls_.shared_[each].size);
+    return bytes;
+  }
+
   // Bytes of what a kernel reaches, itself included, each once.
   struct Reach {
     std::uint64_t bodies = 0, module = 0;
@@ -285,6 +304,7 @@ class PtxCallGraph {
   const Version isa_;
   std::vector<Node> nodes_;
   std::vector<Group> groups_;
+  std::set<std::size_t> of_functions_;  // in shared memory at module scope: what a function names
   std::unordered_map<std::string_view, std::size_t> functions_, shared_, small_, externs_;
   std::vector<std::size_t> reached_, counted_;  // the last round that did
   std::size_t round_ = 0, steps_ = 0;
@@ -319,16 +339,15 @@ void PtxCalls::add_extern(std::string_view name) {
   externs_.push_back(name);
 }
 
-std::vector<SharedUse> PtxCalls::uses(Version isa) const {
-  return most() == 0 ? std::vector<SharedUse>() : PtxCallGraph(*this, isa).uses();
+void PtxCalls::tell(Version isa, LinkNames& names) const {
+  if (most() == 0) return;
+  PtxCallGraph graph(*this, isa);
+  names.shared_of_functions = graph.of_functions();
+  names.shared = std::make_shared<const std::vector<SharedUse>>(graph.uses());
 }
 
 std::uint64_t PtxCalls::most() const {
-  return plus(of_functions(), of_kernel_);
-}
-
-std::uint64_t PtxCalls::of_functions() const {
-  return plus(of_functions_, of_module_);
+  return plus(plus(of_functions_, of_module_), of_kernel_);
 }
 
 std::optional<PtxRefusal> PtxCalls::check(Arch target, Version isa) const {

@@ -16,8 +16,7 @@ namespace archguard {
 //
 // - Variables at module scope count where a kernel, or a function that it reaches, names them.
 // - A function counts with what it calls. Of functions that are called one after the other ptxas lets some
-// share
-//   their memory, by no rule that is known.
+//   share their memory, by no rule that is known.
 // - Whoever calls through a pointer calls each function whose address something takes.
 // - Variables that no instruction names count in kernels, and in functions that these call themselves.
 //
@@ -32,15 +31,14 @@ class PtxCalls {
   void add_small_registers(std::string_view name);  // a function that takes or returns such
 
   void add_extern(std::string_view name);  // a function of another module
-  std::uint64_t most() const;              // bytes that a kernel may have with all functions
-  std::uint64_t of_functions() const;      // of these, and at module scope
-  // Of kernels and functions, where the module has static shared memory.
-  std::vector<SharedUse> uses(Version isa) const;
+  // Static shared memory of kernels and functions, for whoever links the module.
+  void tell(Version isa, LinkNames& names) const;
 
   // In doubt where it cannot be told whether compilers refuse it.
   std::optional<PtxRefusal> check(Arch target, Version isa) const;
 
  private:
+  std::uint64_t most() const;  // bytes that a kernel may have with all functions
   struct Body {
     std::string_view name, text;
     bool kernel = false;

@@ -71,10 +71,9 @@ class PtxReader {
     check_constants(code);
     if (unified_) take_graver(code.refused, unified_refusal());
     add_missing(code);
-    if (calls_.most() != 0 && (code.relocatable || code.names.defines)) {
+    if (code.relocatable || code.names.defines) {
       for (const std::string_view name : names_.extern_functions()) calls_.add_extern(name);
-      code.names.shared_of_functions = calls_.of_functions();
-      code.names.shared = std::make_shared<const std::vector<SharedUse>>(calls_.uses(isa_));
+      calls_.tell(isa_, code.names);
     }
     return Done{};
   }

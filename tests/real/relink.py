@@ -46,20 +46,27 @@ class Object:
 
 
 class SharedObject(Object):
-    """Its kernel and its function have static shared memory, and some functions stand in two objects."""
+    """Its kernel and its function have static shared memory, and some functions stand in two objects. A variable at module scope is
+    named by the kernel, by the function, or by another kernel."""
 
     def __init__(self, dice, name):
         super().__init__(dice, name)
         self.images, self.left_out = [("ptx", "80")], set()
         self.of_kernel, self.of_function = (dice.choice([0, 8000, 20000, 30000]) for _ in range(2))
+        self.of_module, self.named_by = dice.choice([0, 8000, 30000]), dice.choice(["kernel", "function", "other"])
         self.functions += ["twice"] if dice.random() < 0.3 else []
 
     def text(self, image):
-        def array(size):
-            return ".shared .b8 s[%d]; st.shared.b8 [s], 1;" % size if size else ""
-        text = super().text(image).replace(".version 8.8", ".version 8.0").replace("{ .reg .b32 %v;", "{ .reg .b32 %v; " + array(self.of_function))
-        return text.replace("ret; }\n", array(self.of_kernel) + "ret; }\n") if not self.functions else \
-            text[:text.rindex("ret; }")] + array(self.of_kernel) + "ret; }\n"
+        def array(size, by):
+            name = "st.shared.b8 [m_%s], 1;" % self.name if self.of_module and self.named_by == by else ""
+            return (".shared .b8 s[%d]; st.shared.b8 [s], 1;" % size if size else "") + name
+        text = super().text(image).replace(".version 8.8", ".version 8.0").replace("{ .reg .b32 %v;", "{ .reg .b32 %v; " + array(self.of_function, "function"))
+        text = text[:text.rindex("ret; }")] + array(self.of_kernel, "kernel") + "ret; }\n"
+        if not self.of_module:
+            return text
+        head, rest = text.split(".address_size 64\n")
+        other = ".visible .entry o_%s() {\n%sret; }\n" % (self.name, array(0, "other"))
+        return head + ".address_size 64\n.weak .shared .b8 m_%s[%d];\n" % (self.name, self.of_module) + rest + other
 
 
 class RelinkTest(unittest.TestCase):
@@ -133,7 +140,8 @@ class RelinkTest(unittest.TestCase):
                 links = oracle.links("9.0", [data for _, data in packed], [])
                 answers[links] += 1
                 doubted += links and result["verdict"] != "covered"
-                what = [(each.name, each.calls, each.functions, each.of_kernel, each.of_function) for each in objects]
+                what = [(each.name, each.calls, each.functions, each.of_kernel, each.of_function,
+                         each.of_module, each.named_by) for each in objects]
                 with self.subTest(release=release, objects=what):
                     self.assertTrue(links or result["verdict"] != "covered", result)
                     self.assertTrue(not links or result["verdict"] in ("covered", "unknown"), result)

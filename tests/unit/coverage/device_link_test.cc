@@ -597,6 +597,20 @@ TEST_CASE("static shared memory of a kernel and of functions of other objects co
   };
   CHECK(on(program(back(20000), called(9000)), "13.0") == "covered linked 1");
   CHECK(on(program(back(30000), called(9000)), "13.0").substr(0, 7) == "unknown");
+  // But not what other kernels name at module scope.
+  const auto beside = [&](const std::string& functions) {
+    return of("ka", ".extern .func f ();\n.weak .shared .b8 w[40000];\n" + functions +
+                        ".visible .entry kw() { st.shared.u32 [w], 1; ret; }\n.visible .entry ka() { " +
+                        shared(20000) + "call f; ret; }\n");
+  };
+  CHECK(on(program(beside(""), called(9000)), "13.0") == "covered linked 1");
+  CHECK(on(program(beside(".visible .func g() { st.shared.u32 [w], 1; ret; }\n"), called(9000)), "13.0")
+            .substr(0, 7) == "unknown");
+  const Bytes itself = of("ka",
+                          ".extern .func f ();\n.weak .shared .b8 w[30000];\n.visible .entry ka() { "
+                          "st.shared.u32 [w], 1; call f; ret; }\n");
+  CHECK(on(program(itself, called(9000)), "13.0") == "covered linked 1");
+  CHECK(on(program(itself, called(30000)), "13.0").substr(0, 7) == "unknown");
   // Functions that are called one after the other may share theirs.
   const Bytes both =
       of("ka", ".extern .func f ();\n.extern .func g ();\n.visible .entry ka() { call f; call g; ret; }\n");
