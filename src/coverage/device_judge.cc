@@ -13,6 +13,7 @@
 #include "coverage/failures_by_cause.h"
 #include "coverage/library_scope.h"
 #include "coverage/other_order.h"
+#include "coverage/registered_names.h"
 #include "coverage/untold_links.h"
 
 namespace archguard {
@@ -28,8 +29,6 @@ void for_each_name(const FatbinCode& code, Use use) {
   for (const KernelName& kernel : code.kernels) use(kernel.name);
   for (const std::string& variable : code.variables) use(variable);
 }
-
-constexpr std::size_t kOthersMost = 64;  // names to try whether the file tells what host code names
 
 Fix lacking(const std::string& image) {
   Fix fix;
@@ -51,7 +50,7 @@ struct DeviceJudge::State {
         census_(census),
         links_(links),
         link_judge_(links, device_, policy_.judge),
-        host_names_(host_names),
+        registered_(host_names),
         failures_(device_, policy_.target, result_.failures),
         fixes_(device_, policy_, waivers_) {}
 
@@ -119,7 +118,7 @@ struct DeviceJudge::State {
   DeviceResult finish(const std::vector<ExpectedImage>& held, bool whole, bool loads_code,
                       const BareImages& bare, RuntimeUse& runtime, DriverFunctions& functions) {
     add_lacking(link_judge_.lacking());
-    add_registered_gaps();
+    for (RegisteredNames::Finding& finding : registered_.tell()) add_registered(std::move(finding));
     for (const LinkJudge::Outcome& outcome : link_judge_.finish()) add_link(outcome);
     if (untold_links_) doubt_missing_images(result_);
     auto& counts = result_.fatbins;
@@ -312,54 +311,29 @@ struct DeviceJudge::State {
     KernelGaps gaps = compare_kernels(code, taken);
     const bool any_there = code.kernels.empty() || gaps.missing.size() < code.kernels.size();
     result_.kernels.covered += code.kernels.size() - gaps.missing.size();
-    if (gaps.missing.empty() && gaps.hollow.empty() && gaps.variables.empty()) return any_there;
     std::string image = image_name(code.images[taken].entry);
+    const auto any_gap = [&] {
+      return !gaps.missing.empty() || !gaps.hollow.empty() || !gaps.variables.empty();
+    };
     if (link) {
-      link_judge_.add_gaps(*link, subject_of(object, code), std::move(image), std::move(gaps));
+      if (any_gap()) link_judge_.add_gaps(*link, subject_of(object, code), std::move(image), std::move(gaps));
       return any_there;
     }
-    if (!gaps.variables.empty() && policy_.scope == Scope::fatbin &&
-        host_names_.tells_of(object, code.fatbin))
-      set_aside(object, code, image, gaps);
-    add_gaps(std::move(gaps), subject_of(object, code), image);
+    if (policy_.scope == Scope::fatbin) registered_.take(object, code, taken, image, gaps);
+    if (any_gap()) add_gaps(std::move(gaps), subject_of(object, code), image);
     return any_there;
   }
 
-  // Takes the missing variables of a fat binary away that is registered for itself: whether host code uses
-  // them is told once all is read.
-  void set_aside(const DeviceObject& object, const FatbinCode& code, const std::string& image,
-                 KernelGaps& gaps) {
-    RegisteredGaps aside{&object, subject_of(object, code), image, std::move(gaps.variables), {}};
-    gaps.variables.clear();
-    const auto is_among = [](const std::vector<std::string>& names, const std::string& name) {
-      return std::binary_search(names.begin(), names.end(), name);
-    };
-    for_each_name(code, [&](const std::string& name) {
-      if (aside.others.size() < kOthersMost && !is_among(gaps.missing, name) &&
-          !is_among(aside.variables, name))
-        aside.others.push_back(name);
-    });
-    for (const auto* names : {&aside.variables, &aside.others})
-      for (const std::string& name : *names) host_names_.look_for(object, name);
-    registered_gaps_.push_back(std::move(aside));
-  }
-
-  // Of a fat binary of which host code registers nothing that the device gets, the file does not tell what it
-  // registers. Kernels stay missing: a template may be launched all the same, with error 98.
-  void add_registered_gaps() {
-    for (RegisteredGaps& each : registered_gaps_) {
-      const bool told = std::any_of(each.others.begin(), each.others.end(), [&](const std::string& name) {
-        return host_names_.registers(*each.object, name);
-      });
-      auto& names = each.variables;
-      const auto unnamed = std::stable_partition(names.begin(), names.end(), [&](const std::string& name) {
-        return !told || host_names_.may_use(*each.object, name);
-      });
-      add_unnamed(each.image, {unnamed, names.end()});
-      names.erase(unnamed, names.end());
-      add_gaps({{}, {}, std::move(names)}, each.subject, each.image);
-    }
-    registered_gaps_.clear();
+  void add_registered(RegisteredNames::Finding finding) {
+    add_unnamed(finding.image, finding.unnamed);
+    add_gaps({{}, {}, std::move(finding.missing)}, finding.subject, finding.image);
+    const std::string reason =
+        "host code uses it and does not register it, so it fails on every device: nvcc registers what it "
+        "sees "
+        "for the last architecture of its list, and the " +
+        finding.lacking + " image of the same fat binary lacks it";
+    const Fix fix = lacking(finding.lacking);
+    add_gaps({{}, {}, std::move(finding.unregistered)}, finding.subject, finding.image, fix, {}, reason, {});
   }
 
   void add_gaps(KernelGaps gaps, const LinkJudge::Subject& subject, const std::string& image) {
@@ -406,15 +380,7 @@ struct DeviceJudge::State {
   KernelSum got_;  // with scope library
   const DeviceLinks& links_;
   LinkJudge link_judge_;
-  HostNames& host_names_;
-  struct RegisteredGaps {
-    const DeviceObject* object;
-    LinkJudge::Subject subject;
-    std::string image;
-    std::vector<std::string> variables;  // that this image lacks
-    std::vector<std::string> others;     // kernels and variables that it has
-  };
-  std::vector<RegisteredGaps> registered_gaps_;
+  RegisteredNames registered_;
   bool untold_links_ = false;
   DeviceResult result_;
   FailuresByCause failures_;  // of the result

@@ -1,6 +1,7 @@
 #include "fatbin/host_copies.h"
 
 #include <algorithm>
+#include <map>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -26,6 +27,7 @@ constexpr std::size_t kCopyBlock = std::size_t{1} << 20;
 constexpr std::uint16_t kCopyX64 = 62;
 constexpr unsigned kModeMask = 0xc7, kRelativeMode = 0x05;                               // of ModRM
 constexpr unsigned kObjectType = 1, kFunctionType = 2, kSectionType = 3, kFileType = 4;  // STT_…
+constexpr unsigned kLocalBinding = 0;                                                    // STB_LOCAL
 
 // How a mangled name has a variable's own: its length and itself. Of _Z5tableIfE and _ZN1a5tableE "5table";
 // nothing of other mangled names.
@@ -47,9 +49,21 @@ std::optional<std::string> own_name(std::string_view variable) {
   return rest.empty() || rest == "E" || rest[0] == 'I' ? last : std::nullopt;
 }
 
+// Is it how cudafe++ calls a variable's copy? table, _ZL5table, _ZN1a5tableE become _ZL5table, _ZL5table and
+// _ZN1aL5tableE.
+bool is_copy_of(std::string_view symbol, std::string_view variable, const std::string& own) {
+  if (symbol == variable) return true;
+  if (!starts_with(variable, "_Z")) return symbol == "_ZL" + own;
+  const std::string end = own + "E";
+  if (!starts_with(variable, "_ZN") || !ends_with(variable, end)) return false;
+  return symbol == std::string(variable.substr(0, variable.size() - end.size())) + "L" + end;
+}
+
 struct HostCopy {
   std::uint64_t begin = 0, end = 0;  // in memory
   std::set<std::string> names;       // of variables that it may be of
+  std::string surely = {};           // of these, by its whole name
+  std::size_t file = 0;              // whose symbol it is
 };
 
 // The symbols of a 64-bit ELF file: u32 name, u8 type and binding, u8, u16 section, u64 value, u64 size.
@@ -68,6 +82,7 @@ class CopySymbols {
     const Section *symbols = section_of(host, ".symtab"), *texts = section_of(host, ".strtab");
     if (symbols == nullptr || texts == nullptr) return false;
     const std::uint64_t count = symbols->size / kCopySymbolSize;
+    std::size_t file = 0;  // of what they were made of: its local symbols follow its name
     if (count > kCopySymbolsMost) return false;
     std::vector<Symbol> all;
     Window table(source, kCopySymbolSize * kCopySymbolsAtOnce, kCopySymbolSize * kCopySymbolsAtOnce);
@@ -75,9 +90,11 @@ class CopySymbols {
       const auto bytes = table.at(symbols->offset + i * kCopySymbolSize, kCopySymbolSize);
       if (!bytes) return false;
       const Cursor in(*bytes);
-      const unsigned type = static_cast<unsigned>(in.u8(4)) & 15;
+      const unsigned kind = in.u8(4), type = kind & 15;
+      if (type == kFileType) ++file;
+      if (kind >> 4 != kLocalBinding) file = 0;
       if (type != kSectionType && type != kFileType)
-        all.push_back({in.u32(0), type, in.u16(6) != 0, in.u64(8), in.u64(16)});
+        all.push_back({in.u32(0), type, in.u16(6) != 0, in.u64(8), in.u64(16), file});
     }
     // In the order of their names each of these is read once.
     std::sort(all.begin(), all.end(), [](const Symbol& a, const Symbol& b) { return a.name < b.name; });
@@ -92,7 +109,9 @@ class CopySymbols {
       }
       if (!add(each)) return false;
     }
-    return join();
+    if (!join()) return false;
+    doubt(all);
+    return true;
   }
 
   std::vector<HostCopy> copies;   // ascending, of no common bytes
@@ -105,6 +124,7 @@ class CopySymbols {
     unsigned type = 0;
     bool defined = false;
     std::uint64_t value = 0, size = 0;
+    std::size_t file = 0;  // none of a global one
   };
 
   // Takes the name that the next symbols have. False where that is more work than a real file makes.
@@ -114,14 +134,19 @@ class CopySymbols {
     left_ -= work;
     registers_ = ends_with(name, kRegisterAll);
     variables_.clear();
-    for (const auto& [own, variable] : owns_)
-      if (name.find(own) != std::string::npos) variables_.push_back(variable);
+    surely_.clear();
+    for (const auto& [own, variable] : owns_) {
+      if (name.find(own) == std::string::npos) continue;
+      variables_.push_back(variable);
+      if (is_copy_of(name, variable, own)) surely_ = variable;
+    }
     return true;
   }
 
   bool add(const Symbol& symbol) {
     if (symbol.type == kFunctionType) {
       registering += registers_ ? 1 : 0;
+      if (registers_) files_.insert(symbol.file);
       return true;
     }
     if (variables_.empty()) return true;
@@ -132,8 +157,23 @@ class CopySymbols {
     }
     names_of_copies_ += variables_.size();
     if (names_of_copies_ > kCopiesMost) return false;
-    copies.push_back({symbol.value, symbol.value + symbol.size, {variables_.begin(), variables_.end()}});
+    copies.push_back({symbol.value,
+                      symbol.value + symbol.size,
+                      {variables_.begin(), variables_.end()},
+                      surely_,
+                      symbol.file});
     return true;
+  }
+
+  // What has another name as well, such as the end of .data, may be meant by that, and of another file's
+  // variables no device code is known.
+  void doubt(const std::vector<Symbol>& all) {
+    std::map<std::uint64_t, std::size_t> names;
+    for (const HostCopy& each : copies) names.emplace(each.begin, 0);
+    for (const Symbol& each : all)
+      if (const auto found = names.find(each.value); found != names.end()) ++found->second;
+    for (HostCopy& each : copies)
+      if (names[each.begin] != 1 || each.file == 0 || files_.count(each.file) == 0) each.surely.clear();
   }
 
   // What is at one place once. False where they share bytes otherwise.
@@ -156,8 +196,10 @@ class CopySymbols {
 
   std::vector<std::pair<std::string, std::string>> owns_;  // and the variable
   std::size_t left_ = kCopyWorkMost, names_of_copies_ = 0;
+  std::set<std::size_t> files_;         // that register device code
   bool registers_ = false;              // the name that was compared last ends as kRegisterAll
   std::vector<std::string> variables_;  // whose own names are in it
+  std::string surely_;                  // whose copy it is
 };
 
 // What GCC and linkers make of the address of a copy, its beginning, by which host code names the variable: 8
@@ -186,7 +228,7 @@ class PointerSearch {
     return true;
   }
 
-  std::set<std::string> found;
+  UsedCopies found;
 
  private:
   void search(ByteView bytes, std::uint64_t address, bool code) {
@@ -211,7 +253,9 @@ class PointerSearch {
     const auto copy =
         std::lower_bound(copies_.begin(), copies_.end(), address,
                          [](const HostCopy& each, std::uint64_t wanted) { return each.begin < wanted; });
-    if (copy->begin == address) found.insert(copy->names.begin(), copy->names.end());
+    if (copy->begin != address) return;
+    found.perhaps.insert(copy->names.begin(), copy->names.end());
+    if (!copy->surely.empty()) found.surely.insert(copy->surely);
   }
 
   const std::vector<HostCopy>& copies_;
@@ -241,9 +285,8 @@ bool is_compiled_by_gcc_alone(const ByteSource& source, const HostObject& host) 
 
 }  // namespace
 
-std::optional<std::set<std::string>> used_host_copies(const ByteSource& source, const HostObject& host,
-                                                      const DeviceObject& object,
-                                                      const std::set<std::string>& names) {
+std::optional<UsedCopies> used_host_copies(const ByteSource& source, const HostObject& host,
+                                           const DeviceObject& object, const std::set<std::string>& names) {
   const auto start = read_bytes(source, 0, std::min<std::uint64_t>(kElfHeaderMost, source.size()));
   const auto header =
       start && host.format == HostFormat::elf ? parse_elf_header(*start) : Result<ElfHeader>(Error{});
@@ -253,8 +296,8 @@ std::optional<std::set<std::string>> used_host_copies(const ByteSource& source, 
   const auto registering = std::count_if(object.registrations.begin(), object.registrations.end(),
                                          [](const Registration& each) { return !each.device_linked; });
   if (symbols.registering < static_cast<std::uint64_t>(registering)) return std::nullopt;
-  std::set<std::string>& used = symbols.used;
-  if (symbols.copies.empty()) return std::move(used);
+  UsedCopies used{std::move(symbols.used), {}};
+  if (symbols.copies.empty()) return used;
   PointerSearch pointers(symbols.copies, host, header->type == kElfExecutable);
   const bool readable =
       host.linked && header->machine == kCopyX64 && is_compiled_by_gcc_alone(source, host) &&
@@ -263,10 +306,12 @@ std::optional<std::set<std::string>> used_host_copies(const ByteSource& source, 
           [&](const Section& section, std::uint64_t at, std::uint64_t size) {
             return pointers.search(source, section, at, size);
           });
-  if (!readable)
-    for (const HostCopy& each : symbols.copies) used.insert(each.names.begin(), each.names.end());
-  used.insert(pointers.found.begin(), pointers.found.end());
-  return std::move(used);
+  if (readable)
+    used.surely = std::move(pointers.found.surely);
+  else
+    for (const HostCopy& each : symbols.copies) used.perhaps.insert(each.names.begin(), each.names.end());
+  used.perhaps.merge(pointers.found.perhaps);
+  return used;
 }
 
 }  // namespace archguard::fatbin

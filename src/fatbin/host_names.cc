@@ -4,7 +4,6 @@
 
 #include "base/text.h"
 #include "fatbin/host_bytes.h"
-#include "fatbin/host_copies.h"
 #include "host/host_file.h"
 #include "io/window.h"
 
@@ -111,7 +110,7 @@ HostNames::OfObject& HostNames::searched(const DeviceObject& object) {
   of.searched = true;
   NameSearch names(of.wanted);
   bool whole = false;
-  std::optional<std::set<std::string>> used;
+  std::optional<fatbin::UsedCopies> used;
   const PartSource source = bytes_of(object, file_);
   const HostFile read = visit_host_file(source, {}, {}, [&](const HostObject& host) {
     whole = fatbin::visit_host_bytes(
@@ -133,7 +132,13 @@ bool HostNames::registers(const DeviceObject& object, const std::string& name) {
 
 bool HostNames::may_use(const DeviceObject& object, const std::string& name) {
   const OfObject& of = searched(object);
-  return !of.told || of.wanted.count(name) == 0 || of.registered.count(name) != 0 || of.used.count(name) != 0;
+  return !of.told || of.wanted.count(name) == 0 || of.registered.count(name) != 0 ||
+         of.used.perhaps.count(name) != 0;
+}
+
+bool HostNames::uses_unregistered(const DeviceObject& object, const std::string& name) {
+  const OfObject& of = searched(object);
+  return of.told && of.registered.count(name) == 0 && of.used.surely.count(name) != 0;
 }
 
 }  // namespace archguard

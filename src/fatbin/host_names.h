@@ -9,6 +9,7 @@
 
 #include "base/bytes.h"
 #include "fatbin/fatbin.h"
+#include "fatbin/host_copies.h"
 
 namespace archguard {
 
@@ -33,13 +34,16 @@ class HostNames {
   bool registers(const DeviceObject& object, const std::string& name);
   // Is a variable registered, or used all the same? True where that cannot be told.
   bool may_use(const DeviceObject& object, const std::string& name);
+  // Is a variable used that nothing registers? False where that cannot be told.
+  bool uses_unregistered(const DeviceObject& object, const std::string& name);
 
  private:
   struct OfObject {
     std::optional<std::vector<std::uint64_t>> places;  // of such fat binaries, ascending
     std::set<std::string> wanted;
     bool searched = false, told = false;
-    std::set<std::string> registered, used;
+    std::set<std::string> registered;
+    fatbin::UsedCopies used;
   };
   OfObject& searched(const DeviceObject& object);
 

@@ -1,0 +1,78 @@
+#include "coverage/registered_names.h"
+
+#include <algorithm>
+
+namespace archguard {
+namespace {
+
+constexpr std::size_t kOthersMost = 64;  // names to try whether the file tells what host code names
+
+bool is_among(const std::vector<std::string>& names, const std::string& name) {
+  return std::binary_search(names.begin(), names.end(), name);
+}
+
+bool has_variable(const Image& image, const std::string& name) {
+  const auto& all = image.code->variables;  // sorted by name
+  const auto found =
+      std::lower_bound(all.begin(), all.end(), name,
+                       [](const DeviceVariable& each, const std::string& text) { return each.name < text; });
+  return found != all.end() && found->name == name;
+}
+
+// Variables that this image has and another one lacks, and the last of those: nvcc registers what the image
+// of the last architecture has.
+std::vector<std::string> held_by_some(const FatbinCode& code, std::size_t taken, std::string& lacking) {
+  std::vector<std::string> held;
+  for (const std::string& name : code.variables) {
+    const auto lacks = [&](const Image& image) { return image.code && !has_variable(image, name); };
+    if (lacks(code.images[taken])) continue;
+    const auto last = std::find_if(code.images.rbegin(), code.images.rend(), lacks);
+    if (last == code.images.rend()) continue;
+    held.push_back(name);
+    lacking = image_name(last->entry);
+  }
+  return held;
+}
+
+}  // namespace
+
+void RegisteredNames::take(const DeviceObject& object, const FatbinCode& code, std::size_t taken,
+                           const std::string& image, KernelGaps& gaps) {
+  if (code.variables.empty() || !code.images[taken].code || !host_names_.tells_of(object, code.fatbin))
+    return;
+  std::string lacking;
+  std::vector<std::string> held = held_by_some(code, taken, lacking);
+  if (held.empty() && gaps.variables.empty()) return;
+  Taken of{&object, subject_of(object, code), image, lacking, std::move(gaps.variables), std::move(held), {}};
+  gaps.variables.clear();
+  const auto note_other = [&](const std::string& name) {
+    if (of.others.size() < kOthersMost && !is_among(gaps.missing, name) && !is_among(of.missing, name))
+      of.others.push_back(name);
+  };
+  for (const KernelName& kernel : code.kernels) note_other(kernel.name);
+  for (const std::string& name : code.variables) note_other(name);
+  for (const auto* names : {&of.missing, &of.held, &of.others})
+    for (const std::string& name : *names) host_names_.look_for(object, name);
+  taken_.push_back(std::move(of));
+}
+
+// Of a fat binary of which host code registers nothing that the device gets, the file does not tell what it
+// registers. Kernels stay missing: a template may be launched all the same, with error 98.
+std::vector<RegisteredNames::Finding> RegisteredNames::tell() {
+  std::vector<Finding> findings;
+  for (Taken& each : taken_) {
+    const bool told = std::any_of(each.others.begin(), each.others.end(), [&](const std::string& name) {
+      return host_names_.registers(*each.object, name);
+    });
+    Finding finding{std::move(each.subject), std::move(each.image), std::move(each.lacking), {}, {}, {}};
+    for (const std::string& name : each.missing)
+      (told && !host_names_.may_use(*each.object, name) ? finding.unnamed : finding.missing).push_back(name);
+    for (const std::string& name : each.held)
+      if (told && host_names_.uses_unregistered(*each.object, name)) finding.unregistered.push_back(name);
+    findings.push_back(std::move(finding));
+  }
+  taken_.clear();
+  return findings;
+}
+
+}  // namespace archguard

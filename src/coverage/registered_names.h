@@ -1,0 +1,47 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "coverage/device_link.h"
+#include "coverage/judge_fatbin.h"
+#include "fatbin/host_names.h"
+
+// Variables of fat binaries that host code registers by itself, name by name (fatbin/host_names.h), where
+// the images of a fat binary do not all hold the same ones.
+namespace archguard {
+
+class RegisteredNames {
+ public:
+  // `host_names` outlives it.
+  explicit RegisteredNames(HostNames& host_names) : host_names_(host_names) {}
+
+  // Takes the missing variables of a fat binary away whose image `taken` the device takes: whether host code
+  // uses them is told once all is read. The object outlives this.
+  void take(const DeviceObject& object, const FatbinCode& code, std::size_t taken, const std::string& image,
+            KernelGaps& gaps);
+
+  struct Finding {
+    LinkJudge::Subject subject;
+    std::string image, lacking;             // `lacking`: the last one that lacks an unregistered one
+    std::vector<std::string> missing;       // variables that host code may use
+    std::vector<std::string> unnamed;       // that no host code uses
+    std::vector<std::string> unregistered;  // that the image holds and host code uses, with error 13
+  };
+  // Of all that were taken.
+  std::vector<Finding> tell();
+
+ private:
+  struct Taken {
+    const DeviceObject* object;
+    LinkJudge::Subject subject;
+    std::string image, lacking;
+    std::vector<std::string> missing, held;  // variables: that not all images have
+    std::vector<std::string> others;         // kernels and variables that this image has
+  };
+
+  HostNames& host_names_;
+  std::vector<Taken> taken_;
+};
+
+}  // namespace archguard
