@@ -323,6 +323,15 @@ std::vector<DeviceLinks::LeftOut> DeviceLinks::left_out(std::size_t index, Arch 
   return all;
 }
 
+// A program brings it to a link that an object or archive holds.
+bool DeviceLinks::may_have_runtime(std::size_t index) const {
+  const auto& parts = links_[index].is_runtime;
+  const auto& linked = code_.links[index].linked;
+  return std::find(parts.begin(), parts.end(), true) != parts.end() ||
+         std::any_of(linked.begin(), linked.end(),
+                     [&](const FatbinRef& each) { return !code_.objects[each.object].linked; });
+}
+
 bool DeviceLinks::defines(std::size_t link, const std::string& name) const {
   return links_[link].names_whole && links_[link].defined.count(name) != 0;
 }
@@ -386,6 +395,9 @@ void LinkJudge::add_part(std::size_t link, const std::string& name, const Device
     answer.shared.push_back(linked_shared_of(image));
     answer.defined.insert(names.defined.begin(), names.defined.end());
     for (const std::string& wanted : names.wanted) answer.wanted.try_emplace(wanted, name);
+    answer.surely.insert(names.surely.begin(), names.surely.end());
+    answer.through.insert(names.through.begin(), names.through.end());
+    if (!names.tells_needs) answer.perhaps.insert(names.wanted.begin(), names.wanted.end());
     KernelGaps gaps = compare_kernels(code, *judgement.image);
     if (gaps.missing.empty() && gaps.hollow.empty() && gaps.variables.empty()) return;
     answer.gaps.push_back({subject_of(object, code), image_name(image.entry), std::move(gaps), link, {}});
@@ -527,10 +539,7 @@ Judgement LinkJudge::relink(std::size_t link) const {
          again + answer->name + " holds " + answer->found + more + "; " + answer->bad->reason);
     if (judgement.mend.empty()) judgement.mend = answer->bad->mend;
   }
-  if (const auto wanted = unresolved(link); wanted && judgement.verdict == Verdict::jit)
-    fail(Verdict::uncovered, kNoKernelImage,
-         again + wanted->object + " uses '" + wanted->name +
-             "', which no image that fits this device defines");
+  refuse_unresolved(link, again, judgement);
   if (const std::uint64_t bytes = constants(link);
       bytes > kConstantsMost && judgement.verdict == Verdict::jit) {
     fail(Verdict::unknown, 0,

@@ -47,9 +47,12 @@ class DeviceLinks {
   const std::string& kernel(std::size_t link) const { return links_[link].kernel; }
   const std::string& variable(std::size_t link) const { return links_[link].variable; }
   bool wants_runtime(std::size_t link) const { return links_[link].wants_runtime; }
+  // Is libcudadevrt among its objects, or may it come to them?
+  bool may_have_runtime(std::size_t link) const;
   // Does an image of one of its objects define this, whether it is taken or not? False where not all names
   // are known.
   bool defines(std::size_t link, const std::string& name) const;
+  bool knows_all_names(std::size_t link) const { return links_[link].names_whole; }
   // Was it linked for some architecture although several objects define this there? So they belong to links
   // that the file does not tell apart.
   bool was_linked_twice(std::size_t link, const std::string& name) const {
@@ -179,8 +182,10 @@ class LinkJudge {
     std::size_t fitting = 0;
     std::optional<Version> needs_driver;
     std::vector<Gap> gaps;
-    std::set<std::string> defined;                   // by the images that are taken
-    std::map<std::string, std::string> wanted;       // by them, and the object
+    std::set<std::string> defined;              // by the images that are taken
+    std::map<std::string, std::string> wanted;  // by them, and the object
+    std::set<std::string> surely, perhaps;      // of these, as LinkNames has it
+    std::multimap<std::string, std::string> through;
     std::map<std::string, std::uint64_t> constants;  // of them, and their bytes
     std::map<std::string, std::string> once;         // by them, and the object
     std::string twice;                 // one of those that another object defines, too, in words
@@ -191,10 +196,14 @@ class LinkJudge {
   Judgement relink(std::size_t link) const;
   struct Unresolved {
     std::string object, name;
+    bool elsewhere = false;  // defined by an image that is not taken; else by none
+    bool surely = true;      // else the linker may leave out what wants it
+    bool runtime = false;    // it is libcudadevrt's
   };
   std::optional<Unresolved> unresolved(std::size_t link) const;
   void add_constants(Answer& answer, const ImageKernels& code) const;
   void add_once(std::size_t link, Answer& answer, const std::string& object, const ImageKernels& code) const;
+  void refuse_unresolved(std::size_t link, const std::string& again, Judgement& judgement) const;
   void refuse_definitions(std::size_t link, const std::string& again, Judgement& judgement) const;
   void refuse_shared(std::size_t link, const std::string& again, Judgement& judgement) const;
   std::uint64_t constants(std::size_t link) const;

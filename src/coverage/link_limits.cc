@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "compat/rules.h"
 #include "coverage/device_link.h"
@@ -7,13 +9,59 @@
 // What keeps objects from being linked for a device although each has code for it.
 namespace archguard {
 
-// What an image that is taken wants of the others, where only images define it that are not: a function
-// behind `#if __CUDA_ARCH__`. What no object defines is the driver's own.
+namespace {
+
+// With what functions among them want.
+std::set<std::string> with_what_they_need(const std::set<std::string>& names,
+                                          const std::multimap<std::string, std::string>& through) {
+  std::set<std::string> all = names;
+  std::vector<std::string> open(names.begin(), names.end());
+  while (!open.empty()) {
+    const auto [first, last] = through.equal_range(open.back());
+    open.pop_back();
+    for (auto each = first; each != last; ++each)
+      if (all.insert(each->second).second) open.push_back(each->second);
+  }
+  return all;
+}
+
+}  // namespace
+
+// What an image that is taken wants of the others, and none that is taken defines: a function behind `#if
+// __CUDA_ARCH__`, or of an object that was forgotten, which nvcc does not miss where it links no SASS. The
+// driver's own functions are not among what is wanted. nvJitLink 12.0 to 13.5 refuses a variable that is not
+// defined, also where nothing uses it, and a function that a kernel reaches.
 std::optional<LinkJudge::Unresolved> LinkJudge::unresolved(std::size_t link) const {
   const Answer& objects = objects_[link];
-  for (const auto& [name, object] : objects.wanted)
-    if (objects.defined.count(name) == 0 && links_.defines(link, name)) return Unresolved{object, name};
-  return std::nullopt;
+  const auto surely = with_what_they_need(objects.surely, objects.through);
+  const auto perhaps = with_what_they_need(objects.perhaps, objects.through);
+  std::optional<Unresolved> doubt;
+  for (const auto& [name, object] : objects.wanted) {
+    if (objects.defined.count(name) != 0) continue;
+    Unresolved found{object, name, links_.defines(link, name), true, is_of_device_runtime(name)};
+    if (found.elsewhere) return found;
+    if (found.runtime && links_.may_have_runtime(link)) continue;
+    if (surely.count(name) == 0 && perhaps.count(name) == 0) continue;
+    found.surely = surely.count(name) != 0 && links_.knows_all_names(link);
+    if (found.surely) return found;
+    if (!doubt) doubt = std::move(found);
+  }
+  return doubt;
+}
+
+void LinkJudge::refuse_unresolved(std::size_t link, const std::string& again, Judgement& judgement) const {
+  if (judgement.verdict == Verdict::uncovered) return;
+  const auto found = unresolved(link);
+  if (!found) return;
+  // An image in doubt may be what defines it.
+  if (judgement.verdict == Verdict::unknown && (found->elsewhere || !found->surely)) return;
+  judgement.verdict = found->surely ? Verdict::uncovered : Verdict::unknown;
+  judgement.code = found->surely ? kNoKernelImage : 0;
+  judgement.reason = again + found->object + " uses '" + found->name + "', which no ";
+  judgement.reason += found->elsewhere ? "image that fits this device defines" : "object of its link defines";
+  if (!found->surely)
+    judgement.reason += "; whether the driver's linker leaves out the code that uses it is not known";
+  if (!found->elsewhere) judgement.mend = change_for(link);
 }
 
 // Objects may share one, as a member of a class template: it counts once.
@@ -92,11 +140,15 @@ std::string LinkJudge::change_for(std::size_t link) const {
   if (links_.wants_runtime(link) && runtime.bad && runtime.fitting == 0)
     return "launch no kernels from device code, or leave " + device +
            " out: the libcudadevrt that is linked in has no code for it";
+  const auto wanted = objects_[link].bad ? std::nullopt : unresolved(link);
+  if (!wanted) return {};
+  if (!wanted->elsewhere && wanted->runtime)
+    return "link it with libcudadevrt, nvcc's default: -cudadevrt static";
+  if (!wanted->elsewhere) return "link the object or library that defines '" + wanted->name + "', too";
   // Compiled for the device, it lacks what its PTX for the same architecture lacks.
-  if (const auto wanted = unresolved(link); wanted && objects_[link].exact)
-    return "define '" + wanted->name + "' for " + device +
-           ", too: its code for that is there and lacks it (#if on __CUDA_ARCH__)";
-  return {};
+  if (!objects_[link].exact) return {};
+  return "define '" + wanted->name + "' for " + device +
+         ", too: its code for that is there and lacks it (#if on __CUDA_ARCH__)";
 }
 
 Fix fix_of_runtime(ComputeCapability device) {

@@ -407,10 +407,12 @@ class CubinReader {
     if (link_names_size_ <= in_.size()) name = names.c_string(symbol.name);
     link_names_size_ += name.size();
     link.whole = link.whole && link_names_size_ <= in_.size();
-    if (symbol.section == 0)
-      add_wanted(link, name);
-    else
+    if (symbol.section == 0) {
+      // Weak ones that are no functions are what ptxas brings along: __UDT, .nv.reservedSmem.offset0.
+      if (symbol.is_wanted_function() || !symbol.is_weak()) add_wanted(link, name, false);
+    } else {
       add_defined(link, name, !symbol.is_weak() && is_code_or_variable(symbol));
+    }
     if (symbol.is_function()) add_shared_use(name, symbol, false);
   }
 
@@ -438,6 +440,7 @@ class CubinReader {
 
   // Which function calls which is not read: each may call all, and what the cubin wants of others.
   void finish_shared_uses(LinkNames& link) {
+    link.tells_needs = false;
     if (all_shared_ == 0) return;
     std::uint64_t of_kernels = 0;
     for (SharedUse& use : uses_) {

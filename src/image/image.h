@@ -64,6 +64,11 @@ struct LinkNames {
   bool is_runtime = false;     // it is the device runtime itself
   bool wants_runtime = false;  // it uses functions of the device runtime
   std::vector<std::string> defined, wanted;
+  // Of `wanted`: what variables and kernels need, and what functions that others may call need, behind the
+  // name of that. Linkers leave out functions that no kernel reaches.
+  std::vector<std::string> surely;
+  std::vector<std::pair<std::string, std::string>> through;
+  bool tells_needs = true;                // false: anything may need what is wanted
   std::vector<std::string> once;          // of `defined`, what no other image may define, too
   std::uint64_t shared_of_functions = 0;  // bytes of static shared memory that functions name, not kernels
   std::shared_ptr<const std::vector<SharedUse>> shared;  // of its kernels and functions; nothing without any
@@ -126,7 +131,10 @@ struct ImageKernels {
 
 // For readers of images: a global name that the image defines, or wants of another.
 void add_defined(LinkNames& names, std::string_view name, bool once);
-void add_wanted(LinkNames& names, std::string_view name);
+// Is it how functions of libcudadevrt are called?
+bool is_of_device_runtime(std::string_view name);
+// `surely`: a variable, or a function that a kernel calls.
+void add_wanted(LinkNames& names, std::string_view name, bool surely);
 
 // An error where the image is damaged or of a generation that is not known: never fewer kernels than it
 // holds.

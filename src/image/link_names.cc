@@ -14,11 +14,16 @@ void add_defined(LinkNames& names, std::string_view name, bool once) {
 
 // Every function of libcudadevrt 13.0 begins so: cudaLaunchDeviceV2, __cudaCDP2Malloc. What the driver and
 // ptxas bring along has an underscore there: __cuda_syscall_…, __cuda_sm70_….
-void add_wanted(LinkNames& names, std::string_view name) {
+bool is_of_device_runtime(std::string_view name) {
+  const bool internal = starts_with(name, "__cuda") && !starts_with(name, "__cuda_");
+  return starts_with(name, "cuda") || internal;
+}
+
+void add_wanted(LinkNames& names, std::string_view name, bool surely) {
   if (builtin_function_since(name)) return;
   names.wanted.emplace_back(name);
-  const bool internal = starts_with(name, "__cuda") && !starts_with(name, "__cuda_");
-  names.wants_runtime |= starts_with(name, "cuda") || internal;
+  if (surely) names.surely.emplace_back(name);
+  names.wants_runtime |= is_of_device_runtime(name);
 }
 
 }  // namespace archguard

@@ -118,6 +118,26 @@ class PtxCallGraph {
     return all;
   }
 
+  void tell_needs(LinkNames& names) {
+    const std::set<std::string_view> wanted(names.wanted.begin(), names.wanted.end());
+    const std::set<std::string_view> defined(names.defined.begin(), names.defined.end());
+    std::set<std::string> surely(names.surely.begin(), names.surely.end());
+    for (std::size_t i = 0; i < calls_.bodies_.size(); ++i) {
+      const auto& body = calls_.bodies_[i];
+      if (!body.kernel && defined.count(body.name) == 0) continue;
+      std::set<std::size_t> externs;
+      if (!reach_of(i, &externs)) names.tells_needs = false;
+      for (const std::size_t each : externs) {
+        if (wanted.count(calls_.externs_[each]) == 0) continue;
+        if (body.kernel)
+          surely.emplace(calls_.externs_[each]);
+        else
+          names.through.emplace_back(body.name, calls_.externs_[each]);
+      }
+    }
+    names.surely.assign(surely.begin(), surely.end());
+  }
+
   // Bytes of what functions have that are no kernels, and of what they name at module scope.
   std::uint64_t of_functions() const {
     std::uint64_t bytes = calls_.of_functions_;
@@ -344,6 +364,10 @@ void PtxCalls::tell(Version isa, LinkNames& names) const {
   PtxCallGraph graph(*this, isa);
   names.shared_of_functions = graph.of_functions();
   names.shared = std::make_shared<const std::vector<SharedUse>>(graph.uses());
+}
+
+void PtxCalls::tell_needs(Version isa, LinkNames& names) const {
+  if (!externs_.empty()) PtxCallGraph(*this, isa).tell_needs(names);
 }
 
 std::uint64_t PtxCalls::most() const {

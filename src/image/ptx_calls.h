@@ -33,6 +33,8 @@ class PtxCalls {
   void add_extern(std::string_view name);  // a function of another module
   // Static shared memory of kernels and functions, for whoever links the module.
   void tell(Version isa, LinkNames& names) const;
+  // Who needs the functions of other modules that it wants.
+  void tell_needs(Version isa, LinkNames& names) const;
 
   // In doubt where it cannot be told whether compilers refuse it.
   std::optional<PtxRefusal> check(Arch target, Version isa) const;

@@ -74,6 +74,7 @@ class PtxReader {
     if (code.relocatable || code.names.defines) {
       for (const std::string_view name : names_.extern_functions()) calls_.add_extern(name);
       calls_.tell(isa_, code.names);
+      if (code.names.surely.size() < code.names.wanted.size()) calls_.tell_needs(isa_, code.names);
     }
     return Done{};
   }
@@ -360,7 +361,7 @@ class PtxReader {
       if (!code.relocatable || (each.function && code.lacks_variables_alone)) code.unresolved = each.name;
       code.lacks_variables_alone = !each.function && (!code.relocatable || code.lacks_variables_alone);
       code.relocatable = true;
-      add_wanted(code.names, each.name);
+      add_wanted(code.names, each.name, each.surely);
     }
   }
 

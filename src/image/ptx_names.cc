@@ -114,28 +114,37 @@ Status PtxNames::add_alias(std::string_view name, std::string_view of) {
 
 std::vector<PtxNames::Missing> PtxNames::missing(std::string_view text) const {
   std::map<std::string_view, std::size_t> unseen;  // how often each stands in its declarations
-  std::map<std::string_view, bool> all;
+  std::map<std::string_view, Missing> all;
   for (const auto& [name, known] : names_) {
     if (!is_unsolved(known)) continue;
     if (known.kind == Kind::variable) {
-      if (known.linked) all.emplace(name, false);
+      if (known.linked) all.emplace(name, Missing{name, false, true});
     } else if (known.linking != ".extern") {
-      all.emplace(name, true);
+      all.emplace(name, Missing{name, true, false});
     } else if (known.kind == Kind::function) {
       unseen.emplace(name, known.externs);
     }
   }
   PtxLexer lexer(unseen.empty() ? std::string_view() : text);
   std::string_view before;
+  std::size_t depth = 0;
+  bool in_function = false;  // else in a kernel, or among the values of a variable
   for (auto token = lexer.next(); !token.empty(); before = token, token = lexer.next()) {
+    if (token == "{") ++depth;
+    if (token == "}" && depth != 0) --depth;
+    if (depth == 0 && (token == "}" || token == ";" || token == ".func")) in_function = token == ".func";
     if (is_of_memory(before)) continue;
-    if (const auto found = unseen.find(token); found != unseen.end() && found->second-- == 0) {
-      all.emplace(found->first, true);
-      unseen.erase(found);
+    const auto found = unseen.find(token);
+    if (found == unseen.end()) continue;
+    if (found->second != 0) {
+      --found->second;
+      continue;
     }
+    all.emplace(found->first, Missing{found->first, true, false}).first->second.surely |= !in_function;
+    if (!in_function) unseen.erase(found);
   }
   std::vector<Missing> missing;
-  for (const auto& [name, function] : all) missing.push_back({name, function});
+  for (const auto& [name, each] : all) missing.push_back(each);
   return missing;
 }
 

@@ -48,6 +48,7 @@ class PtxNames {
   struct Missing {
     std::string_view name;
     bool function = false;
+    bool surely = false;  // no linker leaves out what wants it: a variable, and what kernels name
   };
   std::vector<Missing> missing(std::string_view text) const;
   std::vector<std::string_view> extern_functions() const;

@@ -332,6 +332,48 @@ class ToolsTest(Separate):
         self.nvcc("whole.o", "-c", "whole.cu", *BOTH)
         return "whole.o"
 
+    def test_what_no_object_defines(self):
+        """nvcc does not miss it where it links no SASS: what the driver links, and what it refuses, is what nvJitLink does."""
+        kernel = "__global__ void k%s(int* p) { *p = %s; }\n"
+        function, variable = "extern __device__ int f(int);\n", "extern __device__ int g;\n"
+        main = "int main() { k<<<1, 1>>>(nullptr); }\n"
+        through = function + "__device__ int h(int x) { return f(x); }\n"
+        programs = {
+            "nothing": ["__global__ void k(int* p) { *p = 1; }\n" + main],
+            "function": [function + kernel % ("", "f(1)") + main],
+            "variable": [variable + kernel % ("", "g") + main],
+            "defined": [function + variable + kernel % ("", "f(g)") + main, "__device__ int g; __device__ int f(int x) { return x; }"],
+            "static": [function + kernel % ("", "f(1)") + main, "static __device__ int f(int x) { return x; }\n" + kernel % ("2", "f(2)")],
+            "no-kernel-reaches-it": [through + kernel % ("", "1") + main],
+            "a-function-reaches-it": [through + kernel % ("", "h(1)") + main],
+            "another-object-reaches-it": [through, "extern __device__ int h(int);\n" + kernel % ("", "h(1)") + main],
+            "pointer": [function + "__device__ int (*fp)(int) = f;\n" + kernel % ("", "1") + main],
+            "declared-alone": [function + kernel % ("", "1") + main],
+            "built-in": ['#include <cstdio>\n__global__ void k(int* p) { printf("%d", *p); free(malloc(*p)); }\n' + main],
+        }
+        for name, sources in programs.items():
+            for i, text in enumerate(sources):
+                with open(os.path.join(self.folder, "undefined_%s_%d.cu" % (name, i)), "w") as file:
+                    file.write(text)
+            files = ["undefined_%s_%d.cu" % (name, i) for i in range(len(sources))]
+            path = self.nvcc("undefined_" + name, "-rdc=true", "-w", "-gencode", "arch=compute_75,code=compute_75", *files)
+            self.compare(path)
+        path = self.nvcc("no-runtime", "-rdc=true", "-gencode", "arch=compute_75,code=compute_75", "-cudadevrt", "none", "launcher.cu")
+        self.compare(path)
+        (error,) = verify_devices(path, ["9.0"], "13.0")["9.0"]["errors"]
+        self.assertEqual(error["fix"], "link it with libcudadevrt, nvcc's default: -cudadevrt static")
+        (error,) = verify_devices(os.path.join(self.folder, "undefined_function"), ["9.0"], "13.0")["9.0"]["errors"]
+        self.assertEqual(error["fix"], "link the object or library that defines '_Z1fi', too")
+
+    def test_sass_that_wants_what_no_object_defines(self):
+        """Which function of relocatable SASS calls which is not read."""
+        with open(os.path.join(self.folder, "slow.cu"), "w") as file:
+            file.write("extern __device__ int slow(int);\n__global__ void k(int* p) {\n#if __CUDA_ARCH__ < 900\n  *p = 1;\n#else\n"
+                       "  *p = slow(1);\n#endif\n}\nint main() { k<<<1, 1>>>(nullptr); }\n")
+        self.compile("slow.cu", "slow.o", "-gencode", "arch=compute_80,code=sm_80", "-gencode", "arch=compute_90,code=sm_90")
+        results = verify_devices(self.nvcc("slow", "-arch=sm_80", "slow.o"), ["8.0", "9.0"], "13.0", exits=(2,))
+        self.assertEqual([each["verdict"] for each in results.values()], ["covered", "unknown"])
+
     def test_two_device_links(self):
         first = self.pair("both", BOTH, BOTH)
         sass = ["-gencode", "arch=compute_80,code=sm_80"]

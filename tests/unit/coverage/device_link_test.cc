@@ -31,7 +31,7 @@ Bytes cubin(int sm, const std::string& kernel) {
   return CubinBuilder{}.sm(sm).kernel(kernel, kCode).bytes();
 }
 
-// What nvcc leaves of one source file: its kernel calls a function of another file.
+// What nvcc leaves of one source file.
 Bytes object_cubin(int sm, const std::string& kernel, int toolkit = 0) {
   CubinBuilder builder;
   if (toolkit != 0)
@@ -42,17 +42,17 @@ Bytes object_cubin(int sm, const std::string& kernel, int toolkit = 0) {
 }
 
 std::string object_ptx(const std::string& arch, const std::string& kernel, const std::string& isa = "9.0",
-                       const std::string& wants = "_Z6helperi") {
+                       const std::string& wants = "vprintf") {
   return ".version " + isa + "\n.target sm_" + arch +
          "\n.address_size 64\n.extern .func (.param .b32 func_retval0) " + wants + " ();\n.visible .entry " +
          kernel + "() { call (%r1), " + wants + "; st.global.u32 [%rd1], %r1; ret; }\n";
 }
 
 // SASS and PTX of compute capability 8.0.
-Bytes object(const std::string& kernel) {
+Bytes object(const std::string& kernel, const std::string& wants = "vprintf") {
   return FatbinBuilder{}
       .cubin(80, object_cubin(80, kernel))
-      .ptx("80", "9.0", object_ptx("80", kernel))
+      .ptx("80", "9.0", object_ptx("80", kernel, "9.0", wants))
       .bytes();
 }
 Bytes object_without_ptx(const std::string& kernel) {
@@ -193,7 +193,7 @@ TEST_CASE("objects are told by what registers them where their section has anoth
 }
 
 TEST_CASE("without a section table nobody knows what is linked again") {
-  ProgramBuilder both = program(object("ka"), object_without_ptx("kb"));
+  ProgramBuilder both = program(object("ka", "_Z6helperi"), object_without_ptx("kb"));
   both.without_section_table();
   const std::string untold =
       "; the file has code of -rdc=true and no section table, so that it does not tell what the driver links "
@@ -264,14 +264,57 @@ TEST_CASE("what only an image defines that is not taken is not there when the dr
                  "() { ret; }\n")
         .bytes();
   };
-  CHECK(verdict(program(object("ka"), helper(true)), device("9.0")) == "covered linked 1");
-  const std::string text = verdict(program(object("ka"), helper(false)), device("9.0"));
+  const Bytes calling = object("ka", "_Z6helperi");
+  CHECK(verdict(program(calling, helper(true)), device("9.0")) == "covered linked 1");
+  const std::string text = verdict(program(calling, helper(false)), device("9.0"));
   CHECK_MESSAGE(text.find("not covered; ?: ka: " + kAgain +
                           "object t(__nv_relfatbin+0x0), '_a', uses "
                           "'_Z6helperi', which no image that fits this device defines") == 0,
                 text);
-  CHECK_MESSAGE(verdict(program(object("ka"), object("kb")), device("9.0")) == "covered linked 1",
-                "what no object defines is the driver's own");
+}
+
+TEST_CASE("what no object defines keeps the driver from linking again, where a kernel reaches it") {
+  const auto object = [](const std::string& kernel, const std::string& text) {
+    return FatbinBuilder{}
+        .cubin(80, object_cubin(80, kernel))
+        .ptx("80", "8.0", ".version 8.0\n.target sm_80\n.address_size 64\n" + text)
+        .bytes();
+  };
+  const auto two = [&](const std::string& first, const std::string& second = "") {
+    return verdict(program(object("ka", first), object("kb", second + ".visible .entry kb() { ret; }\n")),
+                   device("9.0"));
+  };
+  const std::string f = ".extern .func f ();\n", calls = ".visible .entry ka() { call f; ret; }\n";
+  const std::string ka = ".visible .entry ka() { ret; }\n";
+  const std::string lacks = "not covered; ?: ka: " + kAgain +
+                            "object t(__nv_relfatbin+0x0), '_a', uses 'f', which no object of its link "
+                            "defines";
+  CHECK(two(f + calls) == lacks);
+  CHECK(two(f + ka) == "covered linked 1");
+  CHECK(two(f + calls, ".visible .func f() { ret; }\n") == "covered linked 1");
+  CHECK(two(f + calls, ".func f() { ret; }\n") == lacks);
+  // Of a function: where a kernel reaches that.
+  const std::string through = f + ".visible .func h() { call f; ret; }\n";
+  CHECK(two(through + ka) == "covered linked 1");
+  CHECK(two(through + ".visible .entry ka() { call h; ret; }\n") == lacks);
+  CHECK(two(through + ka, ".extern .func h ();\n.visible .entry kc() { call h; ret; }\n") == lacks);
+  CHECK(two(through + ka, ".extern .func h ();\n") == "covered linked 1");
+  CHECK(two(f + ".func h() { call f; ret; }\n" + ka) == "covered linked 1");
+  // Variables, and functions that are their values.
+  CHECK(two(".extern .global .u32 f;\n" + ka) == lacks);
+  CHECK(two(f + ".visible .global .u64 p = f;\n" + ka) == lacks);
+  CHECK(two(f + ka + ".visible .global .u64 p[2] = {f, 0};\n") == lacks);
+  CHECK(two(".extern .shared .b8 f[];\n" + ka) == "covered linked 1");
+  CHECK(two(".extern .global .texref f;\n" + ka) == "covered linked 1");
+  // libcudadevrt's, which is not in this link.
+  const std::string launches =
+      two(".extern .func cudaLaunchDeviceV2 ();\n.visible .entry ka() { call cudaLaunchDeviceV2; ret; }\n");
+  CHECK_MESSAGE(
+      launches.find("uses 'cudaLaunchDeviceV2', which no object of its link defines") != std::string::npos,
+      launches);
+  // The driver's own.
+  CHECK(two(".extern .func vprintf ();\n.visible .entry ka() { call vprintf; ret; }\n") ==
+        "covered linked 1");
 }
 
 TEST_CASE("LTO-IR is not linked by the driver; PTX beside it is") {
@@ -526,7 +569,7 @@ TEST_CASE("no build for the device is advised that nvlink refuses") {
         .bytes();
   };
   const Bytes made = FatbinBuilder{}.cubin(90, CubinBuilder{}.sm(90).kernel("ka", kCode).bytes()).bytes();
-  const Bytes of_ptx = FatbinBuilder{}.ptx("80", "9.0", object_ptx("80", "ka")).bytes();
+  const Bytes of_ptx = FatbinBuilder{}.ptx("80", "9.0", object_ptx("80", "ka", "9.0", "_Z6helperi")).bytes();
   CHECK(fix_on(program(of_ptx, helper("80", false), made), "8.0") ==
         "define '_Z6helperi' for 8.0, too: its code for that is there and lacks it (#if on __CUDA_ARCH__)");
   CHECK(fix_on(program(of_ptx, helper("80", false), made), "10.0").find("100-real") != std::string::npos);
