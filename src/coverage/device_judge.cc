@@ -130,7 +130,8 @@ struct DeviceJudge::State {
     if (census_ != nullptr)
       judge_as_library(result_, {*census_, got_, *device_.capability, device_.driver_cuda, policy_.partly,
                                  any_fits, loads_code});
-    if (all_specific)
+    result_.embedded = judge_embedded(bare, device_, policy_.judge, policy_.scope == Scope::library);
+    if (all_specific && result_.embedded.fitting == 0)
       result_.failures.push_back({specific_code_,
                                   false,
                                   "every fat binary is for other devices only",
@@ -143,8 +144,10 @@ struct DeviceJudge::State {
                                   {},
                                   true,
                                   specific_});
-    result_.embedded = judge_embedded(bare, device_, policy_.judge, policy_.scope == Scope::library);
-    raise(result_.needs_driver, result_.embedded.needs_driver);
+    // What does not run is said apart, and covers nothing.
+    const bool embedded_runs =
+        !device_.driver_cuda || !(*device_.driver_cuda < result_.embedded.needs_driver.value_or(Version{}));
+    if (embedded_runs || counts.total == 0) raise(result_.needs_driver, result_.embedded.needs_driver);
     if (known_.needs_driver)
       for (const FatbinCode& kind : bare.kinds()) add_needs(kind, judge(kind, device_, policy_.judge));
     raise(result_.needs_driver, known_.needs_driver);

@@ -75,7 +75,8 @@ std::string torch_form(const std::vector<Addition>& additions) {
          (others.empty() ? "" : ", as torch takes no " + listed(others, " or "));
 }
 
-// nvcc refuses -gencode beside -dlto where it compiles, and takes it where it links.
+// nvcc refuses -gencode beside -dlto where it compiles, and takes it where it links. -dlto is -rdc=true as
+// well, code=lto_80 is not.
 std::string lto_form(const std::vector<Addition>& additions) {
   std::vector<std::string> compiled, linked;
   for (const Addition& add : additions) {
@@ -84,9 +85,9 @@ std::string lto_form(const std::vector<Addition>& additions) {
     if (add.ptx) compiled.push_back(flag + "compute_" + number);
     if (add.sass) linked.push_back(flag + "sm_" + number);
   }
-  std::string text = "nvcc: compile with -c as before";
+  std::string text = "nvcc: compile as before";
   if (!compiled.empty())
-    text = "nvcc: compile with -c, " + join(compiled, " ") +
+    text = "nvcc: compile with -dc, " + join(compiled, " ") +
            " too, and code=[lto_<arch>,compute_<arch>] in place of -dlto";
   return text + (linked.empty() ? "" : ", then link with -dlto, and " + join(linked, " ") + " too");
 }

@@ -161,22 +161,21 @@ double LibraryCensus::core_share(std::size_t device) {
   return share(core_[device], *std::max_element(core_.begin(), known_end));
 }
 
-Partly LibraryCensus::nothing_works(const KernelSum& got) const {
+Partly LibraryCensus::compare(const KernelSum& got) const {
   Partly partly;
-  partly.kernels = got.fit;
+  partly.kernels = got.working;
   partly.clear = true;
   for (std::size_t i = 0; i < known_; ++i) {
-    if (sums_[i].fit <= partly.best) continue;
-    partly.best = sums_[i].fit;
+    if (sums_[i].working <= partly.best) continue;
+    partly.best = sums_[i].working;
     partly.best_device = *devices_[i].capability;
   }
   return partly;
 }
 
 std::optional<Partly> LibraryCensus::judge(const KernelSum& got, ComputeCapability device) {
-  std::uint64_t most_working = 0;
-  for (std::size_t i = 0; i < known_; ++i) most_working = std::max(most_working, sums_[i].working);
-  const double whole = share(got.working, most_working);
+  Partly partly = compare(got);
+  const double whole = share(got.working, partly.best);
   const bool compiled = 2 * got.compiled > got.working;
   const Bar& bar = compiled ? kPtxBar : kSassBar;
   if (whole >= bar.served) return std::nullopt;
@@ -184,11 +183,6 @@ std::optional<Partly> LibraryCensus::judge(const KernelSum& got, ComputeCapabili
   if (const auto index = index_of(device))  // what the driver does not take is missing there as from the rest
     core = core_share(*index) * share(got.working, sums_[*index].working) >= kCoreBar;
   if (core && !compiled && whole >= kServedWithCore) return std::nullopt;
-  Partly partly = nothing_works(got);
-  if (partly.kernels == partly.best) {
-    partly.kernels = got.working;
-    partly.best = most_working;
-  }
   partly.clear = whole < bar.clear && !core;
   return partly;
 }

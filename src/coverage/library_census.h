@@ -21,8 +21,7 @@ void add_to(KernelSum& sum, const KernelSum& more);
 
 // A device that gets far less of a library than others do.
 struct Partly {
-  // Kernels that fit this device, and the device of the table which most fit. Where as many fit both: those
-  // of them that do something.
+  // Kernels that fit this device and do something, and the device of the table that most such fit.
   std::uint64_t kernels = 0, best = 0;
   ComputeCapability best_device = {};
   bool clear = false;                 // the library was not made for this device; else perhaps
@@ -62,7 +61,7 @@ class LibraryCensus {
   // Precondition: tells(), and got.working is not 0.
   std::optional<Partly> judge(const KernelSum& got, ComputeCapability device);
   // The same in numbers alone, for a device that gets no kernel which does anything.
-  Partly nothing_works(const KernelSum& got) const;
+  Partly compare(const KernelSum& got) const;
 
   // What the device gets where its driver takes everything.
   KernelSum with_any_driver(ComputeCapability device) const;

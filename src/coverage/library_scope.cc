@@ -25,11 +25,11 @@ void fail_idle(DeviceResult& result, const LibraryCensus& census, const KernelSu
     return !failure.unknown && (failure.code == kNoKernelImage || failure.code == kInvalidPtx);
   };
   failures.erase(std::remove_if(failures.begin(), failures.end(), is_moot), failures.end());
-  result.partly = census.nothing_works(got);
+  result.partly = census.compare(got);
   const std::string idle = got.fit == 1 ? "the only kernel that fits does nothing"
                                         : "the " + std::to_string(got.fit) + " kernels that fit do nothing";
   fail(result, kNoKernelImage,
-       idle + "; " + to_string(result.partly->best_device) + " gets " + std::to_string(result.partly->best));
+       idle + "; " + to_string(result.partly->best_device) + " gets " + std::to_string(result.partly->best) + " that do something");
 }
 
 std::string reason_of(const Partly& partly, const KernelSum& got) {

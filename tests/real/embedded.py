@@ -139,6 +139,17 @@ class EmbeddedTest(unittest.TestCase):
                                      "9.0", "--device", "7.5")
         self.assertEqual((code, [each["verdict"] for each in results]), (1, ["covered", "covered", "not-covered"]))
 
+    def test_fat_binaries_for_other_devices_beside_an_image_that_runs(self):
+        """A kernel for 9.0 alone takes nothing from the devices that the images are for, with either scope."""
+        blob = self.array("special.cpp", self.image("cubin", "sm_80")[1])
+        self.make("special.o", common.nvcc(), "-gencode", "arch=compute_90a,code=sm_90a", "-c", "main.cu", "-o", "special.o")
+        path = self.make("special", common.nvcc(), "-arch=sm_80", "special.o", blob, "-o", "special")
+        for scope in ("fatbin", "library"):
+            with self.subTest(scope):
+                _, (fits, none) = self.verdict(path, "--scope", scope, "--device", "8.0", "--device", "7.5")
+                self.assertEqual((fits["verdict"], fits["embedded"]["fitting"]), ("covered", 1))
+                self.assertEqual((none["verdict"], [error["code"] for error in none["errors"]]), ("not-covered", [209]))
+
     def test_ptx_for_newer_devices_is_told_beside_a_kernel_that_fits(self):
         name, data = self.image("ptx", "compute_90")
         path = self.program("told", self.array("told.cc", data + b"\0"))

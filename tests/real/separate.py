@@ -236,12 +236,13 @@ class LinkTest(Separate):
     def test_fix_of_ltoir(self):
         """The fix of a program that is linked of LTO-IR is done: nvcc takes it, the device is covered, and what was, still is."""
         nvcc, said = common.nvcc_with_libnvvm(), set()
-        pattern = (r"nvcc: compile with -c(?: as before|, (?P<more>.*) too, and code=\[lto_<arch>,compute_<arch>\] in place of -dlto), "
+        pattern = (r"nvcc: compile (?:as before|with -dc, (?P<more>.*) too, and code=\[lto_<arch>,compute_<arch>\] in place of -dlto), "
                    r"then link with -dlto, and (?P<link>.*) too\)$")
         by_dlto, by_code = (["-dlto", "-arch=sm_86"], {"-dlto": []}), (["-gencode=arch=compute_86,code=lto_86"], {})
         in_place = {"-arch=sm_86": ["-gencode=arch=compute_86,code=[lto_86,compute_86]"]}
         for name, (flags, dropped) in (("dlto", by_dlto), ("code", by_code)):
-            objects = self.lto_objects(name, flags)
+            step = "-c" if "-dlto" in flags else "-dc"
+            objects = self.lto_objects(name, flags, step)
             program = self.nvcc(name + ".so", "-shared", "-dlto", "-arch=sm_86", *objects, compiler=nvcc)
             before = self.verify(program, "13.0", "--require", "sass")
             for device in ("8.0", "9.0", "10.0"):
@@ -254,7 +255,7 @@ class LinkTest(Separate):
                 if found["more"]:
                     done = [new for flag in flags for new in {**dropped, **in_place}.get(flag, [flag])] + found["more"].split()
                 again = self.nvcc(fixed + ".so", "-shared", "-dlto", "-arch=sm_86", *found["link"].split(),
-                                  *self.lto_objects(fixed, done), compiler=nvcc)
+                                  *self.lto_objects(fixed, done, "-dc" if found["more"] else step), compiler=nvcc)
                 with self.subTest(name, device=device):
                     for arguments in (["--require", "sass"], []):
                         old, new = self.verify(program, "13.0", *arguments), self.verify(again, "13.0", *arguments)
@@ -263,8 +264,8 @@ class LinkTest(Separate):
                         self.assertEqual([each for each in kept if new[each]["verdict"] != "covered"], [])
         self.assertEqual(said, {("8.0", True), ("9.0", False), ("10.0", False)})
 
-    def lto_objects(self, name, flags):
-        return [self.nvcc(name + part, "-rdc=true", "-Xcompiler", "-fPIC", "-c", *flags, source, compiler=common.nvcc_with_libnvvm())
+    def lto_objects(self, name, flags, step="-dc"):
+        return [self.nvcc(name + part, "-Xcompiler", "-fPIC", step, *flags, source, compiler=common.nvcc_with_libnvvm())
                 for part, source in (("_a.o", "caller.cu"), ("_b.o", "helper.cu"))]
 
     def test_device_runtime(self):

@@ -744,20 +744,19 @@ TEST_CASE(
   const auto object_of = [](int sm) { return FatbinBuilder{}.cubin(sm, object_cubin(sm, "kb")).bytes(); };
   const std::string add = "add 90-real to CMAKE_CUDA_ARCHITECTURES (nvcc: ";
   const std::string link = "then link with -dlto, and -gencode=arch=compute_90,code=sm_90 too)";
-  const std::string as_before = add + "compile with -c as before, " + link;
+  const std::string as_before = add + "compile as before, " + link;
   const std::string too = add +
-                          "compile with -c, -gencode=arch=compute_90,code=lto_90 too, and "
+                          "compile with -dc, -gencode=arch=compute_90,code=lto_90 too, and "
                           "code=[lto_<arch>,compute_<arch>] in place of -dlto, " +
                           link;
   CHECK(fix_on("9.0", lto("86"), lto("80")) == as_before);
-  CHECK(fix_on("9.0", lto("86"), object_of(90)).find("compile with -c as before, " + link) !=
-        std::string::npos);
+  CHECK(fix_on("9.0", lto("86"), object_of(90)).find("compile as before, " + link) != std::string::npos);
   CHECK(fix_on("9.0", lto("86"), object_of(80)) == too);
   CHECK(fix_on("9.0", lto("86"), lto("100")) == too);
   CHECK(fix_on("9.0", lto("86"), lto("90a")) == too);
   CHECK(
       fix_on("8.0", lto("86"), lto("80")) ==
-      "add 80-real to CMAKE_CUDA_ARCHITECTURES (nvcc: compile with -c, -gencode=arch=compute_80,code=lto_80 "
+      "add 80-real to CMAKE_CUDA_ARCHITECTURES (nvcc: compile with -dc, -gencode=arch=compute_80,code=lto_80 "
       "too, and code=[lto_<arch>,compute_<arch>] in place of -dlto, then link with -dlto, and "
       "-gencode=arch=compute_80,code=sm_80 too)");
   // Of other code nvcc is told as ever.
