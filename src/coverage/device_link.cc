@@ -78,6 +78,8 @@ const Image* image_linked_for(const FatbinCode& code, Arch linked) {
   return nullptr;
 }
 
+constexpr std::size_t kNeedsOfLinkMost = std::size_t{1} << 16;
+
 // nvcc of 11.8 and newer lists what host code names (seen), clang, whose ids begin so, does not.
 constexpr Version kFirstReferences{11, 8};
 constexpr const char* kClangId = "__nv_";
@@ -396,8 +398,9 @@ void LinkJudge::add_part(std::size_t link, const std::string& name, const Device
     answer.defined.insert(names.defined.begin(), names.defined.end());
     for (const std::string& wanted : names.wanted) answer.wanted.try_emplace(wanted, name);
     answer.surely.insert(names.surely.begin(), names.surely.end());
-    answer.through.insert(names.through.begin(), names.through.end());
-    if (!names.tells_needs) answer.perhaps.insert(names.wanted.begin(), names.wanted.end());
+    const bool few = answer.through.size() + names.through.size() <= kNeedsOfLinkMost;
+    if (few) answer.through.insert(names.through.begin(), names.through.end());
+    if (!names.tells_needs || !few) answer.perhaps.insert(names.wanted.begin(), names.wanted.end());
     KernelGaps gaps = compare_kernels(code, *judgement.image);
     if (gaps.missing.empty() && gaps.hollow.empty() && gaps.variables.empty()) return;
     answer.gaps.push_back({subject_of(object, code), image_name(image.entry), std::move(gaps), link, {}});

@@ -119,6 +119,7 @@ class PtxCallGraph {
   }
 
   void tell_needs(LinkNames& names) {
+    constexpr std::size_t kNeedsMost = std::size_t{1} << 14;  // a real module has some hundred
     const std::set<std::string_view> wanted(names.wanted.begin(), names.wanted.end());
     const std::set<std::string_view> defined(names.defined.begin(), names.defined.end());
     std::set<std::string> surely(names.surely.begin(), names.surely.end());
@@ -131,8 +132,10 @@ class PtxCallGraph {
         if (wanted.count(calls_.externs_[each]) == 0) continue;
         if (body.kernel)
           surely.emplace(calls_.externs_[each]);
-        else
+        else if (names.through.size() < kNeedsMost)
           names.through.emplace_back(body.name, calls_.externs_[each]);
+        else
+          names.tells_needs = false;
       }
     }
     names.surely.assign(surely.begin(), surely.end());
