@@ -30,6 +30,22 @@ void for_each_name(const FatbinCode& code, Use use) {
   for (const std::string& variable : code.variables) use(variable);
 }
 
+std::string why_left_out(DeviceLinks::Unread unread, const std::string& image) {
+  const std::string first = "of an object that `ld -r` joined, nvlink reads the first fat binary alone";
+  switch (unread) {
+    case DeviceLinks::Unread::no:
+      break;
+    case DeviceLinks::Unread::object:
+      return "the device linker left it out of " + image +
+             ", though this object holds it for that arch and host code names it: " + first;
+    case DeviceLinks::Unread::ltoir:
+      return "host code registers and names it, and nothing that the device linker made of LTO-IR holds "
+             "it: " +
+             first;
+  }
+  return "the device linker left it out of " + image + ": this object holds nothing for that arch";
+}
+
 Fix lacking(const std::string& image) {
   Fix fix;
   fix.lacking = image;
@@ -179,6 +195,8 @@ struct DeviceJudge::State {
   // Of images that device links made, now that it is known what host code names of them.
   void add_lacking(std::vector<LinkJudge::Gap> gaps) {
     for (LinkJudge::Gap& gap : gaps) {
+      result_.kernels.total -= gap.needless.kernels;
+      result_.variables.total -= gap.needless.variables;
       add_unnamed(gap.image, gap.unnamed);
       add_gaps(std::move(gap.names), gap.subject, gap.image);
     }
@@ -203,14 +221,10 @@ struct DeviceJudge::State {
       result_.kernels.total += left_out.names.missing.size();
       result_.variables.total += left_out.names.variables.size();
       const std::string image = "sm_" + to_string(*outcome.taken);
-      const std::string reason =
-          "the device linker left it out of " + image +
-          (left_out.unread
-               ? ", though this object holds it for that arch and host code names it: of an object "
-                 "that `ld -r` joined, nvlink reads the first fat binary alone"
-               : ": this object holds nothing for that arch");
+      const bool unread = left_out.unread != DeviceLinks::Unread::no;
+      const std::string reason = why_left_out(left_out.unread, image);
       Fix fix;
-      (left_out.unread ? fix.change : fix.lacking) = left_out.unread ? kLinkEachObject : image;
+      (unread ? fix.change : fix.lacking) = unread ? kLinkEachObject : image;
       add_gaps(left_out.names, {left_out.place, left_out.where, left_out.found}, image, fix, reason, reason,
                {});
     }
@@ -319,7 +333,8 @@ struct DeviceJudge::State {
       return !gaps.missing.empty() || !gaps.hollow.empty() || !gaps.variables.empty();
     };
     if (link) {
-      if (any_gap()) link_judge_.add_gaps(*link, subject_of(object, code), std::move(image), std::move(gaps));
+      if (any_gap())
+        link_judge_.add_gaps(*link, subject_of(object, code), code.images[taken].entry, std::move(gaps));
       return any_there;
     }
     if (policy_.scope == Scope::fatbin) registered_.take(object, code, taken, image, gaps);

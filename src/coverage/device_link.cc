@@ -63,21 +63,6 @@ std::set<std::string_view> offered_names(const FatbinCode& code, const std::vect
   return names;
 }
 
-// The image that nvlink takes for this arch: SASS before PTX, the nearest; nothing where that is not known.
-const Image* image_linked_for(const FatbinCode& code, Arch linked) {
-  for (const EntryKind kind : {EntryKind::sass, EntryKind::ptx}) {
-    const Image* taken = nullptr;
-    for (const Image& image : code.images) {
-      if (image.entry.kind != kind || fit_of(image.entry, capability_of(linked)) != Fit::yes) continue;
-      if (!image.code) return nullptr;
-      if (taken == nullptr || is_taken_before(image.entry, taken->entry, capability_of(linked)))
-        taken = &image;
-    }
-    if (taken != nullptr) return taken;
-  }
-  return nullptr;
-}
-
 constexpr std::size_t kNeedsOfLinkMost = std::size_t{1} << 16;
 
 // nvcc of 11.8 and newer lists what host code names (seen), clang, whose ids begin so, does not.
@@ -140,7 +125,7 @@ DeviceLinks::DeviceLinks(const DeviceCode& code) : code_(code), links_(code.link
     }
     link.absent = absent_of(code, code.links[i]);
     const auto& parts = code.links[i].parts;
-    link.references = references_of(code, code.links[i]);
+    link.lists = link.references = references_of(code, code.links[i]);
     link.is_runtime.resize(parts.size());
     for (std::size_t part = 0; part < parts.size(); ++part) {
       roles_[{parts[part].object, parts[part].fatbin}].parts.emplace_back(i, part);
@@ -165,7 +150,7 @@ const LinkRole* DeviceLinks::role(std::size_t object, std::size_t fatbin) const 
 }
 
 void DeviceLinks::note(const LinkRole& role, const DeviceObject& object, const FatbinCode& code) {
-  if (role.linked) note_linked(*role.linked, code);
+  if (role.linked) note_linked(*role.linked, object, code);
   for (const auto& [link, part] : role.parts) note_part(link, part, object, code);
 }
 
@@ -180,6 +165,8 @@ void DeviceLinks::note_part(std::size_t index, std::size_t part, const DeviceObj
   Link& link = links_[index];
   if (is_runtime(code)) {
     link.is_runtime[part] = true;
+    for (const KernelName& kernel : code.kernels) link.of_runtime.insert(kernel.name);
+    link.of_runtime.insert(code.variables.begin(), code.variables.end());
     return;
   }
   for (const Image& image : code.images) {
@@ -191,7 +178,8 @@ void DeviceLinks::note_part(std::size_t index, std::size_t part, const DeviceObj
     for (const std::string& name : image.code->names.once)
       if (!link.once.emplace(image.entry.arch, name).second) link.twice.insert(name);
   }
-  if (!std::all_of(code.images.begin(), code.images.end(), lists_references)) link.references = nullptr;
+  if (!std::all_of(code.images.begin(), code.images.end(), lists_references))
+    link.lists = link.references = nullptr;
   link.holds_ltoir |= std::any_of(code.images.begin(), code.images.end(),
                                   [](const Image& image) { return image.entry.kind == EntryKind::ltoir; });
   link.wants_runtime |= std::any_of(code.images.begin(), code.images.end(), [](const Image& image) {
@@ -221,8 +209,12 @@ void DeviceLinks::note_part(std::size_t index, std::size_t part, const DeviceObj
   link.lacks.push_back(std::move(lack));
 }
 
-void DeviceLinks::note_linked(std::size_t index, const FatbinCode& code) {
+void DeviceLinks::note_linked(std::size_t index, const DeviceObject& object, const FatbinCode& code) {
   Link& link = links_[index];
+  if (!link.made) {
+    const LinkJudge::Subject subject = subject_of(object, code);
+    link.made = LeftOut{subject.place, subject.where, subject.found, {}, {}, Unread::ltoir};
+  }
   // Kernels that the lists do not name are left out, but where the linker was told not to, or was given
   // objects without lists. Then other code may name variables, too.
   if (link.references != nullptr &&
@@ -239,68 +231,6 @@ void DeviceLinks::note_linked(std::size_t index, const FatbinCode& code) {
     for (const DeviceVariable& each : image.code->variables) link.linked_names.push_back(each.name);
   }
   std::sort(link.linked_names.begin(), link.linked_names.end());
-}
-
-void DeviceLinks::note_offered(std::size_t index, std::size_t part, const DeviceObject& object,
-                               const FatbinCode& code) {
-  Link& link = links_[index];
-  if (link.references == nullptr) return;
-  bool any = false;
-  for (const Arch arch : link.archs) {
-    const Image* image = image_linked_for(code, arch);
-    if (image == nullptr) continue;
-    const auto offer = [&](const std::string& name, bool kernel) {
-      if (!link.references->may_name(name)) return;
-      const auto [found, is_new] = link.offered.try_emplace({arch, name}, Link::Offer{part, kernel, true});
-      if (is_new)
-        any = true;
-      else
-        found->second.alone = false;
-    };
-    for (const Kernel& kernel : image->code->kernels) offer(kernel.name, true);
-    for (const DeviceVariable& each : image->code->variables)
-      if (std::binary_search(code.variables.begin(), code.variables.end(), each.name))
-        offer(each.name, false);
-  }
-  if (!any) return;
-  const LinkJudge::Subject subject = subject_of(object, code);
-  link.offering[part] = {subject.place, subject.where, subject.found, {}, {}, true};
-}
-
-// nvlink reads the first fat binary of `__nv_relfatbin` in an object, and says nothing of those behind it,
-// which `ld -r` and `gcc -r` put there (seen, 13.0 and 13.5). Everything that host code names and that it
-// reads is in what it makes; so where nothing is that an object alone has, that was not read.
-std::vector<DeviceLinks::LeftOut> DeviceLinks::unread(std::size_t index, Arch linked) const {
-  const Link& link = links_[index];
-  const auto& results = code_.links[index].linked;
-  const auto is_linked_for = [&](const FatbinRef& ref) {
-    const auto& entries = fatbin(ref).entries;
-    return std::any_of(entries.begin(), entries.end(), [&](const FatbinEntry& entry) {
-      return entry.kind == EntryKind::sass && entry.arch == linked;
-    });
-  };
-  if (link.references == nullptr || !std::all_of(results.begin(), results.end(), is_linked_for)) return {};
-  std::map<std::size_t, KernelGaps> missing;  // by part
-  std::set<std::size_t> read;                 // parts
-  for (auto each = link.offered.lower_bound({linked, {}});
-       each != link.offered.end() && each->first.first == linked; ++each) {
-    const std::string& name = each->first.second;
-    const Link::Offer& offer = each->second;
-    if (made_.count(name) != 0) {
-      if (offer.alone) read.insert(offer.part);
-    } else if (link.references->does_name(name)) {
-      KernelGaps& gaps = missing[offer.part];
-      (offer.kernel ? gaps.missing : gaps.variables).push_back(name);
-    }
-  }
-  std::vector<LeftOut> all;
-  for (auto& [part, names] : missing) {
-    if (read.count(part) != 0) continue;
-    LeftOut left_out = link.offering.at(part);
-    left_out.names = std::move(names);
-    all.push_back(std::move(left_out));
-  }
-  return all;
 }
 
 std::vector<DeviceLinks::LeftOut> DeviceLinks::left_out(std::size_t index, Arch linked) const {
@@ -336,6 +266,21 @@ bool DeviceLinks::may_have_runtime(std::size_t index) const {
 
 bool DeviceLinks::defines(std::size_t link, const std::string& name) const {
   return links_[link].names_whole && links_[link].defined.count(name) != 0;
+}
+
+DeviceLinks::Needless DeviceLinks::take_needless(std::size_t index, Arch linked, KernelGaps& gaps) const {
+  const Link& link = links_[index];
+  const auto take = [&](std::vector<std::string>& names, const auto& is_needless) {
+    const auto kept = std::remove_if(names.begin(), names.end(), is_needless);
+    const auto taken = static_cast<std::uint64_t>(names.end() - kept);
+    names.erase(kept, names.end());
+    return taken;
+  };
+  const auto is_of_runtime = [&](const std::string& name) { return link.of_runtime.count(name) != 0; };
+  const auto is_left_out = [&](const std::string& name) {
+    return is_of_runtime(name) || (link.lists != nullptr && link.unnamed.count({linked, name}) != 0);
+  };
+  return {take(gaps.missing, is_left_out), take(gaps.variables, is_of_runtime)};
 }
 
 std::vector<std::string> DeviceLinks::take_unnamed(std::size_t index, KernelGaps& gaps) const {
@@ -448,12 +393,15 @@ std::optional<Arch> LinkJudge::sass_taken(const FatbinCode& code, const Judgemen
   return taken;
 }
 
-void LinkJudge::add_gaps(std::size_t link, Subject subject, std::string image, KernelGaps gaps) {
-  gaps_.push_back({std::move(subject), std::move(image), std::move(gaps), link, {}});
+void LinkJudge::add_gaps(std::size_t link, Subject subject, const FatbinEntry& image, KernelGaps gaps) {
+  gaps_.push_back({std::move(subject), image_name(image), std::move(gaps), link, {}, image.arch, {}});
 }
 
 std::vector<LinkJudge::Gap> LinkJudge::lacking() {
-  for (Gap& gap : gaps_) gap.unnamed = links_.take_unnamed(gap.link, gap.names);
+  for (Gap& gap : gaps_) {
+    gap.needless = links_.take_needless(gap.link, gap.arch, gap.names);
+    gap.unnamed = links_.take_unnamed(gap.link, gap.names);
+  }
   return std::move(gaps_);
 }
 

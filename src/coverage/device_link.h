@@ -62,10 +62,19 @@ class DeviceLinks {
   std::vector<Arch> archs_of_objects(std::size_t link) const;
   const std::vector<std::string>& absent_ids(std::size_t link) const { return links_[link].absent; }
 
+  // Takes away what the image for this arch lacks and needs not have: what is libcudadevrt's, and kernels
+  // that host code does not name and that nvlink left out though an object holds them for the arch. Another
+  // arch may hold these because its device code launches them. Returns how many kernels and variables it
+  // took.
+  struct Needless {
+    std::uint64_t kernels = 0, variables = 0;
+  };
+  Needless take_needless(std::size_t link, Arch linked, KernelGaps& gaps) const;
   // Takes the variables away that no host code of the link's objects is known to name, once all is read: nvcc
   // lists what the code that it compiles names, so it is in doubt whether a program misses them.
   std::vector<std::string> take_unnamed(std::size_t link, KernelGaps& gaps) const;
 
+  enum class Unread : unsigned char { no, object, ltoir };  // `ltoir`: of some object
   // Kernels and variables of an object that the link for this arch left out, with a warning at most: the
   // object holds no image for it, or is one that nvlink did not read.
   struct LeftOut {
@@ -73,7 +82,7 @@ class DeviceLinks {
     std::string where, found;
     KernelGaps names;
     std::vector<std::string> unnamed;  // variables
-    bool unread = false;
+    Unread unread = Unread::no;
   };
   std::vector<LeftOut> left_out(std::size_t link, Arch linked) const;
 
@@ -87,10 +96,13 @@ class DeviceLinks {
  private:
   struct Link {
     bool wants_runtime = false;
-    const HostReferences* references = nullptr;   // of the objects; nothing where they do not tell
-    std::set<std::string> defined;                // by any image of an object
-    std::set<std::pair<Arch, std::string>> once;  // defined for an arch that it was linked for,
-    std::set<std::string> twice;                  // and in several objects
+    const HostReferences* lists = nullptr;           // of the objects; nothing where they do not tell
+    const HostReferences* references = nullptr;      // the same, where nvlink was told to go by them alone
+    std::set<std::pair<Arch, std::string>> unnamed;  // kernels that an object holds, and `lists` do not name
+    std::set<std::string> of_runtime;                // kernels and variables of libcudadevrt
+    std::set<std::string> defined;                   // by any image of an object
+    std::set<std::pair<Arch, std::string>> once;     // defined for an arch that it was linked for,
+    std::set<std::string> twice;                     // and in several objects
     bool names_whole = true;
     bool holds_ltoir = false;  // so that the linker left unnamed variables out, too
     std::uint64_t kernels = 0, variables = 0;
@@ -114,12 +126,14 @@ class DeviceLinks {
     };
     std::map<std::pair<Arch, std::string>, Offer> offered;
     std::map<std::size_t, LeftOut> offering;  // by part, without names
+    std::optional<LeftOut> made;              // the first that it made, likewise
   };
   const Fatbin& fatbin(FatbinRef ref) const { return code_.objects[ref.object].fatbins[ref.fatbin]; }
   void note_part(std::size_t link, std::size_t part, const DeviceObject& object, const FatbinCode& code);
-  void note_linked(std::size_t link, const FatbinCode& code);
+  void note_linked(std::size_t link, const DeviceObject& object, const FatbinCode& code);
   void note_offered(std::size_t link, std::size_t part, const DeviceObject& object, const FatbinCode& code);
   std::vector<LeftOut> unread(std::size_t link, Arch linked) const;
+  std::optional<LeftOut> unread_ltoir(std::size_t link, Arch linked) const;
 
   const DeviceCode& code_;
   std::vector<Link> links_;
@@ -146,6 +160,8 @@ class LinkJudge {
     KernelGaps names;
     std::size_t link = 0;
     std::vector<std::string> unnamed;  // variables
+    Arch arch = {};                    // of the image
+    DeviceLinks::Needless needless = {};
   };
   // A fat binary that a device link made, and what comes of it.
   struct Outcome {
@@ -168,7 +184,7 @@ class LinkJudge {
   // What a link made. Returns its verdict where that does not depend on its objects.
   std::optional<Judgement> add_linked(std::size_t link, const DeviceObject& object, const FatbinCode& code);
   // Of an image that the link made, which is taken: what it lacks shows when all of the file was read.
-  void add_gaps(std::size_t link, Subject subject, std::string image, KernelGaps gaps);
+  void add_gaps(std::size_t link, Subject subject, const FatbinEntry& image, KernelGaps gaps);
   // Once all of the file was read.
   std::vector<Outcome> finish();
   std::vector<Gap> lacking();

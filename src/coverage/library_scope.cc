@@ -29,7 +29,8 @@ void fail_idle(DeviceResult& result, const LibraryCensus& census, const KernelSu
   const std::string idle = got.fit == 1 ? "the only kernel that fits does nothing"
                                         : "the " + std::to_string(got.fit) + " kernels that fit do nothing";
   fail(result, kNoKernelImage,
-       idle + "; " + to_string(result.partly->best_device) + " gets " + std::to_string(result.partly->best) + " that do something");
+       idle + "; " + to_string(result.partly->best_device) + " gets " + std::to_string(result.partly->best) +
+           " that do something");
 }
 
 std::string reason_of(const Partly& partly, const KernelSum& got) {

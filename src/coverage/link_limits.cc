@@ -143,7 +143,9 @@ std::string LinkJudge::change_for(std::size_t link) const {
   const auto wanted = objects_[link].bad ? std::nullopt : unresolved(link);
   if (!wanted) return {};
   if (!wanted->elsewhere && wanted->runtime)
-    return "link it with libcudadevrt, nvcc's default: -cudadevrt static";
+    return "compile and link it for sm_" + to_string(arch_of(*device_.capability)) +
+           ", too, with libcudadevrt (nvcc's default, not -cudadevrt none): nvlink takes of it what it needs "
+           "for what it links";
   if (!wanted->elsewhere) return "link the object or library that defines '" + wanted->name + "', too";
   // Compiled for the device, it lacks what its PTX for the same architecture lacks.
   if (!objects_[link].exact) return {};

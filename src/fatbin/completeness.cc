@@ -136,7 +136,7 @@ std::vector<Error> check_completeness(const ByteSource& source, const HostObject
       errors.push_back(std::move(error));
     return errors;
   }
-  if (!out.link_ids.empty()) out.references = read_host_references(source, host);
+  if (!out.link_ids.empty()) out.references = read_host_references(source, host, out.fatbins);
   if (auto error = check_device_link(source, host, out, list.relocatable()))
     errors.push_back(std::move(*error));
   return errors;

@@ -116,6 +116,9 @@ struct HostReferences {
   bool program = false;  // else other files may name what this one holds
   std::vector<std::string> beginnings;  // of the names of kernels and variables, sorted
   std::vector<std::string> names;       // whole, sorted; a `*` stands for any text
+  // Kernels among these that the data of the host code has by their whole name, as what registers them needs
+  // it; where an object holds LTO-IR, whose kernels are not read.
+  std::vector<std::string> registered;
 
   // `name` is mangled.
   bool may_name(std::string_view name) const;

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <functional>
+#include <set>
 
 #include "base/text.h"
 #include "elf/elf.h"
+#include "fatbin/host_bytes.h"
+#include "io/window.h"
 
 // Six sections of an object, each a list of names that end in NUL, or a single NUL: kernels (K), variables
 // (D) and constants (C), with external (E) and internal (I) linkage. The host linker puts those of all
@@ -15,7 +18,10 @@ namespace archguard {
 namespace fatbin {
 namespace {
 
-constexpr std::string_view kSections[] = {".nvHRKE", ".nvHRKI", ".nvHRDE", ".nvHRDI", ".nvHRCE", ".nvHRCI"};
+constexpr std::string_view kKernelSections[] = {".nvHRKE", ".nvHRKI"};
+constexpr std::string_view kVariableSections[] = {".nvHRDE", ".nvHRDI", ".nvHRCE", ".nvHRCI"};
+constexpr std::size_t kRegisteredBlock = std::size_t{1} << 20, kRegisteredNameMost = std::size_t{64} * 1024;
+constexpr std::size_t kRegisteredMost = std::size_t{1} << 16;
 constexpr std::uint64_t kReferenceSizeMost = std::uint64_t{16}
                                              << 20;  // in all; a large library has some 100 kB
 
@@ -55,28 +61,90 @@ bool is_host_program(const ByteSource& source, const HostObject& host) {
                      [](const Section& section) { return section.name == ".interp"; });
 }
 
-}  // namespace
+bool holds_ltoir(const std::vector<Fatbin>& fatbins) {
+  return std::any_of(fatbins.begin(), fatbins.end(), [](const Fatbin& fatbin) {
+    return fatbin.relocatable &&
+           std::any_of(fatbin.entries.begin(), fatbin.entries.end(),
+                       [](const FatbinEntry& entry) { return entry.kind == EntryKind::ltoir; });
+  });
+}
 
-HostReferences read_host_references(const ByteSource& source, const HostObject& host) {
-  HostReferences references;
-  std::uint64_t size = 0;
-  for (const std::string_view name : kSections) {
-    bool found = false;
-    for (const Section& section : host.sections) {
-      if (section.name != name || !section.has_bytes) continue;
-      size += std::min(section.size, kReferenceSizeMost + 1);
-      if (size > kReferenceSizeMost) return {};
-      const auto bytes = read_bytes(source, section.offset, section.size);
-      if (!bytes) return {};  // the file shrank: whoever reads images says so
-      add_referenced_names(ByteView(*bytes).text(), references);
-      found = true;
+// Whole texts that end in NUL and that the lists name as kernels.
+class RegisteredSearch {
+ public:
+  explicit RegisteredSearch(const HostReferences& kernels) : kernels_(kernels) {}
+
+  bool search(const ByteSource& source, std::uint64_t offset, std::uint64_t size) {
+    Window in(source, kRegisteredBlock + kRegisteredNameMost, 0);
+    for (std::uint64_t at = 0; at < size; at += kRegisteredBlock) {
+      const std::uint64_t before = std::min<std::uint64_t>(at, 1);  // the NUL of the text before
+      const auto count = static_cast<std::size_t>(
+          std::min<std::uint64_t>(size - at, kRegisteredBlock + kRegisteredNameMost));
+      const auto bytes = in.at(offset + at - before, static_cast<std::size_t>(before) + count);
+      if (!bytes) return false;
+      search(bytes->text(), static_cast<std::size_t>(before));
     }
-    if (!found) return {};
+    return true;
   }
+
+  std::set<std::string> found;
+
+ private:
+  // Texts that begin in the block.
+  void search(std::string_view text, std::size_t first) {
+    const std::size_t end = std::min(text.size(), first + kRegisteredBlock);
+    std::size_t begin = first == 0 || text[0] == '\0' ? first : text.find('\0', first);
+    while (begin < end) {
+      if (text[begin] == '\0') {
+        ++begin;
+        continue;
+      }
+      const std::size_t after = text.find('\0', begin);
+      if (after == std::string_view::npos) return;
+      const std::string_view name = text.substr(begin, after - begin);
+      if (name.size() <= kRegisteredNameMost && found.size() < kRegisteredMost && kernels_.may_name(name) &&
+          kernels_.does_name(name))
+        found.emplace(name);
+      begin = after;
+    }
+  }
+
+  const HostReferences& kernels_;
+};
+
+std::vector<std::string> find_registered(const ByteSource& source, const HostObject& host,
+                                         const std::vector<Fatbin>& fatbins, const HostReferences& kernels) {
+  RegisteredSearch names(kernels);
+  const auto may_hold = [](const Section& section) {
+    return section.loaded && section.data && !starts_with(section.name, ".nvHR");
+  };
+  const auto search = [&](const Section&, std::uint64_t at, std::uint64_t size) {
+    return names.search(source, at, size);
+  };
+  if (!visit_host_bytes(source, host, fatbins, may_hold, search)) return {};
+  return {names.found.begin(), names.found.end()};
+}
+
+// False where a list is missing, or cannot be read.
+bool add_references(const ByteSource& source, const HostObject& host, std::string_view name,
+                    std::uint64_t& size, HostReferences& references) {
+  bool found = false;
+  for (const Section& section : host.sections) {
+    if (section.name != name || !section.has_bytes) continue;
+    size += std::min(section.size, kReferenceSizeMost + 1);
+    if (size > kReferenceSizeMost) return false;
+    const auto bytes = read_bytes(source, section.offset, section.size);
+    if (!bytes) return false;  // the file shrank: whoever reads images says so
+    add_referenced_names(ByteView(*bytes).text(), references);
+    found = true;
+  }
+  return found;
+}
+
+// One that begins with another adds nothing to it, so that the only one that a name may begin with stands
+// right before the name.
+void sort_references(HostReferences& references) {
   references.told = true;
-  references.program = is_host_program(source, host);
-  // One that begins with another adds nothing to it, so that the only one that a name may begin with stands
-  // right before the name.
   auto& all = references.beginnings;
   std::sort(all.begin(), all.end());
   std::sort(references.names.begin(), references.names.end());
@@ -84,6 +152,24 @@ HostReferences read_host_references(const ByteSource& source, const HostObject& 
     return next.compare(0, kept.size(), kept) == 0;
   };
   all.erase(std::unique(all.begin(), all.end(), adds_nothing), all.end());
+}
+
+}  // namespace
+
+HostReferences read_host_references(const ByteSource& source, const HostObject& host,
+                                    const std::vector<Fatbin>& fatbins) {
+  HostReferences kernels, references;
+  std::uint64_t size = 0;
+  for (const std::string_view name : kKernelSections)
+    if (!add_references(source, host, name, size, kernels)) return {};
+  references = kernels;
+  for (const std::string_view name : kVariableSections)
+    if (!add_references(source, host, name, size, references)) return {};
+  sort_references(references);
+  references.program = is_host_program(source, host);
+  if (!holds_ltoir(fatbins)) return references;
+  sort_references(kernels);
+  references.registered = find_registered(source, host, fatbins, kernels);
   return references;
 }
 

@@ -362,7 +362,7 @@ class ToolsTest(Separate):
         path = self.nvcc("no-runtime", "-rdc=true", "-gencode", "arch=compute_75,code=compute_75", "-cudadevrt", "none", "launcher.cu")
         self.compare(path)
         (error,) = verify_devices(path, ["9.0"], "13.0")["9.0"]["errors"]
-        self.assertEqual(error["fix"], "link it with libcudadevrt, nvcc's default: -cudadevrt static")
+        self.assertIn("compile and link it for sm_90, too, with libcudadevrt", error["fix"])
         (error,) = verify_devices(os.path.join(self.folder, "undefined_function"), ["9.0"], "13.0")["9.0"]["errors"]
         self.assertEqual(error["fix"], "link the object or library that defines '_Z1fi', too")
 
@@ -517,6 +517,37 @@ class ToolsTest(Separate):
         self.nvcc("joined_link.o", "-dlink", "-arch=sm_80", *objects, *helpers)
         common.run(["ld", "-r", *objects, *helpers, "joined_link.o", "-o", "all.o"], cwd=self.folder)
         self.assertEqual(self.verify(os.path.join(self.folder, "all.o"), None)["8.6"]["verdict"], "covered")
+
+    def test_ltoir_objects_that_ld_joined(self):
+        """Which kernels LTO-IR has is not read: what host code registers, and no image holds, is missing."""
+        nvcc = common.nvcc_with_libnvvm()
+        objects = [self.nvcc("joined_lto_%d.o" % i, "-dlto", "-arch=sm_80", "-c", source, compiler=nvcc)
+                   for i, source in enumerate(("caller.cu", "caller2.cu", "helper.cu", "helper2.cu"))]
+        common.run(["ld", "-r", *objects[:2], "-o", "joined_lto.o"], cwd=self.folder)
+        apart = self.nvcc("apart_lto", "-dlto", "-arch=sm_80", *objects, compiler=nvcc)
+        program = self.nvcc("joined_lto", "-dlto", "-arch=sm_80", "joined_lto.o", *objects[2:], compiler=nvcc)
+        for path, missing in ((apart, []), (program, ["_Z7caller2Pi"])):
+            result = verify_devices(path, ["8.0"], None)["8.0"]
+            self.assertEqual((result["verdict"], result["kernels"]["missing"]), ("not-covered" if missing else "covered", missing))
+
+    def test_kernels_that_device_code_launches_on_some_architectures(self):
+        """On others nvlink leaves them out, and libcudadevrt with them: host code names neither."""
+        with open(os.path.join(self.folder, "some.cu"), "w") as file:
+            file.write("__global__ void child(int* p) { *p = 1; }\n__global__ void other(int* p) { *p = 3; }\n"
+                       "__global__ void parent(int* p) {\n#if __CUDA_ARCH__ >= 900\n  child<<<1, 1>>>(p);\n#else\n  *p = 2;\n#endif\n}\n"
+                       "#ifdef HOST\nvoid launch() { child<<<1, 1>>>(nullptr); }\n#endif\n"
+                       "int main() { parent<<<1, 1>>>(nullptr); other<<<1, 1>>>(nullptr); }\n")
+        both = ["-gencode", "arch=compute_80,code=sm_80", "-gencode", "arch=compute_90,code=sm_90"]
+        path = self.nvcc("some", "-rdc=true", *both, "some.cu")
+        held = {cubin: common.run([common.cuobjdump(), "-symbols", "-arch", cubin, path]) for cubin in ("sm_80", "sm_90")}
+        self.assertEqual(["_Z5childPi" in held[cubin] for cubin in held], [False, True])
+        results = verify_devices(path, ["8.0", "9.0"], None)
+        self.assertEqual([(each["verdict"], each["kernels"]["missing"], each["variables"]["missing"]) for each in results.values()],
+                         [("covered", [], [])] * 2)
+        self.assertEqual(results["8.0"]["kernels"]["total"], 2)
+        # Where host code launches it, nvlink keeps it.
+        path = self.nvcc("some-host", "-rdc=true", "-DHOST", *both, "some.cu")
+        self.assertEqual(verify_devices(path, ["8.0"], None)["8.0"]["kernels"], {"total": 3, "covered": 3, "missing": [], "hollow": []})
 
     def test_expectations(self):
         """What was asked for is in a linked program, and nothing more is asked."""

@@ -1,0 +1,111 @@
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "compat/rules.h"
+#include "coverage/device_link.h"
+#include "coverage/fit.h"
+
+// Objects of a device link that nvlink did not read: `ld -r` put several into one.
+namespace archguard {
+namespace {
+
+// The image that nvlink takes for this arch: SASS before PTX, the nearest; nothing where that is not known.
+const Image* image_linked_for(const FatbinCode& code, Arch linked) {
+  for (const EntryKind kind : {EntryKind::sass, EntryKind::ptx}) {
+    const Image* taken = nullptr;
+    for (const Image& image : code.images) {
+      if (image.entry.kind != kind || fit_of(image.entry, capability_of(linked)) != Fit::yes) continue;
+      if (!image.code) return nullptr;
+      if (taken == nullptr || is_taken_before(image.entry, taken->entry, capability_of(linked)))
+        taken = &image;
+    }
+    if (taken != nullptr) return taken;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+void DeviceLinks::note_offered(std::size_t index, std::size_t part, const DeviceObject& object,
+                               const FatbinCode& code) {
+  Link& link = links_[index];
+  if (link.lists == nullptr) return;
+  bool any = false;
+  for (const Arch arch : link.archs) {
+    const Image* image = image_linked_for(code, arch);
+    if (image == nullptr) continue;
+    for (const Kernel& kernel : image->code->kernels)
+      if (!link.lists->may_name(kernel.name)) link.unnamed.emplace(arch, kernel.name);
+    if (link.references == nullptr) continue;
+    const auto offer = [&](const std::string& name, bool kernel) {
+      if (!link.references->may_name(name)) return;
+      const auto [found, is_new] = link.offered.try_emplace({arch, name}, Link::Offer{part, kernel, true});
+      if (is_new)
+        any = true;
+      else
+        found->second.alone = false;
+    };
+    for (const Kernel& kernel : image->code->kernels) offer(kernel.name, true);
+    for (const DeviceVariable& each : image->code->variables)
+      if (std::binary_search(code.variables.begin(), code.variables.end(), each.name))
+        offer(each.name, false);
+  }
+  if (!any) return;
+  const LinkJudge::Subject subject = subject_of(object, code);
+  link.offering[part] = {subject.place, subject.where, subject.found, {}, {}, Unread::object};
+}
+
+// nvlink reads the first fat binary of `__nv_relfatbin` in an object, and says nothing of those behind it,
+// which `ld -r` and `gcc -r` put there (seen, 13.0 and 13.5). Everything that host code names and that it
+// reads is in what it makes; so where nothing is that an object alone has, that was not read.
+std::vector<DeviceLinks::LeftOut> DeviceLinks::unread(std::size_t index, Arch linked) const {
+  const Link& link = links_[index];
+  const auto& results = code_.links[index].linked;
+  const auto is_linked_for = [&](const FatbinRef& ref) {
+    const auto& entries = fatbin(ref).entries;
+    return std::any_of(entries.begin(), entries.end(), [&](const FatbinEntry& entry) {
+      return entry.kind == EntryKind::sass && entry.arch == linked;
+    });
+  };
+  if (link.references == nullptr || !std::all_of(results.begin(), results.end(), is_linked_for)) return {};
+  std::map<std::size_t, KernelGaps> missing;  // by part
+  std::set<std::size_t> read;                 // parts
+  for (auto each = link.offered.lower_bound({linked, {}});
+       each != link.offered.end() && each->first.first == linked; ++each) {
+    const std::string& name = each->first.second;
+    const Link::Offer& offer = each->second;
+    if (made_.count(name) != 0) {
+      if (offer.alone) read.insert(offer.part);
+    } else if (link.references->does_name(name)) {
+      KernelGaps& gaps = missing[offer.part];
+      (offer.kernel ? gaps.missing : gaps.variables).push_back(name);
+    }
+  }
+  std::vector<LeftOut> all;
+  for (auto& [part, names] : missing) {
+    if (read.count(part) != 0) continue;
+    LeftOut left_out = link.offering.at(part);
+    left_out.names = std::move(names);
+    all.push_back(std::move(left_out));
+  }
+  if (auto left_out = unread_ltoir(index, linked)) all.push_back(std::move(*left_out));
+  return all;
+}
+
+// Which kernels an object's LTO-IR has is not read. Of those that host code registers and names, none is left
+// out of what nvlink reads. It is said of the first link that holds LTO-IR: nothing tells whose they are.
+std::optional<DeviceLinks::LeftOut> DeviceLinks::unread_ltoir(std::size_t index, Arch linked) const {
+  const auto first =
+      std::find_if(links_.begin(), links_.end(), [](const Link& link) { return link.holds_ltoir; });
+  const Link& link = links_[index];
+  if (first == links_.end() || &*first != &link || !link.made) return std::nullopt;
+  LeftOut left_out = *link.made;
+  for (const std::string& name : link.references->registered)
+    if (made_.count(name) == 0 && link.offered.count({linked, name}) == 0)
+      left_out.names.missing.push_back(name);
+  if (left_out.names.missing.empty()) return std::nullopt;
+  return left_out;
+}
+
+}  // namespace archguard
