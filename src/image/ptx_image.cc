@@ -7,6 +7,7 @@
 #include "image/builtin_functions.h"
 #include "image/cubin.h"
 #include "image/image.h"
+#include "image/ptx_address_size.h"
 #include "image/ptx_ascii.h"
 #include "image/ptx_body.h"
 #include "image/ptx_calls.h"
@@ -69,6 +70,7 @@ class PtxReader {
     if (target_.arch() && !is_sure(code.refused))
       take_graver(code.refused, calls_.check(*target_.arch(), isa_));
     check_constants(code);
+    if (!sized_) code.is32 = has_32_bit_addresses(text_);
     if (unified_) take_graver(code.refused, unified_refusal());
     add_missing(code);
     if (code.relocatable || code.names.defines) {
@@ -167,6 +169,7 @@ class PtxReader {
     in_statement_ = false;
     const std::string_view size = lexer_.next();
     const auto bits = parse_ptx_integer(size);
+    sized_ = true;
     code.is32 = bits == 32;
     if (bits == 32 || bits == 64) return Done{};
     return Error{{}, "PTX must have an `.address_size` of 32 or 64, found '" + std::string(size) + "'", {}};
@@ -410,7 +413,7 @@ class PtxReader {
   PtxHeadOrder head_;
   std::uint64_t constants_ = 0;  // bytes of them, without what aligning takes
   std::size_t strings_ = 0;      // that were skipped where they may stand
-  bool in_statement_ = false, ends_with_semicolon_ = false, stray_ = false, sections_ = false,
+  bool in_statement_ = false, ends_with_semicolon_ = false, stray_ = false, sections_ = false, sized_ = false,
        unified_ = false;
   std::string_view linking_;  // of the statement: `.extern`, `.visible`, …
   PtxNames names_;

@@ -147,7 +147,8 @@ TEST_CASE("a function of another file is missing where something names it, and a
     CHECK(unresolved(".extern .func f;\n.func g(.param .b32 f) { " + use + " ret; }") == "whole");
   CHECK(unresolved(".extern .func f;\n.func g() { mov.u64 %rd1, f; ret; }") == "for linking: f");
   CHECK(unresolved(".func f();") == "for linking: f");
-  CHECK(unresolved(".extern .func f;\n.func g() { ret; }\n.alias f, g;\n.func h() { call f; ret; }") == "whole");
+  CHECK(unresolved(".extern .func f;\n.func g() { ret; }\n.alias f, g;\n.func h() { call f; ret; }") ==
+        "whole");
   CHECK(unresolved(".global .u32 v;\n.extern .global .u32 v;") == "whole");
   CHECK(unresolved(".entry e();") == "for linking: e");
   CHECK(unresolved(".extern .entry e();") == "whole");
@@ -535,6 +536,15 @@ TEST_CASE("a module tells its target, its ISA and its pointers' size") {
   };
   CHECK(said(".version 9.0\n.target sm_90a, texmode_unified\n.address_size 64\n") == "9.0 90a");
   CHECK(said(".version 9.0 .target sm_100f, texmode_independent .address_size 32\n") == "9.0 100f 32");
+  // Without a size, by the registers of addresses.
+  const std::string head = ".version 7.0\n.target sm_75\n.visible .entry k() { .reg .u32 %r<3>; ";
+  CHECK(said(head + "st.global.u32 [%r2+4], %r1; ret; }\n") == "7.0 75 32");
+  CHECK(said(head + "ld.f32 %f1, [%r2]; ret; }\n") == "7.0 75 32");
+  CHECK(said(head + "cvta.to.global.u32 %r1, %r2; ret; }\n") == "7.0 75 32");
+  CHECK(said(head + "st.shared.u32 [%r2], %r1; ld.param.u32 %r1, [%r2]; ret; }\n") == "7.0 75");
+  CHECK(said(head + ".reg .u64 %d<3>; st.global.u32 [%d1], %r1; ret; }\n") == "7.0 75");
+  CHECK(said(".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry k() { st.u32 [%r1], %r2; }\n") ==
+        "7.0 75");
   CHECK(said(".version 9.0\n.target sm_75\n.target sm_75, texmode_unified\n") == "9.0 75");
   CHECK(said(".version 9.0\n.target sm_75\n.target sm_100\n") == "9.0 100");
   CHECK(said(".version 9.0\n.target sm_90a, // x\n sm_80") == "9.0 80");
