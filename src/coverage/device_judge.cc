@@ -66,7 +66,7 @@ struct DeviceJudge::State {
         census_(census),
         links_(links),
         link_judge_(links, device_, policy_.judge),
-        registered_(host_names),
+        registered_(host_names, links),
         failures_(device_, policy_.target, result_.failures),
         fixes_(device_, policy_, waivers_) {}
 
@@ -333,6 +333,7 @@ struct DeviceJudge::State {
       return !gaps.missing.empty() || !gaps.hollow.empty() || !gaps.variables.empty();
     };
     if (link) {
+      if (policy_.scope == Scope::fatbin) registered_.take_linked(*link, object, code, taken);
       if (any_gap())
         link_judge_.add_gaps(*link, subject_of(object, code), code.images[taken].entry, std::move(gaps));
       return any_there;

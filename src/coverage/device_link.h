@@ -70,6 +70,10 @@ class DeviceLinks {
     std::uint64_t kernels = 0, variables = 0;
   };
   Needless take_needless(std::size_t link, Arch linked, KernelGaps& gaps) const;
+  // Does host code of the link's objects surely name it? False where the lists do not tell.
+  bool is_named(std::size_t link, const std::string& name) const {
+    return links_[link].lists != nullptr && links_[link].lists->does_name(name);
+  }
   // Takes the variables away that no host code of the link's objects is known to name, once all is read: nvcc
   // lists what the code that it compiles names, so it is in doubt whether a program misses them.
   std::vector<std::string> take_unnamed(std::size_t link, KernelGaps& gaps) const;

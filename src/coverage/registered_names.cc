@@ -1,6 +1,7 @@
 #include "coverage/registered_names.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace archguard {
 namespace {
@@ -43,16 +44,33 @@ void RegisteredNames::take(const DeviceObject& object, const FatbinCode& code, s
   std::string lacking;
   std::vector<std::string> held = held_by_some(code, taken, lacking);
   if (held.empty() && gaps.variables.empty()) return;
-  Taken of{&object, subject_of(object, code), image, lacking, std::move(gaps.variables), std::move(held), {}};
+  Taken of{&object, subject_of(object, code), image, lacking, std::move(gaps.variables), std::move(held), {},
+           {}};
   gaps.variables.clear();
+  look_for(std::move(of), code, gaps);
+}
+
+void RegisteredNames::take_linked(std::size_t link, const DeviceObject& object, const FatbinCode& code,
+                                  std::size_t taken) {
+  if (code.variables.empty() || !code.images[taken].code) return;
+  std::string lacking;
+  std::vector<std::string> held = held_by_some(code, taken, lacking);
+  if (held.empty()) return;
+  look_for({&object, subject_of(object, code), {}, lacking, {}, std::move(held), {}, link}, code,
+           compare_kernels(code, taken));
+}
+
+// `gaps`: what else the image lacks.
+void RegisteredNames::look_for(Taken of, const FatbinCode& code, const KernelGaps& gaps) {
   const auto note_other = [&](const std::string& name) {
-    if (of.others.size() < kOthersMost && !is_among(gaps.missing, name) && !is_among(of.missing, name))
+    if (of.others.size() < kOthersMost && !is_among(gaps.missing, name) && !is_among(gaps.variables, name) &&
+        !is_among(of.missing, name))
       of.others.push_back(name);
   };
   for (const KernelName& kernel : code.kernels) note_other(kernel.name);
   for (const std::string& name : code.variables) note_other(name);
   for (const auto* names : {&of.missing, &of.held, &of.others})
-    for (const std::string& name : *names) host_names_.look_for(object, name);
+    for (const std::string& name : *names) host_names_.look_for(*of.object, name);
   taken_.push_back(std::move(of));
 }
 
@@ -67,8 +85,12 @@ std::vector<RegisteredNames::Finding> RegisteredNames::tell() {
     Finding finding{std::move(each.subject), std::move(each.image), std::move(each.lacking), {}, {}, {}};
     for (const std::string& name : each.missing)
       (told && !host_names_.may_use(*each.object, name) ? finding.unnamed : finding.missing).push_back(name);
-    for (const std::string& name : each.held)
-      if (told && host_names_.uses_unregistered(*each.object, name)) finding.unregistered.push_back(name);
+    const auto is_used = [&](const std::string& name) {
+      return each.link ? links_.is_named(*each.link, name) && !host_names_.registers(*each.object, name)
+                       : host_names_.uses_unregistered(*each.object, name);
+    };
+    if (told)
+      std::copy_if(each.held.begin(), each.held.end(), std::back_inserter(finding.unregistered), is_used);
     findings.push_back(std::move(finding));
   }
   taken_.clear();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -7,19 +8,21 @@
 #include "coverage/judge_fatbin.h"
 #include "fatbin/host_names.h"
 
-// Variables of fat binaries that host code registers by itself, name by name (fatbin/host_names.h), where
-// the images of a fat binary do not all hold the same ones.
+// Variables that host code registers name by name (fatbin/host_names.h), where the images of a fat binary do
+// not all hold the same ones.
 namespace archguard {
 
 class RegisteredNames {
  public:
-  // `host_names` outlives it.
-  explicit RegisteredNames(HostNames& host_names) : host_names_(host_names) {}
+  // Both outlive it.
+  RegisteredNames(HostNames& host_names, const DeviceLinks& links) : host_names_(host_names), links_(links) {}
 
   // Takes the missing variables of a fat binary away whose image `taken` the device takes: whether host code
   // uses them is told once all is read. The object outlives this.
   void take(const DeviceObject& object, const FatbinCode& code, std::size_t taken, const std::string& image,
             KernelGaps& gaps);
+  // Of what this device link made, whose gaps its lists tell: only what the image holds is looked at.
+  void take_linked(std::size_t link, const DeviceObject& object, const FatbinCode& code, std::size_t taken);
 
   struct Finding {
     LinkJudge::Subject subject;
@@ -38,9 +41,12 @@ class RegisteredNames {
     std::string image, lacking;
     std::vector<std::string> missing, held;  // variables: that not all images have
     std::vector<std::string> others;         // kernels and variables that this image has
+    std::optional<std::size_t> link;
   };
+  void look_for(Taken of, const FatbinCode& code, const KernelGaps& gaps);
 
   HostNames& host_names_;
+  const DeviceLinks& links_;
   std::vector<Taken> taken_;
 };
 

@@ -79,9 +79,11 @@ class NameSearch {
   std::size_t longest_ = 0;
 };
 
-// Constants, and whatever else the program has in memory: some linkers put constants elsewhere.
+// Constants, and whatever else the program has in memory: some linkers put constants elsewhere. Lists of what
+// host code names are no code that registers it.
 bool may_hold_literals(const Section& section) {
-  return section.loaded && section.data && !starts_with(section.name, ".debug");
+  return section.loaded && section.data && !starts_with(section.name, ".debug") &&
+         !starts_with(section.name, ".nvHR");
 }
 
 }  // namespace
