@@ -104,6 +104,11 @@ bool lacks_device_runtime(ComputeCapability device) {
   return device == ComputeCapability{8, 7} || device == ComputeCapability{8, 8};
 }
 
+bool lacks_32_bits(ComputeCapability device) {
+  constexpr ComputeCapability kFirstWithout{9, 0};
+  return !(device < kFirstWithout);
+}
+
 bool lacks_device_sync(ComputeCapability device) {
   constexpr ComputeCapability kFirstWithout{9, 0};
   return !(device < kFirstWithout);

@@ -44,6 +44,10 @@ std::optional<Arch> later_name(Arch arch);
 // 12.1 on, for sm_90 and newer, whatever the PTX is for.
 bool lacks_device_sync(ComputeCapability device);
 
+// Do compilers take no PTX for the device that has addresses of 32 bits? "32-Bit ABI … is not supported on
+// sm_90 or higher architectures" (ptxas and nvJitLink of 11.8 to 13.5); error 218 (recorded on a 9.0).
+bool lacks_32_bits(ComputeCapability device);
+
 // Has the libcudadevrt of CUDA 13 no code for the device? sm_87 and sm_88 are the only archs of its toolkits
 // that it leaves out (13.0 to 13.5).
 bool lacks_device_runtime(ComputeCapability device);

@@ -25,6 +25,19 @@ bool wants_device_sync(const Image& image) {
 
 std::optional<DeviceRefusal> device_refusal_of(const Image& image, ComputeCapability device) {
   if (image.entry.kind != EntryKind::ptx || !image.code) return std::nullopt;
+  if (image.code->is32) {
+    const std::string mend = "compile it for 64 bits (nvcc -m64)";
+    if (lacks_32_bits(device))
+      return DeviceRefusal{kInvalidPtx,
+                           "its PTX has addresses of 32 bits, which no compiler takes for 9.0 and newer",
+                           mend,
+                           {}};
+    return DeviceRefusal{kInvalidPtx,
+                         "whether the driver of a 64-bit program takes PTX of 32 bits is not known",
+                         mend,
+                         {},
+                         true};
+  }
   if (lacks_device_sync(device) && wants_device_sync(image))
     return DeviceRefusal{
         kUnsupportedDeviceSync,

@@ -54,11 +54,7 @@ Status check_header(const FatbinEntry& entry, const ImageKernels& code) {
                  "its header says PTX ISA " + to_string(*entry.ptx_isa) + ", the PTX itself " +
                      to_string(*code.ptx_isa),
                  {}};
-  if (code.is32)
-    return Error{{},
-                 sass ? "32-bit cubin, which a 64-bit program cannot load"
-                      : "32-bit PTX, which drivers do not take for new devices",
-                 {}};
+  if (code.is32 && sass) return Error{{}, "32-bit cubin, which a 64-bit program cannot load", {}};
   return Done{};
 }
 

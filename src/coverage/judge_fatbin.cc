@@ -81,6 +81,11 @@ Choice choose(const FatbinCode& code, ComputeCapability device, const Use& use) 
         fit_of(image.entry, device) != Fit::no)
       choice.undecided = "its " + image_name(image.entry) +
                          " image is relocatable: CUDA does not document that a driver loads one by itself";
+    if (use.step != Step::load && image.code && image.code->without_abi) {
+      if (choice.undecided_ptx.empty() && ptx_fits(image.entry.arch, device) != Fit::no)
+        choice.undecided_ptx = "its PTX has a function of several results, and linkers take none";
+      continue;
+    }
     if (!image_serves(image, use)) continue;
     const Fit fit = fit_of(image.entry, device);
     if (fit == Fit::unknown) {

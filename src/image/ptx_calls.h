@@ -29,6 +29,7 @@ class PtxCalls {
   void add_alias(std::string_view name, std::string_view of);
   void add_values(std::string_view text);           // of variables: addresses of functions may be among them
   void add_small_registers(std::string_view name);  // a function that takes or returns such
+  void forget_small_registers() { small_.clear(); }
 
   void add_extern(std::string_view name);  // a function of another module
   // Static shared memory of kernels and functions, for whoever links the module.

@@ -67,6 +67,7 @@ class PtxReader {
     if (stray_ || lexer_.strings() != strings_) return stray_string();
     if (target_.is_debug() && !sections_ && Version{2, 0} <= isa_)
       return Error{{}, "PTX has `.target debug` and no debug information", {}};
+    if (code.without_abi) calls_.forget_small_registers();
     if (target_.arch() && !is_sure(code.refused))
       take_graver(code.refused, calls_.check(*target_.arch(), isa_));
     check_constants(code);
@@ -230,6 +231,7 @@ class PtxReader {
     if (!name.empty()) ARCHGUARD_CHECK(check_ptx_name(name));
     ARCHGUARD_CHECK(read_parameters(parameters));
     if (parameters.any_small_register()) calls_.add_small_registers(name);
+    code.without_abi |= parameters.without_abi();
     PtxFunctionHead head(false);
     ARCHGUARD_TRY(body, read_body("function", name, head));
     if (head.never_returns() && parameters.any_results())

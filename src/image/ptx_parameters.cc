@@ -125,6 +125,7 @@ Status PtxParameters::check(std::string_view name, const One& one, const PtxDime
 
 void PtxParameters::count(const One& one, const PtxDimensions& dimensions, bool results) {
   any_results_ |= results;
+  register_results_ += results && one.space == ".reg" ? 1 : 0;
   any_small_register_ |=
       one.space == ".reg" && one.lanes == 1 && is_small_ptx_type(one.type);  // vectors of them are taken
   const std::uint64_t align = std::max(one.align, one.size);

@@ -25,6 +25,8 @@ class PtxParameters {
   Status check_definition();
 
   bool any_results() const { return any_results_; }
+  // Does it return several in registers? Compilers then do without an ABI.
+  bool without_abi() const { return register_results_ > 1; }
 
   // Does it pass a predicate, or a number of 8 or 16 bits, in a register? No compiler takes a call of that.
   bool any_small_register() const { return any_small_register_; }
@@ -50,6 +52,7 @@ class PtxParameters {
   bool of_kernel_;
   PtxLevel level_;
   std::uint64_t bytes_ = 0, prototype_ = 0;
+  std::size_t register_results_ = 0;
   bool any_small_register_ = false, any_results_ = false;
   std::vector<std::string_view> names_;
 };

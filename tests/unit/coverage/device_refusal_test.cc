@@ -50,6 +50,25 @@ TEST_CASE("PTX that waits for its own kernels fits no device of 9.0 and newer") 
   CHECK_FALSE(judge(fatbin_of({synchronizing("80")}), device("9.0", "12.0"), {}).numbered);
 }
 
+TEST_CASE("PTX of 32 bits fits no device of 9.0 and newer, and nobody knows of older ones") {
+  Image narrow = ptx("75", "7.0");
+  narrow.code->is32 = true;
+  const auto code = fatbin_of({sass("80"), narrow});
+  CHECK(judge(code, device("8.6", "13.0"), {}).verdict == Verdict::sass);
+  CHECK(judge(code, device("9.0", "13.0"), {}).code == 218);
+  CHECK(judge(code, device("7.5", "13.0"), {}).verdict == Verdict::unknown);
+  CHECK(fix_of(fatbin_of({narrow}), device("9.0", "13.0")) == "compile it for 64 bits (nvcc -m64)");
+}
+
+TEST_CASE("no linker takes PTX that has a function of several results") {
+  Image several = ptx("75", "7.0");
+  several.code->without_abi = true;
+  CHECK(judge(fatbin_of({several}), device("9.0", "13.0"), {}).verdict == Verdict::jit);
+  const auto object = fatbin_of({several}, false, true);
+  CHECK(judge(object, device("9.0"), {}).verdict == Verdict::unknown);
+  CHECK(judge_part(object, device("9.0", "13.0"), {}).verdict == Verdict::unknown);
+}
+
 TEST_CASE("PTX that every compiler refuses is error 218, where it would be compiled") {
   const auto code = fatbin_of({sass("80"), refused("80", "8.0")});
   CHECK(judge(code, device("8.6", "13.0"), {}).verdict == Verdict::sass);

@@ -130,9 +130,6 @@ TEST_CASE("an image that says another arch than its header is an error") {
         wrong + "its header says PTX ISA 8.0, the PTX itself 8.4\n");
   CHECK(contents_of(FatbinBuilder{}.ptx("80", "9.0", ptx("none")).bytes()) ==
         wrong + "PTX has a `.target` of 'none', which is not known\n");
-  CHECK(contents_of(FatbinBuilder{}
-                        .ptx("50", "4.3", text(".version 4.3\n.target sm_50\n.address_size 32\n"))
-                        .bytes()) == wrong + "32-bit PTX, which drivers do not take for new devices\n");
 }
 
 TEST_CASE("LTO-IR is read: what is damaged or no LTO-IR is an error") {

@@ -33,11 +33,13 @@ std::vector<ExpectedImage> images(const std::vector<std::pair<const char*, bool>
 
 TEST_CASE("the fix for a missing kernel has the line that waives it") {
   CHECK(fix_for_missing("kernels", "sm_90", "_Z6secondPfi", {"_Z6secondPfi"}, {9, 0}) ==
-        "compile every source file that holds these kernels for sm_90 too, with no #if on __CUDA_ARCH__ that leaves them out, or waive them: --waivers FILE "
+        "compile every source file that holds these kernels for sm_90 too, with no #if on __CUDA_ARCH__ that "
+        "leaves them out, or waive them: --waivers FILE "
         "with the "
         "line '\"second(float*, int)\",9.0,why it may be absent'");
   CHECK(fix_for_missing("kernels", "sm_90", "_Z6secondv", {"_Z6secondv", "third"}, {9, 0}) ==
-        "compile every source file that holds these kernels for sm_90 too, with no #if on __CUDA_ARCH__ that leaves them out, or waive them: --waivers FILE "
+        "compile every source file that holds these kernels for sm_90 too, with no #if on __CUDA_ARCH__ that "
+        "leaves them out, or waive them: --waivers FILE "
         "with a "
         "line for each, such as 'second(),9.0,why it may be absent'");
   CHECK(fix_for_hollow("sm_80", "third", {"third"}, {8, 6}) ==

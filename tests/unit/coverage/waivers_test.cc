@@ -115,10 +115,9 @@ TEST_CASE("a compute capability is X.Y or a glob that some X.Y matches") {
   for (const char* good : {"7.5", "12.1", "*", "8.*", "?.?", "*.0", "1?.*", "8?0"})
     CHECK_MESSAGE(error_of(std::string("k,") + good + ",why") == "no error", good);
   for (const std::string bad : {"75", "sm_75", "9.0a", "[78].*", "7.55", "*)", "*a"})
-    CHECK(error_of("k," + bad + ",why") ==
-          "w.csv:1: the compute capability '" + bad +
-              "' is neither X.Y nor a glob of it | write 7.5, 8.* or * for "
-              "every device; put a name with a comma in double quotes");
+    CHECK(error_of("k," + bad + ",why") == "w.csv:1: the compute capability '" + bad +
+                                               "' is neither X.Y nor a glob of it | write 7.5, 8.* or * for "
+                                               "every device; put a name with a comma in double quotes");
 }
 
 TEST_CASE("a name with a comma that is not quoted is an error with the line as it should be") {

@@ -316,8 +316,14 @@ TEST_CASE("no call passes a predicate or a small number in a register") {
     return refusal("80", ".func f(.reg " + type + " p) { ret; }\n.entry k() { @q call f, (r); ret; }");
   };
   for (const char* small : {".pred", ".u8", ".s8", ".u16", ".s16"}) CHECK(called(small) == why);
-  for (const char* taken : {".b8", ".b16", ".f16", ".u32", ".b64", ".v2 .u16", ".v4 .s8"}) CHECK(called(taken).empty());
+  for (const char* taken : {".b8", ".b16", ".f16", ".u32", ".b64", ".v2 .u16", ".v4 .s8"})
+    CHECK(called(taken).empty());
   CHECK(refusal("80", ".func (.reg .pred r) f() { ret; }\n.entry k() { call (q), f; ret; }") == why);
+  // A function with several results in registers makes compilers do without an ABI.
+  const std::string calls = ".func (.reg .pred r) f() { ret; }\n.entry k() { call (q), f; ret; }\n";
+  CHECK(refusal("80", calls + ".func (.reg .b32 a, .reg .b32 b) g() { ret; }").empty());
+  CHECK(refusal("80", ".extern .func (.reg .b32 a, .reg .b32 b) g();\n" + calls).empty());
+  CHECK(refusal("80", calls + ".func (.param .b32 a, .param .b32 b) g() { ret; }") == why);
   CHECK(refusal("80", ".func f(.reg .pred p) { ret; }\n.func g() { call f, (q); ret; }\n.entry k() { ret; }")
             .empty());
   CHECK(refusal(
