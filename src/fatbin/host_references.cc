@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <set>
 
 #include "base/text.h"
@@ -20,8 +21,9 @@ namespace {
 
 constexpr std::string_view kKernelSections[] = {".nvHRKE", ".nvHRKI"};
 constexpr std::string_view kVariableSections[] = {".nvHRDE", ".nvHRDI", ".nvHRCE", ".nvHRCI"};
-constexpr std::size_t kRegisteredBlock = std::size_t{1} << 20, kRegisteredNameMost = std::size_t{64} * 1024;
+constexpr std::size_t kRegisteredBlock = std::size_t{1} << 20, kRegisteredNameMost = 4096;
 constexpr std::size_t kRegisteredMost = std::size_t{1} << 16;
+constexpr int kRegisteredTries = 64;  // static kernels of one file begin alike: some are not looked for
 constexpr std::uint64_t kReferenceSizeMost = std::uint64_t{16}
                                              << 20;  // in all; a large library has some 100 kB
 
@@ -51,6 +53,22 @@ bool matches(std::string_view pattern, std::string_view name) {
     pattern.remove_prefix(next + 1);
   }
   return ends_with(name, pattern);
+}
+
+// Is it one of the names, whole? Nothing where more patterns begin like it.
+std::optional<bool> is_listed(const HostReferences& references, std::string_view name, int tries_most) {
+  const auto& names = references.names;
+  if (std::binary_search(names.begin(), names.end(), name, std::less<>())) return true;
+  int tries = 0;
+  for (std::size_t length = 0; length <= name.size(); ++length) {  // of the text before the first `*`
+    const std::string beginning = std::string(name.substr(0, length)) + '*';
+    auto each = std::lower_bound(names.begin(), names.end(), beginning);
+    for (; each != names.end() && starts_with(*each, beginning); ++each) {
+      if (++tries > tries_most) return std::nullopt;
+      if (matches(*each, name)) return true;
+    }
+  }
+  return false;
 }
 
 bool is_host_program(const ByteSource& source, const HostObject& host) {
@@ -102,8 +120,8 @@ class RegisteredSearch {
       const std::size_t after = text.find('\0', begin);
       if (after == std::string_view::npos) return;
       const std::string_view name = text.substr(begin, after - begin);
-      if (name.size() <= kRegisteredNameMost && found.size() < kRegisteredMost && kernels_.may_name(name) &&
-          kernels_.does_name(name))
+      const bool looked_at = name.size() <= kRegisteredNameMost && found.size() < kRegisteredMost;
+      if (looked_at && kernels_.may_name(name) && is_listed(kernels_, name, kRegisteredTries).value_or(false))
         found.emplace(name);
       begin = after;
     }
@@ -184,15 +202,7 @@ bool HostReferences::may_name(std::string_view name) const {
 
 bool HostReferences::does_name(std::string_view name) const {
   constexpr int kTriesMost = 4096;  // of a real file's a few: beyond, it counts as named
-  if (std::binary_search(names.begin(), names.end(), name, std::less<>())) return true;
-  int tries = 0;
-  for (std::size_t length = 0; length <= name.size(); ++length) {  // of the text before the first `*`
-    const std::string beginning = std::string(name.substr(0, length)) + '*';
-    auto each = std::lower_bound(names.begin(), names.end(), beginning);
-    for (; each != names.end() && starts_with(*each, beginning); ++each)
-      if (++tries > kTriesMost || fatbin::matches(*each, name)) return true;
-  }
-  return false;
+  return fatbin::is_listed(*this, name, kTriesMost).value_or(true);
 }
 
 }  // namespace archguard
