@@ -229,6 +229,7 @@ struct DeviceJudge::State {
                {});
     }
     for (const LinkJudge::Gap& gap : outcome.gaps) {
+      add_unnamed(gap.image, gap.unnamed);
       result_.kernels.covered -= std::min<std::uint64_t>(result_.kernels.covered, gap.names.missing.size());
       add_gaps(gap.names, gap.subject, gap.image);
     }
@@ -346,13 +347,12 @@ struct DeviceJudge::State {
   void add_registered(RegisteredNames::Finding finding) {
     add_unnamed(finding.image, finding.unnamed);
     add_gaps({{}, {}, std::move(finding.missing)}, finding.subject, finding.image);
-    const std::string reason =
-        "host code uses it and does not register it, so it fails on every device: nvcc registers what it "
-        "sees "
-        "for the last architecture of its list, and the " +
-        finding.lacking + " image of the same fat binary lacks it";
-    const Fix fix = lacking(finding.lacking);
-    add_gaps({{}, {}, std::move(finding.unregistered)}, finding.subject, finding.image, fix, {}, reason, {});
+    for (auto& [lacks, names] : finding.unregistered)
+      add_gaps({{}, {}, std::move(names)}, finding.subject, finding.image, lacking(lacks), {},
+               "host code uses it and does not register it, so it fails on every device: nvcc registers what "
+               "it sees for the last architecture of its list, and the " +
+                   lacks + " image of the same fat binary lacks it",
+               {});
   }
 
   void add_gaps(KernelGaps gaps, const LinkJudge::Subject& subject, const std::string& image) {

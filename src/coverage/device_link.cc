@@ -63,7 +63,7 @@ std::set<std::string_view> offered_names(const FatbinCode& code, const std::vect
   return names;
 }
 
-constexpr std::size_t kNeedsOfLinkMost = std::size_t{1} << 16;
+constexpr std::size_t kNeedsOfLinkBytes = std::size_t{1} << 22;
 
 // nvcc of 11.8 and newer lists what host code names (seen), clang, whose ids begin so, does not.
 constexpr Version kFirstReferences{11, 8};
@@ -167,11 +167,14 @@ void DeviceLinks::note_part(std::size_t index, std::size_t part, const DeviceObj
     link.is_runtime[part] = true;
     for (const KernelName& kernel : code.kernels) link.of_runtime.insert(kernel.name);
     link.of_runtime.insert(code.variables.begin(), code.variables.end());
+    for (const Image& image : code.images)
+      link.runtime_defines.insert(image.code->names.defined.begin(), image.code->names.defined.end());
     return;
   }
   for (const Image& image : code.images) {
     if (image.code) link.defined.insert(image.code->names.defined.begin(), image.code->names.defined.end());
     link.names_whole = link.names_whole && (!image.code || image.code->names.whole);
+    link.all_read = link.all_read && image.code;
     if (!image.code || image.entry.kind != EntryKind::sass ||
         std::count(link.archs.begin(), link.archs.end(), image.entry.arch) == 0)
       continue;
@@ -255,13 +258,12 @@ std::vector<DeviceLinks::LeftOut> DeviceLinks::left_out(std::size_t index, Arch 
   return all;
 }
 
-// A program brings it to a link that an object or archive holds.
-bool DeviceLinks::may_have_runtime(std::size_t index) const {
-  const auto& parts = links_[index].is_runtime;
+// A program brings libcudadevrt to a link that an object or archive holds.
+bool DeviceLinks::may_be_of_runtime(std::size_t index, const std::string& name) const {
   const auto& linked = code_.links[index].linked;
-  return std::find(parts.begin(), parts.end(), true) != parts.end() ||
-         std::any_of(linked.begin(), linked.end(),
-                     [&](const FatbinRef& each) { return !code_.objects[each.object].linked; });
+  const bool whole = std::all_of(linked.begin(), linked.end(),
+                                 [&](const FatbinRef& each) { return code_.objects[each.object].linked; });
+  return links_[index].runtime_defines.count(name) != 0 || (!whole && is_of_device_runtime(name));
 }
 
 bool DeviceLinks::defines(std::size_t link, const std::string& name) const {
@@ -343,7 +345,9 @@ void LinkJudge::add_part(std::size_t link, const std::string& name, const Device
     answer.defined.insert(names.defined.begin(), names.defined.end());
     for (const std::string& wanted : names.wanted) answer.wanted.try_emplace(wanted, name);
     answer.surely.insert(names.surely.begin(), names.surely.end());
-    const bool few = answer.through.size() + names.through.size() <= kNeedsOfLinkMost;
+    for (const auto& [function, needed] : names.through)
+      answer.through_bytes += function.size() + needed.size() + 1;
+    const bool few = answer.through_bytes <= kNeedsOfLinkBytes;
     if (few) answer.through.insert(names.through.begin(), names.through.end());
     if (!names.tells_needs || !few) answer.perhaps.insert(names.wanted.begin(), names.wanted.end());
     KernelGaps gaps = compare_kernels(code, *judgement.image);
@@ -416,6 +420,7 @@ std::vector<LinkJudge::Outcome> LinkJudge::finish() {
     if (!outcome.judgement.linked_at_load || verdict != Verdict::jit || told[outcome.link]) continue;
     told[outcome.link] = true;
     outcome.gaps = std::move(objects_[outcome.link].gaps);
+    for (Gap& gap : outcome.gaps) gap.unnamed = links_.take_unnamed(outcome.link, gap.names);
   }
   return std::move(linked_);
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -47,12 +48,12 @@ class DeviceLinks {
   const std::string& kernel(std::size_t link) const { return links_[link].kernel; }
   const std::string& variable(std::size_t link) const { return links_[link].variable; }
   bool wants_runtime(std::size_t link) const { return links_[link].wants_runtime; }
-  // Is libcudadevrt among its objects, or may it come to them?
-  bool may_have_runtime(std::size_t link) const;
+  // Does libcudadevrt define it, as it is among the link's objects, or as it may come to them?
+  bool may_be_of_runtime(std::size_t link, const std::string& name) const;
   // Does an image of one of its objects define this, whether it is taken or not? False where not all names
   // are known.
   bool defines(std::size_t link, const std::string& name) const;
-  bool knows_all_names(std::size_t link) const { return links_[link].names_whole; }
+  bool knows_all_names(std::size_t link) const { return links_[link].names_whole && links_[link].all_read; }
   // Was it linked for some architecture although several objects define this there? So they belong to links
   // that the file does not tell apart.
   bool was_linked_twice(std::size_t link, const std::string& name) const {
@@ -70,9 +71,11 @@ class DeviceLinks {
     std::uint64_t kernels = 0, variables = 0;
   };
   Needless take_needless(std::size_t link, Arch linked, KernelGaps& gaps) const;
-  // Does host code of the link's objects surely name it? False where the lists do not tell.
+  // Does host code of the link's objects surely name it? False where the lists do not tell, or have a pattern
+  // that may stand for others: `_ZN3lib5table*` for each instance of a template.
   bool is_named(std::size_t link, const std::string& name) const {
-    return links_[link].lists != nullptr && links_[link].lists->does_name(name);
+    const HostReferences* lists = links_[link].lists;
+    return lists != nullptr && std::binary_search(lists->names.begin(), lists->names.end(), name);
   }
   // Takes the variables away that no host code of the link's objects is known to name, once all is read: nvcc
   // lists what the code that it compiles names, so it is in doubt whether a program misses them.
@@ -103,11 +106,11 @@ class DeviceLinks {
     const HostReferences* lists = nullptr;           // of the objects; nothing where they do not tell
     const HostReferences* references = nullptr;      // the same, where nvlink was told to go by them alone
     std::set<std::pair<Arch, std::string>> unnamed;  // kernels that an object holds, and `lists` do not name
-    std::set<std::string> of_runtime;                // kernels and variables of libcudadevrt
-    std::set<std::string> defined;                   // by any image of an object
-    std::set<std::pair<Arch, std::string>> once;     // defined for an arch that it was linked for,
-    std::set<std::string> twice;                     // and in several objects
-    bool names_whole = true;
+    std::set<std::string> of_runtime, runtime_defines;  // libcudadevrt's kernels and variables, and all names
+    std::set<std::string> defined;                      // by any image of an object
+    std::set<std::pair<Arch, std::string>> once;        // defined for an arch that it was linked for,
+    std::set<std::string> twice;                        // and in several objects
+    bool names_whole = true, all_read = true;
     bool holds_ltoir = false;  // so that the linker left unnamed variables out, too
     std::uint64_t kernels = 0, variables = 0;
     std::string kernel, variable;           // one of them
@@ -206,6 +209,7 @@ class LinkJudge {
     std::map<std::string, std::string> wanted;  // by them, and the object
     std::set<std::string> surely, perhaps;      // of these, as LinkNames has it
     std::multimap<std::string, std::string> through;
+    std::size_t through_bytes = 0;
     std::map<std::string, std::uint64_t> constants;  // of them, and their bytes
     std::map<std::string, std::string> once;         // by them, and the object
     std::string twice;                 // one of those that another object defines, too, in words

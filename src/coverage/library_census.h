@@ -60,7 +60,7 @@ class LibraryCensus {
   // `got` is what fits the device as it is, with its driver. Nothing where it is served as others are.
   // Precondition: tells(), and got.working is not 0.
   std::optional<Partly> judge(const KernelSum& got, ComputeCapability device);
-  // The same in numbers alone, for a device that gets no kernel which does anything.
+  // The same in numbers alone.
   Partly compare(const KernelSum& got) const;
 
   // What the device gets where its driver takes everything.

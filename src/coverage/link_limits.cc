@@ -8,7 +8,6 @@
 
 // What keeps objects from being linked for a device although each has code for it.
 namespace archguard {
-
 namespace {
 
 // With what functions among them want.
@@ -40,7 +39,7 @@ std::optional<LinkJudge::Unresolved> LinkJudge::unresolved(std::size_t link) con
     if (objects.defined.count(name) != 0) continue;
     Unresolved found{object, name, links_.defines(link, name), true, is_of_device_runtime(name)};
     if (found.elsewhere) return found;
-    if (found.runtime && links_.may_have_runtime(link)) continue;
+    if (links_.may_be_of_runtime(link, name)) continue;
     if (surely.count(name) == 0 && perhaps.count(name) == 0) continue;
     found.surely = surely.count(name) != 0 && links_.knows_all_names(link);
     if (found.surely) return found;

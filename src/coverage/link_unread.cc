@@ -94,15 +94,17 @@ std::vector<DeviceLinks::LeftOut> DeviceLinks::unread(std::size_t index, Arch li
 }
 
 // Which kernels an object's LTO-IR has is not read. Of those that host code registers and names, none is left
-// out of what nvlink reads. It is said of the first link that holds LTO-IR: nothing tells whose they are.
+// out of what nvlink reads. The lists name kernels by beginnings, which others may have, too: so it is told
+// where all device code of the file is of this link.
 std::optional<DeviceLinks::LeftOut> DeviceLinks::unread_ltoir(std::size_t index, Arch linked) const {
-  const auto first =
-      std::find_if(links_.begin(), links_.end(), [](const Link& link) { return link.holds_ltoir; });
   const Link& link = links_[index];
-  if (first == links_.end() || &*first != &link || !link.made) return std::nullopt;
+  if (!link.holds_ltoir || !link.made || links_.size() != 1) return std::nullopt;
+  for (std::size_t object = 0; object < code_.objects.size(); ++object)
+    for (std::size_t i = 0; i < code_.objects[object].fatbins.size(); ++i)
+      if (role(object, i) == nullptr) return std::nullopt;
   LeftOut left_out = *link.made;
   for (const std::string& name : link.references->registered)
-    if (made_.count(name) == 0 && link.offered.count({linked, name}) == 0)
+    if (made_.count(name) == 0 && link.offered.count({linked, name}) == 0 && link.of_runtime.count(name) == 0)
       left_out.names.missing.push_back(name);
   if (left_out.names.missing.empty()) return std::nullopt;
   return left_out;

@@ -1,14 +1,13 @@
 #include "coverage/registered_names.h"
 
 #include <algorithm>
-#include <iterator>
 
 namespace archguard {
 namespace {
 
 constexpr std::size_t kOthersMost = 64;  // names to try whether the file tells what host code names
 
-bool is_among(const std::vector<std::string>& names, const std::string& name) {
+bool has_name(const std::vector<std::string>& names, const std::string& name) {
   return std::binary_search(names.begin(), names.end(), name);
 }
 
@@ -22,15 +21,16 @@ bool has_variable(const Image& image, const std::string& name) {
 
 // Variables that this image has and another one lacks, and the last of those: nvcc registers what the image
 // of the last architecture has.
-std::vector<std::string> held_by_some(const FatbinCode& code, std::size_t taken, std::string& lacking) {
-  std::vector<std::string> held;
+std::map<std::string, std::string> held_by_some(const FatbinCode& code, std::size_t taken) {
+  std::vector<const Image*> others;
+  for (const Image& image : code.images)
+    if (image.code && &image != &code.images[taken]) others.push_back(&image);
+  std::map<std::string, std::string> held;
   for (const std::string& name : code.variables) {
-    const auto lacks = [&](const Image& image) { return image.code && !has_variable(image, name); };
-    if (lacks(code.images[taken])) continue;
-    const auto last = std::find_if(code.images.rbegin(), code.images.rend(), lacks);
-    if (last == code.images.rend()) continue;
-    held.push_back(name);
-    lacking = image_name(last->entry);
+    if (!has_variable(code.images[taken], name)) continue;
+    const auto last = std::find_if(others.rbegin(), others.rend(),
+                                   [&](const Image* image) { return !has_variable(*image, name); });
+    if (last != others.rend()) held.emplace(name, image_name((*last)->entry));
   }
   return held;
 }
@@ -41,11 +41,9 @@ void RegisteredNames::take(const DeviceObject& object, const FatbinCode& code, s
                            const std::string& image, KernelGaps& gaps) {
   if (code.variables.empty() || !code.images[taken].code || !host_names_.tells_of(object, code.fatbin))
     return;
-  std::string lacking;
-  std::vector<std::string> held = held_by_some(code, taken, lacking);
+  auto held = held_by_some(code, taken);
   if (held.empty() && gaps.variables.empty()) return;
-  Taken of{&object, subject_of(object, code), image, lacking, std::move(gaps.variables), std::move(held), {},
-           {}};
+  Taken of{&object, subject_of(object, code), image, std::move(gaps.variables), std::move(held), {}, {}};
   gaps.variables.clear();
   look_for(std::move(of), code, gaps);
 }
@@ -53,24 +51,24 @@ void RegisteredNames::take(const DeviceObject& object, const FatbinCode& code, s
 void RegisteredNames::take_linked(std::size_t link, const DeviceObject& object, const FatbinCode& code,
                                   std::size_t taken) {
   if (code.variables.empty() || !code.images[taken].code) return;
-  std::string lacking;
-  std::vector<std::string> held = held_by_some(code, taken, lacking);
+  auto held = held_by_some(code, taken);
   if (held.empty()) return;
-  look_for({&object, subject_of(object, code), {}, lacking, {}, std::move(held), {}, link}, code,
+  look_for({&object, subject_of(object, code), {}, {}, std::move(held), {}, link}, code,
            compare_kernels(code, taken));
 }
 
 // `gaps`: what else the image lacks.
 void RegisteredNames::look_for(Taken of, const FatbinCode& code, const KernelGaps& gaps) {
   const auto note_other = [&](const std::string& name) {
-    if (of.others.size() < kOthersMost && !is_among(gaps.missing, name) && !is_among(gaps.variables, name) &&
-        !is_among(of.missing, name))
+    if (of.others.size() < kOthersMost && !has_name(gaps.missing, name) && !has_name(gaps.variables, name) &&
+        !has_name(of.missing, name))
       of.others.push_back(name);
   };
   for (const KernelName& kernel : code.kernels) note_other(kernel.name);
   for (const std::string& name : code.variables) note_other(name);
-  for (const auto* names : {&of.missing, &of.held, &of.others})
+  for (const auto* names : {&of.missing, &of.others})
     for (const std::string& name : *names) host_names_.look_for(*of.object, name);
+  for (const auto& [name, lacking] : of.held) host_names_.look_for(*of.object, name);
   taken_.push_back(std::move(of));
 }
 
@@ -82,15 +80,15 @@ std::vector<RegisteredNames::Finding> RegisteredNames::tell() {
     const bool told = std::any_of(each.others.begin(), each.others.end(), [&](const std::string& name) {
       return host_names_.registers(*each.object, name);
     });
-    Finding finding{std::move(each.subject), std::move(each.image), std::move(each.lacking), {}, {}, {}};
+    Finding finding{std::move(each.subject), std::move(each.image), {}, {}, {}};
     for (const std::string& name : each.missing)
       (told && !host_names_.may_use(*each.object, name) ? finding.unnamed : finding.missing).push_back(name);
     const auto is_used = [&](const std::string& name) {
       return each.link ? links_.is_named(*each.link, name) && !host_names_.registers(*each.object, name)
                        : host_names_.uses_unregistered(*each.object, name);
     };
-    if (told)
-      std::copy_if(each.held.begin(), each.held.end(), std::back_inserter(finding.unregistered), is_used);
+    for (const auto& [name, lacking] : each.held)
+      if (told && is_used(name)) finding.unregistered[lacking].push_back(name);
     findings.push_back(std::move(finding));
   }
   taken_.clear();

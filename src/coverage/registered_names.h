@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,10 +27,11 @@ class RegisteredNames {
 
   struct Finding {
     LinkJudge::Subject subject;
-    std::string image, lacking;             // `lacking`: the last one that lacks an unregistered one
-    std::vector<std::string> missing;       // variables that host code may use
-    std::vector<std::string> unnamed;       // that no host code uses
-    std::vector<std::string> unregistered;  // that the image holds and host code uses, with error 13
+    std::string image;
+    std::vector<std::string> missing;  // variables that host code may use
+    std::vector<std::string> unnamed;  // that no host code uses
+    // That the image holds and host code uses, with error 13, by the last image that lacks them.
+    std::map<std::string, std::vector<std::string>> unregistered;
   };
   // Of all that were taken.
   std::vector<Finding> tell();
@@ -38,9 +40,10 @@ class RegisteredNames {
   struct Taken {
     const DeviceObject* object;
     LinkJudge::Subject subject;
-    std::string image, lacking;
-    std::vector<std::string> missing, held;  // variables: that not all images have
-    std::vector<std::string> others;         // kernels and variables that this image has
+    std::string image;
+    std::vector<std::string> missing;
+    std::map<std::string, std::string> held;  // that not all images have, and the last one that lacks it
+    std::vector<std::string> others;          // kernels and variables that this image has
     std::optional<std::size_t> link;
   };
   void look_for(Taken of, const FatbinCode& code, const KernelGaps& gaps);

@@ -27,7 +27,7 @@ constexpr std::size_t kCopyBlock = std::size_t{1} << 20;
 constexpr std::uint16_t kCopyX64 = 62;
 constexpr unsigned kModeMask = 0xc7, kRelativeMode = 0x05;                               // of ModRM
 constexpr unsigned kObjectType = 1, kFunctionType = 2, kSectionType = 3, kFileType = 4;  // STT_…
-constexpr unsigned kLocalBinding = 0;                                                    // STB_LOCAL
+constexpr unsigned kCopyLocalBinding = 0;                                                // STB_LOCAL
 
 // How a mangled name has a variable's own: its length and itself. Of _Z5tableIfE and _ZN1a5tableE "5table";
 // nothing of other mangled names.
@@ -51,7 +51,7 @@ std::optional<std::string> own_name(std::string_view variable) {
 
 // Is it how cudafe++ calls a variable's copy? table, _ZL5table, _ZN1a5tableE become _ZL5table, _ZL5table and
 // _ZN1aL5tableE.
-bool is_copy_of(std::string_view symbol, std::string_view variable, const std::string& own) {
+bool is_host_copy_of(std::string_view symbol, std::string_view variable, const std::string& own) {
   if (symbol == variable) return true;
   if (!starts_with(variable, "_Z")) return symbol == "_ZL" + own;
   const std::string end = own + "E";
@@ -92,7 +92,7 @@ class CopySymbols {
       const Cursor in(*bytes);
       const unsigned kind = in.u8(4), type = kind & 15;
       if (type == kFileType) ++file;
-      if (kind >> 4 != kLocalBinding) file = 0;
+      if (kind >> 4 != kCopyLocalBinding) file = 0;
       if (type != kSectionType && type != kFileType)
         all.push_back({in.u32(0), type, in.u16(6) != 0, in.u64(8), in.u64(16), file});
     }
@@ -110,7 +110,7 @@ class CopySymbols {
       if (!add(each)) return false;
     }
     if (!join()) return false;
-    doubt(all);
+    doubt(all, host);
     return true;
   }
 
@@ -138,7 +138,7 @@ class CopySymbols {
     for (const auto& [own, variable] : owns_) {
       if (name.find(own) == std::string::npos) continue;
       variables_.push_back(variable);
-      if (is_copy_of(name, variable, own)) surely_ = variable;
+      if (is_host_copy_of(name, variable, own)) surely_ = variable;
     }
     return true;
   }
@@ -166,14 +166,21 @@ class CopySymbols {
   }
 
   // What has another name as well, such as the end of .data, may be meant by that, and of another file's
-  // variables no device code is known.
-  void doubt(const std::vector<Symbol>& all) {
+  // variables no device code is known. What has a value is as well a host table of that name, which `#ifndef
+  // __CUDA_ARCH__` puts in the place of the device's: of copies only those of constants have one.
+  void doubt(const std::vector<Symbol>& all, const HostObject& host) {
     std::map<std::uint64_t, std::size_t> names;
     for (const HostCopy& each : copies) names.emplace(each.begin, 0);
     for (const Symbol& each : all)
       if (const auto found = names.find(each.value); found != names.end()) ++found->second;
-    for (HostCopy& each : copies)
-      if (names[each.begin] != 1 || each.file == 0 || files_.count(each.file) == 0) each.surely.clear();
+    for (HostCopy& each : copies) {
+      const bool empty = std::any_of(host.sections.begin(), host.sections.end(), [&](const Section& section) {
+        return section.loaded && !section.has_bytes && section.address <= each.begin &&
+               each.begin - section.address < section.size;
+      });
+      if (!empty || names[each.begin] != 1 || each.file == 0 || files_.count(each.file) == 0)
+        each.surely.clear();
+    }
   }
 
   // What is at one place once. False where they share bytes otherwise.

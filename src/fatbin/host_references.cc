@@ -56,7 +56,7 @@ bool matches(std::string_view pattern, std::string_view name) {
 }
 
 // Is it one of the names, whole? Nothing where more patterns begin like it.
-std::optional<bool> is_listed(const HostReferences& references, std::string_view name, int tries_most) {
+std::optional<bool> is_named_within(const HostReferences& references, std::string_view name, int tries_most) {
   const auto& names = references.names;
   if (std::binary_search(names.begin(), names.end(), name, std::less<>())) return true;
   int tries = 0;
@@ -93,7 +93,7 @@ class RegisteredSearch {
   explicit RegisteredSearch(const HostReferences& kernels) : kernels_(kernels) {}
 
   bool search(const ByteSource& source, std::uint64_t offset, std::uint64_t size) {
-    Window in(source, kRegisteredBlock + kRegisteredNameMost, 0);
+    Window in(source, kRegisteredBlock + kRegisteredNameMost + 1, 0);
     for (std::uint64_t at = 0; at < size; at += kRegisteredBlock) {
       const std::uint64_t before = std::min<std::uint64_t>(at, 1);  // the NUL of the text before
       const auto count = static_cast<std::size_t>(
@@ -121,7 +121,8 @@ class RegisteredSearch {
       if (after == std::string_view::npos) return;
       const std::string_view name = text.substr(begin, after - begin);
       const bool looked_at = name.size() <= kRegisteredNameMost && found.size() < kRegisteredMost;
-      if (looked_at && kernels_.may_name(name) && is_listed(kernels_, name, kRegisteredTries).value_or(false))
+      if (looked_at && kernels_.may_name(name) &&
+          is_named_within(kernels_, name, kRegisteredTries).value_or(false))
         found.emplace(name);
       begin = after;
     }
@@ -150,7 +151,7 @@ bool add_references(const ByteSource& source, const HostObject& host, std::strin
   for (const Section& section : host.sections) {
     if (section.name != name || !section.has_bytes) continue;
     size += std::min(section.size, kReferenceSizeMost + 1);
-    if (size > kReferenceSizeMost) return false;
+    if (size > kReferenceSizeMost || size > source.size()) return false;  // more: lists share bytes
     const auto bytes = read_bytes(source, section.offset, section.size);
     if (!bytes) return false;  // the file shrank: whoever reads images says so
     add_referenced_names(ByteView(*bytes).text(), references);
@@ -165,7 +166,9 @@ void sort_references(HostReferences& references) {
   references.told = true;
   auto& all = references.beginnings;
   std::sort(all.begin(), all.end());
-  std::sort(references.names.begin(), references.names.end());
+  auto& names = references.names;
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
   const auto adds_nothing = [](const std::string& kept, const std::string& next) {
     return next.compare(0, kept.size(), kept) == 0;
   };
@@ -176,18 +179,21 @@ void sort_references(HostReferences& references) {
 
 HostReferences read_host_references(const ByteSource& source, const HostObject& host,
                                     const std::vector<Fatbin>& fatbins) {
-  HostReferences kernels, references;
+  HostReferences references;
   std::uint64_t size = 0;
   for (const std::string_view name : kKernelSections)
-    if (!add_references(source, host, name, size, kernels)) return {};
-  references = kernels;
+    if (!add_references(source, host, name, size, references)) return {};
+  std::vector<std::string> registered;
+  if (holds_ltoir(fatbins)) {
+    HostReferences kernels = references;
+    sort_references(kernels);
+    registered = find_registered(source, host, fatbins, kernels);
+  }
   for (const std::string_view name : kVariableSections)
     if (!add_references(source, host, name, size, references)) return {};
   sort_references(references);
   references.program = is_host_program(source, host);
-  if (!holds_ltoir(fatbins)) return references;
-  sort_references(kernels);
-  references.registered = find_registered(source, host, fatbins, kernels);
+  references.registered = std::move(registered);
   return references;
 }
 
@@ -202,7 +208,7 @@ bool HostReferences::may_name(std::string_view name) const {
 
 bool HostReferences::does_name(std::string_view name) const {
   constexpr int kTriesMost = 4096;  // of a real file's a few: beyond, it counts as named
-  return fatbin::is_listed(*this, name, kTriesMost).value_or(true);
+  return fatbin::is_named_within(*this, name, kTriesMost).value_or(true);
 }
 
 }  // namespace archguard

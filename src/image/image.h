@@ -126,8 +126,9 @@ struct ImageKernels {
   std::optional<PtxRefusal> refused;  // of PTX; nothing where nothing is known (ptx_limits.h)
   bool by_gcc = false;                // PTX of GCC's OpenMP or OpenACC, which libgomp links when it loads it
   bool is32 = false;                  // PTX with addresses of 32 bits, an ELF file of 32 bits
-  // PTX with a function that returns several results in registers: compilers then do without an ABI ("multiple return values found,
-  // disabling ABI"), take small numbers in its calls, and compile nothing of it for a linker.
+  // PTX with a function that returns several results in registers: compilers then do without an ABI
+  // ("multiple return values found, disabling ABI"), take small numbers in its calls, and compile nothing of
+  // it for a linker.
   bool without_abi = false;
   std::vector<Error> warnings;  // what is to be known of it and changes no verdict; without a place
 };

@@ -119,23 +119,34 @@ class PtxCallGraph {
   }
 
   void tell_needs(LinkNames& names) {
-    constexpr std::size_t kNeedsMost = std::size_t{1} << 14;  // a real module has some hundred
+    // A real module has some hundred.
+    constexpr std::size_t kNeedsSteps = std::size_t{1} << 18, kNeedsBytes = std::size_t{1} << 20;
+    std::size_t bytes = 0;
     const std::set<std::string_view> wanted(names.wanted.begin(), names.wanted.end());
     const std::set<std::string_view> defined(names.defined.begin(), names.defined.end());
+    std::vector<std::pair<std::string_view, std::size_t>> functions;  // that others may call
+    for (std::size_t i = 0; i < calls_.bodies_.size(); ++i)
+      if (calls_.bodies_[i].kernel || defined.count(calls_.bodies_[i].name) != 0)
+        functions.emplace_back(calls_.bodies_[i].name, i);
+    for (const auto& alias : calls_.aliases_)
+      if (const auto found = functions_.find(alias.first);
+          found != functions_.end() && defined.count(alias.first) != 0)
+        functions.emplace_back(*found);
     std::set<std::string> surely(names.surely.begin(), names.surely.end());
-    for (std::size_t i = 0; i < calls_.bodies_.size(); ++i) {
-      const auto& body = calls_.bodies_[i];
-      if (!body.kernel && defined.count(body.name) == 0) continue;
+    for (const auto& [name, body] : functions) {
       std::set<std::size_t> externs;
-      if (!reach_of(i, &externs)) names.tells_needs = false;
+      names.tells_needs = names.tells_needs && reach_of(body, &externs, kNeedsSteps);
+      if (!names.tells_needs) break;
       for (const std::size_t each : externs) {
-        if (wanted.count(calls_.externs_[each]) == 0) continue;
-        if (body.kernel)
-          surely.emplace(calls_.externs_[each]);
-        else if (names.through.size() < kNeedsMost)
-          names.through.emplace_back(body.name, calls_.externs_[each]);
-        else
+        const std::string_view needed = calls_.externs_[each];
+        if (wanted.count(needed) == 0) continue;
+        if (calls_.bodies_[body].kernel) {
+          surely.emplace(needed);
+        } else if (bytes += name.size() + needed.size() + 1; bytes <= kNeedsBytes) {
+          names.through.emplace_back(name, needed);
+        } else {
           names.tells_needs = false;
+        }
       }
     }
     names.surely.assign(surely.begin(), surely.end());
@@ -299,8 +310,8 @@ class PtxCallGraph {
   };
 
   // Nothing where it would cost too much: kernels that reach much the same functions cost without end.
-  std::optional<Reach> reach_of(std::size_t kernel, std::set<std::size_t>* externs = nullptr) {
-    constexpr std::size_t kMostSteps = std::size_t{1} << 24;
+  std::optional<Reach> reach_of(std::size_t kernel, std::set<std::size_t>* externs = nullptr,
+                                std::size_t most_steps = std::size_t{1} << 24) {
     ++round_;
     reached_.resize(nodes_.size());
     counted_.resize(calls_.shared_.size());
@@ -311,8 +322,8 @@ class PtxCallGraph {
       const Node& node = nodes_[open.back()];
       open.pop_back();
       steps_ += node.shared.size() + node.callees.size() + node.externs.size() + 1;
+      if (steps_ > most_steps) return std::nullopt;
       if (externs != nullptr) externs->insert(node.externs.begin(), node.externs.end());
-      if (steps_ > kMostSteps) return std::nullopt;
       reach.bodies = plus(reach.bodies, node.all);
       for (const std::size_t shared : node.shared)
         if (std::exchange(counted_[shared], round_) != round_)

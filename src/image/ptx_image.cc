@@ -140,7 +140,7 @@ class PtxReader {
       sections_ = true;
       lexer_.next();
     } else if (token == ".alias") {
-      return add_alias();
+      return add_alias(code);
     } else if (token == ".align") {
       return check_ptx_alignment(lexer_.next());
     }
@@ -148,7 +148,7 @@ class PtxReader {
   }
 
   // `.alias other, function;`
-  Status add_alias() {
+  Status add_alias(ImageKernels& code) {
     const std::string_view name = lexer_.next();
     if (name.empty()) return Done{};  // the text ends
     ARCHGUARD_CHECK(check_ptx_name(name));
@@ -156,6 +156,8 @@ class PtxReader {
       return comma.empty() ? Status(Done{}) : found(comma);
     const std::string_view of = lexer_.next();
     ARCHGUARD_CHECK(names_.add_alias(name, of));
+    // It is linked as the function is that it stands for (nvJitLink 12.0 to 13.5).
+    if (is_visible(names_.linking(of))) add_defined(code.names, name, false);
     calls_.add_alias(name, of);
     return Done{};
   }

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "image/ptx_directives.h"
 #include "image/ptx_lexer.h"
 
 namespace archguard {
@@ -130,9 +131,10 @@ std::vector<PtxNames::Missing> PtxNames::missing(std::string_view text) const {
   std::size_t depth = 0;
   bool in_function = false;  // else in a kernel, or among the values of a variable
   for (auto token = lexer.next(); !token.empty(); before = token, token = lexer.next()) {
-    if (token == "{") ++depth;
-    if (token == "}" && depth != 0) --depth;
-    if (depth == 0 && (token == "}" || token == ";" || token == ".func")) in_function = token == ".func";
+    if (token == "{" || token == "(") ++depth;
+    if ((token == "}" || token == ")") && depth != 0) --depth;
+    if (depth == 0 && (token == "}" || token == ";" || begins_ptx_statement(token)))
+      in_function = token == ".func";
     if (is_of_memory(before)) continue;
     const auto found = unseen.find(token);
     if (found == unseen.end()) continue;

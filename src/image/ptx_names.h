@@ -36,6 +36,12 @@ class PtxNames {
   // `.alias name, of;`
   Status add_alias(std::string_view name, std::string_view of);
 
+  // ".visible" and the like of a name that is known, as it was declared first.
+  std::string_view linking(std::string_view name) const {
+    const auto found = names_.find(name);
+    return found == names_.end() ? std::string_view() : found->second.linking;
+  }
+
   // May its address be the value of a variable? Not that of shared memory, nor of a name to come.
   bool has_address(std::string_view name) const {
     const auto found = names_.find(name);

@@ -72,6 +72,7 @@ Bytes runtime(int sm) {
                      .toolkit_info("13.0", "-arch sm_" + std::to_string(sm))
                      .kernel("internal", kCode)
                      .function("cudaGetParameterBuffer", kCode)
+                     .function("cudaGetParameterBufferV2", kCode)
                      .bytes())
       .bytes();
 }
@@ -293,6 +294,9 @@ TEST_CASE("what no object defines keeps the driver from linking again, where a k
   CHECK(two(f + ka) == "covered linked 1");
   CHECK(two(f + calls, ".visible .func f() { ret; }\n") == "covered linked 1");
   CHECK(two(f + calls, ".func f() { ret; }\n") == lacks);
+  const std::string aliased = ".visible .func g() { ret; }\n.visible .func f();\n.alias f, g;\n";
+  CHECK(two(f + calls, aliased) == "covered linked 1");
+  CHECK(two(f + calls, ".func g() { ret; }\n.visible .func f();\n.alias f, g;\n") == lacks);
   // Of a function: where a kernel reaches that.
   const std::string through = f + ".visible .func h() { call f; ret; }\n";
   CHECK(two(through + ka) == "covered linked 1");
