@@ -340,6 +340,16 @@ const std::map<std::string, Make>& kinds() {
              .bytes();
        }},
       {"hostile-ptx-braces", [](std::size_t n) { return ptx(n, ".visible .entry k()\n", "{", ""); }},
+      {"hostile-ptx-needs",  // each function reaches what the last one wants
+       [](std::size_t n) {
+         std::string wants = ".visible .func hub()\n{\n";
+         for (std::size_t i = 0; i < n; ++i) wants += "call e_" + std::to_string(i) + ";\n";
+         const Bytes externs = ptx(n, "", ".extern .func e_# ();\n", ".visible .func hub();\n");
+         const Bytes functions = ptx(n, "", ".visible .func f_#() { call hub; ret; }\n", wants + "}\n");
+         std::string text(externs.begin(), externs.end());
+         text.append(functions.begin() + static_cast<std::ptrdiff_t>(kPtxHead.size()), functions.end());
+         return bytes_of_text(text + ".visible .entry k()\n{\nret;\n}\n");
+       }},
       {"hostile-ptx-comment", [](std::size_t n) { return ptx(n, "", "/*", ""); }},
       {"hostile-ptx-quotes", [](std::size_t n) { return ptx(n, "", "\"\\\"", ""); }},
       {"fleet",
