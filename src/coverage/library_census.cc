@@ -161,21 +161,30 @@ double LibraryCensus::core_share(std::size_t device) {
   return share(core_[device], *std::max_element(core_.begin(), known_end));
 }
 
-Partly LibraryCensus::compare(const KernelSum& got) const {
+Partly LibraryCensus::compare(const KernelSum& got, std::uint64_t KernelSum::*count) const {
   Partly partly;
-  partly.kernels = got.working;
+  partly.kernels = got.*count;
   partly.clear = true;
   for (std::size_t i = 0; i < known_; ++i) {
-    if (sums_[i].working <= partly.best) continue;
-    partly.best = sums_[i].working;
+    if (sums_[i].*count <= partly.best) continue;
+    partly.best = sums_[i].*count;
     partly.best_device = *devices_[i].capability;
   }
   return partly;
 }
 
+Partly LibraryCensus::working(const KernelSum& got) const {
+  return compare(got, &KernelSum::working);
+}
+
+Partly LibraryCensus::told(const KernelSum& got) const {
+  constexpr double kAlike = 0.1;
+  const Partly fit = compare(got, &KernelSum::fit), work = working(got);
+  return share(fit.kernels, fit.best) - share(work.kernels, work.best) <= kAlike ? fit : work;
+}
+
 std::optional<Partly> LibraryCensus::judge(const KernelSum& got, ComputeCapability device) {
-  Partly partly = compare(got);
-  const double whole = share(got.working, partly.best);
+  const double whole = share(got.working, working(got).best);
   const bool compiled = 2 * got.compiled > got.working;
   const Bar& bar = compiled ? kPtxBar : kSassBar;
   if (whole >= bar.served) return std::nullopt;
@@ -183,6 +192,7 @@ std::optional<Partly> LibraryCensus::judge(const KernelSum& got, ComputeCapabili
   if (const auto index = index_of(device))  // what the driver does not take is missing there as from the rest
     core = core_share(*index) * share(got.working, sums_[*index].working) >= kCoreBar;
   if (core && !compiled && whole >= kServedWithCore) return std::nullopt;
+  Partly partly = told(got);
   partly.clear = whole < bar.clear && !core;
   return partly;
 }

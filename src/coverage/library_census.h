@@ -21,7 +21,8 @@ void add_to(KernelSum& sum, const KernelSum& more);
 
 // A device that gets far less of a library than others do.
 struct Partly {
-  // Kernels that fit this device and do something, and the device of the table that most such fit.
+  // Kernels that fit this device, and the device of the table which most fit. Where those that do nothing
+  // make another picture: of the others.
   std::uint64_t kernels = 0, best = 0;
   ComputeCapability best_device = {};
   bool clear = false;                 // the library was not made for this device; else perhaps
@@ -60,8 +61,9 @@ class LibraryCensus {
   // `got` is what fits the device as it is, with its driver. Nothing where it is served as others are.
   // Precondition: tells(), and got.working is not 0.
   std::optional<Partly> judge(const KernelSum& got, ComputeCapability device);
-  // The same in numbers alone.
-  Partly compare(const KernelSum& got) const;
+  // The same in numbers alone: as they are told, and of kernels that do something.
+  Partly told(const KernelSum& got) const;
+  Partly working(const KernelSum& got) const;
 
   // What the device gets where its driver takes everything.
   KernelSum with_any_driver(ComputeCapability device) const;
@@ -72,6 +74,7 @@ class LibraryCensus {
     std::uint64_t fit = 0, working = 0;
   };
 
+  Partly compare(const KernelSum& got, std::uint64_t KernelSum::*count) const;
   void count_kernels(const FatbinCode& code, const std::vector<Devices>& takers);
   void add_taken(std::size_t device, const KernelSum& taken);
   double core_share(std::size_t device);  // of the core kernels that a device gets

@@ -25,11 +25,12 @@ void fail_idle(DeviceResult& result, const LibraryCensus& census, const KernelSu
     return !failure.unknown && (failure.code == kNoKernelImage || failure.code == kInvalidPtx);
   };
   failures.erase(std::remove_if(failures.begin(), failures.end(), is_moot), failures.end());
-  result.partly = census.compare(got);
+  result.partly = census.told(got);
+  const Partly working = census.working(got);
   const std::string idle = got.fit == 1 ? "the only kernel that fits does nothing"
                                         : "the " + std::to_string(got.fit) + " kernels that fit do nothing";
   fail(result, kNoKernelImage,
-       idle + "; " + to_string(result.partly->best_device) + " gets " + std::to_string(result.partly->best) +
+       idle + "; " + to_string(working.best_device) + " gets " + std::to_string(working.best) +
            " that do something");
 }
 

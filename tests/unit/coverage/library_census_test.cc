@@ -28,7 +28,7 @@ std::string said(const std::vector<FatbinCode>& library, const std::string& devi
   for (const FatbinCode& each : library) census.add(each);
   const KernelSum got = census.with_any_driver(capability(device));
   if (got.working == 0 && census.tells()) {
-    const Partly partly = census.compare(got);
+    const Partly partly = census.told(got);
     return "idle " + std::to_string(partly.kernels) + "/" + std::to_string(partly.best);
   }
   const auto partly = census.judge(got, capability(device));
@@ -117,8 +117,8 @@ TEST_CASE("kernels that do nothing count for nothing") {
       fatbin_of({sass("61", {{"probe", kUnknown}}), sass("80", {{"probe", kEmpty}}),
                  ptx("80", "8.0", {{"probe", kEmpty}})})};
   CHECK(said(library, "6.1") ==
-        "idle 0/9");  // what its SASS does cannot be told, but that of others does nothing
-  CHECK(said(library, "8.7") == "idle 0/9");
+        "idle 1/10");  // what its SASS does cannot be told, but that of others does nothing
+  CHECK(said(library, "8.7") == "idle 1/10");
   CHECK(said(library, "8.0") == "served");
 }
 
