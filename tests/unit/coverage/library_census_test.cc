@@ -111,6 +111,14 @@ TEST_CASE("in a library whose containers have one arch each, no device is far be
 }
 
 TEST_CASE("kernels that do nothing count for nothing") {
+  // Also among the numbers that are told, where they would make another picture.
+  auto idle = kernels("idle", 40);
+  for (auto& each : idle) each.second = kEmpty;
+  const auto one = kernels("one", 1);
+  const std::vector<FatbinCode> mostly = {fatbin_of({sass("80", kernels("real", 40))}),
+                                          fatbin_of({sass("80", idle), sass("90", idle)}),
+                                          fatbin_of({sass("80", one), sass("90", one)})};
+  CHECK(said(mostly, "9.0") == "clear 1/41 of 8.0");
   const auto main = kernels("main", 9);
   const std::vector<FatbinCode> library = {
       fatbin_of({sass("80", main), sass("90", main)}),
