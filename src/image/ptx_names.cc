@@ -121,7 +121,7 @@ std::vector<PtxNames::Missing> PtxNames::missing(std::string_view text) const {
     if (known.kind == Kind::variable) {
       if (known.linked) all.emplace(name, Missing{name, false, true});
     } else if (known.linking != ".extern") {
-      all.emplace(name, Missing{name, true, false});
+      all.emplace(name, Missing{name, true, true});  // no compiler takes it, called or not
     } else if (known.kind == Kind::function) {
       unseen.emplace(name, known.externs);
     }

@@ -297,6 +297,7 @@ TEST_CASE("what no object defines keeps the driver from linking again, where a k
   const std::string aliased = ".visible .func g() { ret; }\n.visible .func f();\n.alias f, g;\n";
   CHECK(two(f + calls, aliased) == "covered linked 1");
   CHECK(two(f + calls, ".func g() { ret; }\n.visible .func f();\n.alias f, g;\n") == lacks);
+  CHECK(two(".weak .func f ();\n" + ka) == lacks);  // declared without `.extern`: called or not
   // Of a function: where a kernel reaches that.
   const std::string through = f + ".visible .func h() { call f; ret; }\n";
   CHECK(two(through + ka) == "covered linked 1");
