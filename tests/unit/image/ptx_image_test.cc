@@ -540,6 +540,8 @@ TEST_CASE("a module tells its target, its ISA and its pointers' size") {
   const std::string head = ".version 7.0\n.target sm_75\n.visible .entry k() { .reg .u32 %r<3>; ";
   CHECK(said(head + "st.global.u32 [%r2+4], %r1; ret; }\n") == "7.0 75 32");
   CHECK(said(head + "ld.f32 %f1, [%r2]; ret; }\n") == "7.0 75 32");
+  CHECK(said(head + ".reg .b32 r1, r2; st.global.u32 [r2], r1; ret; }\n") == "7.0 75 32");
+  CHECK(said(head + ".local .u32 %l; ld.u32 %r1, [%l]; ret; }\n") == "7.0 75");
   CHECK(said(head + "cvta.to.global.u32 %r1, %r2; ret; }\n") == "7.0 75 32");
   CHECK(said(head + "st.shared.u32 [%r2], %r1; ld.param.u32 %r1, [%r2]; ret; }\n") == "7.0 75");
   CHECK(said(head + ".reg .u64 %d<3>; st.global.u32 [%d1], %r1; ret; }\n") == "7.0 75");
