@@ -245,6 +245,14 @@ Judgement judge_part(const FatbinCode& code, const Device& device, const JitEnvi
   return judgement;
 }
 
+bool has_variable(const Image& image, const std::string& name) {
+  const auto& all = image.code->variables;  // sorted by name
+  const auto found =
+      std::lower_bound(all.begin(), all.end(), name,
+                       [](const DeviceVariable& each, const std::string& text) { return each.name < text; });
+  return found != all.end() && found->name == name;
+}
+
 KernelGaps compare_kernels(const FatbinCode& code, std::size_t taken) {
   KernelGaps gaps;
   if (!code.images[taken].code) return gaps;
@@ -258,15 +266,8 @@ KernelGaps compare_kernels(const FatbinCode& code, std::size_t taken) {
       gaps.hollow.push_back(kernel.name);
     }
   }
-  const auto& variables = code.images[taken].code->variables;
-  const auto has_variable = [&](const std::string& name) {
-    const auto found = std::lower_bound(
-        variables.begin(), variables.end(), name,
-        [](const DeviceVariable& variable, const std::string& text) { return variable.name < text; });
-    return found != variables.end() && found->name == name;
-  };
   for (const std::string& name : code.variables)
-    if (!has_variable(name)) gaps.variables.push_back(name);
+    if (!has_variable(code.images[taken], name)) gaps.variables.push_back(name);
   return gaps;
 }
 

@@ -11,14 +11,6 @@ bool has_name(const std::vector<std::string>& names, const std::string& name) {
   return std::binary_search(names.begin(), names.end(), name);
 }
 
-bool has_variable(const Image& image, const std::string& name) {
-  const auto& all = image.code->variables;  // sorted by name
-  const auto found =
-      std::lower_bound(all.begin(), all.end(), name,
-                       [](const DeviceVariable& each, const std::string& text) { return each.name < text; });
-  return found != all.end() && found->name == name;
-}
-
 // Variables that this image has and another one lacks, and the last of those: nvcc registers what the image
 // of the last architecture has.
 std::map<std::string, std::string> held_by_some(const FatbinCode& code, std::size_t taken) {
