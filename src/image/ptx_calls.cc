@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "image/ptx_body_words.h"
 #include "image/ptx_lexer.h"
 #include "image/ptx_limits.h"
 #include "image/ptx_variables.h"
@@ -25,10 +26,6 @@ constexpr const char* kWithoutSize =
 
 std::uint64_t plus(std::uint64_t a, std::uint64_t b) {
   return a + std::min(b, UINT64_MAX - a);
-}
-
-bool ends_statement(std::string_view token) {
-  return token == ";" || token == "{" || token == "}" || token == ":";
 }
 
 PtxRefusal too_much_shared(std::string_view kernel, std::uint64_t bytes, Arch target) {
@@ -60,8 +57,7 @@ PtxRefusal perhaps_too_much_shared(std::string_view kernel, std::uint64_t bytes)
 // The bodies as a graph: nodes are in the order of bodies_, and one more is what is called through pointers.
 class PtxCallGraph {
  public:
-  PtxCallGraph(const PtxCalls& calls, Version isa)
-      : calls_(calls), isa_(isa), nodes_(calls.bodies_.size() + 1) {
+  explicit PtxCallGraph(const PtxCalls& calls) : calls_(calls), nodes_(calls.bodies_.size() + 1) {
     for (std::size_t i = 0; i < calls.bodies_.size(); ++i)
       if (!calls.bodies_[i].kernel) functions_.emplace(calls.bodies_[i].name, i);
     for (const auto& [name, of] : calls.aliases_)
@@ -78,6 +74,7 @@ class PtxCallGraph {
   }
 
   std::optional<PtxRefusal> check(Arch target) {
+    steps_ = 0;
     std::optional<PtxRefusal> doubt;
     for (std::size_t i = 0; i < calls_.bodies_.size(); ++i) {
       if (!calls_.bodies_[i].kernel) continue;
@@ -100,6 +97,7 @@ class PtxCallGraph {
   }
 
   std::vector<SharedUse> uses() {
+    steps_ = 0;
     std::vector<SharedUse> all;
     for (std::size_t i = 0; i < calls_.bodies_.size(); ++i) {
       SharedUse use;
@@ -121,6 +119,7 @@ class PtxCallGraph {
   void tell_needs(LinkNames& names) {
     // A real module has some hundred.
     constexpr std::size_t kNeedsSteps = std::size_t{1} << 18, kNeedsBytes = std::size_t{1} << 20;
+    steps_ = 0;
     std::size_t bytes = 0;
     const std::set<std::string_view> wanted(names.wanted.begin(), names.wanted.end());
     const std::set<std::string_view> defined(names.defined.begin(), names.defined.end());
@@ -184,22 +183,18 @@ class PtxCallGraph {
 
   void read(std::size_t index) {
     Node& node = nodes_[index];
-    PtxLexer lexer(calls_.bodies_[index].text);
+    PtxBodyWords words(calls_.bodies_[index].text, true);
     std::unordered_map<std::string_view, std::uint64_t> own;
-    std::string_view before = ";", opcode, register_of;
-    for (auto token = lexer.next(); !token.empty(); before = token, token = lexer.next()) {
-      if (ends_statement(before)) {
-        if (token == "@" && lexer.next() == "!") lexer.next();
-        opcode = token == "@" ? lexer.next() : token;
-        token = opcode;
-      }
-      if (token == ".shared" && opcode == token) {
-        PtxVariables variables(lexer, token, {isa_, 0}, false);
+    std::string_view register_of;
+    for (auto token = words.next(); !token.empty(); token = words.next()) {
+      if (token == ".shared" && words.opcode() == token) {
+        PtxVariables variables(words.lexer(), token, {calls_.isa_, 0}, false);
         while (const auto variable = variables.next()) {
           own[variable->name] = plus(own[variable->name], variable->size);
           node.all = plus(node.all, variable->size);
+          words.declare(variable->name);
         }
-        token = ";";
+        words.end_declaration();
         continue;
       }
       if (token == ".callprototype" || token == ".calltargets") {
@@ -207,8 +202,13 @@ class PtxCallGraph {
         register_of = token;
       }
       if (token == ";") register_of = {};
-      if (!register_of.empty() && before == ".reg") node.passes_small |= is_small_ptx_type(token);
-      const bool calls = starts_with(opcode, "call") || before == "call";
+      if (!register_of.empty() && words.before() == ".reg") node.passes_small |= is_small_ptx_type(token);
+      if (const auto mine = own.find(token); mine != own.end()) {
+        node.named = plus(node.named, mine->second);
+        mine->second = 0;
+      }
+      if (!words.is_outer()) continue;
+      const bool calls = starts_with(words.opcode(), "call");
       if (const auto function = functions_.find(token); function != functions_.end()) {
         node.callees.push_back(function->second);
         if (!calls) nodes_[pointers()].callees.push_back(function->second);
@@ -218,10 +218,6 @@ class PtxCallGraph {
       if (calls && small_.count(token) != 0) node.passes_small = true;
       if (const auto shared = shared_.find(token); shared != shared_.end())
         node.shared.push_back(shared->second);
-      if (const auto mine = own.find(token); mine != own.end()) {
-        node.named = plus(node.named, mine->second);
-        mine->second = 0;
-      }
     }
   }
 
@@ -335,7 +331,6 @@ class PtxCallGraph {
   }
 
   const PtxCalls& calls_;
-  const Version isa_;
   std::vector<Node> nodes_;
   std::vector<Group> groups_;
   std::set<std::size_t> of_functions_;  // in shared memory at module scope: what a function names
@@ -343,6 +338,9 @@ class PtxCallGraph {
   std::vector<std::size_t> reached_, counted_;  // the last round that did
   std::size_t round_ = 0, steps_ = 0;
 };
+
+PtxCalls::PtxCalls(Version isa) : isa_(isa) {}
+PtxCalls::~PtxCalls() = default;
 
 void PtxCalls::add_body(std::string_view name, bool kernel, std::string_view body, std::uint64_t shared) {
   bodies_.push_back({name, body, kernel});
@@ -373,24 +371,28 @@ void PtxCalls::add_extern(std::string_view name) {
   externs_.push_back(name);
 }
 
-void PtxCalls::tell(Version isa, LinkNames& names) const {
+void PtxCalls::tell(LinkNames& names) {
   if (most() == 0) return;
-  PtxCallGraph graph(*this, isa);
-  names.shared_of_functions = graph.of_functions();
-  names.shared = std::make_shared<const std::vector<SharedUse>>(graph.uses());
+  names.shared_of_functions = graph().of_functions();
+  names.shared = std::make_shared<const std::vector<SharedUse>>(graph().uses());
 }
 
-void PtxCalls::tell_needs(Version isa, LinkNames& names) const {
-  if (!externs_.empty()) PtxCallGraph(*this, isa).tell_needs(names);
+void PtxCalls::tell_needs(LinkNames& names) {
+  if (!externs_.empty()) graph().tell_needs(names);
+}
+
+PtxCallGraph& PtxCalls::graph() {
+  if (!graph_) graph_ = std::make_unique<PtxCallGraph>(*this);
+  return *graph_;
 }
 
 std::uint64_t PtxCalls::most() const {
   return plus(plus(of_functions_, of_module_), of_kernel_);
 }
 
-std::optional<PtxRefusal> PtxCalls::check(Arch target, Version isa) const {
+std::optional<PtxRefusal> PtxCalls::check(Arch target) {
   if (most() <= kSharedMost && small_.empty()) return std::nullopt;
-  return PtxCallGraph(*this, isa).check(target);
+  return graph().check(target);
 }
 
 }  // namespace archguard

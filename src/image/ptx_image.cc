@@ -41,7 +41,8 @@ constexpr std::string_view kGccMark = "// BEGIN PREAMBLE";
 // whose size the launch gives. What no compiler takes, or this reader does not know, is refused.
 class PtxReader {
  public:
-  PtxReader(std::string_view text, Version isa) : text_(text), isa_(isa), lexer_(text), target_(isa) {}
+  PtxReader(std::string_view text, Version isa)
+      : text_(text), isa_(isa), lexer_(text), target_(isa), calls_(isa) {}
 
   Status read(ImageKernels& code) {
     std::string_view before;
@@ -68,16 +69,15 @@ class PtxReader {
     if (target_.is_debug() && !sections_ && Version{2, 0} <= isa_)
       return Error{{}, "PTX has `.target debug` and no debug information", {}};
     if (code.without_abi) calls_.forget_small_registers();
-    if (target_.arch() && !is_sure(code.refused))
-      take_graver(code.refused, calls_.check(*target_.arch(), isa_));
+    for (const std::string_view name : names_.extern_functions()) calls_.add_extern(name);
+    if (target_.arch() && !is_sure(code.refused)) take_graver(code.refused, calls_.check(*target_.arch()));
     check_constants(code);
     if (!sized_) code.is32 = has_32_bit_addresses(text_);
     if (unified_) take_graver(code.refused, unified_refusal());
     add_missing(code);
     if (code.relocatable || code.names.defines) {
-      for (const std::string_view name : names_.extern_functions()) calls_.add_extern(name);
-      calls_.tell(isa_, code.names);
-      if (code.names.surely.size() < code.names.wanted.size()) calls_.tell_needs(isa_, code.names);
+      calls_.tell(code.names);
+      if (code.names.surely.size() < code.names.wanted.size()) calls_.tell_needs(code.names);
     }
     return Done{};
   }

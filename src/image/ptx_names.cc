@@ -2,8 +2,8 @@
 
 #include <string>
 
+#include "image/ptx_body_words.h"
 #include "image/ptx_directives.h"
-#include "image/ptx_lexer.h"
 
 namespace archguard {
 namespace {
@@ -31,12 +31,6 @@ Error too_many() {
 bool may_follow(std::string_view first, std::string_view second, bool body) {
   if (first == ".extern") return second == first && !body;
   return second.empty() || second == first;
-}
-
-// Is a name that stands behind it none of a function, but of a parameter or the like that hides it? As in
-// `.param .b32 name` and `ld.param.u32 %r1, [name]`.
-bool is_of_memory(std::string_view before) {
-  return before == "[" || (!before.empty() && before[0] == '.' && before != ".func");
 }
 
 }  // namespace
@@ -126,16 +120,15 @@ std::vector<PtxNames::Missing> PtxNames::missing(std::string_view text) const {
       unseen.emplace(name, known.externs);
     }
   }
-  PtxLexer lexer(unseen.empty() ? std::string_view() : text);
-  std::string_view before;
+  PtxBodyWords words(unseen.empty() ? std::string_view() : text, false);
   std::size_t depth = 0;
   bool in_function = false;  // else in a kernel, or among the values of a variable
-  for (auto token = lexer.next(); !token.empty(); before = token, token = lexer.next()) {
+  for (auto token = words.next(); !token.empty(); token = words.next()) {
     if (token == "{" || token == "(") ++depth;
     if ((token == "}" || token == ")") && depth != 0) --depth;
     if (depth == 0 && (token == "}" || token == ";" || begins_ptx_statement(token)))
       in_function = token == ".func";
-    if (is_of_memory(before)) continue;
+    if (!words.is_outer() || words.before() == "[") continue;
     const auto found = unseen.find(token);
     if (found == unseen.end()) continue;
     if (found->second != 0) {
