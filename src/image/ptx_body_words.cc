@@ -1,7 +1,5 @@
 #include "image/ptx_body_words.h"
 
-#include "base/text.h"
-
 namespace archguard {
 namespace {
 
@@ -14,11 +12,6 @@ bool is_name(std::string_view token) {
   const char first = token[0];
   return (first >= 'a' && first <= 'z') || (first >= 'A' && first <= 'Z') || first == '_' || first == '$' ||
          first == '%';
-}
-
-// `bra label;`, `brx.idx %r, labels;`, `.branchtargets label, label;`
-bool names_labels(std::string_view opcode) {
-  return starts_with(opcode, "bra") || starts_with(opcode, "brx") || opcode == ".branchtargets";
 }
 
 }  // namespace
@@ -74,6 +67,7 @@ bool PtxBodyWords::take_predicate(std::string_view token) {
 bool PtxBodyWords::take(std::string_view token) {
   const bool in_body = !blocks_.empty();
   if (token == ";" || (token == ":" && in_body)) {
+    if (token == ":") declare(opcode_);
     end_statement();
     return false;
   }
@@ -106,7 +100,7 @@ bool PtxBodyWords::take(std::string_view token) {
   const bool of_function = before_ == ".func" || before_ == ".entry";
   if (!in_body && behind_type && !of_function) declare(token);  // a parameter
   if (in_body && !value_ && begins_declaration(opcode_) && (behind_type || before_ == ",")) declare(token);
-  return !names_labels(opcode_) && own_.count(token) == 0;
+  return own_.count(token) == 0;
 }
 
 }  // namespace archguard

@@ -20,9 +20,9 @@ class PtxBodyWords {
   std::string_view before() const { return before_; }
   // The first word of the statement, behind `@p` and a label.
   std::string_view opcode() const { return opcode_; }
-  // Is the last token no register, variable or parameter of the body, which hide names of the module from
-  // there to the end of their block, no label, and not the first of its statement? (PTX ISA, "Identifiers";
-  // as ptxas 13.0 takes them.)
+  // Is the last token no register, variable, parameter or label of the body, which hide names of the module
+  // from where they are declared to the end of their block, and not the first of its statement? (PTX ISA,
+  // "Identifiers"; as ptxas takes them, real.ptx.)
   bool is_outer() const { return outer_; }
 
   // For whoever reads a declaration with another reader, up to its `;`.

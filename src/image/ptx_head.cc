@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "image/ptx_directives.h"
+#include "image/ptx_number.h"
 
 namespace archguard {
 namespace {
@@ -57,8 +58,9 @@ Status PtxFiles::read(PtxLexer& lexer, bool& whole) {
   std::size_t numbers = 0;
   for (PtxLexer ahead = lexer; ahead.next() == ","; ahead = lexer) {
     if (++numbers > 2) return no_file(",");
+    const std::string_view value = ahead.next();
+    if (!value.empty() && kind_of_ptx_number(value) != PtxNumber::integer) return no_file(value);
     lexer = ahead;
-    lexer.next();
   }
   whole = true;
   return Done{};

@@ -52,7 +52,8 @@ class PtxReader {
         before = {};
         ARCHGUARD_CHECK(begin_statement(token));
       }
-      if (is_linking(before) && token[0] != '.') return found(token);
+      if ((is_linking(before) || before == "(") && token[0] != '.') return found(token);
+      if (token == "(" && before != ".attribute") return found(token);
       if (token[0] == '.')
         ARCHGUARD_CHECK(read_directive(token, before, code));
       else if (token == "{" && !skip_block())
@@ -138,7 +139,13 @@ class PtxReader {
     if (token == ".pragma") return read_ptx_pragma(lexer_, PtxPlace::statement);
     if (token == ".section") {
       sections_ = true;
-      lexer_.next();
+      const std::string_view name = lexer_.next();
+      const bool is_name = name.size() > 1 && name[0] == '.' && (name[1] < '0' || name[1] > '9');
+      if (!name.empty() && !is_name) return found(name);
+      if (PtxLexer ahead = lexer_; !name.empty()) {
+        const std::string_view brace = ahead.next();
+        if (!brace.empty() && brace != "{") return found(brace);
+      }
     } else if (token == ".alias") {
       return add_alias(code);
     } else if (token == ".align") {
@@ -392,18 +399,17 @@ class PtxReader {
         continue;
       }
       ARCHGUARD_CHECK(check_ptx_directive(token, PtxPlace::function, level()));
-      if (token == ".attribute") ARCHGUARD_CHECK(check_attributes(PtxPlace::function_attribute));
+      if (token == ".attribute") ARCHGUARD_CHECK(check_attributes());
     }
     return token;
   }
 
   // Behind `.attribute`.
-  Status check_attributes(PtxPlace place) {
-    PtxLexer ahead = lexer_;
-    if (ahead.next() != "(") return Done{};
-    lexer_ = ahead;
+  Status check_attributes() {
+    const std::string_view first = lexer_.next();
+    if (first != "(") return first.empty() ? Status(Done{}) : found(first);
     PtxAttributes attributes;
-    ARCHGUARD_CHECK(check_ptx_attributes(lexer_, place, level(), attributes));
+    ARCHGUARD_CHECK(check_ptx_attributes(lexer_, PtxPlace::function_attribute, level(), attributes));
     unified_ |= attributes.unified;
     return Done{};
   }

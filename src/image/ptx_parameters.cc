@@ -114,8 +114,9 @@ Status PtxParameters::check(std::string_view name, const One& one, const PtxDime
   if (dimensions.sizes.size() > (in_register ? 0U : 1U)) return refuse("with too many dimensions");
   if (reference && !of_kernel_ && dimensions.sizes.empty())
     return refuse("of a function, a texture or the like");
-  if (one.lanes != 1 && (!in_register || one.size > kPtxVectorMost || one.type == ".pred"))
-    return refuse("as a vector where no compiler takes it");
+  if (one.lanes != 1 && (one.size > kPtxVectorMost || one.type == ".pred"))
+    return refuse("as a vector that no compiler takes");
+  if (one.lanes != 1 && !in_register && dimensions.sizes.empty() && vector_.empty()) vector_ = name;
   if (one.type == ".f16x2" && !in_register) return refuse("of `.f16x2` in memory");
   if (names_.size() == kParameterNamesMost)
     return Error{{}, "PTX has more than " + std::to_string(kParameterNamesMost) + " parameters", {}};
@@ -140,6 +141,11 @@ void PtxParameters::count(const One& one, const PtxDimensions& dimensions, bool 
 }
 
 Status PtxParameters::check_definition() {
+  if (!vector_.empty())
+    return Error{
+        {},
+        "PTX has the parameter '" + std::string(vector_.substr(0, 40)) + "' as a vector in memory, no array",
+        {}};
   std::sort(names_.begin(), names_.end());
   const auto twice = std::adjacent_find(names_.begin(), names_.end());
   if (twice == names_.end()) return Done{};

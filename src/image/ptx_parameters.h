@@ -21,7 +21,8 @@ class PtxParameters {
   // Moves behind the `)` of a list whose `(` was taken; or to the end of a text that ends first. An error
   // where no compiler takes the list, declared or defined. `results`: of what a function returns.
   Status add(PtxLexer& lexer, bool results = false);
-  // Once all lists are read: an error where it cannot have a body, as two of them have one name.
+  // Once all lists are read: an error where it cannot have a body, as two of them have one name, or one is a
+  // vector.
   Status check_definition();
 
   bool any_results() const { return any_results_; }
@@ -55,6 +56,7 @@ class PtxParameters {
   std::size_t register_results_ = 0;
   bool any_small_register_ = false, any_results_ = false;
   std::vector<std::string_view> names_;
+  std::string_view vector_;  // the first that is one in memory: it may be declared, and not defined
 };
 
 }  // namespace archguard

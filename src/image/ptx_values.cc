@@ -6,18 +6,13 @@
 
 #include "base/text.h"
 #include "image/ptx_lexer.h"
+#include "image/ptx_number.h"
 
 namespace archguard {
 namespace {
 
 bool begins_number(char c) {
   return c >= '0' && c <= '9';
-}
-
-// `1.0`, `.5`, `1e5`, `0f3F800000`, `0d…`
-bool is_fraction(std::string_view number) {
-  if (starts_with(number, "0x") || starts_with(number, "0X")) return false;
-  return number.find_first_of(".eEfFdD") != std::string_view::npos;
 }
 
 bool is_number(std::string_view word) {
@@ -27,7 +22,7 @@ bool is_number(std::string_view word) {
 class Values {
  public:
   Values(const PtxVariable& variable, const PtxNames& names)
-      : variable_(variable), names_(names), lexer_(*variable.value), token_(lexer_.next()) {}
+      : variable_(variable), names_(names), lexer_(*variable.value), token_(next_token()) {}
 
   Status read() {
     // Each dimension is a pair of braces, and a vector another.
@@ -38,6 +33,21 @@ class Values {
   }
 
  private:
+  // `1e+5` is one number.
+  std::string_view next_token() {
+    const std::string_view word = lexer_.next();
+    const bool wants_sign = word.size() > 1 && is_number(word) &&
+                            (word.back() == 'e' || word.back() == 'E') && !starts_with(word, "0x") &&
+                            !starts_with(word, "0X");
+    if (!wants_sign) return word;
+    PtxLexer ahead = lexer_;
+    const std::string_view sign = ahead.next(), digits = ahead.next();
+    const char* const end = word.data() + word.size();
+    if ((sign != "+" && sign != "-") || sign.data() != end || digits.data() != end + 1) return word;
+    lexer_ = ahead;
+    return std::string_view(word.data(), word.size() + 1 + digits.size());
+  }
+
   Error refuse(const std::string& what) const {
     return Error{{}, "PTX has '" + std::string(variable_.name.substr(0, 40)) + "' with a value " + what, {}};
   }
@@ -50,7 +60,7 @@ class Values {
       if ((token_ == "{") != is_row) return refuse("that does not have the braces of its type");
       if (is_row) {
         counts.push_back(0);
-        token_ = lexer_.next();
+        token_ = next_token();
         if (token_ != "}") {
           counts.back() = 1;
           continue;
@@ -61,12 +71,12 @@ class Values {
       while (!counts.empty() && token_ == "}") {
         ARCHGUARD_CHECK(check_count(counts.size() - 1, counts.back()));
         counts.pop_back();
-        token_ = lexer_.next();
+        token_ = next_token();
       }
       if (counts.empty()) return Done{};
       if (token_ != ",") return refuse("that has no comma or brace behind it");
       ++counts.back();
-      token_ = lexer_.next();
+      token_ = next_token();
     }
   }
 
@@ -80,32 +90,47 @@ class Values {
   // Up to a comma or brace outside of parentheses: numbers and names, with operators between them.
   Status read_value() {
     Value value;
-    const std::string_view first = token_;
-    for (; !token_.empty(); token_ = lexer_.next()) {
+    for (; !token_.empty(); token_ = next_token()) {
       if (value.parentheses == 0 && (token_ == "," || token_ == "}" || token_ == "{")) break;
       ARCHGUARD_CHECK(add_word(value));
       value.last = token_;
-      ++value.words;
     }
     if (value.wants || value.parentheses != 0) return refuse("that is not whole");
     const std::string_view type = variable_.type;
     if (type == ".f16" || type == ".f16x2") return refuse("of its type, which no compiler takes");
     if (value.any_name && type != ".u64" && type != ".u32" && !(type == ".u8" && value.any_mask))
       return refuse("that is an address, which is not of its type");
-    const bool is_plain = value.words == 1 || (value.words == 2 && first == "-");
-    if (!is_plain || !is_number(value.last) || type[1] == 'b') return Done{};
-    if (is_fraction(value.last) == (type[1] == 'f')) return Done{};
-    return refuse("at '" + std::string(value.last.substr(0, 40)) + "' that is not of its type");
+    return check_numbers(value);
   }
 
   struct Value {
     std::string_view last;
-    std::size_t words = 0, parentheses = 0;
+    std::size_t parentheses = 0;
     std::size_t plain = 0;  // of the parentheses, those of no `generic(name)` and no mask, which hold numbers
     bool wants = true;      // a number or name
     bool joins = false;     // an operator of one character, which another may follow: `<<`
     bool cast = false, any_name = false, any_mask = false;
+    std::string_view integer, fraction, single;  // the first of these numbers
+    bool any_operator = false, compares = false;
+    bool only_sums = true;  // of the operators, which all are + - * /
   };
+
+  // Fractions go with fractions alone, until they are compared.
+  Status check_numbers(const Value& value) const {
+    const char type = variable_.type[1];
+    const std::string_view fraction = value.single.empty() ? value.fraction : value.single;
+    if (!value.single.empty() && value.any_operator) return refuse_word(value.single);
+    if (type == 'f' && !value.integer.empty()) return refuse_type(value.integer);
+    if (fraction.empty()) return Done{};
+    if (value.any_name || (type == 'f' && !value.only_sums)) return refuse_type(fraction);
+    if (value.compares) return Done{};
+    const bool mixed = !value.integer.empty() || !value.only_sums;
+    return mixed || (type != 'f' && type != 'b') ? Status(refuse_type(fraction)) : Status(Done{});
+  }
+
+  Error refuse_type(std::string_view number) const {
+    return refuse("at '" + std::string(number.substr(0, 40)) + "' that is not of its type");
+  }
 
   Status add_word(Value& value) const {
     const std::string_view word = token_;
@@ -133,8 +158,19 @@ class Values {
     } else {
       if (!value.wants) return refuse("that is not whole");
       value.wants = false;
-      if (!is_number(word)) return add_name(word, value);
+      return is_number(word) ? add_number(word, value) : add_name(word, value);
     }
+    return Done{};
+  }
+
+  Status add_number(std::string_view word, Value& value) const {
+    const PtxNumber kind = kind_of_ptx_number(word);
+    if (kind == PtxNumber::none)
+      return refuse("at '" + std::string(word.substr(0, 40)) + "', a number that no compiler takes");
+    std::string_view& first = kind == PtxNumber::integer    ? value.integer
+                              : kind == PtxNumber::fraction ? value.fraction
+                                                            : value.single;
+    if (first.empty()) first = word;
     return Done{};
   }
 
@@ -142,12 +178,15 @@ class Values {
   // operator before it.
   Status add_operator(Value& value) const {
     const std::string_view word = token_;
+    value.any_operator = true;
+    value.only_sums &= std::string_view("+-*/").find(word[0]) != std::string_view::npos;
+    value.compares |= std::string_view("<>=?").find(word[0]) != std::string_view::npos;
     if (value.joins && is_pair(value.last, word)) {
       value.joins = false;
       return Done{};
     }
     const bool is_sign = word == "-" || word == "+" || word == "~" || word == "!";
-    if (value.wants && !is_sign) return refuse_word(word);
+    if (value.wants ? !is_sign : word == "~") return refuse_word(word);
     if (value.joins && (value.last == "=" || value.last == "!")) return refuse_word(value.last);
     if (word == "-" && !value.wants && value.any_name) return refuse("that subtracts from an address");
     value.joins = !std::exchange(value.wants, true);
@@ -168,6 +207,7 @@ class Values {
     const bool is_name = (word[0] >= 'a' && word[0] <= 'z') || (word[0] >= 'A' && word[0] <= 'Z') ||
                          word[0] == '_' || word[0] == '$' || word[0] == '%';
     if (!is_name || (value.plain != 0 && word != "WARP_SZ")) return refuse_word(word);
+    if (word == "WARP_SZ" && value.integer.empty()) value.integer = word;
     if (word == "generic" || word == "WARP_SZ") return Done{};
     value.any_name = true;
     if (names_.has_address(word)) return Done{};

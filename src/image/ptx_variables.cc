@@ -47,6 +47,7 @@ std::string_view PtxDimensions::take(PtxLexer& lexer) {
   while (token == "[") {
     const std::string_view count = lexer.next();
     const auto number = count == "WARP_SZ" ? kWarpSize : parse_ptx_integer(count);
+    if (count == "]" && !sizes.empty() && refused.empty()) refused = count;  // `[2][]`
     is_open = is_open || count == "]";
     sizes.push_back(number.value_or(0));
     has_size = has_size && count != "]" && number != 0;

@@ -263,3 +263,67 @@ TEST_CASE("values stand as their type does, and are as many") {
   CHECK(read(".const .u16 a[4999] = " + table + "};") ==
         "PTX has 'a' with a value that has more numbers than it holds");
 }
+
+TEST_CASE("a number that no compiler takes, or that is not of its type, is refused") {
+  for (const std::string value :
+       {"1", "0", "0U", "020", "00U", "0x1F", "0X1U", "0b101", "0B1", "18446744073709551616",
+        "36893488147419103232", "0x1FFFFFFFFFFFFFFFF", "07777777777777777777777",
+        "00000000000000000000000001", "1.0<2.0", "1.0<2.0?1:2"})
+    CHECK_MESSAGE(!is_refused(".global .u64 v = " + value + ";"), value);
+  for (const std::string value : {"1k",
+                                  "0x",
+                                  "0xU",
+                                  "0b",
+                                  "0b12",
+                                  "0U128",
+                                  "08",
+                                  "09U",
+                                  "1u",
+                                  "1UL",
+                                  "1UU",
+                                  "1_0",
+                                  "1$",
+                                  "0x1G",
+                                  "100000000000000000000",
+                                  "0x1FFFFFFFFFFFFFFFFF",
+                                  "0777777777777777777777777",
+                                  "1+1.5",
+                                  "(1.5)",
+                                  "!1.0",
+                                  "(.s64)1.5"})
+    CHECK_MESSAGE(is_refused(".global .u64 v = " + value + ";"), value);
+  for (const std::string value :
+       {"1e5", "1E5", "1e+5", "1.0e-5", ".5e-3", "5.", "01.5", "08e5", "1e39", "(1.0)", "-(1.0)", "1.0+1.0",
+        "1.0*2.0/3.0", "--1.0", "0f3f800000", "(0F3F800000)", "0d3FF0000000000000", "-0D3FF0000000000000"})
+    CHECK_MESSAGE(!is_refused(".global .f32 v = " + value + ";"), value);
+  for (const std::string value :
+       {"1.0f",   "1.0k",    "1.5U",    "1..5",        "1.5.5",      "1e",          "1e+",
+        "1e +5",  "1e5e5",   "0f3F8",   "0f3F8000000", "0f3F80000g", "0d3FF",       "1e400",
+        "1e-400", "1e-310",  "(1)",     "~1",          "!1.0",       "1+1",         "1+1.0",
+        "1<2",    "1.0<2.0", "WARP_SZ", "1?1.0:2.0",   "1.0%2.0",    "-0f3F800000", "1.0+0f3F800000"})
+    CHECK_MESSAGE(is_refused(".global .f32 v = " + value + ";"), value);
+  check_taken({".global .b32 v = 1.5+1.5;", ".global .b8 v = 0f3F800000;", ".global .f64 v = 0f3F800000;",
+               ".global .u32 t;\n.global .u64 v = t+~1;", ".file 1 \"a\", 0x1, 2",
+               ".const .f32 c[][2] = {{1.0}};"});
+  check_refused({".global .b32 v = 1+1.5;", ".global .u32 t;\n.global .u64 v = t+1.5;",
+                 ".global .u32 t;\n.global .u64 v = t+8~1;", ".file 1 \"a\", 1k, 2", ".file 1 \"a\", x, 2",
+                 ".const .f32 c[2][] = {{1.0},{2.0}};", ".const .f32 c[][] = {{1.0}};"});
+}
+
+TEST_CASE("an attribute has parentheses and stands before a space, and a section has a name") {
+  check_taken({".section .debug_x { .b8 1 }", ".section .debug_x\n{}",
+               ".visible .attribute(.managed) .global .u32 w;"});
+  check_refused({".section x { .b8 1 }", ".section [ { .b8 1 }", ".section .1 { .b8 1 }",
+                 ".section .debug_x .b8 { .b8 1 }", ".section .debug_x, { .b8 1 }",
+                 ".weak .attribute(.managed) w(.param .b64 p) { ret; }", ".func .attribute f() { ret; }",
+                 ".extern .func .attribute f();", ".func (.param .b32 r) .attribute f() { ret; }"});
+}
+
+TEST_CASE("a vector is a parameter in memory as an array, and where a function is only declared") {
+  check_taken({".extern .func f(.param .v2 .b64 a);", ".extern .func f(.param .v4 .b8 a[24]);",
+               ".entry l(.param .align 8 .v4 .b8 p[24]) { ret; }", ".func f(.param .v2 .b32 a[2]) { ret; }",
+               ".func (.param .v2 .b32 a[2]) f() { ret; }", ".extern .entry l(.param .v2 .b32 p);"});
+  check_refused({".func f(.param .v2 .b64 a) { ret; }", ".entry l(.param .v4 .b8 p) { ret; }",
+                 ".func (.param .v2 .b32 a) f() { ret; }", ".extern .func f(.param .v4 .b64 a);",
+                 ".extern .func f(.param .v2 .pred a);", ".func f(.reg .v2 .b32 a[2]) { ret; }"});
+}
