@@ -2,7 +2,18 @@
 
 #include <algorithm>
 
+#include "base/text.h"
+#include "image/cubin.h"
+
 namespace archguard {
+
+bool has_type_of_its_name(std::string_view name, std::uint32_t type) {
+  if (type == kElfNoBits) return true;  // what is left for a debugger
+  if (starts_with(name, ".text.")) return type == kElfProgramBits;
+  if (starts_with(name, ".nv.info")) return type == kKernelInfo;
+  if (starts_with(name, ".nv.constant")) return type == kElfProgramBits || type >= kElfMachineTypes;
+  return true;
+}
 
 std::optional<std::uint64_t> find_broken_attribute(ByteView section) {
   const Cursor in(section);

@@ -2,11 +2,17 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 #include "base/bytes.h"
 #include "elf/elf.h"
 
 namespace archguard {
+
+// Is a section of that name, which may be cut, of a type that the tools give it? In each cubin of CUDA 8.0 to
+// 13.5 code is SHT_PROGBITS, attributes 0x70000000, and a bank of constants SHT_PROGBITS or, from 13.0 on, of
+// a type of its own. Other names may have any, and each SHT_NOBITS.
+bool has_type_of_its_name(std::string_view name, std::uint32_t type);
 
 // Zeros where the tools write none: what a page that was never written leaves of a cubin. Each gives the
 // offset within the section, nothing where it finds none.

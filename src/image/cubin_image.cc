@@ -248,6 +248,11 @@ class CubinReader {
     const Cursor symbols(in_.part(table.offset, table.size)), names(strings_);
     for (std::uint64_t at = 0; at < table.size; at += stride) {
       const Symbol symbol = parse_symbol(symbols, at, header_.is64);
+      if (symbol.section >= header_.section_count && symbol.section < kElfReservedSections)
+        return Error{{},
+                     "symbol " + std::to_string(at / stride) + " of the cubin is in section " +
+                         std::to_string(symbol.section) + " of " + std::to_string(header_.section_count),
+                     {}};
       if (symbol.is_function() && symbol.section < header_.section_count) named_[symbol.section] = true;
       if (code.relocatable && symbol.is_global() && !symbol.is_kernel())
         add_link_name(names, symbol, code.names);
@@ -338,6 +343,11 @@ class CubinReader {
   }
 
   Status check_damage(std::uint64_t index, const ElfSection& section) {
+    if (!has_type_of_its_name(name_of(section), section.type))
+      return Error{{},
+                   "section '" + whole_name_of(section) + "' of the cubin is of type " + hex(section.type) +
+                       ", which none of that name has",
+                   {}};
     if (section.size == 0) return Done{};
     if (name_of(section).empty())
       return Error{{}, "section " + std::to_string(index) + " of the cubin has no name", {}};

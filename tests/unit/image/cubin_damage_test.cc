@@ -46,3 +46,38 @@ TEST_CASE("a cubin whose tables were overwritten by zeros is refused") {
   CHECK(zeroed({3, 0x19, 24, 0}) == "section '.nv.info.k' of the cubin has no attribute at 0x8");
   CHECK(zeroed(text(".nv.info.k")).find("of the cubin has no name") != std::string::npos);
 }
+
+TEST_CASE("a cubin whose sections are of another type, or whose symbols are in none of them, is refused") {
+  const Bytes whole = CubinBuilder{}
+                          .kernel("k", sass::join({sass::store(), sass::exit()}))
+                          .parameters(24)
+                          .variable("c", ".nv.constant3", 16, 0)
+                          .bytes();
+  const Cursor in(whole);
+  const std::uint64_t table = in.u64(40);
+  const std::uint16_t count = in.u16(60), names = in.u16(62);
+  const std::uint64_t texts = in.u64(table + names * 64 + 24);
+  const auto index_of = [&](std::string_view name) {
+    std::uint64_t i = 0;
+    while (i < count && in.c_string(texts + in.u32(table + i * 64)) != name) ++i;
+    REQUIRE_MESSAGE(i < count, name);
+    return i;
+  };
+  const auto error_of = [](const Bytes& bytes) {
+    const auto code = read_cubin(bytes);
+    return code ? std::string("whole") : code.error().what;
+  };
+  CHECK(error_of(whole) == "whole");
+  for (const char* name : {".text.k", ".nv.info.k", ".nv.constant3"}) {
+    Bytes bytes = whole;
+    bytes[table + index_of(name) * 64 + 4] = 7;
+    bytes[table + index_of(name) * 64 + 7] = 0;
+    CHECK(error_of(bytes) ==
+          "section '" + std::string(name) + "' of the cubin is of type 0x7, which none of that name has");
+  }
+  Bytes bytes = whole;
+  const std::uint64_t symbols = in.u64(table + index_of(".symtab") * 64 + 24);
+  bytes[symbols + 24 + 6] = static_cast<std::uint8_t>(count);
+  CHECK(error_of(bytes) ==
+        "symbol 1 of the cubin is in section " + std::to_string(count) + " of " + std::to_string(count));
+}
