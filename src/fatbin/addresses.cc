@@ -14,8 +14,8 @@ constexpr std::uint64_t kRelocationSize = 24, kElfSymbolSize = 24;
 constexpr std::uint16_t kElfX64 = 62, kElfArm64 = 183;
 constexpr std::size_t kElfBlock = std::size_t{128} * 1024 / kRelocationSize * kRelocationSize;
 constexpr std::size_t kRelocationsMost = std::size_t{1} << 21;  // two for each fat binary
-constexpr std::size_t kTablesMost = 64;              // each costs a search of the file's relocations
-constexpr std::uint16_t kReservedSections = 0xff00;  // from here on no index
+constexpr std::size_t kTablesMost = 64;                  // each costs a search of the file's relocations
+constexpr std::string_view kPackedRelocations = "APS2";  // of lld's --pack-dyn-relocs=android
 
 // "Base plus addend", and "the symbol's address plus addend".
 bool is_relative(std::uint16_t machine, std::uint32_t type) {
@@ -46,15 +46,39 @@ Addresses::Addresses(const ByteSource& source, const HostObject& host) : source_
 
 Pointer Addresses::pointer_at(const Section& section, std::uint64_t offset, std::uint64_t value) {
   const Relocation* relocation = relocation_at(section, offset);
+  if (relocation == nullptr && value == 0 && machine_ != 0) {
+    if (!null_is_told_) null_is_told_ = is_null_told(section);
+    relocation = relocation_at(section, offset);  // of more that were read
+    if (relocation == nullptr && *null_is_told_) return {Pointer::To::nowhere, 0, 0};
+  }
+  if (relocation != nullptr && !relocation->told) return {};
   if (!host_.linked) {
     if (relocation == nullptr) return {};
     return {Pointer::To::place, relocation->target, 0};
   }
-  if (relocation != nullptr) return relocation->told ? pointer_to(relocation->target) : Pointer{};
+  if (relocation != nullptr) return pointer_to(relocation->target);
   const Pointer target = pointer_to(value);
   // Relocations that are packed may leave zeros in place, and those of other machines are not read.
   const bool told = fixed_ || (value != 0 && machine_ != 0);
   return target.to == Pointer::To::place || told ? target : Pointer{};
+}
+
+// Are zeros that no relocation fills a null pointer? Where all relocations were read, and none is in a form
+// that is not.
+bool Addresses::is_null_told(const Section& section) {
+  const auto count = [&](const std::string& name) {
+    return std::count_if(host_.sections.begin(), host_.sections.end(),
+                         [&](const Section& each) { return each.name == name; });
+  };
+  if (count(".rel" + section.name) + count(".crel" + section.name) != 0) return false;
+  if (!host_.linked) return all_read_ && count(section.name) == 1;
+  const Section* table = section_named(".rela.dyn");
+  if (table == nullptr || count(".rela" + section.name) != 0) return false;
+  const auto start =
+      read_bytes(source_, table->offset, std::min<std::uint64_t>(kPackedRelocations.size(), table->size));
+  if (!start || ByteView(*start).text() == kPackedRelocations) return false;
+  if (!all_read_) read_relocations(section, true);
+  return all_read_;
 }
 
 Pointer Addresses::pointer_to(std::uint64_t address) const {
@@ -71,7 +95,7 @@ Pointer Addresses::pointer_to(std::uint64_t address) const {
 
 const Addresses::Relocation* Addresses::relocation_at(const Section& section, std::uint64_t offset) {
   if (machine_ == 0) return nullptr;
-  if (read_for_ != &section) read_relocations(section);
+  if (read_for_ != &section) read_relocations(section, false);
   const std::uint64_t at = section.address + offset;  // the address of a section is 0 in objects
   const auto found =
       std::lower_bound(relocations_.begin(), relocations_.end(), at,
@@ -79,14 +103,17 @@ const Addresses::Relocation* Addresses::relocation_at(const Section& section, st
   return found == relocations_.end() || found->at != at ? nullptr : &*found;
 }
 
-void Addresses::read_relocations(const Section& section) {
+void Addresses::read_relocations(const Section& section, bool all) {
   read_for_ = &section;
   relocations_.clear();
+  all_read_ = false;
+  if (!all) null_is_told_.reset();
   if (++tables_read_ > kTablesMost) return;
   const Section* table = section_named(host_.linked ? ".rela.dyn" : ".rela" + section.name);
+  all_read_ = table == nullptr;
   if (table == nullptr) return;
   if (host_.linked)
-    read_dynamic(*table, section);
+    read_dynamic(*table, section, all);
   else
     read_of_object(*table);
   std::sort(relocations_.begin(), relocations_.end(),
@@ -94,7 +121,7 @@ void Addresses::read_relocations(const Section& section) {
 }
 
 // Those of one section among all of the file, which are sorted by place in most files and may be many.
-void Addresses::read_dynamic(const Section& table, const Section& section) {
+void Addresses::read_dynamic(const Section& table, const Section& section, bool all) {
   Window in(source_, kElfBlock, kRelocationSize);
   const std::uint64_t count = table.size / kRelocationSize, end = section.address + section.size;
   // False where the file shrank: whoever reads images says so.
@@ -114,7 +141,9 @@ void Addresses::read_dynamic(const Section& table, const Section& section) {
       }
       i += some;
     }
+    all_read_ = first == 0 && relocations_.size() < kRelocationsMost;
   };
+  if (all) return read(0, true);
   // The first of so many of which something does not hold, where it holds of all before that one.
   const auto first_of = [&](std::uint64_t many, const auto& holds) {
     std::uint64_t low = 0;
@@ -143,11 +172,12 @@ void Addresses::read_of_object(const Section& table) {
     const auto bytes = in.at(table.offset + at, kRelocationSize);
     if (!bytes || relocations_.size() == kRelocationsMost) return;
     const Cursor entry(*bytes);
-    if (!is_absolute(machine_, entry.u32(8))) continue;
-    const std::uint64_t place = entry.u64(0);
-    if (const auto target = symbol_target(*symbols, entry.u32(12), entry.u64(16)))
-      relocations_.push_back({place, *target});
+    const auto target = is_absolute(machine_, entry.u32(8))
+                            ? symbol_target(*symbols, entry.u32(12), entry.u64(16))
+                            : std::nullopt;
+    relocations_.push_back({entry.u64(0), target.value_or(0), target.has_value()});
   }
+  all_read_ = true;
 }
 
 std::optional<std::uint64_t> Addresses::symbol_target(const Section& symbols, std::uint64_t symbol,
@@ -156,7 +186,7 @@ std::optional<std::uint64_t> Addresses::symbol_target(const Section& symbols, st
   const auto bytes = read_bytes(source_, symbols.offset + symbol * kElfSymbolSize, kElfSymbolSize);
   if (!bytes) return std::nullopt;
   const std::uint16_t index = Cursor(*bytes).u16(6);
-  if (index == 0 || index >= kReservedSections) return std::nullopt;
+  if (index == 0 || index >= kElfReservedSections) return std::nullopt;
   const auto section =
       std::lower_bound(host_.sections.begin(), host_.sections.end(), index,
                        [](const Section& each, std::uint16_t wanted) { return each.index < wanted; });

@@ -35,12 +35,13 @@ class Addresses {
   struct Relocation {
     std::uint64_t at = 0;      // address; in objects the offset within the section
     std::uint64_t target = 0;  // address; in objects the offset within the object
-    bool told = true;          // false: by a symbol of a linked file
+    bool told = true;          // false: by a symbol of a linked file, or in a way that is not known
   };
   Pointer pointer_to(std::uint64_t address) const;
   const Relocation* relocation_at(const Section& section, std::uint64_t offset);
-  void read_relocations(const Section& section);
-  void read_dynamic(const Section& table, const Section& section);
+  bool is_null_told(const Section& section);
+  void read_relocations(const Section& section, bool all);
+  void read_dynamic(const Section& table, const Section& section, bool all);
   void read_of_object(const Section& table);
   std::optional<std::uint64_t> symbol_target(const Section& symbols, std::uint64_t symbol,
                                              std::uint64_t addend);
@@ -52,6 +53,8 @@ class Addresses {
   bool fixed_ = false;         // pointers are as they stand: a program at a fixed address, a PE image
   std::vector<const Section*> loaded_;  // with bytes, by address
   const Section* read_for_ = nullptr;
+  bool all_read_ = false;             // every relocation of that section
+  std::optional<bool> null_is_told_;  // in that section
   std::size_t tables_read_ = 0;
   std::vector<Relocation> relocations_;  // of that section, sorted
 };

@@ -109,7 +109,8 @@ TEST_CASE("a loaded table of strings may hold images, that of the dynamic symbol
   CHECK(found(table().bytes()) == here);
   CHECK(found(table().linked_section(".dynsym", filler(24), 11, 1).bytes()) == "");  // SHT_DYNSYM
   // What is no table of strings is none of names, whatever the symbols say.
-  CHECK(found(ElfBuilder{}.section(".mine", image).linked_section(".dynsym", filler(24), 11, 1).bytes()) == here);
+  CHECK(found(ElfBuilder{}.section(".mine", image).linked_section(".dynsym", filler(24), 11, 1).bytes()) ==
+        here);
   CHECK(found(table().linked_section(".dynsym", filler(24), 11, 9).bytes()) == here);
 }
 

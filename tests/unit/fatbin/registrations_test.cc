@@ -80,7 +80,7 @@ TEST_CASE("registrations behind relocations that are packed for Android are not 
   CHECK(errors_of(read(program("APS2\x04"), "t.so")) ==
         "t.so: its relocations are packed for Android, so that which fat binaries it registers cannot be "
         "told\n");
-  CHECK(errors_of(read(program("APS"), "t.so")) == "");
+  CHECK(errors_of(read(program("APS"), "t.so")).find("is registered at address 0x0") != std::string::npos);
 }
 
 TEST_CASE("a registered container that was overwritten is an error, however many are left") {
@@ -142,6 +142,10 @@ TEST_CASE("the loader goes by the relocation of a registration, not by what stan
         std::string::npos);
   bytes[static_cast<std::size_t>(addend) - 8] = 1;  // R_X86_64_64: by a symbol
   CHECK(errors_of(read(bytes, "t.so")) == "");
+  bytes = whole;
+  bytes[static_cast<std::size_t>(addend) - 16] ^= 1;  // its place
+  CHECK(errors_of(read(bytes, "t.so")).find("is registered at address 0x0, where the file has nothing") !=
+        std::string::npos);
 }
 
 TEST_CASE("a registration that was overwritten is an error") {
@@ -177,7 +181,12 @@ TEST_CASE("zeros stand between the registrations of a PE image that was linked i
     section.u32(0x466243b1).u32(1).u64(kAddress).u64(0).zeros(zeros);
     section.u32(0x466243b1).u32(1).u64(second).u64(0).zeros(488 - 24 - zeros);
     const auto filled = static_cast<std::uint32_t>(48 + zeros);
-    return read(PeBuilder{}.section(".nv_fatb", two).section(".nvFatBi", section.bytes()).filled(filled).based(kBase).bytes(),
+    return read(PeBuilder{}
+                    .section(".nv_fatb", two)
+                    .section(".nvFatBi", section.bytes())
+                    .filled(filled)
+                    .based(kBase)
+                    .bytes(),
                 "t.dll");
   };
   for (const std::size_t zeros : {0, 8, 16, 24, 40}) {
@@ -199,9 +208,13 @@ TEST_CASE("zeros fill the registrations of a PE image up to its alignment, and n
     for (std::size_t i = 0; i < registered; ++i)
       section.u32(0x466243b1).u32(1).u64(kAddress + i * one().size()).u64(0);
     section.zeros(512 - 24 * registered);
-    return errors_of(
-        read(PeBuilder{}.section(".nv_fatb", code).section(".nvFatBi", section.bytes()).filled(filled).based(kBase).bytes(),
-             "t.dll"));
+    return errors_of(read(PeBuilder{}
+                              .section(".nv_fatb", code)
+                              .section(".nvFatBi", section.bytes())
+                              .filled(filled)
+                              .based(kBase)
+                              .bytes(),
+                          "t.dll"));
   };
   const auto missing = [](const std::string& text, const char* at) {
     return text.find("(.nvFatBi+" + std::string(at) + "): a fat binary's registration is missing here") !=
@@ -220,12 +233,12 @@ TEST_CASE("the registrations of an object lead to its symbols") {
   symbols.zeros(24).u32(0).u8(3).u8(0).u16(1).u64(0).u64(0);
   relocations.u64(8).u32(1).u32(1).u64(0);
   wrapper.u32(0x466243b1).u32(1).u64(0).u64(0);
-  const auto object = [&](const test::Bytes& code) {
+  const auto object = [&](const test::Bytes& code, const char* table = ".rela.nvFatBinSegment") {
     return ElfBuilder{}
         .relocatable()
         .section("__nv_relfatbin", code)
         .section(".nvFatBinSegment", wrapper.bytes())
-        .section(".rela.nvFatBinSegment", relocations.bytes(), 4)
+        .section(table, relocations.bytes(), 4)
         .section(".symtab", symbols.bytes(), 2)
         .bytes();
   };
@@ -236,6 +249,10 @@ TEST_CASE("the registrations of an object lead to its symbols") {
       errors_of(read(object(test::Bytes(one().size())), "t.o")) ==
       "t.o(__nv_relfatbin+0x0): the file registers a fat binary here, and none can be read: device code was "
       "removed or overwritten\n");
+  CHECK(errors_of(read(object(one(), ".rela.data"), "t.o")) ==
+        "t.o(.nvFatBinSegment+0x8): a fat binary is registered at address 0x0, where the file has nothing: "
+        "device code was removed, or the registration overwritten\n");
+  CHECK_MESSAGE(errors_of(read(object(one(), ".crel.nvFatBinSegment"), "t.o")) == "", "in a form not read");
 }
 
 TEST_CASE("the ids tell which objects a device link joined") {
