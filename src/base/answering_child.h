@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <chrono>
 #include <mutex>
 #include <new>
 #include <optional>
@@ -15,13 +17,17 @@ namespace archguard {
 
 // A child process that answers one text with another, for a function that may take without end: a question
 // that takes too long, or ends the child, has no answer, and the next one gets a new child. After a few of
-// those nobody is asked any more. It is started by the first question, or before: a process that has grown is
-// slow to fork, and slow after it. It ends with this object. Not for Windows.
+// those, or many that take almost as long, nobody is asked any more. It is started by the first question, or
+// before: a process that has grown is slow to fork, and slow after it. It ends with this object. Not for
+// Windows.
 class AnsweringChild {
  public:
   static constexpr std::size_t kTextMost = std::size_t{64} * 1024;  // of a question, and of an answer
 
-  explicit AnsweringChild(std::string (*answer)(const std::string&)) : answer_(answer) {}
+  // `wait_most`: for all answers that take long.
+  explicit AnsweringChild(std::string (*answer)(const std::string&),
+                          std::chrono::milliseconds wait_most = std::chrono::seconds{9})
+      : answer_(answer), wait_most_(wait_most) {}
   ~AnsweringChild() { end(); }
   AnsweringChild(const AnsweringChild&) = delete;
   AnsweringChild& operator=(const AnsweringChild&) = delete;
@@ -39,12 +45,15 @@ class AnsweringChild {
     std::string text(kTextMost + 1, '\0');
     pollfd answered{socket_, POLLIN, 0};
     ssize_t size = -1;
+    const auto asked = std::chrono::steady_clock::now();
     if (send(socket_, question.data(), question.size(), MSG_NOSIGNAL) >= 0 &&
         poll(&answered, 1, kMilliseconds) == 1)
       size = recv(socket_, text.data(), text.size(), 0);
+    const auto took = std::chrono::steady_clock::now() - asked;
+    if (took > kSlow && (waited_ += took) > wait_most_) failures_ = kFailuresMost;
     if (size <= 0) {
       end();
-      ++failures_;
+      failures_ = std::min(failures_ + 1, kFailuresMost);
       return std::nullopt;
     }
     // The first byte says whether the rest is an answer.
@@ -54,6 +63,7 @@ class AnsweringChild {
 
  private:
   static constexpr int kMilliseconds = 3000, kFailuresMost = 3;
+  static constexpr std::chrono::milliseconds kSlow{20};  // what is faster does not count
   static constexpr char kAnswer = '=', kTooLong = '!';
 
   bool start() {
@@ -104,10 +114,12 @@ class AnsweringChild {
   }
 
   std::string (*const answer_)(const std::string&);
+  const std::chrono::milliseconds wait_most_;
   std::mutex mutex_;
   std::optional<ChildProcess> process_;
   int socket_ = -1;
   int failures_ = 0;
+  std::chrono::steady_clock::duration waited_{};  // for slow answers
 };
 
 }  // namespace archguard

@@ -5,8 +5,8 @@
 #include <doctest/doctest.h>
 #include <fstream>
 #include <string>
-#include <thread>
 #include <sys/wait.h>
+#include <thread>
 
 #include "base/text.h"
 
