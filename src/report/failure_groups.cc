@@ -68,10 +68,11 @@ std::vector<FailureGroup> group_failures(const Verification& verification) {
     if (group != nullptr && group->classes.back().device == each.device) group = nullptr;
     if (group == nullptr) {
       at->second = groups.size();
-      groups.push_back({each.files, {}, 0, true, true});
+      groups.push_back({each.files, {}, each.fatbins, true, true, true});
       group = &groups.back();
     }
     group->classes.push_back({each.device, each.failure});
+    group->same_fatbins &= group->fatbins == each.fatbins;
     group->fatbins = std::max(group->fatbins, each.fatbins);
     group->same_found &= each.same_found;
     group->same_names &= each.same_names && each.failure->kernel == group->first().kernel &&

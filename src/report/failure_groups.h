@@ -18,6 +18,7 @@ struct FailureGroup {
   std::vector<std::size_t> files;  // indices, ascending: in each of them, on each of the classes
   std::vector<OfClass> classes;    // ascending
   std::uint64_t fatbins = 0;       // of all these files, on the class where most fail
+  bool same_fatbins = true;        // as many on each class
   bool same_found = true;          // Failure::found is that of every file
   bool same_names = true;          // likewise the kernel, or the variable
 

@@ -155,7 +155,8 @@ class Teller {
     if (!several) add("cause", failure_.reason);
     if (more_files == 0 && !several) add("missing", missing_text(failure_, result_, words_.columns / 2));
     if (group_.fatbins > group_.files.size())
-      add("also", count_of(group_.fatbins - group_.files.size(), "more fat binary", "more fat binaries") +
+      add("also", (group_.same_fatbins ? "" : "up to ") +
+                      count_of(group_.fatbins - group_.files.size(), "more fat binary", "more fat binaries") +
                       (more_files == 0 ? " of this file" : " of these files"));
     if (failure_.code == kNoKernelImage && !several) {
       const Device& judged = all_.classes[group_.classes.front().device].device;

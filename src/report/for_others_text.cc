@@ -1,7 +1,9 @@
 #include "report/for_others_text.h"
 
-#include <algorithm>
 #include <fmt/format.h>
+#include <functional>
+#include <map>
+#include <utility>
 
 #include "base/text.h"
 #include "host/host_file.h"
@@ -23,24 +25,18 @@ std::string not_asked_on(const Verification& verification, const std::vector<std
   return devices_of(verification, devices.front()) + (others.empty() ? "" : ", nor on " + join(others, ", "));
 }
 
-}  // namespace
+// Devices of which the same is true, those with the most first.
+using DeviceGroups =
+    std::map<std::pair<std::uint64_t, std::string>, std::vector<std::size_t>, std::greater<>>;
 
-std::optional<ForOthersText> for_others_text(const Verification& verification, const FileResult& file) {
-  std::vector<std::size_t> devices;
-  for (std::size_t i = 0; i < file.devices.size(); ++i)
-    if (file.devices[i].for_others && is_to_be_told(verification, file, i)) devices.push_back(i);
-  if (devices.empty()) return std::nullopt;
-  // The device with most of them is told of, and the others are named.
-  const auto fatbins = [&](std::size_t i) { return file.devices[i].for_others->fatbins; };
-  const auto worst = std::max_element(devices.begin(), devices.end(),
-                                      [&](std::size_t a, std::size_t b) { return fatbins(a) < fatbins(b); });
-  std::rotate(devices.begin(), worst, worst + 1);
+ForOthersText of_fatbins(const Verification& verification, const FileResult& file,
+                         const std::vector<std::size_t>& devices) {
   std::vector<const ForOthers*> all;
   ForOthersText said;
   for (const std::size_t i : devices) {
-    const FatbinCounts& counts = file.devices[i].fatbins;
-    said.warning |= fatbins(i) >= counts.sass + counts.jit;
-    all.push_back(&*file.devices[i].for_others);
+    const DeviceResult& device = file.devices[i];
+    said.warning |= device.for_others->fatbins >= device.fatbins.sass + device.fatbins.jit;
+    all.push_back(&*device.for_others);
   }
   const ForOthers& first = *all.front();
   said.text =
@@ -53,18 +49,8 @@ std::optional<ForOthersText> for_others_text(const Verification& verification, c
   return said;
 }
 
-std::optional<ForOthersText> embedded_for_others_text(const Verification& verification,
-                                                      const FileResult& file) {
-  const auto kernels = [&](std::size_t i) { return file.devices[i].embedded.elsewhere.size(); };
-  std::vector<std::size_t> devices;
-  for (std::size_t i = 0; i < file.devices.size(); ++i)
-    if (file.devices[i].coverage == Coverage::covered && kernels(i) != 0 &&
-        is_to_be_told(verification, file, i))
-      devices.push_back(i);
-  if (devices.empty()) return std::nullopt;
-  const auto worst = std::max_element(devices.begin(), devices.end(),
-                                      [&](std::size_t a, std::size_t b) { return kernels(a) < kernels(b); });
-  std::rotate(devices.begin(), worst, worst + 1);
+ForOthersText of_data(const Verification& verification, const FileResult& file,
+                      const std::vector<std::size_t>& devices) {
   const EmbeddedResult& first = file.devices[devices.front()].embedded;
   ForOthersText said;
   said.text = fmt::format(
@@ -76,6 +62,24 @@ std::optional<ForOthersText> embedded_for_others_text(const Verification& verifi
       "embed images of these kernels for these devices too, unless the program launches them on other "
       "devices alone";
   return said;
+}
+
+}  // namespace
+
+std::vector<ForOthersText> for_others_texts(const Verification& verification, const FileResult& file) {
+  DeviceGroups by_fatbins, by_data;
+  for (std::size_t i = 0; i < file.devices.size(); ++i) {
+    if (!is_to_be_told(verification, file, i)) continue;
+    const DeviceResult& device = file.devices[i];
+    if (device.for_others) by_fatbins[{device.for_others->fatbins, device.for_others->where}].push_back(i);
+    const auto& elsewhere = device.embedded.elsewhere;
+    if (device.coverage == Coverage::covered && !elsewhere.empty())
+      by_data[{elsewhere.size(), elsewhere.front()}].push_back(i);
+  }
+  std::vector<ForOthersText> texts;
+  for (const auto& group : by_fatbins) texts.push_back(of_fatbins(verification, file, group.second));
+  for (const auto& group : by_data) texts.push_back(of_data(verification, file, group.second));
+  return texts;
 }
 
 }  // namespace archguard

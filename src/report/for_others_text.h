@@ -1,23 +1,19 @@
 #pragma once
 
-#include <optional>
 #include <string>
+#include <vector>
 
 #include "coverage/verification.h"
 
 namespace archguard {
 
-// That a file is covered rests on fat binaries for other devices that are not asked for: said once for all
-// of its devices.
+// That a file is covered rests on fat binaries, or on kernels of images that it holds as data, that are for
+// other devices and not asked for: said once for all of its devices of which the same is true.
 struct ForOthersText {
   bool warning = false;  // of some device they are at least as many as those that run; else a note
   std::string text;
   std::string fix;  // the line to type
 };
-std::optional<ForOthersText> for_others_text(const Verification& verification, const FileResult& file);
-
-// Likewise of kernels of images that the file holds as data.
-std::optional<ForOthersText> embedded_for_others_text(const Verification& verification,
-                                                      const FileResult& file);
+std::vector<ForOthersText> for_others_texts(const Verification& verification, const FileResult& file);
 
 }  // namespace archguard

@@ -186,10 +186,10 @@ class Writer {
   void write_for_others(const FileResult& file, std::size_t index) {
     for (const Warning& warning : warnings_for_others(all_, index)) warn(warning);
     if (options_.brief) return;
-    for (const auto& said : {for_others_text(all_, file), embedded_for_others_text(all_, file)}) {
-      if (!said || said->warning) continue;
-      line("archguard: note: " + said->text);
-      detail("fix", said->fix);
+    for (const ForOthersText& said : for_others_texts(all_, file)) {
+      if (said.warning) continue;
+      line("archguard: note: " + said.text);
+      detail("fix", said.fix);
     }
   }
 

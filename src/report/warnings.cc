@@ -153,9 +153,8 @@ std::vector<Warning> warnings_of_device(const Verification& all, std::size_t ind
 std::vector<Warning> warnings_for_others(const Verification& all, std::size_t index) {
   const FileResult& file = all.files[index];
   std::vector<Warning> warnings;
-  for (const auto& said : {for_others_text(all, file), embedded_for_others_text(all, file)})
-    if (said && said->warning)
-      warnings.push_back({Kind::for_others, {}, said->text, {}, said->fix, {}, false, {index}});
+  for (const ForOthersText& said : for_others_texts(all, file))
+    if (said.warning) warnings.push_back({Kind::for_others, {}, said.text, {}, said.fix, {}, false, {index}});
   return warnings;
 }
 
