@@ -30,6 +30,8 @@ void for_each_name(const FatbinCode& code, Use use) {
   for (const std::string& variable : code.variables) use(variable);
 }
 
+constexpr const char* kUsed = "--kernels-used and --variables-used of nvlink keep what they name alone";
+
 std::string why_left_out(DeviceLinks::Unread unread, const std::string& image) {
   const std::string first = "of an object that `ld -r` joined, nvlink reads the first fat binary alone";
   switch (unread) {
@@ -37,11 +39,14 @@ std::string why_left_out(DeviceLinks::Unread unread, const std::string& image) {
       break;
     case DeviceLinks::Unread::object:
       return "the device linker left it out of " + image +
-             ", though this object holds it for that arch and host code names it: " + first;
+             ", though this object holds it for that arch and host code names it: " + first + ", or " + kUsed;
     case DeviceLinks::Unread::ltoir:
       return "host code registers and names it, and nothing that the device linker made of LTO-IR holds "
              "it: " +
              first;
+    case DeviceLinks::Unread::unused:
+      return "the device linker left it out of " + image +
+             ", though this object holds it for that arch and host code names it: " + kUsed;
   }
   return "the device linker left it out of " + image + ": this object holds nothing for that arch";
 }
@@ -49,6 +54,17 @@ std::string why_left_out(DeviceLinks::Unread unread, const std::string& image) {
 Fix lacking(const std::string& image) {
   Fix fix;
   fix.lacking = image;
+  return fix;
+}
+
+Fix fix_of_left_out(DeviceLinks::Unread unread, const std::string& image) {
+  if (unread == DeviceLinks::Unread::no) return lacking(image);
+  Fix fix;
+  const std::string unused = "link without --kernels-used and --variables-used of nvlink";
+  const std::string each = kLinkEachObject;
+  fix.change = unread == DeviceLinks::Unread::unused   ? unused
+               : unread == DeviceLinks::Unread::object ? each + ", and " + unused
+                                                       : each;
   return fix;
 }
 
@@ -221,12 +237,9 @@ struct DeviceJudge::State {
       result_.kernels.total += left_out.names.missing.size();
       result_.variables.total += left_out.names.variables.size();
       const std::string image = "sm_" + to_string(*outcome.taken);
-      const bool unread = left_out.unread != DeviceLinks::Unread::no;
       const std::string reason = why_left_out(left_out.unread, image);
-      Fix fix;
-      (unread ? fix.change : fix.lacking) = unread ? kLinkEachObject : image;
-      add_gaps(left_out.names, {left_out.place, left_out.where, left_out.found}, image, fix, reason, reason,
-               {});
+      add_gaps(left_out.names, {left_out.place, left_out.where, left_out.found}, image,
+               fix_of_left_out(left_out.unread, image), reason, reason, {});
     }
     for (const LinkJudge::Gap& gap : outcome.gaps) {
       add_unnamed(gap.image, gap.unnamed);

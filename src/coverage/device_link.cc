@@ -125,7 +125,7 @@ DeviceLinks::DeviceLinks(const DeviceCode& code) : code_(code), links_(code.link
     }
     link.absent = absent_of(code, code.links[i]);
     const auto& parts = code.links[i].parts;
-    link.lists = link.references = references_of(code, code.links[i]);
+    link.lists = link.obeyed_lists = references_of(code, code.links[i]);
     link.is_runtime.resize(parts.size());
     for (std::size_t part = 0; part < parts.size(); ++part) {
       roles_[{parts[part].object, parts[part].fatbin}].parts.emplace_back(i, part);
@@ -182,7 +182,7 @@ void DeviceLinks::note_part(std::size_t index, std::size_t part, const DeviceObj
       if (!link.once.emplace(image.entry.arch, name).second) link.twice.insert(name);
   }
   if (!std::all_of(code.images.begin(), code.images.end(), lists_references))
-    link.lists = link.references = nullptr;
+    link.lists = link.obeyed_lists = nullptr;
   link.holds_ltoir |= std::any_of(code.images.begin(), code.images.end(),
                                   [](const Image& image) { return image.entry.kind == EntryKind::ltoir; });
   link.wants_runtime |= std::any_of(code.images.begin(), code.images.end(), [](const Image& image) {
@@ -214,18 +214,18 @@ void DeviceLinks::note_part(std::size_t index, std::size_t part, const DeviceObj
 
 void DeviceLinks::note_linked(std::size_t index, const DeviceObject& object, const FatbinCode& code) {
   Link& link = links_[index];
-  if (!link.made) {
+  if (!link.first_linked) {
     const LinkJudge::Subject subject = subject_of(object, code);
-    link.made = LeftOut{subject.place, subject.where, subject.found, {}, {}, Unread::ltoir};
+    link.first_linked = LeftOut{subject.place, subject.where, subject.found, {}, {}, Unread::ltoir};
   }
   // Kernels that the lists do not name are left out, but where the linker was told not to, or was given
   // objects without lists. Then other code may name variables, too.
-  if (link.references != nullptr &&
+  if (link.obeyed_lists != nullptr &&
       std::any_of(code.kernels.begin(), code.kernels.end(),
-                  [&](const KernelName& kernel) { return !link.references->may_name(kernel.name); }))
-    link.references = nullptr;
-  for (const KernelName& kernel : code.kernels) made_.insert(kernel.name);
-  made_.insert(code.variables.begin(), code.variables.end());
+                  [&](const KernelName& kernel) { return !link.obeyed_lists->may_name(kernel.name); }))
+    link.obeyed_lists = nullptr;
+  for (const KernelName& kernel : code.kernels) names_of_all_links_.insert(kernel.name);
+  names_of_all_links_.insert(code.variables.begin(), code.variables.end());
   if (!link.any_lacks) return;
   // PTX of --relocatable-ptx has all that the objects had.
   for (const Image& image : code.images) {
@@ -289,10 +289,10 @@ std::vector<std::string> DeviceLinks::take_unnamed(std::size_t index, KernelGaps
   const Link& link = links_[index];
   // Another file may name a library's variable, and only a link of LTO-IR leaves out those that nothing
   // names.
-  if (link.references == nullptr || !(link.references->program || link.holds_ltoir)) return {};
+  if (link.obeyed_lists == nullptr || !(link.obeyed_lists->program || link.holds_ltoir)) return {};
   auto& names = gaps.variables;
   const auto unnamed = std::stable_partition(
-      names.begin(), names.end(), [&](const std::string& name) { return link.references->may_name(name); });
+      names.begin(), names.end(), [&](const std::string& name) { return link.obeyed_lists->may_name(name); });
   std::vector<std::string> taken(std::make_move_iterator(unnamed), std::make_move_iterator(names.end()));
   names.erase(unnamed, names.end());
   return taken;

@@ -81,7 +81,7 @@ class DeviceLinks {
   // lists what the code that it compiles names, so it is in doubt whether a program misses them.
   std::vector<std::string> take_unnamed(std::size_t link, KernelGaps& gaps) const;
 
-  enum class Unread : unsigned char { no, object, ltoir };  // `ltoir`: of some object
+  enum class Unread : unsigned char { no, object, ltoir, unused };  // `ltoir`: of some object
   // Kernels and variables of an object that the link for this arch left out, with a warning at most: the
   // object holds no image for it, or is one that nvlink did not read.
   struct LeftOut {
@@ -104,7 +104,7 @@ class DeviceLinks {
   struct Link {
     bool wants_runtime = false;
     const HostReferences* lists = nullptr;           // of the objects; nothing where they do not tell
-    const HostReferences* references = nullptr;      // the same, where nvlink was told to go by them alone
+    const HostReferences* obeyed_lists = nullptr;    // the same, where nvlink went by them alone
     std::set<std::pair<Arch, std::string>> unnamed;  // kernels that an object holds, and `lists` do not name
     std::set<std::string> of_runtime, runtime_defines;  // libcudadevrt's kernels and variables, and all names
     std::set<std::string> defined;                      // by any image of an object
@@ -124,7 +124,7 @@ class DeviceLinks {
       LeftOut left_out;
     };
     std::vector<Lack> lacks;
-    // Where `references` tell: what host code may name, and the first object that has it for an arch of the
+    // Where `obeyed_lists` tell: what host code may name, and the first object that has it for an arch of the
     // link.
     struct Offer {
       std::size_t part = 0;
@@ -133,7 +133,7 @@ class DeviceLinks {
     };
     std::map<std::pair<Arch, std::string>, Offer> offered;
     std::map<std::size_t, LeftOut> offering;  // by part, without names
-    std::optional<LeftOut> made;              // the first that it made, likewise
+    std::optional<LeftOut> first_linked;      // the first that the link made, likewise
   };
   const Fatbin& fatbin(FatbinRef ref) const { return code_.objects[ref.object].fatbins[ref.fatbin]; }
   void note_part(std::size_t link, std::size_t part, const DeviceObject& object, const FatbinCode& code);
@@ -145,7 +145,7 @@ class DeviceLinks {
   const DeviceCode& code_;
   std::vector<Link> links_;
   std::map<std::pair<std::size_t, std::size_t>, LinkRole> roles_;
-  std::set<std::string> made_;  // kernels and variables, by all links
+  std::set<std::string> names_of_all_links_;  // kernels and variables, by all links
   mutable std::map<std::pair<std::size_t, Arch>, std::vector<LeftOut>> unread_;  // as far as it was asked for
 };
 

@@ -37,9 +37,9 @@ void DeviceLinks::note_offered(std::size_t index, std::size_t part, const Device
     if (image == nullptr) continue;
     for (const Kernel& kernel : image->code->kernels)
       if (!link.lists->may_name(kernel.name)) link.unnamed.emplace(arch, kernel.name);
-    if (link.references == nullptr) continue;
+    if (link.obeyed_lists == nullptr) continue;
     const auto offer = [&](const std::string& name, bool kernel) {
-      if (!link.references->may_name(name)) return;
+      if (!link.obeyed_lists->may_name(name)) return;
       const auto [found, is_new] = link.offered.try_emplace({arch, name}, Link::Offer{part, kernel, true});
       if (is_new)
         any = true;
@@ -58,7 +58,8 @@ void DeviceLinks::note_offered(std::size_t index, std::size_t part, const Device
 
 // nvlink reads the first fat binary of `__nv_relfatbin` in an object, and says nothing of those behind it,
 // which `ld -r` and `gcc -r` put there (seen, 13.0 and 13.5). Everything that host code names and that it
-// reads is in what it makes; so where nothing is that an object alone has, that was not read.
+// reads is in what it makes; so where nothing is that an object alone has, that was not read. Where something
+// is, nvlink was told by `--kernels-used` or `--variables-used` what to keep.
 std::vector<DeviceLinks::LeftOut> DeviceLinks::unread(std::size_t index, Arch linked) const {
   const Link& link = links_[index];
   const auto& results = code_.links[index].linked;
@@ -68,25 +69,25 @@ std::vector<DeviceLinks::LeftOut> DeviceLinks::unread(std::size_t index, Arch li
       return entry.kind == EntryKind::sass && entry.arch == linked;
     });
   };
-  if (link.references == nullptr || !std::all_of(results.begin(), results.end(), is_linked_for)) return {};
+  if (link.obeyed_lists == nullptr || !std::all_of(results.begin(), results.end(), is_linked_for)) return {};
   std::map<std::size_t, KernelGaps> missing;  // by part
   std::set<std::size_t> read;                 // parts
   for (auto each = link.offered.lower_bound({linked, {}});
        each != link.offered.end() && each->first.first == linked; ++each) {
     const std::string& name = each->first.second;
     const Link::Offer& offer = each->second;
-    if (made_.count(name) != 0) {
+    if (names_of_all_links_.count(name) != 0) {
       if (offer.alone) read.insert(offer.part);
-    } else if (link.references->does_name(name)) {
+    } else if (link.obeyed_lists->does_name(name)) {
       KernelGaps& gaps = missing[offer.part];
       (offer.kernel ? gaps.missing : gaps.variables).push_back(name);
     }
   }
   std::vector<LeftOut> all;
   for (auto& [part, names] : missing) {
-    if (read.count(part) != 0) continue;
     LeftOut left_out = link.offering.at(part);
     left_out.names = std::move(names);
+    if (read.count(part) != 0) left_out.unread = Unread::unused;
     all.push_back(std::move(left_out));
   }
   if (auto left_out = unread_ltoir(index, linked)) all.push_back(std::move(*left_out));
@@ -98,13 +99,14 @@ std::vector<DeviceLinks::LeftOut> DeviceLinks::unread(std::size_t index, Arch li
 // where all device code of the file is of this link.
 std::optional<DeviceLinks::LeftOut> DeviceLinks::unread_ltoir(std::size_t index, Arch linked) const {
   const Link& link = links_[index];
-  if (!link.holds_ltoir || !link.made || links_.size() != 1) return std::nullopt;
+  if (!link.holds_ltoir || !link.first_linked || links_.size() != 1) return std::nullopt;
   for (std::size_t object = 0; object < code_.objects.size(); ++object)
     for (std::size_t i = 0; i < code_.objects[object].fatbins.size(); ++i)
       if (role(object, i) == nullptr) return std::nullopt;
-  LeftOut left_out = *link.made;
-  for (const std::string& name : link.references->registered)
-    if (made_.count(name) == 0 && link.offered.count({linked, name}) == 0 && link.of_runtime.count(name) == 0)
+  LeftOut left_out = *link.first_linked;
+  for (const std::string& name : link.obeyed_lists->registered)
+    if (names_of_all_links_.count(name) == 0 && link.offered.count({linked, name}) == 0 &&
+        link.of_runtime.count(name) == 0)
       left_out.names.missing.push_back(name);
   if (left_out.names.missing.empty()) return std::nullopt;
   return left_out;

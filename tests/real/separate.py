@@ -533,6 +533,24 @@ class ToolsTest(Separate):
         common.run(["ld", "-r", *objects, *helpers, "joined_link.o", "-o", "all.o"], cwd=self.folder)
         self.assertEqual(self.verify(os.path.join(self.folder, "all.o"), None)["8.6"]["verdict"], "covered")
 
+    def test_kernels_used(self):
+        """nvlink keeps what these options name alone, though host code names the others."""
+        with open(os.path.join(self.folder, "used.cu"), "w") as file:
+            file.write("__device__ int dv;\n__global__ void one(int* p) { *p = dv; }\n__global__ void two(int* p) { *p = 2; }\n"
+                       "template <class T> __global__ void of(T* p) { *p = 3; }\n"
+                       "int main() { one<<<1, 1>>>(nullptr); two<<<1, 1>>>(nullptr); of<float><<<1, 1>>>(nullptr); "
+                       "cudaMemcpyToSymbol(dv, \"four\", 4); }\n")
+        kernels = {"_Z3onePi", "_Z3twoPi", "_Z2ofIfEvPT_"}
+        for option, kept in {"": kernels, "--kernels-used=_Z3onePi": {"_Z3onePi"}, "--kernels-used=none": set(),
+                             "--variables-used=dv": set()}.items():
+            with self.subTest(option):
+                path = self.nvcc("used", "-rdc=true", "-arch=sm_80", "used.cu", *(["-Xnvlink", option] if option else []))
+                dumped = common.run([common.cuobjdump(), "-symbols", "-arch", "sm_80", path])
+                self.assertEqual({name for name in kernels if re.search(r"STT_FUNC.*\b%s\b" % name, dumped)}, kept)
+                result = verify_devices(path, ["8.0"], None)["8.0"]
+                self.assertEqual(set(result["kernels"]["missing"]), kernels - kept)
+                self.assertEqual(result["verdict"], "not-covered" if kernels - kept else "covered")
+
     def test_ltoir_objects_that_ld_joined(self):
         """Which kernels LTO-IR has is not read: what host code registers, and no image holds, is missing."""
         nvcc = common.nvcc_with_libnvvm()

@@ -463,10 +463,12 @@ TEST_CASE("what host code names and the device linker was given is missing where
                        .host_names(kernels, {}),
                    device("8.0"));
   };
+  constexpr const char* kUsed = "--kernels-used and --variables-used of nvlink keep what they name alone";
   const std::string unread =
       "not covered sass 1; 500: kb: the device linker left it out of sm_80, though this object holds it for "
       "that arch and host code names it: of an object that `ld -r` joined, nvlink reads the first fat binary "
-      "alone";
+      "alone, or " +
+      std::string(kUsed);
   CHECK(named({"ka", "kb"}, object("kb")) == unread);
   CHECK(named({"ka", "k*"}, object("kb")) == unread);
   CHECK(named({"ka", "*b"}, object("kb")) == unread);
@@ -474,6 +476,29 @@ TEST_CASE("what host code names and the device linker was given is missing where
   CHECK_MESSAGE(named({"ka"}, object("kb")) == "covered sass 1", "no host code names it");
   CHECK_MESSAGE(named({"ka", "k*c"}, object("kb")) == "covered sass 1", "another name begins so");
   CHECK_MESSAGE(named({"ka", "k"}, object("kb")) == "covered sass 1", "another name begins so");
+}
+
+TEST_CASE(
+    "what host code names and an object of the link has is missing where the device linker was told what to "
+    "keep") {
+  const auto both = [](bool relocatable) {
+    CubinBuilder builder;
+    if (relocatable) builder.relocatable();
+    return builder.sm(80).toolkit_info("13.0", "-arch sm_80").kernel("ka", kCode).kernel("kb", kCode).bytes();
+  };
+  const auto made_of = [&](const Bytes& linked) {
+    return verdict(ProgramBuilder{}
+                       .link({"_a"}, FatbinBuilder{}.cubin(80, linked).bytes())
+                       .object("_a", FatbinBuilder{}.cubin(80, both(true)).bytes())
+                       .host_names({"ka", "kb"}, {}),
+                   device("8.0"));
+  };
+  CHECK(made_of(both(false)) == "covered sass 1");
+  CHECK(
+      made_of(cubin(80, "ka")) ==
+      "not covered sass 1; 500: kb: the device linker left it out of sm_80, though this object holds it for "
+      "that arch and host code names it: --kernels-used and --variables-used of nvlink keep what they name "
+      "alone");
 }
 
 TEST_CASE("of an object that `ld -r` joined, what stands behind the first fat binary is unknown") {
