@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <optional>
+#include <vector>
 
 #include "base/text.h"
+#include "host/pe_imports.h"
 
 namespace archguard {
 namespace {
@@ -46,6 +48,7 @@ class CoffReader {
       Status status = add_section(coff_section(bytes));
       if (!status && !first_error) first_error = std::move(status).error();
     }
+    if (header_.linked) leave_out_import_names();
     if (first_error) return std::move(*first_error);
     ARCHGUARD_CHECK(check_tables());
     ARCHGUARD_CHECK(check_relocations());
@@ -103,6 +106,28 @@ class CoffReader {
       relocations_at_ = section.offset + (relocations_ - header.address);
     object_.sections.push_back(std::move(section));
     return Done{};
+  }
+
+  // Delvewheel renames the DLLs that an image needs, and writes the new names behind what its sections hold.
+  // In sections of device code they are none of its bytes: names and zeros, to the end.
+  void leave_out_import_names() {
+    constexpr std::uint64_t kMost = std::uint64_t{64} * 1024;
+    std::vector<std::uint64_t> names = find_pe_import_names(source_);
+    std::sort(names.begin(), names.end());
+    for (Section& section : object_.sections) {
+      const bool is_device_code = starts_with(section.name, ".nv") || starts_with(section.name, "__nv");
+      if (!section.has_bytes || !is_device_code) continue;
+      const auto first = std::lower_bound(names.begin(), names.end(), section.offset);
+      const std::uint64_t end = section.offset + section.size;
+      if (first == names.end() || *first >= end || end - *first > kMost) continue;
+      const auto rest = read_bytes(source_, *first, static_cast<std::size_t>(end - *first));
+      const bool are_names = rest && std::all_of(rest->begin(), rest->end(), [](std::uint8_t byte) {
+                               return byte == 0 || (byte >= ' ' && byte <= '~');
+                             });
+      if (!are_names) continue;
+      section.size = *first - section.offset;
+      section.filled = std::min(section.filled, section.size);
+    }
   }
 
   // The tables of symbols and strings are the last of an object, where a copy that stopped left zeros. The

@@ -68,6 +68,8 @@ class ImportReader {
     return std::optional(std::move(libraries_));
   }
 
+  const std::vector<std::uint64_t>& names_at() const { return names_at_; }
+
  private:
   Status read_sections(const CoffHeader& coff) {
     for (std::uint64_t i = 0; i < std::min<std::uint64_t>(coff.sections, kImportsSectionsMost); ++i) {
@@ -91,6 +93,7 @@ class ImportReader {
       ARCHGUARD_TRY(name_at, offset_of(name));
       ARCHGUARD_TRY(text, names_.text_at(name_at, kImportsNameMost));
       libraries_.push_back(std::move(text));
+      names_at_.push_back(name_at);
       if (visit) ARCHGUARD_CHECK(read_functions(list != 0 ? list : other_list, visit));
     }
   }
@@ -124,12 +127,19 @@ class ImportReader {
   std::size_t functions_ = 0;
   std::vector<Mapped> sections_;
   std::vector<std::string> libraries_;
+  std::vector<std::uint64_t> names_at_;  // of them
 };
 
 }  // namespace
 
 Result<std::optional<std::vector<std::string>>> read_pe_imports(const ByteSource& source) {
   return ImportReader(source).read({});
+}
+
+std::vector<std::uint64_t> find_pe_import_names(const ByteSource& source) {
+  ImportReader reader(source);
+  static_cast<void>(reader.read({}));  // of a damaged table what stands before
+  return reader.names_at();
 }
 
 Status visit_pe_functions(const ByteSource& source, const std::function<void(std::string_view)>& visit) {

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <doctest/doctest.h>
 
+#include "host/pe_imports.h"
 #include "reading.h"
 #include "support/builders/archive_builder.h"
 #include "support/builders/pe_builder.h"
@@ -146,4 +147,35 @@ TEST_CASE("a program of DOS or of 16-bit Windows is no PE image") {
   auto image = two_sections().bytes();
   image[0x18] = 0x1c;
   CHECK(read(image, "t.exe").objects[0].format == HostFormat::pe);
+}
+
+TEST_CASE("names of imported DLLs behind what a section of device code holds are none of its bytes") {
+  const std::string moved = "moved-0123456789abcdef.dll";
+  // The import table's name is led there, as delvewheel does.
+  const auto image = [&](const char* section, const std::string& before) {
+    Bytes bytes =
+        PeBuilder{}
+            .section(section, bytes_of_text(std::string(24, '\1') + before + moved + std::string(30, '\0')))
+            .imports({"moved.dll"})
+            .bytes();
+    for (std::size_t at = 0x100; at + 4 <= bytes.size(); ++at) {
+      Bytes changed = bytes;
+      const auto address = ByteWriter{}.u32(0x1000 + 24 + before.size()).bytes();
+      std::copy(address.begin(), address.end(), changed.begin() + static_cast<std::ptrdiff_t>(at));
+      const auto names = read_pe_imports(MemorySource(changed));
+      if (names && *names && **names == std::vector<std::string>{moved}) return changed;
+    }
+    REQUIRE_MESSAGE(false, "no import table");
+    return bytes;
+  };
+  const auto size_of = [&](const Bytes& bytes) {
+    return read(bytes, "t.dll").objects.at(0).sections.at(0).size;
+  };
+  CHECK(size_of(image(".nvFatBi", "")) == 24);
+  CHECK(size_of(image("__nv_rel", "zlib.dll\n")) == 24 + 9);
+  CHECK(size_of(image(".rdata", "")) == 24 + moved.size() + 30);
+  Bytes other = image(".nvFatBi", "");
+  const auto at = std::search(other.begin(), other.end(), moved.begin(), moved.end());
+  at[static_cast<std::ptrdiff_t>(moved.size()) + 5] = 7;  // code behind the name
+  CHECK(size_of(other) == 24 + moved.size() + 30);
 }
