@@ -113,7 +113,7 @@ Status FleetBuilder::check_driver(ReportedGpu& gpu) {
 Result<bool> FleetBuilder::is_told_again(const std::string& identity, const ReportedGpu& gpu) {
   if (identity.empty()) return false;
   const auto [found, is_new] =
-      identities_.try_emplace(identity, First{gpu.capability, gpu.driver_version, gpu.driver_cuda});
+      identities_.try_emplace(identity, First{gpu.capability, gpu.driver_version, gpu.driver_cuda, gpu.name});
   if (is_new) return false;
   const First& first = found->second;
   for (const auto& [what, one, other] : {std::tuple("compute capability", &first.capability, &gpu.capability),
@@ -124,6 +124,15 @@ Result<bool> FleetBuilder::is_told_again(const std::string& identity, const Repo
                    "the same GPU was told before with the " + std::string(what) + " " + in_quotes(*one) +
                        ", and here with " + in_quotes(*other),
                    "leave out what is not so any more");
+  // Sources spell a name in several ways.
+  const ProductMatch one = products_.find(first.name), other = products_.find(gpu.name);
+  const bool by_name = first.capability.empty() && gpu.capability.empty() && one.product != nullptr &&
+                       other.product != nullptr;
+  if (by_name && one.product->capability != other.product->capability)
+    return error(
+        gpu,
+        "the same GPU was told before as " + in_quotes(first.name) + ", and here as " + in_quotes(gpu.name),
+        "leave out what is not so any more");
   return true;
 }
 

@@ -63,7 +63,7 @@ class FleetBuilder {
     bool with_identity;
   };
   struct First {  // that was told of a GPU
-    std::string capability, driver_version, driver_cuda;
+    std::string capability, driver_version, driver_cuda, name;
   };
   struct Noted {
     std::string text, first;  // place

@@ -17,7 +17,8 @@ namespace archguard::fleet {
 namespace {
 
 constexpr const char kLabel[] = "nvidia.com/";
-constexpr const char kGpus[] = "nvidia.com/gpu";  // the resource
+constexpr const char kGpus[] = "nvidia.com/gpu";  // the resource, and those of MIG's strategy "mixed"
+constexpr const char kMigs[] = "nvidia.com/mig-";
 constexpr const char kNode[] = "Node", kSlice[] = "ResourceSlice";
 constexpr const char kDriver[] = "gpu.nvidia.com";
 constexpr std::uint64_t kMostOfNode = 1'000'000;
@@ -25,6 +26,7 @@ constexpr std::uint64_t kMostOfNode = 1'000'000;
 // What is read of an object.
 struct Item {
   std::string kind, name, node_name, driver, pool, generation, slices, gpus;
+  bool migs = false;
   Texts labels;
   std::vector<Texts> devices;  // attributes by name
 };
@@ -128,6 +130,8 @@ class KubernetesReader final : public DocumentHandler {
         item_.labels[key].swap(text);
     } else if (depth == 3 && is_at(base, {"status", "capacity", kGpus})) {
       item_.gpus.swap(text);
+    } else if (depth == 3 && is_at(base, {"status", "capacity"}) && starts_with(key, kMigs)) {
+      item_.migs |= text != "0";
     } else if (is_at(base, {"spec"})) {
       take_of_slice(base, depth, key, text);
     }
@@ -223,11 +227,12 @@ class KubernetesReader final : public DocumentHandler {
     ARCHGUARD_TRY(capability, joined(base, "gpu.compute.", "major", "minor"));
     gpu.capability = capability;
     if (gpu.name.empty() && capability.empty()) {
-      if (offered == 0 && label("gpu.present") != "true") {
+      if (offered == 0 && !item_.migs && label("gpu.present") != "true") {
         fleet_.pass_over_host();
         return Done{};
       }
       gpu.count = std::max<std::uint64_t>(offered, 1);
+      gpu.mig = item_.migs;
       fleet_.note(gpu, "no label describes the NVIDIA GPUs: gpu-feature-discovery does not run there");
       return fleet_.add(std::move(gpu));
     }

@@ -1,6 +1,6 @@
 // `nvidia-smi -q -x` (nvsmi_device_v12.dtd, v13.dtd): product_name, uuid and mig_mode of each gpu,
-// driver_version and cuda_version of the machine. It tells no compute capability.
-#include <map>
+// driver_version, cuda_version and attached_gpus of the machine. It tells no compute capability.
+#include <cstdint>
 #include <vector>
 
 #include "base/text.h"
@@ -32,6 +32,7 @@ class XmlReader {
     if (path_.size() == 2 && known) {
       if (path_[1] == "driver_version") driver_version_ = text;
       if (path_[1] == "cuda_version") driver_cuda_ = text;
+      if (path_[1] == "attached_gpus") attached_ = parse_number(text, kMostAttached).value_or(0);
     } else if (path_.size() >= 3 && path_[1] == "gpu" && known) {
       ReportedGpu& gpu = gpus_.back();
       if (path_.size() == 3 && path_[2] == "product_name") gpu.name = text;
@@ -44,6 +45,9 @@ class XmlReader {
 
   Status add_to(FleetBuilder& fleet, const std::string& file) {
     if (gpus_.empty()) return Error{file, "names no gpu", "nvidia-smi -q -x"};
+    if (gpus_.size() < attached_)  // nvidia-smi -i, or a part that was cut out
+      fleet.note(file + ": " + std::to_string(gpus_.size()) + " of the " + std::to_string(attached_) +
+                 " GPUs of that machine are described, and no other is listed: nvidia-smi -q -x tells all");
     for (ReportedGpu& gpu : gpus_) {
       if (gpu.name.empty()) return Error{file + ": " + gpu.place, "has no product_name", "nvidia-smi -q -x"};
       gpu.driver_version = driver_version_;
@@ -55,9 +59,11 @@ class XmlReader {
 
  private:
   static constexpr std::size_t kMostText = 4096;
+  static constexpr std::uint64_t kMostAttached = 1'000'000;
 
   std::vector<std::string> path_;
   std::string text_, driver_version_, driver_cuda_;
+  std::uint64_t attached_ = 0;
   std::vector<ReportedGpu> gpus_;
 };
 

@@ -86,6 +86,8 @@ class SlurmReader {
     Lines lines(text);
     for (std::string_view line; lines.next(line);) {
       line_ = lines.number();
+      if (ends_with(line, "\r")) line.remove_suffix(1);
+      const std::size_t width = line.size();
       line = trim(line);
       if (starts_with(line, "slurmd: ")) line = trim(line.substr(8));
       if (line.empty()) continue;
@@ -94,7 +96,12 @@ class SlurmReader {
       } else if (line.find('=') != std::string_view::npos) {
         ARCHGUARD_CHECK(take_fields(line));
       } else {
+        if (starts_with(line, "NODELIST") && width > line.size()) width_ = width;
         ARCHGUARD_CHECK(take_row(line));
+        if (line.size() == width_ && !starts_with(line, "NODELIST"))
+          return error({{},
+                        "its Gres fills the column to the end, so that more may be cut off",
+                        "sinfo -h -o '%N %G', without widths"});
       }
     }
     ARCHGUARD_CHECK(finish_node());
@@ -199,6 +206,7 @@ class SlurmReader {
   const std::string& file_;
   FleetBuilder& fleet_;
   std::size_t line_ = 0, gres_line_ = 0, nodes_ = 0;
+  std::size_t width_ = 0;  // of a table with columns of a width, from its header
   std::string host_, gres_;
 };
 
