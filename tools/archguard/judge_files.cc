@@ -1,6 +1,7 @@
 #include "judge_files.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <utility>
@@ -106,7 +107,7 @@ class Judging {
   void read(std::vector<Turn>& turns, const FilesProgress& progress) {
     std::vector<InputFile> inputs;
     for (const Turn& each : turns) inputs.push_back(files_[each.file]);
-    bool failed = false;
+    bool failed = false;  // or its verdict rests on other files
     std::size_t passed_over = passed_over_.size();
     const auto visit = [&](const InputFile& input, const DeviceCode& code, const ByteSource& source) {
       const std::size_t i = turns[static_cast<std::size_t>(&input - inputs.data())].file;
@@ -117,7 +118,8 @@ class Judging {
       const bool is_needed = !input.needed_by.empty();
       const VerifyRequest& request = is_needed ? questions_.of_library : questions_.own;
       const bool any_passed = !is_needed && questions_.passes_bitcode && !code.bitcode.empty();
-      const AskElsewhere ask = ask_of(input, code);
+      bool depends = false;
+      const AskElsewhere ask = ask_of(input, code, depends);
       OnJudged on_judged;
       if (questions_.on_judged)
         on_judged = [&](const DeviceObject& object, const FatbinCode& judged) {
@@ -128,7 +130,7 @@ class Judging {
                                    request, questions_.waivers, ask, on_judged)
                      : verify_file(code, source, input.path, request, questions_.waivers, ask, on_judged);
       result.opened = source.size() != 0 || !code.member.empty();
-      failed |= source.failed();
+      failed |= source.failed() || depends;
       add(i, {std::move(result), is_linked_member(code)});
     };
     std::size_t ended = 0;
@@ -145,12 +147,37 @@ class Judging {
     visit_files(inputs, visit, next, passed_over_);
   }
 
-  // The verdict on a library that is needed is kept, and rests on that file alone; where a member of a zip
-  // file will find its libraries, nobody knows.
-  AskElsewhere ask_of(const InputFile& input, const DeviceCode& code) const {
+  // Where a member of a zip file will find its libraries, nobody knows. What a library that is needed lacks
+  // is looked for in all that is loaded with it; the verdict is kept where it rests on that file alone.
+  AskElsewhere ask_of(const InputFile& input, const DeviceCode& code, bool& depends) const {
     if (!code.member.empty()) return {};
-    if (!input.needed_by.empty()) return [](const std::set<std::string>&) { return FunctionsElsewhere{}; };
-    return ask_libraries(input.path, questions_.where);
+    if (input.needed_by.empty()) return ask_libraries(input.path, questions_.where);
+    return [this, &input, &depends](const std::set<std::string>& functions) {
+      depends = true;
+      return elsewhere_of_needed(input.path, functions);
+    };
+  }
+
+  // What each of the files that load it has.
+  FunctionsElsewhere elsewhere_of_needed(const std::string& library,
+                                         const std::set<std::string>& functions) const {
+    FunctionsElsewhere all;
+    bool any = false;
+    for (const InputFile& file : files_) {
+      if (std::find(file.needs.begin(), file.needs.end(), library) == file.needs.end()) continue;
+      FunctionsElsewhere found = ask_libraries(file.path, questions_.where)(functions);
+      if (std::exchange(any, true)) {
+        std::set<std::string> both;
+        std::set_intersection(all.defined.begin(), all.defined.end(), found.defined.begin(),
+                              found.defined.end(), std::inserter(both, both.end()));
+        all.defined = std::move(both);
+      } else {
+        all.defined = std::move(found.defined);
+      }
+      all.not_found.insert(all.not_found.end(), found.not_found.begin(), found.not_found.end());
+      all.needs_libcuda |= found.needs_libcuda;
+    }
+    return all;
   }
 
   void end(Turn& turn, bool whole) {

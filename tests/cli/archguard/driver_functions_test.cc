@@ -240,3 +240,30 @@ TEST_CASE("a needed library without device code keeps a program from starting") 
   CHECK(run.out.find("1 needed library without device code") != std::string::npos);
   CHECK(run.exit_code == 0);
 }
+
+TEST_CASE("what a needed library calls may be defined by any library that is loaded with it") {
+  const TemporaryFolder folder;
+  const auto program = [](std::initializer_list<const char*> libraries) {
+    ElfBuilder file = ElfBuilder{}.executable();
+    file.section(".nv_fatbin", FatbinBuilder{}.cubin(80, cubin()).bytes());
+    for (const char* library : libraries) file.needed(library);
+    return text_of(file.runpath("$ORIGIN").bytes());
+  };
+  const auto calls = calling("cuGreenCtxCreate", "libcuda.so.1", kGlobal, Use::call, ElfBuilder{}.shared());
+  const auto verify = [&](std::vector<std::string> files) {
+    files.insert(files.begin(), "verify");
+    files.insert(files.end(), {"--needed", "--device", "8.0@12.2"});
+    return run_archguard(files, folder.path());
+  };
+  folder.file("libcalls.so", text_of_now(calls));
+  folder.file("libshim.so", text_of(defining("cuGreenCtxCreate").bytes()));
+  folder.file("with", program({"libcalls.so", "libshim.so"}));
+  folder.file("without", program({"libcalls.so"}));
+  RunOutput run = verify({"with"});
+  CHECK_MESSAGE(run.exit_code == 0, run.out);
+  CHECK(run.out.find("cuGreenCtxCreate") == std::string::npos);
+  run = verify({"without"});
+  CHECK_MESSAGE(run.exit_code == 1, run.out);
+  CHECK(run.out.find("libcalls.so: it does not load on 8.0") != std::string::npos);
+  CHECK(verify({"with", "without"}).exit_code == 1);
+}
