@@ -73,9 +73,11 @@ std::vector<Error> answer_registrations(const HostObject& host, const DeviceObje
   const std::string name = object_name(out.path, out.member);
   if (problems.overlap) errors.push_back({name, "sections that register fat binaries overlap", kRebuild});
   if (problems.damaged) errors.push_back(damaged_registration(host, name, *problems.damaged));
-  if (problems.stray) errors.push_back(stray_registration(host, name, *problems.stray));
+  // Relocations of an object go with what they lead to.
+  const bool removed = problems.stray && !host.linked && fat_binaries < out.registrations.size();
+  if (problems.stray && !removed) errors.push_back(stray_registration(host, name, *problems.stray));
   if (!problems.lost.empty()) errors.push_back(lost_fatbins(host, name, problems.lost));
-  if (problems.unresolved <= problems.unclaimed) return errors;
+  if (!removed && problems.unresolved <= problems.unclaimed) return errors;
   const auto section = std::find_if(host.sections.begin(), host.sections.end(), [](const Section& each) {
     return is_registration_section(each.name) && each.has_bytes;
   });
