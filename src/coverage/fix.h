@@ -106,6 +106,7 @@ std::string fix_for_partly(const Device& device, const JudgePolicy& policy, bool
 
 // The same for images that were asked for and are not there: at least one. `target` is the CMake target whose
 // CUDA_ARCHITECTURES asked for them, or empty.
-std::string fix_for_absent(const std::vector<ExpectedImage>& absent, const std::string& target);
+std::string fix_for_absent(const std::vector<ExpectedImage>& absent, const std::string& target,
+                           std::optional<Version> toolkit);
 
 }  // namespace archguard

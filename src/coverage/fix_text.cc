@@ -313,7 +313,26 @@ std::string fix_for_partly(const Device& device, const JudgePolicy& policy, bool
   return fix + (asked ? "; --partly warn, if the program calls only what runs there" : "");
 }
 
-std::string fix_for_absent(const std::vector<ExpectedImage>& absent, const std::string& target) {
+namespace {
+
+// "build with CUDA 12.9 and ", where this toolkit does not make all of them; empty where it does, or is not
+// known.
+std::string with_toolkit_for(const std::vector<ExpectedImage>& images, std::optional<Version> toolkit) {
+  const auto makes_all = [&](const Toolkit& each) {
+    return std::all_of(images.begin(), images.end(),
+                       [&](const ExpectedImage& image) { return has_arch(each, image.arch); });
+  };
+  const Toolkit* own = toolkit ? find_toolkit(*toolkit) : nullptr;
+  if (own == nullptr || makes_all(*own)) return {};
+  const auto& all = known_toolkits();
+  const auto newest = std::find_if(all.rbegin(), all.rend(), makes_all);
+  return newest == all.rend() ? std::string() : "build with CUDA " + to_string(newest->version) + " and ";
+}
+
+}  // namespace
+
+std::string fix_for_absent(const std::vector<ExpectedImage>& absent, const std::string& target,
+                           std::optional<Version> toolkit) {
   // The target's property asks for them already.
   if (!target.empty())
     return "remove -arch and -gencode flags that override CUDA_ARCHITECTURES of target '" + target +
@@ -325,7 +344,7 @@ std::string fix_for_absent(const std::vector<ExpectedImage>& absent, const std::
     if (add == additions.end()) add = additions.insert(add, {image.arch});
     (image.sass ? add->sass : add->ptx) = true;
   }
-  return add_entries(additions, {});
+  return with_toolkit_for(absent, toolkit) + add_entries(additions, {});
 }
 
 }  // namespace archguard

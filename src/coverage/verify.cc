@@ -50,7 +50,15 @@ std::vector<Fatbin> lto_parts_of(const DeviceCode& code, const DeviceLink& link)
   return parts;
 }
 
-void add_expectation(ExpectResult& result, Expectation expectation, const LinkJudge::Subject& subject) {
+std::optional<Version> newest_maker(const FatbinCode& code) {
+  std::optional<Version> newest;
+  for (const Image& image : code.images)
+    if (image.code && image.code->toolkit) newest = std::max(newest, image.code->toolkit);
+  return newest;
+}
+
+void add_expectation(ExpectResult& result, Expectation expectation, const LinkJudge::Subject& subject,
+                     std::optional<Version> toolkit) {
   if (expectation.verdict == ExpectVerdict::nothing) return;
   if (expectation.verdict == ExpectVerdict::specific) {
     ++result.specific;
@@ -58,7 +66,8 @@ void add_expectation(ExpectResult& result, Expectation expectation, const LinkJu
   }
   ++result.fatbins;
   if (expectation.verdict == ExpectVerdict::lacks)
-    result.failures.push_back({subject.place, subject.where, std::move(expectation.absent), subject.found});
+    result.failures.push_back(
+        {subject.place, subject.where, std::move(expectation.absent), subject.found, toolkit});
 }
 
 std::vector<ComputeCapability> capabilities_of(const std::vector<DeviceClass>& classes) {
@@ -71,12 +80,12 @@ std::vector<ComputeCapability> capabilities_of(const std::vector<DeviceClass>& c
 class ExpectedOfLinks {
  public:
   void add(std::size_t link, const DeviceObject& object, const FatbinCode& code) {
-    linked_.push_back({link, code.fatbin, subject_of(object, code)});
+    linked_.push_back({link, code.fatbin, subject_of(object, code), newest_maker(code)});
   }
   void finish(ExpectResult& result, const DeviceLinks& links, const std::vector<ExpectedImage>& expected) {
     for (const Linked& each : linked_)
       if (links.asks(each.link))
-        add_expectation(result, links.expect(each.link, each.fatbin, expected), each.subject);
+        add_expectation(result, links.expect(each.link, each.fatbin, expected), each.subject, each.toolkit);
   }
 
  private:
@@ -84,6 +93,7 @@ class ExpectedOfLinks {
     std::size_t link = 0;
     Fatbin fatbin;
     LinkJudge::Subject subject;
+    std::optional<Version> toolkit;
   };
   std::vector<Linked> linked_;
 };
@@ -171,7 +181,8 @@ FileResult verify_file(const DeviceCode& code, const ByteSource& file, const std
     if (role != nullptr && role->linked)
       expected_of_links.add(*role->linked, object, contents);
     else
-      add_expectation(result.expect, expect_images(contents, request.expected), subject_of(object, contents));
+      add_expectation(result.expect, expect_images(contents, request.expected), subject_of(object, contents),
+                      newest_maker(contents));
   };
   // With scope library one of them is enough anyway.
   const bool one_of_several = request.policy.scope == Scope::fatbin;

@@ -139,6 +139,7 @@ struct ExpectFailure {
   std::string where;  // for a message
   std::vector<ExpectedImage> absent;
   std::string found;
+  std::optional<Version> toolkit;  // the newest that made one of its images
 };
 struct ExpectResult {
   std::uint64_t fatbins = 0;   // that were held against the list

@@ -100,7 +100,7 @@ ARCHGUARD_FIELDS(ForOthers, fatbins, where, found, kernel, mend)
 ARCHGUARD_FIELDS(DeviceResult, coverage, containers, kernels, variables, partly, embedded, failures,
                  needs_driver, toolkit_ahead, runtime_elsewhere, runtime_fix, other_order, for_others,
                  hollow_fix, fix)
-ARCHGUARD_FIELDS(ExpectFailure, place, where, absent, found)
+ARCHGUARD_FIELDS(ExpectFailure, place, where, absent, found, toolkit)
 ARCHGUARD_FIELDS(ExpectResult, fatbins, specific, failures)
 ARCHGUARD_FIELDS(Package, name, version, manager)
 ARCHGUARD_FIELDS(FixTarget, name, compiles_cuda, linked)

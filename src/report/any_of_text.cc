@@ -194,7 +194,7 @@ class GroupWriter {
     line({style_.error("archguard: error: "),
           fmt::format("any of {}: none of {} holds {} in every fat binary, which was asked for", named_,
                       count(), to_string(group_.absent))});
-    detail("fix", "in one of them, " + fix_for_absent(group_.absent, {}));
+    detail("fix", "in one of them, " + fix_for_absent(group_.absent, {}, {}));
   }
 
   // Files that were named one by one, or with their folders, may be one package whose folders nobody told.

@@ -26,7 +26,7 @@ Error error_of(const FileResult& file, const ExpectFailure& failure) {
                                 ? "which was asked for"
                                 : "which CUDA_ARCHITECTURES of target '" + file.target.name + "' asks for";
   return {failure.where, fmt::format("lacks {}, {}", to_string(failure.absent), asked),
-          fix_for_absent(failure.absent, file.target.name)};
+          fix_for_absent(failure.absent, file.target.name, failure.toolkit)};
 }
 
 }  // namespace archguard

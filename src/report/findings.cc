@@ -131,7 +131,7 @@ class Finder {
     if (!group.absent.empty()) {
       add(Level::error, "AG-any-of",
           {where, "no file holds " + to_string(group.absent) + " in every fat binary, which was asked for",
-           "in one of them, " + fix_for_absent(group.absent, {})},
+           "in one of them, " + fix_for_absent(group.absent, {}, {})},
           group.files);
     }
   }

@@ -5,6 +5,7 @@
 #include "base/bytes.h"
 #include "base/text.h"
 #include "base/text_file.h"
+#include "compat/toolkit.h"
 #include "device/exclusion.h"
 #include "device/fleet.h"
 #include "device/not_a_fleet.h"
@@ -88,6 +89,9 @@ Result<std::vector<ExpectedImage>> collect_expected(const std::string& list) {
   auto entries = parse_arch_list(list);
   if (!entries) return Error{"--expect", entries.error().text(), entries.error().fix};
   for (const ArchEntry& entry : *entries) {
+    if (is_no_arch(entry.arch.number) || !may_be_made(entry.arch, std::nullopt))
+      return Error{"--expect", "no CUDA makes code for " + to_string(entry.arch),
+                   "look up the names: nvcc --list-gpu-arch"};
     if (entry.real) expected.push_back({entry.arch, true});
     if (entry.virtual_) expected.push_back({entry.arch, false});
   }

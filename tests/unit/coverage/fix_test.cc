@@ -49,14 +49,14 @@ TEST_CASE("the fix for a missing kernel has the line that waives it") {
 }
 
 TEST_CASE("the fix for images that were asked for and are absent has the entries to add") {
-  CHECK(fix_for_absent(images({{"90", true}}), {}) ==
+  CHECK(fix_for_absent(images({{"90", true}}), {}, {}) ==
         "add 90-real to CMAKE_CUDA_ARCHITECTURES (nvcc: -gencode=arch=compute_90,code=sm_90; "
         "TORCH_CUDA_ARCH_LIST: 9.0)");
-  CHECK(fix_for_absent(images({{"86", true}, {"90a", true}, {"90", true}, {"90", false}}), {}) ==
+  CHECK(fix_for_absent(images({{"86", true}, {"90a", true}, {"90", true}, {"90", false}}), {}, {}) ==
         "add 86-real, 90a-real and 90 to CMAKE_CUDA_ARCHITECTURES (nvcc: -gencode=arch=compute_86,code=sm_86 "
         "-gencode=arch=compute_90a,code=sm_90a -gencode=arch=compute_90,code=sm_90 "
         "-gencode=arch=compute_90,code=compute_90; TORCH_CUDA_ARCH_LIST: 8.6 9.0a 9.0+PTX)");
-  CHECK(fix_for_absent(images({{"90", true}}), "foo") ==
+  CHECK(fix_for_absent(images({{"90", true}}), "foo", {}) ==
         "remove -arch and -gencode flags that override CUDA_ARCHITECTURES of target 'foo' for this source "
         "file");
 }
