@@ -75,25 +75,24 @@ Device promised_device(const PromisedMachine& machine, bool with_driver) {
   return device;
 }
 
-Status read_promise_lines(std::string_view text, const std::string& file, bool all, Promise& promise) {
+// A promise itself: each line is one.
+Status read_statements(std::string_view text, Promise& promise) {
+  constexpr const char* kWhere = "--promise";
   bool any = false;
-  std::size_t number = 0;
   for (const std::string_view line : split(text, '\n')) {
-    ++number;
-    const std::string where = all ? file : file + ":" + std::to_string(number);
-    ARCHGUARD_TRY(found, read_line(line, where, promise));
-    if (!found && all && !trim(line).empty())
-      return not_understood(where, "'" + printable(trim(line)) + "' is no known bound on GPUs");
-    any |= found;
+    if (trim(line).empty()) continue;
+    ARCHGUARD_TRY(found, read_line(line, kWhere, promise));
+    if (!found) return not_understood(kWhere, "'" + printable(trim(line)) + "' is no known bound on GPUs");
+    any = true;
   }
-  if (any) return Done{};
-  return not_understood(file, "declares no known bound on GPUs");
+  return any ? Status(Done{}) : not_understood(kWhere, "declares no known bound on GPUs");
 }
 
 Status read_file(const std::string& path, const std::string& text, Promise& promise) {
   const std::string_view start = trim(text);
   if (starts_with(start, "{") || starts_with(start, "[{")) return read_json(text, path, promise);
-  return read_promise_lines(text, path, false, promise);
+  ARCHGUARD_TRY(any, read_lines(text, path, promise));
+  return any ? Status(Done{}) : not_understood(path, "declares no known bound on GPUs");
 }
 
 }  // namespace
@@ -107,9 +106,10 @@ Error not_understood(const std::string& where, std::string_view what) {
 }
 
 Status read_promise(const std::string& text, Promise& promise) {
+  promise.told.clear();
   if (text != "-") {
     const auto source = FileSource::open(text);
-    if (!source) return read_promise_lines(text, "--promise", true, promise);
+    if (!source) return read_statements(text, promise);
     if (is_zip(*source)) {
       ARCHGUARD_TRY(metadata, metadata_of_package(*source, text));
       return read_json(metadata.text, text + "(" + metadata.name + ")", promise);

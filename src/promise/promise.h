@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,6 +26,9 @@ using Alternatives = std::vector<Term>;  // of which one must hold
 struct Promise {
   std::vector<Alternatives> admits;  // each must hold; none: it admits nothing by itself
   std::vector<ExpectedImage> images;
+  // Of the source that is read: its statements by name. One name has one: of several, which hold together,
+  // and which replace each other, the text does not tell.
+  std::map<std::string, std::string> told;
 };
 
 // `text` is a promise itself, or names a file that holds one; see docs/reference/archguard.md. Errors have
@@ -40,8 +44,10 @@ DeviceList promised_devices(const Promise& promise, bool tegra);
 
 // ---- for the forms ----
 
-// One line of a recipe, a Dockerfile, an environment or a configuration. False: it promises nothing.
+// One line of a recipe, an environment or a configuration: one statement. False: it promises nothing.
 Result<bool> read_line(std::string_view line, const std::string& where, Promise& promise);
+// All lines of a recipe, a Dockerfile, an environment or an easyconfig. False: they promise nothing.
+Result<bool> read_lines(std::string_view text, const std::string& file, Promise& promise);
 // index.json, variant.json, the configuration of an image.
 Status read_json(const std::string& text, const std::string& where, Promise& promise);
 

@@ -95,6 +95,10 @@ Status read_json(const std::string& text, const std::string& where, Promise& pro
   bool any = false;
   ARCHGUARD_CHECK(walk_json(json, where, 0, any, promise));
   if (!any) return not_understood(where, "declares no known bound on GPUs");
+  if (json.is_array() && json.size() > 1 && !promise.told.empty())
+    return Error{where,
+                 "describes " + std::to_string(json.size()) + " images: which of them is judged is not known",
+                 "docker inspect that image alone"};
   return Done{};
 }
 

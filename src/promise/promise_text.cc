@@ -125,25 +125,40 @@ std::string_view item_of(std::string_view line) {
   return unquoted_text(line);
 }
 
+bool is_easybuild(std::string_view name) {
+  return name == "cuda_compute_capabilities" || name == "--cuda-compute-capabilities" ||
+         name == "cuda-compute-capabilities";
+}
+
+bool is_conda(std::string_view name) {
+  return name == "__cuda_arch" || name == "cuda-arch" || name == "__cuda";
+}
+
+Result<bool> read_statement(std::string_view name, std::string_view rest, const std::string& where,
+                            Promise& promise) {
+  if (is_conda(name))
+    return read_conda(rest, name == "__cuda" ? Condition::Of::cuda : Condition::Of::arch, where, promise);
+  if (is_easybuild(name)) return read_easybuild(rest, where, promise);
+  if (starts_with(rest, "=") || starts_with(rest, ":")) rest.remove_prefix(1);
+  return read_oci(unquoted_text(rest), where, promise);
+}
+
 }  // namespace
 
 Result<bool> read_line(std::string_view line, const std::string& where, Promise& promise) {
   const std::string_view item = item_of(line);
   if (item.empty() || item.front() == '#') return false;
-  const std::string_view name = item.substr(0, item.find_first_of(" \t<>=!:["));
-  std::string_view rest = trim(item.substr(name.size()));
-  if (name == "__cuda_arch" || name == "cuda-arch" || name == "__cuda") {
-    if (rest.empty() || rest == "*") return false;
-    return read_conda(rest, name == "__cuda" ? Condition::Of::cuda : Condition::Of::arch, where, promise);
-  }
-  if (starts_with(name, "NVIDIA_REQUIRE_")) {
-    if (starts_with(rest, "=") || starts_with(rest, ":")) rest.remove_prefix(1);
-    return read_oci(unquoted_text(rest), where, promise);
-  }
-  if (name == "cuda_compute_capabilities" || name == "--cuda-compute-capabilities" ||
-      name == "cuda-compute-capabilities")
-    return read_easybuild(rest, where, promise);
-  return false;
+  const std::string_view name = item.substr(0, item.find_first_of(" \t<>=!:[+"));
+  const std::string_view rest = trim(item.substr(name.size()));
+  if (!is_conda(name) && !is_easybuild(name) && !starts_with(name, "NVIDIA_REQUIRE_")) return false;
+  if (is_conda(name) && (rest.empty() || rest == "*")) return false;
+  const auto [told, is_new] = promise.told.try_emplace(std::string(name), rest);
+  if (!is_new && told->second == rest) return true;
+  if (!is_new)
+    return Error{where,
+                 "says '" + printable(name) + "' twice, and not the same: which of both holds is not known",
+                 "name what holds: --promise " + quoted_for_shell(item)};
+  return read_statement(name, rest, where, promise);
 }
 
 }  // namespace archguard::promise
