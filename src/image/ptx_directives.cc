@@ -248,6 +248,8 @@ Status PtxFunctionHead::add_number(std::string_view token) {
 Status PtxFunctionHead::finish(bool body) const {
   if (of_kernel_ && !body && !directive_.empty())
     return Error{{}, "PTX has `" + std::string(directive_) + "` of a kernel without a body", {}};
+  if (blocks_are_clusters_ && !(exactly_ && cluster_))
+    return Error{{}, "PTX has `.blocksareclusters` without `.reqntid` and `.reqnctapercluster`", {}};
   return end_directive();
 }
 
@@ -266,6 +268,7 @@ Status PtxFunctionHead::add(std::string_view token) {
   most_ = most_ || token == ".maxntid";
   exactly_ = exactly_ || token == ".reqntid";
   cluster_ = cluster_ || token == ".reqnctapercluster";
+  blocks_are_clusters_ = blocks_are_clusters_ || token == ".blocksareclusters";
   cluster_most_ = cluster_most_ || token == ".maxclusterrank";
   if (most_ && exactly_) return Error{{}, "PTX has `.maxntid` and `.reqntid` for one kernel", {}};
   if (cluster_ && cluster_most_)

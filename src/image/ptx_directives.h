@@ -69,7 +69,8 @@ class PtxFunctionHead {
   bool of_kernel_;
   std::string_view directive_;
   std::size_t words_ = 0;  // behind it
-  bool most_ = false, exactly_ = false, cluster_ = false, cluster_most_ = false, never_returns_ = false;
+  bool most_ = false, exactly_ = false, cluster_ = false, cluster_most_ = false, blocks_are_clusters_ = false,
+       never_returns_ = false;
 };
 
 // An error where what stands behind `.align` is no power of two.

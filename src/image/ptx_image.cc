@@ -430,6 +430,17 @@ class PtxReader {
   PtxFiles files_;
 };
 
+// In bodies too. In comments and strings they may stand.
+Status check_vertical_tabs(std::string_view text) {
+  if (text.find('\v') == std::string_view::npos) return Done{};
+  PtxLexer lexer(text);
+  for (auto token = lexer.next(); !token.empty(); token = lexer.next())
+    if (token == "\v")
+      return Error{
+          {}, "PTX has a vertical tab at " + hex(lexer.position() - 1) + ", which no compiler takes", {}};
+  return Done{};
+}
+
 }  // namespace
 
 Result<ImageKernels> read_ptx(ByteView bytes) {
@@ -441,6 +452,7 @@ Result<ImageKernels> read_ptx(ByteView bytes) {
         {}, "PTX must hold nothing behind a NUL, found one at " + hex(end) + " and text at " + hex(more), {}};
   text = text.substr(0, end);
   ARCHGUARD_CHECK(check_ptx_ascii(text));
+  ARCHGUARD_CHECK(check_vertical_tabs(text));
   const std::string_view module = skip_ptx_blanks(text);
   const std::string_view above = text.substr(0, text.size() - module.size());
   const auto version = parse_version(read_ptx_head(module).version);

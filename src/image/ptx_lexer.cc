@@ -10,7 +10,7 @@ namespace archguard {
 namespace {
 
 bool is_blank(char c) {
-  return c == ' ' || (c >= '\t' && c <= '\r');
+  return c == ' ' || c == '\t' || c == '\n' || c == '\f' || c == '\r';  // no vertical tab
 }
 
 constexpr std::array<bool, 256> table_of(std::string_view characters) {

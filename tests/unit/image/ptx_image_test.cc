@@ -419,8 +419,8 @@ TEST_CASE("what the target does not have is damage outside of bodies") {
                           "\n.entry k() { ret; }");
   };
   const std::string kernel = ".entry c() ";
-  for (const std::string each :
-       {".reqnctapercluster 2", ".explicitcluster", ".maxclusterrank 4", ".blocksareclusters"}) {
+  for (const std::string each : {".reqnctapercluster 2", ".explicitcluster", ".maxclusterrank 4",
+                                 ".blocksareclusters .reqnctapercluster 2 .reqntid 32"}) {
     const std::string text = kernel + each + " { ret; }";
     CHECK_MESSAGE(read("89", text) == "PTX for sm_89 has `" + each.substr(0, each.find(' ')) +
                                           "`, which takes sm_90 or newer",
@@ -428,6 +428,9 @@ TEST_CASE("what the target does not have is damage outside of bodies") {
     CHECK_MESSAGE(read("90", text) == "c empty, k empty", each);
     CHECK_MESSAGE(read("120f", text) == "c empty, k empty", each);
   }
+  for (const std::string alone : {"", ".reqntid 32 ", ".reqnctapercluster 2 "})
+    CHECK(read("90", kernel + alone + ".blocksareclusters { ret; }") ==
+          "PTX has `.blocksareclusters` without `.reqntid` and `.reqnctapercluster`");
   CHECK(read("75", ".func f() .abi_preserve 8 { ret; }") ==
         "PTX for sm_75 has `.abi_preserve`, which takes sm_80 or newer");
   CHECK(read("80", ".func f() .abi_preserve 8 { ret; }") == "k empty");
@@ -677,4 +680,14 @@ TEST_CASE("numbers of the head have every base") {
   CHECK(read("0x40") == "k empty");
   CHECK(read("64U") == "k empty");
   CHECK(read("0x41") == "PTX must have an `.address_size` of 32 or 64, found '0x41'");
+}
+
+TEST_CASE("a vertical tab is no blank of PTX") {
+  const auto read = [](const std::string& before, const std::string& body) {
+    return kernels_of_ptx(".version 9.0\n.target sm_90\n" + before + ".entry k() {" + body + " ret; }");
+  };
+  CHECK(read("// \v\n", "/* \v */ .pragma \"\v\";") == "k empty");
+  CHECK(read("\f\r", "\f") == "k empty");
+  CHECK(read("\v", "").find("PTX has a vertical tab at 0x1b") == 0);
+  CHECK(read("", "\v").find("PTX has a vertical tab at ") == 0);
 }
