@@ -8,6 +8,7 @@
 #include "coverage/fatbin_code.h"
 #include "coverage/fit.h"
 #include "doctor/gather.h"
+#include "doctor/package_code.h"
 #include "fatbin/cuda_runtime.h"
 #include "fatbin/other_file.h"
 #include "host/host_file.h"
@@ -327,7 +328,8 @@ std::optional<CodeFile> read_code_file(const std::string& path, const Facts& fac
   if (!code.recognized) {
     constexpr std::uint64_t kStart = 4096;
     const auto start = read_bytes(*source, 0, std::min(kStart, source->size()));
-    if (start && !start->empty() && is_lost_binary(path, *start))  // empty ones are put there on purpose
+    // Empty ones are put there on purpose, but for those that a package cannot do without.
+    if (start && (start->empty() ? is_called_like_main_file(path) : is_lost_binary(path, *start)))
       unread.push_back(
           Error{path, "is named like a library and is none: a copy or a download of it may have failed",
                 "install the package that it belongs to again"});

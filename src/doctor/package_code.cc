@@ -36,15 +36,20 @@ struct MainFiles {
   std::vector<std::string_view> beginnings;
 };
 
-const MainFiles* main_files_of(const std::optional<Package>& owner) {
+const std::vector<MainFiles>& all_main_files() {
   static const std::vector<MainFiles> all = {
       {"torch", "lib", {"libtorch_cuda.", "libtorch_cuda_cu.", "libtorch_cuda_cpp.", "torch_cuda."}},
       {"vllm", "vllm", {"_C.", "_moe_C."}},
       {"xformers", "xformers", {"_C."}},
   };
-  for (const MainFiles& each : all)
-    if (owner && owner->name == each.package) return &each;
-  return nullptr;
+  return all;
+}
+
+bool is_file_of(const MainFiles& files, const std::string& path) {
+  if (file_name_of(folder_of(path)) != files.folder) return false;
+  const std::string name = file_name_of(path);
+  return std::any_of(files.beginnings.begin(), files.beginnings.end(),
+                     [&](std::string_view each) { return starts_with(name, each); });
 }
 
 }  // namespace
@@ -109,11 +114,15 @@ PackageFit fit_of_package(const Facts& facts, const PackageCode& package, std::s
 }
 
 bool is_main_file(const CodeFile& file) {
-  const MainFiles* of_package = main_files_of(file.owner);
-  if (of_package == nullptr || file_name_of(folder_of(file.path)) != of_package->folder) return false;
-  const std::string name = file_name_of(file.path);
-  return std::any_of(of_package->beginnings.begin(), of_package->beginnings.end(),
-                     [&](std::string_view each) { return starts_with(name, each); });
+  const auto& all = all_main_files();
+  return std::any_of(all.begin(), all.end(), [&](const MainFiles& each) {
+    return file.owner && file.owner->name == each.package && is_file_of(each, file.path);
+  });
+}
+
+bool is_called_like_main_file(const std::string& path) {
+  const auto& all = all_main_files();
+  return std::any_of(all.begin(), all.end(), [&](const MainFiles& each) { return is_file_of(each, path); });
 }
 
 bool any_is_main(const std::vector<const CodeFile*>& files) {

@@ -28,6 +28,8 @@ bool is_for_another(const CodeFile& file, ComputeCapability device);
 
 // Without its main files a package does nothing on a GPU, whatever its other files have.
 bool is_main_file(const CodeFile& file);
+// By its path alone: what a package may leave empty on purpose, no package does with such a file.
+bool is_called_like_main_file(const std::string& path);
 bool any_is_main(const std::vector<const CodeFile*>& files);
 
 bool is_of_nvidia(const PackageCode& package);
