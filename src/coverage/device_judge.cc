@@ -135,7 +135,7 @@ struct DeviceJudge::State {
       ++(unknown ? result_.fatbins.unknown : result_.fatbins.uncovered);
       for_each_name(code, [&](const std::string& name) { waivers_.leave_open(name, *device_.capability); });
       failures_.add(object, code,
-                    {judgement.code, true, unknown, judgement.reason, FailureCause::image,
+                    {judgement.code, judgement.numbered, unknown, judgement.reason, FailureCause::image,
                      fixes_.find(code, judgement)},
                     code.kernels.empty() ? std::string() : code.kernels.front().name,
                     variables_only ? code.variables.front() : std::string());

@@ -13,10 +13,10 @@ namespace archguard {
 namespace {
 
 // Of objects of which none has code for the device: recorded on a driver of CUDA 13.0 for nvcc 11.8 and 13.0,
-// and not known of older ones.
-void say_what_was_recorded(const Device& device, Judgement& judgement) {
+// and not known of older ones. Without a known driver it is one that the runtime of the toolkit takes.
+void say_what_was_recorded(const Device& device, Version toolkit, Judgement& judgement) {
   constexpr Version kRecorded{13, 0};
-  if (!device.driver_cuda || *device.driver_cuda < kRecorded) return;
+  if (device.driver_cuda.value_or(toolkit) < kRecorded) return;
   judgement.numbered = false;
   judgement.reason += "; a driver of CUDA 13.0 answers with " + error_text(kSymbolNotFound);
 }
@@ -327,9 +327,15 @@ Expectation DeviceLinks::expect(std::size_t index, const Fatbin& linked,
   return expect_linked(linked, parts, expected);
 }
 
+void LinkJudge::note_toolkit(std::size_t link, const FatbinCode& code) {
+  for (const Image& image : code.images)
+    if (image.code && image.code->toolkit) toolkits_[link] = std::max(toolkits_[link], *image.code->toolkit);
+}
+
 void LinkJudge::add_part(std::size_t link, const std::string& name, const DeviceObject& object,
                          const FatbinCode& code) {
   const bool runtime = links_.is_runtime(code);
+  note_toolkit(link, code);
   Answer& answer = (runtime ? runtimes_ : objects_)[link];
   Judgement judgement = judge_part(code, device_, policy_.environment);
   raise_to(answer.needs_driver, judgement.needs_driver);
@@ -369,6 +375,7 @@ std::optional<Judgement> LinkJudge::add_linked(std::size_t link, const DeviceObj
                                                const FatbinCode& code) {
   JudgePolicy policy = policy_;
   policy.require_ptx = false;  // PTX is in the objects
+  note_toolkit(link, code);
   Outcome outcome;
   outcome.link = link;
   outcome.subject = subject_of(object, code);
@@ -442,7 +449,7 @@ void LinkJudge::decide(Outcome& outcome) const {
   if (judgement.verdict == Verdict::specific && again.verdict == Verdict::uncovered) return;
   // Where no object has anything for the device, nothing is special about the link.
   if (hopeless && judgement.verdict == Verdict::uncovered) {
-    say_what_was_recorded(device_, judgement);
+    say_what_was_recorded(device_, toolkits_[outcome.link], judgement);
     return;
   }
   judgement = require(std::move(again), policy_);
@@ -511,7 +518,7 @@ Judgement LinkJudge::relink(std::size_t link) const {
   judgement.numbered = judgement.verdict == Verdict::jit || objects.fitting == 0;
   if (judgement.verdict == Verdict::uncovered && objects.fitting == 0 && objects.bad) {
     judgement.reason = objects.bad->reason;
-    if (objects.bad->code == kNoKernelImage) say_what_was_recorded(device_, judgement);
+    if (objects.bad->code == kNoKernelImage) say_what_was_recorded(device_, toolkits_[link], judgement);
   }
   return judgement;
 }

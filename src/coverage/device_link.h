@@ -154,7 +154,12 @@ class LinkJudge {
  public:
   // `links`, `device` and `policy` outlive it.
   LinkJudge(const DeviceLinks& links, const Device& device, const JudgePolicy& policy)
-      : links_(links), device_(device), policy_(policy), objects_(links.size()), runtimes_(links.size()) {}
+      : links_(links),
+        device_(device),
+        policy_(policy),
+        objects_(links.size()),
+        runtimes_(links.size()),
+        toolkits_(links.size()) {}
 
   // Where a message points.
   struct Subject {
@@ -216,6 +221,7 @@ class LinkJudge {
     std::vector<LinkedShared> shared;  // of them
     bool exact = true;                 // all of them are for the very device
   };
+  void note_toolkit(std::size_t link, const FatbinCode& code);
   std::optional<Arch> sass_taken(const FatbinCode& code, const Judgement& judgement) const;
   Judgement relink(std::size_t link) const;
   struct Unresolved {
@@ -238,6 +244,7 @@ class LinkJudge {
   const Device& device_;
   const JudgePolicy& policy_;
   std::vector<Answer> objects_, runtimes_;  // by link
+  std::vector<Version> toolkits_;           // by link, the newest that made one of its images; 0.0 if untold
   std::vector<Outcome> linked_;
   std::vector<Gap> gaps_;  // of images that links made
 };

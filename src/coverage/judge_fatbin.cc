@@ -169,11 +169,15 @@ Judgement judge_choice(const FatbinCode& code, const Device& device, const Use& 
   const bool decided = choice.native && is_exact(code.images[*choice.native].entry, capability);
   if (!choice.undecided.empty() && !decided) return not_known(choice.undecided);
   const auto taken = choice.native ? choice.native : choice.ptx;
-  if (taken && !choice.native && use.step != Step::link && !use.environment.disables_jit.empty())
-    return failed(
+  if (taken && !choice.native && use.step != Step::link && !use.environment.disables_jit.empty()) {
+    constexpr Version kFirstJitDisabledError{11, 8};  // cuda.h of 11.8 has it, and of 10.2 not
+    Judgement judgement = failed(
         kJitDisabled,
         "only its PTX fits, and " + use.environment.disables_jit + " keeps the driver from compiling PTX",
         taken);
+    judgement.numbered = !device.driver_cuda || kFirstJitDisabledError <= *device.driver_cuda;
+    return judgement;
+  }
   if (taken) {
     Judgement judgement = judge_loading(code, *taken, device, use);
     judgement.image = taken;

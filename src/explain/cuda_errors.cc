@@ -5,7 +5,8 @@ namespace archguard {
 namespace {
 
 // driver_types.h of CUDA 10.0; the runtime in xgboost 0.81 has 48 beside that name (romain-jacotin/cuda#1).
-constexpr int kOldInvalidKernelImage = 47, kOldNoKernelImage = 48;
+constexpr int kOldInvalidDeviceFunction = 8, kOldNoDevice = 38, kOldInvalidKernelImage = 47,
+              kOldNoKernelImage = 48;
 
 }  // namespace
 
@@ -50,7 +51,8 @@ const std::vector<KnownError>& cuda_errors() {
        "archguard verify FILE --device {CC}",
        "build that file for the GPU: archguard verify prints the line",
        "archguard inspect FILE --kernels lists the kernel, and archguard verify FILE --device {CC} exits 0",
-       tell_device},
+       tell_device,
+       kOldInvalidDeviceFunction},
       {"invalid-device-symbol",
        Depth::error,
        {"device-code", "stale-code"},
@@ -161,7 +163,9 @@ const std::vector<KnownError>& cuda_errors() {
         "kernel modules all before Turing"},
        "arch_probe",
        "what arch_probe says",
-       "arch_probe lists the GPU"},
+       "arch_probe lists the GPU",
+       nullptr,
+       kOldNoDevice},
       {"invalid-device",
        Depth::consequence,
        {"environment"},

@@ -134,8 +134,12 @@ TEST_CASE("where no linked SASS fits, the driver links the objects again from th
   for (const char* newer : {"8.7", "8.9", "9.0", "12.1"})
     CHECK(verdict(both, device(newer)) ==
           (std::string(newer) == "8.9" ? "covered sass 1" : "covered linked 1"));
-  CHECK(verdict(both, device("7.5")) ==
-        "not covered; 209: ka: it needs SASS of sm_75 or of an older 7.x, or PTX of compute_75 or older");
+  const std::string needed = "it needs SASS of sm_75 or of an older 7.x, or PTX of compute_75 or older";
+  CHECK(verdict(both, device("7.5", "12.4")) == "not covered; 209: ka: " + needed);
+  CHECK_MESSAGE(verdict(both, device("7.5")) == "not covered; ?: ka: " + needed +
+                                                    "; a driver of CUDA 13.0 answers with error 500, "
+                                                    "cudaErrorSymbolNotFound",
+                "code of CUDA 13.0 runs on no older one");
   CHECK(result_of(both.bytes(), device("9.0")).devices[0].needs_driver == Version{13, 0});
   CHECK(verdict(both, device("9.0", "13.0")) == "covered linked 1");
   CHECK(verdict(both, device("9.0", "12.9")) ==
@@ -190,7 +194,7 @@ TEST_CASE("objects are told by what registers them where their section has anoth
   both.objects_in(".relf");
   CHECK(verdict(both, device("8.0")) == "covered sass 1");
   CHECK(verdict(both, device("9.0")) == "covered linked 1");
-  CHECK(verdict(both, device("7.5")).find("not covered; 209: ka: ") == 0);
+  CHECK(verdict(both, device("7.5", "12.4")).find("not covered; 209: ka: ") == 0);
 }
 
 TEST_CASE("without a section table nobody knows what is linked again") {
@@ -225,7 +229,7 @@ TEST_CASE("an object that lacks PTX is named, and no number is claimed") {
       text.find("'_b', holds sm_80 cubin, no PTX; it needs SASS of sm_90, or PTX of compute_90 or older") !=
           std::string::npos,
       text);
-  CHECK_MESSAGE(verdict(program(object_without_ptx("ka"), object_without_ptx("kb")), device("9.0")) ==
+  CHECK_MESSAGE(verdict(program(object_without_ptx("ka"), object_without_ptx("kb")), device("9.0", "12.4")) ==
                     "not covered; 209: ka: it needs SASS of sm_90, or PTX of compute_90 or older",
                 "nothing is special where no object has any");
   CHECK(verdict(program(object_without_ptx("ka"), object_without_ptx("kb")), device("9.0", "13.0")) ==
