@@ -58,12 +58,13 @@ std::string listed(std::vector<std::string> texts, const std::string& last_word 
 }
 
 // "; TORCH_CUDA_ARCH_LIST: 8.6 9.0a", with the nearest names where torch does not take these; empty where it
-// has none that would do.
-std::string torch_form(const std::vector<Addition>& additions) {
+// has none that would do. `exact`: no other image is what is asked for.
+std::string torch_form(const std::vector<Addition>& additions, bool exact) {
   std::vector<std::string> names, others;
   for (const Addition& add : additions) {
     auto name = torch_name(add.arch, add.ptx);
     if (!name) {
+      if (exact) return {};
       const auto nearest = add.sass ? nearest_in_torch(add.arch) : nearest_ptx_in_torch(add.arch);
       if (!nearest) return {};
       name = torch_name(*nearest, add.ptx);
@@ -93,10 +94,10 @@ std::string lto_form(const std::vector<Addition>& additions) {
 }
 
 // The same entries for nvcc and for PyTorch's extensions: who reads this may build with any of them.
-std::string other_forms(const std::vector<Addition>& additions) {
+std::string other_forms(const std::vector<Addition>& additions, bool exact = false) {
   const auto is_by_lto = [](const Addition& add) { return add.by_lto; };
   if (std::any_of(additions.begin(), additions.end(), is_by_lto)) return " (" + lto_form(additions) + ")";
-  return " (nvcc: " + join(spelled(additions, nvcc_flags), " ") + torch_form(additions) + ")";
+  return " (nvcc: " + join(spelled(additions, nvcc_flags), " ") + torch_form(additions, exact) + ")";
 }
 
 constexpr std::size_t kTargetsNamed = 4;
@@ -344,7 +345,8 @@ std::string fix_for_absent(const std::vector<ExpectedImage>& absent, const std::
     if (add == additions.end()) add = additions.insert(add, {image.arch});
     (image.sass ? add->sass : add->ptx) = true;
   }
-  return with_toolkit_for(absent, toolkit) + add_entries(additions, {});
+  return with_toolkit_for(absent, toolkit) + "add " + listed(spelled(additions, entry_to_add)) +
+         " to CMAKE_CUDA_ARCHITECTURES" + other_forms(additions, true);
 }
 
 }  // namespace archguard

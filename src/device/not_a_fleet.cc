@@ -30,7 +30,7 @@ bool begins_like_program(std::string_view text) {
 }
 
 std::string import_line(const std::string& path) {
-  return "archguard fleet import " + path + " > " +
+  return "archguard fleet import " + (path == "-" ? path : quoted_for_shell(path)) + " > " +
          (ends_with(path, "fleet.csv") ? "devices.csv" : "fleet.csv");
 }
 

@@ -133,7 +133,7 @@ Result<Directory> find_directory(const ByteSource& source) {
   if (!ends.empty())
     return Error{{},
                  "is a zip file with bytes behind its directory, where other programs may find another one",
-                 "make it anew: zip -FF"};
+                 "make it anew: zip -FF OLD.zip --out NEW.zip"};
   return Error{{}, "is a zip file cut short: it has no directory at its end", kGetWhole};
 }
 

@@ -36,7 +36,7 @@ Result<int> run_explain(const ExplainOptions& options) {
   if (const std::string& word = options.words.front(); explanations.empty() && is_file(word))
     return Error{{},
                  "'" + printable(word) + "' is a file; explain takes a number or a text",
-                 "archguard explain - < " + printable(word)};
+                 "archguard explain - < " + quoted_for_shell(word)};
   if (options.format == "json")
     print(explanations_json(explanations));
   else if (!explanations.empty())

@@ -28,9 +28,8 @@ Error fleet_goes_to_output(const FleetImportOptions& options) {
   std::string line = "archguard fleet import";
   if (!options.from.empty()) line += " --from " + options.from;
   if (options.hosts) line += " --hosts";
-  return {{},
-          "the fleet goes to standard output",
-          line + " " + join(options.files, " ") + " > " + options.output};
+  for (const std::string& file : options.files) line += " " + (file == "-" ? file : quoted_for_shell(file));
+  return {{}, "the fleet goes to standard output", line + " > " + quoted_for_shell(options.output)};
 }
 
 }  // namespace

@@ -134,7 +134,8 @@ TEST_CASE("images that were asked for and are not there") {
     file.expect.failures.push_back({{offset, ".nv_fatbin", ""},
                                     "t.o(.nv_fatbin+" + std::string(offset == 0x40 ? "0x40" : "0x80") + ")",
                                     {{{90, Suffix::none}, true}},
-                                    "sm_80 cubin, no PTX"});
+                                    "sm_80 cubin, no PTX",
+                                    {}});
   all.files.push_back(file);
   CHECK(outcome_of(all) == Outcome::not_covered);
 }
