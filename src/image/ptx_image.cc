@@ -103,6 +103,13 @@ class PtxReader {
     return whole;
   }
 
+  // `.debug_abbrev`, `.x$1`
+  static bool is_section_name(std::string_view name) {
+    const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+    return name.size() > 1 && name[0] == '.' && is_letter(name[1]) &&
+           name.find('%') == std::string_view::npos;
+  }
+
   Status begin_statement(std::string_view token) {
     linking_ = {};
     ends_with_semicolon_ = false;
@@ -140,8 +147,7 @@ class PtxReader {
     if (token == ".section") {
       sections_ = true;
       const std::string_view name = lexer_.next();
-      const bool is_name = name.size() > 1 && name[0] == '.' && (name[1] < '0' || name[1] > '9');
-      if (!name.empty() && !is_name) return found(name);
+      if (!name.empty() && !is_section_name(name)) return found(name);
       if (PtxLexer ahead = lexer_; !name.empty()) {
         const std::string_view brace = ahead.next();
         if (!brace.empty() && brace != "{") return found(brace);

@@ -9,8 +9,9 @@
 namespace archguard {
 namespace {
 
+// As ptxas 11.8 to 13.5 take them, also what ended a text of DOS.
 bool is_blank(char c) {
-  return c == ' ' || c == '\t' || c == '\n' || c == '\f' || c == '\r';  // no vertical tab
+  return c == ' ' || c == '\t' || c == '\n' || c == '\f' || c == '\r' || c == '\x1a';  // no vertical tab
 }
 
 constexpr std::array<bool, 256> table_of(std::string_view characters) {

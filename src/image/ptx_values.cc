@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/text.h"
 #include "image/ptx_lexer.h"
@@ -95,7 +96,8 @@ class Values {
       ARCHGUARD_CHECK(add_word(value));
       value.last = token_;
     }
-    if (value.wants || value.parentheses != 0) return refuse("that is not whole");
+    if (value.wants || value.parentheses != 0 || value.choices.back() != 0)
+      return refuse("that is not whole");
     const std::string_view type = variable_.type;
     if (type == ".f16" || type == ".f16x2") return refuse("of its type, which no compiler takes");
     if (value.any_name && type != ".u64" && type != ".u32" && !(type == ".u8" && value.any_mask))
@@ -111,6 +113,7 @@ class Values {
     bool joins = false;     // an operator of one character, which another may follow: `<<`
     bool cast = false, any_name = false, any_mask = false;
     std::string_view integer, fraction, single;  // the first of these numbers
+    std::vector<std::size_t> choices = {0};      // `?` whose `:` is to come, in each open parenthesis
     bool any_operator = false, compares = false;
     bool only_sums = true;  // of the operators, which all are + - * /
   };
@@ -145,9 +148,12 @@ class Values {
       value.any_mask |= !value.wants && of_mask;
       value.plain += value.wants ? 1 : 0;
       value.wants = true;
+      value.choices.push_back(0);
       ++value.parentheses;
     } else if (word == ")") {
-      if (value.wants || value.parentheses == 0) return refuse("that is not whole");
+      if (value.wants || value.parentheses == 0 || value.choices.back() != 0)
+        return refuse("that is not whole");
+      value.choices.pop_back();
       value.wants = std::exchange(value.cast, false);  // `(.s64) 1`
       --value.parentheses;
       if (value.plain != 0) --value.plain;
@@ -187,6 +193,8 @@ class Values {
     }
     const bool is_sign = word == "-" || word == "+" || word == "~" || word == "!";
     if (value.wants ? !is_sign : word == "~") return refuse_word(word);
+    if (word == "?") ++value.choices.back();
+    if (word == ":" && value.choices.back()-- == 0) return refuse_word(word);
     if (value.joins && (value.last == "=" || value.last == "!")) return refuse_word(value.last);
     if (word == "-" && !value.wants && value.any_name) return refuse("that subtracts from an address");
     value.joins = !std::exchange(value.wants, true);

@@ -130,6 +130,12 @@ NUMBERS = [  # and what else a value, parameter, `.file` or `.section` may be
     ".func (.param .v2 .b32 a) f();", ".entry l(.param .v2 .b32 p);", ".extern .func f(.param .v4 .b32 a);",
     ".extern .func f(.param .v2 .pred a);", ".extern .func (.param .v2 .b64 r) f(.param .v2 .b64 a);",
     ".extern .entry l(.param .v2 .b32 p);",
+    ".global .u32 v = 1:3;", ".global .u32 v = 1?3;", ".global .u32 v = 1?3:4:5;", ".global .u32 v = (4 : 3);",
+    ".global .u32 v = (4 ? 3 : 2) : 1;", ".global .u32 v = 1?2:3?4:5;", ".global .u32 v = 1?2?3:4:5;", ".global .u32 v = 1?(2?3:4):5;",
+    ".global .u32 v = (1?2):3;", ".global .u32 v = 1?2:(3?4:5);", ".global .u32 v = (1)?(2):(3);", ".global .u32 v = ?1:2;",
+    ".global .u32 v = 1?:2;", ".global .u32 v = 1?2:;", ".global .u32 v[2] = {1?2:3, 4};", ".global .u32 v[2] = {1?2, 4:5};",
+    ".section ._debug {}", ".section .Debug {}", ".section .debug_1x {}", ".section .foo {}", ".section .debug- {}",
+    ".section .debug_abbrev {}", ".section .__x {}", ".section ._ {}", ".section .nv_x {}", ".section .x$y {}", ".section .x%y {}",
 ]
 STATEMENTS = (NUMBERS + DECLARATIONS + VARIABLES + [".entry l(%s) { ret; }" % each for each in PARAMETERS] +
               [".func f(%s) { ret; }" % each for each in PARAMETERS] + [".entry l() %s { ret; }" % each for each in HEADS] +

@@ -302,6 +302,12 @@ TEST_CASE("a number that no compiler takes, or that is not of its type, is refus
         "1e-400", "1e-310",  "(1)",     "~1",          "!1.0",       "1+1",         "1+1.0",
         "1<2",    "1.0<2.0", "WARP_SZ", "1?1.0:2.0",   "1.0%2.0",    "-0f3F800000", "1.0+0f3F800000"})
     CHECK_MESSAGE(is_refused(".global .f32 v = " + value + ";"), value);
+  for (const std::string value : {"1?2:3?4:5", "1?2?3:4:5", "1?(2?3:4):5", "(1)?(2):(3)"})
+    CHECK_MESSAGE(!is_refused(".global .u32 v = " + value + ";"), value);
+  for (const std::string value :
+       {"1:3", "1?3", "1?3:4:5", "(4 : 3)", "(4 ? 3 : 2) : 1", "(1?2):3", "?1:2", "1?:2", "1?2:"})
+    CHECK_MESSAGE(is_refused(".global .u32 v = " + value + ";"), value);
+  check_refused({".global .u32 v[2] = {1?2, 4:5};"});
   check_taken({".global .b32 v = 1.5+1.5;", ".global .b8 v = 0f3F800000;", ".global .f64 v = 0f3F800000;",
                ".global .u32 t;\n.global .u64 v = t+~1;", ".file 1 \"a\", 0x1, 2",
                ".const .f32 c[][2] = {{1.0}};"});
@@ -313,8 +319,9 @@ TEST_CASE("a number that no compiler takes, or that is not of its type, is refus
 TEST_CASE("an attribute has parentheses and stands before a space, and a section has a name") {
   check_taken({".section .debug_x { .b8 1 }", ".section .debug_x\n{}",
                ".visible .attribute(.managed) .global .u32 w;"});
-  check_refused({".section x { .b8 1 }", ".section [ { .b8 1 }", ".section .1 { .b8 1 }",
-                 ".section .debug_x .b8 { .b8 1 }", ".section .debug_x, { .b8 1 }",
+  check_taken({".section .debug_1x {}", ".section .x$y {}", ".section .foo { .b8 1 }\x1a"});
+  check_refused({".section ._debug {}", ".section .x%y {}", ".section x { .b8 1 }", ".section [ { .b8 1 }",
+                 ".section .1 { .b8 1 }", ".section .debug_x .b8 { .b8 1 }", ".section .debug_x, { .b8 1 }",
                  ".weak .attribute(.managed) w(.param .b64 p) { ret; }", ".func .attribute f() { ret; }",
                  ".extern .func .attribute f();", ".func (.param .b32 r) .attribute f() { ret; }"});
 }
