@@ -4,17 +4,13 @@
 
 #include "base/text.h"
 #include "fatbin/dynamic_symbols.h"
+#include "fatbin/format.h"
 #include "fatbin/host_references.h"
 #include "fatbin/link_time_code.h"
 #include "fatbin/registrations.h"
 
 namespace archguard::fatbin {
 namespace {
-
-// The host code of an object made with -rdc=true registers through a function of this name and a suffix of
-// its own, which the device linker writes. A file that still wants it from elsewhere was linked without: what
-// its relocatable fat binaries hold never became a fat binary that runs, and loading it fails.
-constexpr std::string_view kLinkedRegistration = "__cudaRegisterLinkedBinary";
 
 // The section that holds this byte; null where none does.
 const Section* section_at(const HostObject& host, std::uint64_t offset) {
@@ -89,7 +85,10 @@ std::vector<Error> answer_registrations(const HostObject& host, const DeviceObje
   return errors;
 }
 
-// The first symbol of that name that the loader must find elsewhere.
+// The host code of an object made with -rdc=true registers through a function of this name and a suffix of
+// its own, which the device linker writes. A file that still wants it from elsewhere was linked without: what
+// its relocatable fat binaries hold never became a fat binary that runs, and loading it fails. The first such
+// symbol that the loader must find elsewhere.
 std::string wanted_registration(const ByteSource& source, const HostObject& host) {
   std::string wanted;
   visit_wanted_symbols(source, host, 127, [&](std::string_view name) {
@@ -97,6 +96,24 @@ std::string wanted_registration(const ByteSource& source, const HostObject& host
     return wanted.empty();
   });
   return wanted;
+}
+
+// nvc++ (NVIDIA HPC SDK) links device code itself, and hands the result to a runtime of its own.
+bool is_linked_by_nvcxx(const ByteSource& source, const HostObject& host) {
+  constexpr std::string_view kRegister = "__pgi_cuda_register_fat_binary";
+  bool wanted = false;
+  visit_wanted_symbols(source, host, kRegister.size(), [&](std::string_view name) {
+    wanted |= name == kRegister;
+    return !wanted;
+  });
+  return wanted;
+}
+
+Error linked_by_nvcxx(const DeviceObject& out, const Fatbin& fatbin) {
+  return {where(out, fatbin),
+          "was device-linked by nvc++, whose runtime registers it in a way that is not read: what runs on "
+          "which device is not known",
+          "look at what nvc++ linked: cuobjdump -lelf"};
 }
 
 Error not_linked(const DeviceObject& out, const Fatbin& fatbin, const std::string& told_by) {
@@ -114,6 +131,7 @@ std::optional<Error> check_device_link(const ByteSource& source, const HostObjec
   // A static program wants nothing from elsewhere, and may hold functions of that name that do nothing.
   const auto unlinked = not_device_linked(out);
   if (!unlinked) return std::nullopt;
+  if (is_linked_by_nvcxx(source, host)) return linked_by_nvcxx(out, out.fatbins[unlinked->fatbin]);
   return not_linked(out, out.fatbins[unlinked->fatbin],
                     unlinked->id.empty() ? "the file registers no device link"
                                          : "no device link of the file has '" + unlinked->id + "'");

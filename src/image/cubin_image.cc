@@ -355,13 +355,21 @@ class CubinReader {
     if (section.type != kKernelInfo && !relocations) return Done{};
     ARCHGUARD_CHECK(look_at(section));
     const ByteView bytes = in_.part(section.offset, section.size);
-    const auto at =
-        relocations ? find_empty_relocation(bytes, section.type, header_.is64) : find_broken_attribute(bytes);
+    const auto at = relocations
+                        ? find_broken_relocation(bytes, section.type, header_.is64, symbols_of(section))
+                        : find_broken_attribute(bytes);
     if (!at) return Done{};
     return Error{{},
                  "section '" + whole_name_of(section) + "' of the cubin has " +
-                     (relocations ? "zeros for a relocation" : "no attribute") + " at " + hex(*at),
+                     (relocations ? "no relocation" : "no attribute") + " at " + hex(*at),
                  {}};
+  }
+
+  // How many the table has that the section of relocations names.
+  std::uint64_t symbols_of(const ElfSection& relocations) const {
+    if (relocations.link >= header_.section_count) return UINT64_MAX;
+    const ElfSection table = section_at(relocations.link);
+    return table.type == kElfSymbols ? table.size / symbol_size() : UINT64_MAX;
   }
 
   void add_parameters(const ElfSection& section, ImageKernels& code) const {

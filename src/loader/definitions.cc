@@ -1,6 +1,7 @@
 #include "loader/definitions.h"
 
 #include <algorithm>
+#include <map>
 
 #include "base/text.h"
 #include "host/elf_dynamic.h"
@@ -36,6 +37,32 @@ Definitions definitions_of(const std::set<std::string>& names, const std::string
       needed.passed_over.begin(), needed.passed_over.end(),
       [](const std::string& name) { return starts_with(name.substr(name.rfind('/') + 1), "libcuda.so"); });
   return out;
+}
+
+std::vector<Interposed> interposed_names(std::string_view beginning, const std::string& path,
+                                         const LoaderFolders& folders) {
+  constexpr std::size_t kNameMost = 1024, kNamesMost = std::size_t{1} << 16;
+  std::vector<Interposed> all;
+  std::map<std::string, std::string> first_with;
+  const auto look_into = [&](const std::string& file) {
+    const auto source = FileSource::open(file);
+    if (!source) return;
+    const auto dynamic = read_elf_dynamic(*source);
+    if (!dynamic || !*dynamic) return;
+    bool told = false;
+    visit_defined_names(*source, (*dynamic)->tables, kNameMost, [&](const std::string& name) {
+      if (!starts_with(name, beginning) || first_with.size() == kNamesMost) return true;
+      const auto [found, is_new] = first_with.try_emplace(name, file);
+      if (!is_new && found->second != file && !told && !(*dynamic)->binds_own_first) {
+        all.push_back({name, file, found->second});
+        told = true;
+      }
+      return true;
+    });
+  };
+  look_into(path);
+  for (const NeededLibrary& library : needed_libraries(path, folders).found) look_into(library.path);
+  return all;
 }
 
 }  // namespace archguard

@@ -2,6 +2,7 @@
 
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "loader/needed.h"
@@ -18,5 +19,14 @@ struct Definitions {
 // those of another machine count.
 Definitions definitions_of(const std::set<std::string>& names, const std::string& path,
                            const LoaderFolders& folders);
+
+// Of a program and its libraries, in the order in which the loader asks them: what several define and each
+// means for itself. All that names it gets that of the first, `ld -Bsymbolic` apart.
+struct Interposed {
+  std::string name, path, first;  // the file whose own is not taken, and the one whose is
+};
+// The first such name of each library that begins so, of the file at `path`.
+std::vector<Interposed> interposed_names(std::string_view beginning, const std::string& path,
+                                         const LoaderFolders& folders);
 
 }  // namespace archguard

@@ -533,6 +533,31 @@ class ToolsTest(Separate):
         common.run(["ld", "-r", *objects, *helpers, "joined_link.o", "-o", "all.o"], cwd=self.folder)
         self.assertEqual(self.verify(os.path.join(self.folder, "all.o"), None)["8.6"]["verdict"], "covered")
 
+    def test_a_static_library_in_a_program_and_its_library(self):
+        """Both count its objects by functions of one name, and the loader takes the program's: the library registers nothing."""
+        sources = {"common.cu": "__device__ int plus(int x) { return x + 1; }\n",
+                   "plug.cu": "extern __device__ int plus(int); __global__ void plugged(int* p) { *p = plus(*p); }\n"
+                              "void plug() { plugged<<<1, 1>>>(nullptr); }\n",
+                   "host.cu": "extern __device__ int plus(int); __global__ void hosted(int* p) { *p = plus(*p); }\nvoid plug();\n"
+                              "int main() { hosted<<<1, 1>>>(nullptr); plug(); }\n"}
+        for name, text in sources.items():
+            with open(os.path.join(self.folder, name), "w") as file:
+                file.write(text)
+            self.nvcc(name[:-3] + ".two.o", "-rdc=true", "-arch=sm_80", "-Xcompiler=-fPIC", "-c", name)
+        common.run(["ar", "rcs", "libcommon.a", "common.two.o"], cwd=self.folder)
+        for options, code in (([], 2), (["-Xlinker=--exclude-libs,ALL"], 2), (["-Xlinker=-Bsymbolic"], 0)):
+            with self.subTest(options):
+                for name in ("libplug.so", "two"):
+                    if os.path.exists(os.path.join(self.folder, name)):
+                        os.remove(os.path.join(self.folder, name))
+                self.nvcc("libplug.so", "-shared", "-arch=sm_80", "plug.two.o", "-L.", "-lcommon", "-cudart=shared", *options)
+                program = self.nvcc("two", "-arch=sm_80", "host.two.o", "-L.", "-lplug", "-lcommon", "-cudart=shared",
+                                    "-Xlinker=-rpath,$ORIGIN")
+                done = subprocess.run([common.options.archguard, "verify", program, "--needed", "--device", "8.0"],
+                                      stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=self.folder)
+                said = "libplug.so: registers none of its separately compiled device code beside " + program
+                self.assertEqual((done.returncode, said in done.stdout), (code, code == 2), done.stdout)
+
     def test_kernels_used(self):
         """nvlink keeps what these options name alone, though host code names the others."""
         with open(os.path.join(self.folder, "used.cu"), "w") as file:
@@ -544,9 +569,9 @@ class ToolsTest(Separate):
         for option, kept in {"": kernels, "--kernels-used=_Z3onePi": {"_Z3onePi"}, "--kernels-used=none": set(),
                              "--variables-used=dv": set()}.items():
             with self.subTest(option):
-                path = self.nvcc("used", "-rdc=true", "-arch=sm_80", "used.cu", *(["-Xnvlink", option] if option else []))
+                path = self.nvcc("used" + option, "-rdc=true", "-arch=sm_80", "used.cu", *(["-Xnvlink", option] if option else []))
                 dumped = common.run([common.cuobjdump(), "-symbols", "-arch", "sm_80", path])
-                self.assertEqual({name for name in kernels if re.search(r"STT_FUNC.*\b%s\b" % name, dumped)}, kept)
+                self.assertEqual({name for name in kernels if re.search(r"FUNC .*\b%s\b" % name, dumped)}, kept)
                 result = verify_devices(path, ["8.0"], None)["8.0"]
                 self.assertEqual(set(result["kernels"]["missing"]), kernels - kept)
                 self.assertEqual(result["verdict"], "not-covered" if kernels - kept else "covered")

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "fatbin/driver_imports.h"
 #include "fatbin/fatbin.h"
+#include "fatbin/format.h"
 #include "host/coff.h"
 #include "loader/definitions.h"
 #include "loader/files_once.h"
@@ -39,13 +40,28 @@ Error not_found(const MissingLibrary& library) {
           "the linker found it, --sysroot for another system"};
 }
 
+// Each device link counts its objects by functions of the objects' names. Where two of the files that are
+// loaded together hold one object, as a static library of device code, the second's is called for the first,
+// and the second never registers its kernels (link.stub of the CUDA toolkit; seen with 13.0).
+void add_shared_registrations(const std::string& path, const LoaderFolders& folders,
+                              std::set<std::string>& told, NeededReport& report) {
+  for (const Interposed& each : interposed_names(fatbin::kLinkedRegistration, path, folders))
+    if (told.insert(each.path + "\n" + each.first).second)
+      report.errors.push_back(
+          {each.path,
+           "registers none of its separately compiled device code beside " + each.first + ": both hold '" +
+               each.name.substr(fatbin::kLinkedRegistration.size()) + "', and the loader takes the other's",
+           "link the static library of device code into one of them alone, or the library with "
+           "-Xlinker -Bsymbolic"});
+}
+
 }  // namespace
 
 NeededReport add_needed(std::vector<InputFile>& files, const NeededOptions& where, NeededFiles which) {
   const LoaderFolders folders = folders_of(where);
   NeededReport report;
   FilesOnce known;
-  std::set<std::string> passed_over;
+  std::set<std::string> passed_over, told;
   std::vector<InputFile> more;
   std::size_t missing = 0;
   if (which == NeededFiles::beside)
@@ -71,6 +87,7 @@ NeededReport add_needed(std::vector<InputFile>& files, const NeededOptions& wher
     report.tried.insert(report.tried.end(), needed.tried.begin(), needed.tried.end());
     report.tried_whole &= needed.tried_whole;
     missing += needed.missing.size();
+    add_shared_registrations(file.path, folders, told, report);
     for (const std::string& name : needed.passed_over)
       if (passed_over.insert(name).second) report.passed_over.push_back(name);
   }

@@ -21,14 +21,24 @@ TEST_CASE("attributes are records of a known form, and fill their section") {
   CHECK(broken({3, 0x19, 16, 0, 4, 9, 3, 0, 1, 2}) == 4);  // its bytes end behind the section
 }
 
-TEST_CASE("no relocation is all zeros") {
+TEST_CASE("no relocation is all zeros, of a symbol that is not there, or of a type beyond any") {
   Bytes entries(48);
   entries[0] = 1;
-  entries[30] = 1;
-  CHECK_FALSE(find_empty_relocation(entries, kElfRelocationsWithAddends, true));
-  CHECK(find_empty_relocation(entries, kElfRelocations, true) == 32);
-  CHECK(find_empty_relocation(entries, kElfRelocationsWithAddends, false) == 12);
-  CHECK_FALSE(find_empty_relocation({}, kElfRelocations, true));
+  entries[24] = 1;
+  const auto broken = [&](std::uint32_t type, bool is64, std::uint64_t symbols = 3) {
+    return find_broken_relocation(entries, type, is64, symbols);
+  };
+  CHECK_FALSE(broken(kElfRelocationsWithAddends, true));
+  CHECK(broken(kElfRelocations, true) == 32);
+  CHECK(broken(kElfRelocationsWithAddends, false) == 12);
+  CHECK_FALSE(find_broken_relocation({}, kElfRelocations, true, 3));
+  entries[24 + 12] = 2;  // its symbol
+  CHECK_FALSE(broken(kElfRelocationsWithAddends, true));
+  CHECK(broken(kElfRelocationsWithAddends, true, 2) == 24);
+  entries[8] = 115;  // its type
+  CHECK_FALSE(broken(kElfRelocationsWithAddends, true));
+  entries[9] = 4;
+  CHECK(broken(kElfRelocationsWithAddends, true) == 0);
 }
 
 TEST_CASE("a cubin whose tables were overwritten by zeros is refused") {
