@@ -98,7 +98,7 @@ class SlurmReader {
       } else {
         if (starts_with(line, "NODELIST") && width > line.size()) width_ = width;
         ARCHGUARD_CHECK(take_row(line));
-        if (line.size() == width_ && !starts_with(line, "NODELIST"))
+        if (line.size() == width_ && line.size() == width && !starts_with(line, "NODELIST"))
           return error({{},
                         "its Gres fills the column to the end, so that more may be cut off",
                         "sinfo -h -o '%N %G', without widths"});

@@ -18,14 +18,13 @@ namespace {
 // it.
 constexpr std::uint32_t kLoad = 1, kDynamic = 2, kInterpreter = 3, kNote = 4;
 constexpr std::uint64_t kDynamicEnd = 0, kNeeded = 1, kTextTable = 5, kTextSize = 10, kSoname = 14,
-                        kRpath = 15, kSymbolicTag = 16, kBindNowTag = 24, kRunpath = 29, kFlags = 30,
-                        kFlags1 = 0x6ffffffb;
+                        kRpath = 15, kBindNowTag = 24, kRunpath = 29, kFlags = 30, kFlags1 = 0x6ffffffb;
 // Libraries that serve in this one's place, `ld -f` and `ld -F`: the loader loads them, too.
 constexpr std::uint64_t kAuxiliary = 0x7ffffffd, kFilter = 0x7fffffff;
 constexpr std::uint64_t kCallsSize = 2, kHash = 4, kSymbolTable = 6, kRela = 7, kRelaSize = 8, kRel = 17,
                         kRelSize = 18, kCallsKind = 20, kCalls = 23, kGnuHash = 0x6ffffef5;
-constexpr std::uint64_t kNoDefaultFolders = 0x800;                                // DF_1_NODEFLIB
-constexpr std::uint64_t kSymbolic = 0x2, kBindNow = 0x8, kBindNowOfFlags1 = 0x1;  // DF_BIND_NOW, DF_1_NOW
+constexpr std::uint64_t kNoDefaultFolders = 0x800;               // DF_1_NODEFLIB
+constexpr std::uint64_t kBindNow = 0x8, kBindNowOfFlags1 = 0x1;  // DF_BIND_NOW, DF_1_NOW
 
 constexpr std::size_t kDynamicWindow = std::size_t{64} * 1024;
 constexpr std::size_t kDynamicTextMost = std::size_t{32} * 1024;
@@ -116,7 +115,6 @@ class DynamicReader {
       if (std::find(std::begin(kTableTags), std::end(kTableTags), tag) != std::end(kTableTags))
         values[tag] = value;
       if (tag == kFlags1) out_.no_default_folders = (value & kNoDefaultFolders) != 0;
-      out_.binds_own_first |= tag == kSymbolicTag || (tag == kFlags && (value & kSymbolic) != 0);
       out_.binds_now |= tag == kBindNowTag || (tag == kFlags && (value & kBindNow) != 0) ||
                         (tag == kFlags1 && (value & kBindNowOfFlags1) != 0);
     }

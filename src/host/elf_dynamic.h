@@ -24,7 +24,6 @@ struct ElfDynamic {
   std::string rpath, runpath;  // DT_RPATH, DT_RUNPATH; empty where absent
   bool binds_now =
       false;  // `ld -z now`: what is not found of the functions that it calls ends the program at its start
-  bool binds_own_first = false;     // `ld -Bsymbolic`: what it has itself, it takes from no other file
   bool shared = false;              // no program: ET_DYN that names no loader
   ElfTables tables = {};            // without those that stand in no segment
   bool no_default_folders = false;  // DF_1_NODEFLIB, `ld -z nodefaultlib`

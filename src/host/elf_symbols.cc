@@ -9,6 +9,7 @@ namespace archguard {
 namespace {
 
 constexpr unsigned kWeak = 2, kLocalBinding = 0;                       // STB_…
+constexpr unsigned kProtected = 3;                                     // STV_…
 constexpr std::uint64_t kDynamicSymbolsMost = std::uint64_t{1} << 22;  // far more than any library has
 constexpr std::uint64_t kAskedMost = std::uint64_t{1} << 24;           // of one table
 constexpr std::size_t kSymbolBlock = 512, kTextBlock = std::size_t{16} * 1024;
@@ -16,11 +17,12 @@ constexpr std::size_t kSymbolBlock = 512, kTextBlock = std::size_t{16} * 1024;
 struct DynamicSymbol {
   std::uint32_t name = 0;
   unsigned binding = 0;
+  unsigned visibility = 0;  // STV_…
   bool defined = false;
 };
 
-// u32 name, u8 binding and type at 4, u16 section (0: to be found elsewhere) at 6 of 24 bytes; at 12 and 14
-// of 16 in 32-bit files.
+// u32 name, u8 binding and type at 4, u8 visibility, u16 section (0: to be found elsewhere) at 6 of 24 bytes;
+// at 12 and 14 of 16 in 32-bit files.
 class Symbols {
  public:
   Symbols(const ByteSource& source, const ElfTables& tables, std::size_t name_most)
@@ -39,7 +41,7 @@ class Symbols {
     if (!bytes) return std::nullopt;
     const Cursor in(*bytes);
     return DynamicSymbol{in.u32(0), static_cast<unsigned>(in.u8(tables_.is64 ? 4 : 12)) >> 4,
-                         in.u16(tables_.is64 ? 6 : 14) != 0};
+                         in.u8(tables_.is64 ? 5 : 13) & 3U, in.u16(tables_.is64 ? 6 : 14) != 0};
   }
 
   // Calls `visit` with the name and `of` of each, while it returns true: in the order of the names, which
@@ -141,6 +143,25 @@ void visit_wanted_names(const ByteSource& source, const ElfTables& tables, std::
   }
   symbols.visit_names(std::move(named), [&](std::string name, std::uint32_t how) {
     visit({std::move(name), (how & kIsWeak) != 0, (how & kIsOfCall) != 0});
+    return true;
+  });
+}
+
+void visit_interposable_names(const ByteSource& source, const ElfTables& tables, std::size_t name_most,
+                              const std::function<void(const std::string&)>& visit) {
+  Symbols symbols(source, tables, name_most);
+  const auto most = static_cast<std::size_t>(symbols.most());
+  Asked asked{std::vector<bool>(most), std::vector<bool>(most)};
+  for (const ElfRelocations& each : tables.relocations) add_asked(source, tables, each, asked);
+  std::vector<Symbols::Named> named;
+  for (std::size_t i = 1; i < most; ++i) {
+    if (!asked.at_start[i] && !asked.at_call[i]) continue;
+    const auto symbol = symbols.at(i);
+    if (!symbol) break;
+    if (symbol->defined && symbol->visibility != kProtected) named.push_back({symbol->name, 0});
+  }
+  symbols.visit_names(std::move(named), [&](const std::string& name, std::uint32_t) {
+    visit(name);
     return true;
   });
 }

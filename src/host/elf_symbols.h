@@ -37,6 +37,12 @@ struct WantedName {
 void visit_wanted_names(const ByteSource& source, const ElfTables& tables, std::size_t name_most,
                         const std::function<void(const WantedName&)>& visit);
 
+// The names of symbols that the file defines itself and yet leaves to the loader to look for, which takes the
+// first file that has them: none with `ld -Bsymbolic`, of functions none with -Bsymbolic-functions, and none
+// that is protected.
+void visit_interposable_names(const ByteSource& source, const ElfTables& tables, std::size_t name_most,
+                              const std::function<void(const std::string&)>& visit);
+
 // Each symbol that others may find in the file, in the order of the names there; `visit` returns whether to
 // go on. Nothing where the file has no hash table of symbols, without which the loader finds none.
 void visit_defined_names(const ByteSource& source, const ElfTables& tables, std::size_t name_most,

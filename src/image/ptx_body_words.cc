@@ -31,6 +31,12 @@ void PtxBodyWords::declare(std::string_view name) {
   if (own_.insert(name).second) declared_.push_back(name);
 }
 
+void PtxBodyWords::undeclare(std::string_view name) {
+  if (declared_.empty() || declared_.back() != name) return;
+  own_.erase(name);
+  declared_.pop_back();
+}
+
 void PtxBodyWords::begin(bool is_body) {
   own_.clear();
   declared_.clear();
@@ -95,6 +101,7 @@ bool PtxBodyWords::take(std::string_view token) {
     return false;
   }
   if (token == "=") value_ = true;
+  if (token == "<" && begins_declaration(opcode_)) undeclare(before_);  // `f<2>` is f0 and f1
   if (!is_name(token)) return false;
   const bool behind_type = !before_.empty() && before_[0] == '.';
   const bool of_function = before_ == ".func" || before_ == ".entry";

@@ -31,6 +31,7 @@ class PtxBodyWords {
   void declare(std::string_view name);
 
  private:
+  void undeclare(std::string_view name);  // the last that was
   void begin(bool is_body);
   void end_statement();
   void end_block();

@@ -123,12 +123,16 @@ std::vector<PtxNames::Missing> PtxNames::missing(std::string_view text) const {
   PtxBodyWords words(unseen.empty() ? std::string_view() : text, false);
   std::size_t depth = 0;
   bool in_function = false;  // else in a kernel, or among the values of a variable
+  bool in_section = false;   // of debug information
   for (auto token = words.next(); !token.empty(); token = words.next()) {
+    if (depth == 0 && token == ".section") in_section = true;
+    if (depth == 1 && token == "}") in_section = false;
     if (token == "{" || token == "(") ++depth;
     if ((token == "}" || token == ")") && depth != 0) --depth;
     if (depth == 0 && (token == "}" || token == ";" || begins_ptx_statement(token)))
       in_function = token == ".func";
-    if (!words.is_outer() || words.before() == "[") continue;
+    const bool is_use = words.opcode() != ".calltargets" && words.opcode() != ".callprototype" && !in_section;
+    if (!is_use || !words.is_outer() || words.before() == "[") continue;
     const auto found = unseen.find(token);
     if (found == unseen.end()) continue;
     if (found->second != 0) {

@@ -36,7 +36,13 @@ class Values {
  private:
   // `1e+5` is one number.
   std::string_view next_token() {
-    const std::string_view word = lexer_.next();
+    if (!pending_.empty()) return std::exchange(pending_, std::string_view());
+    std::string_view word = lexer_.next();
+    if (word.size() > 1 && is_number(word) && word.back() == '%') {  // `5% 3`
+      pending_ = word.substr(word.size() - 1);
+      word.remove_suffix(1);
+      return word;
+    }
     const bool wants_sign = word.size() > 1 && is_number(word) &&
                             (word.back() == 'e' || word.back() == 'E') && !starts_with(word, "0x") &&
                             !starts_with(word, "0X");
@@ -225,6 +231,7 @@ class Values {
   const PtxVariable& variable_;
   const PtxNames& names_;
   PtxLexer lexer_;
+  std::string_view pending_;  // the next token, where one word was two
   std::string_view token_;
   std::size_t depths_ = 0;
 };

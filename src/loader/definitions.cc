@@ -49,11 +49,15 @@ std::vector<Interposed> interposed_names(std::string_view beginning, const std::
     if (!source) return;
     const auto dynamic = read_elf_dynamic(*source);
     if (!dynamic || !*dynamic) return;
+    std::set<std::string> interposable;
+    visit_interposable_names(*source, (*dynamic)->tables, kNameMost, [&](const std::string& name) {
+      if (starts_with(name, beginning) && interposable.size() != kNamesMost) interposable.insert(name);
+    });
     bool told = false;
     visit_defined_names(*source, (*dynamic)->tables, kNameMost, [&](const std::string& name) {
       if (!starts_with(name, beginning) || first_with.size() == kNamesMost) return true;
       const auto [found, is_new] = first_with.try_emplace(name, file);
-      if (!is_new && found->second != file && !told && !(*dynamic)->binds_own_first) {
+      if (!is_new && found->second != file && !told && interposable.count(name) != 0) {
         all.push_back({name, file, found->second});
         told = true;
       }

@@ -21,7 +21,7 @@ Definitions definitions_of(const std::set<std::string>& names, const std::string
                            const LoaderFolders& folders);
 
 // Of a program and its libraries, in the order in which the loader asks them: what several define and each
-// means for itself. All that names it gets that of the first, `ld -Bsymbolic` apart.
+// means for itself: all that leaves it to the loader gets that of the first.
 struct Interposed {
   std::string name, path, first;  // the file whose own is not taken, and the one whose is
 };

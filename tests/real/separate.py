@@ -545,7 +545,8 @@ class ToolsTest(Separate):
                 file.write(text)
             self.nvcc(name[:-3] + ".two.o", "-rdc=true", "-arch=sm_80", "-Xcompiler=-fPIC", "-c", name)
         common.run(["ar", "rcs", "libcommon.a", "common.two.o"], cwd=self.folder)
-        for options, code in (([], 2), (["-Xlinker=--exclude-libs,ALL"], 2), (["-Xlinker=-Bsymbolic"], 0)):
+        for options, code in (([], 2), (["-Xlinker=--exclude-libs,ALL"], 2), (["-Xlinker=-Bsymbolic"], 0),
+                              (["-Xlinker=-Bsymbolic-functions"], 0)):
             with self.subTest(options):
                 for name in ("libplug.so", "two"):
                     if os.path.exists(os.path.join(self.folder, name)):

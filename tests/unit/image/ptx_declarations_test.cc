@@ -302,7 +302,7 @@ TEST_CASE("a number that no compiler takes, or that is not of its type, is refus
         "1e-400", "1e-310",  "(1)",     "~1",          "!1.0",       "1+1",         "1+1.0",
         "1<2",    "1.0<2.0", "WARP_SZ", "1?1.0:2.0",   "1.0%2.0",    "-0f3F800000", "1.0+0f3F800000"})
     CHECK_MESSAGE(is_refused(".global .f32 v = " + value + ";"), value);
-  for (const std::string value : {"1?2:3?4:5", "1?2?3:4:5", "1?(2?3:4):5", "(1)?(2):(3)"})
+  for (const std::string value : {"1?2:3?4:5", "1?2?3:4:5", "1?(2?3:4):5", "(1)?(2):(3)", "5% 3", "5 % 3"})
     CHECK_MESSAGE(!is_refused(".global .u32 v = " + value + ";"), value);
   for (const std::string value :
        {"1:3", "1?3", "1?3:4:5", "(4 : 3)", "(4 ? 3 : 2) : 1", "(1?2):3", "?1:2", "1?:2", "1?2:"})

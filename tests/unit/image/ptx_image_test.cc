@@ -148,13 +148,15 @@ TEST_CASE("a function of another file is missing where something names it, and a
   CHECK(unresolved(".extern .func f;\n.func g() { mov.u64 %rd1, f; ret; }") == "for linking: f");
   for (const std::string hides :
        {".reg .b32 a, f; mov.b32 f, 1;", "{ .reg .b32 f; mov.b32 a, f; }", ".local .b32 f; mov.u64 %r, f;",
-        ".loc 1 2 3\n{ .reg .b32 f; mov.b32 a, f; }", "f: @p bra f;", ".shared .b8 f[4]; mov.b32 a, f;"})
+        ".loc 1 2 3\n{ .reg .b32 f; mov.b32 a, f; }", "t: .calltargets f;",
+        "p: .callprototype (.param .b32 f) _ (.param .b32 f);", "f: @p bra f;",
+        ".shared .b8 f[4]; mov.b32 a, f;"})
     CHECK(unresolved(".extern .func f;\n.func g() { " + hides + " ret; }") == "whole");
   CHECK(unresolved(".extern .func f;\n.func (.reg .b32 f) g() { mov.b32 f, 1; ret; }") == "whole");
   for (const std::string uses :
        {"{ .reg .b32 f; } call f;", "bra f; f:", "call f; { .reg .b32 f; }",
         ".loc 1 2 3\n{ .reg .b32 f;\n}\n@!p call f;", "ld.v2.b32 {a, b}, [c]; call f;",
-        "call (a), %r, (b), t; t: .calltargets e, f;"})
+        ".reg .b32 f<2>; mov.b32 f0, f1; call f;"})
     CHECK(unresolved(".extern .func f;\n.func g() { " + uses + " ret; }") == "for linking: f");
   CHECK(unresolved(".extern .func f;\n.func g(.param .b32 f) { ret; }\n.func h() { call f; ret; }") ==
         "for linking: f");
