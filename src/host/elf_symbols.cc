@@ -92,6 +92,12 @@ void add_asked(const ByteSource& source, const ElfTables& tables, const ElfReloc
   }
 }
 
+Asked symbols_asked_for(const ByteSource& source, const ElfTables& tables, std::size_t symbols) {
+  Asked asked{std::vector<bool>(symbols), std::vector<bool>(symbols)};
+  for (const ElfRelocations& each : tables.relocations) add_asked(source, tables, each, asked);
+  return asked;
+}
+
 // By DT_HASH: u32 buckets, chains, of which there is one for each symbol. By DT_GNU_HASH: u32 buckets, first
 // symbol, words of its filter, shift; the filter, the buckets with the first symbol of each, and the chains
 // of the symbols from the first on, each ended by an odd value.
@@ -129,8 +135,7 @@ void visit_wanted_names(const ByteSource& source, const ElfTables& tables, std::
                         const std::function<void(const WantedName&)>& visit) {
   Symbols symbols(source, tables, name_most);
   const auto most = static_cast<std::size_t>(symbols.most());
-  Asked asked{std::vector<bool>(most), std::vector<bool>(most)};
-  for (const ElfRelocations& each : tables.relocations) add_asked(source, tables, each, asked);
+  const Asked asked = symbols_asked_for(source, tables, most);
   constexpr std::uint32_t kIsWeak = 1, kIsOfCall = 2;
   std::vector<Symbols::Named> named;
   for (std::size_t i = 1; i < most; ++i) {
@@ -151,8 +156,7 @@ void visit_interposable_names(const ByteSource& source, const ElfTables& tables,
                               const std::function<void(const std::string&)>& visit) {
   Symbols symbols(source, tables, name_most);
   const auto most = static_cast<std::size_t>(symbols.most());
-  Asked asked{std::vector<bool>(most), std::vector<bool>(most)};
-  for (const ElfRelocations& each : tables.relocations) add_asked(source, tables, each, asked);
+  const Asked asked = symbols_asked_for(source, tables, most);
   std::vector<Symbols::Named> named;
   for (std::size_t i = 1; i < most; ++i) {
     if (!asked.at_start[i] && !asked.at_call[i]) continue;
