@@ -136,7 +136,7 @@ class PtxReader {
     // Those of old PTX, and what ends so.
     if (token == ".reg" || token == ".local" || token == ".tex" || token == ".pragma" || token == ".alias")
       ends_with_semicolon_ = true;
-    if (token == ".version") return take_word();
+    if (token == ".version") return take_version();
     if (token == ".entry") return add_kernel(code);
     if (token == ".target") return add_target(code);
     if (token == ".func") return add_function(code);
@@ -175,8 +175,8 @@ class PtxReader {
     return Done{};
   }
 
-  Status take_word() {
-    lexer_.next();
+  Status take_version() {
+    lexer_.next_in_head();
     in_statement_ = false;
     return Done{};
   }

@@ -104,6 +104,12 @@ std::string_view PtxLexer::next() {
   return text_.substr(begin, at_ - begin);
 }
 
+std::string_view PtxLexer::next_in_head() {
+  const std::string_view word = next(), first = word_in_ptx_head(word);
+  at_ -= word.size() - first.size();
+  return first;
+}
+
 std::optional<std::string_view> PtxLexer::next_string() {
   skip_blanks(false);
   if (at_ == text_.size() || text_[at_] != '"') return std::nullopt;

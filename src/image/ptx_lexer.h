@@ -17,6 +17,9 @@ class PtxLexer {
 
   // The next token; empty at the end of the text.
   std::string_view next();
+  // The same of the number or name behind `.version` and `.target`, which may end where a directive begins:
+  // `7.8.target`, `sm_90.entry`.
+  std::string_view next_in_head();
   std::size_t position() const { return at_; }
 
   // The string that comes next, without its quotes; nothing where something else does, or the text ends

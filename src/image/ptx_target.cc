@@ -17,7 +17,7 @@ constexpr int kFirstWithF64 = 13;
 
 Status PtxTarget::read(PtxLexer& lexer) {
   for (PtxLexer ahead = lexer;; ahead = lexer) {
-    ARCHGUARD_CHECK(add(ahead.next()));
+    ARCHGUARD_CHECK(add(ahead.next_in_head()));
     lexer = ahead;
     if (ahead.next() != ",") return Done{};
     lexer = ahead;

@@ -17,7 +17,7 @@ bool is_digit(char c) {
 // Takes the word at the start of `text`, up to a blank, a comma or a comment.
 std::string_view take_word(std::string_view& text) {
   text = skip_ptx_blanks(text);
-  const std::string_view word = text.substr(0, text.find_first_of(" \t\r\n\f,;/"));
+  const std::string_view word = word_in_ptx_head(text.substr(0, text.find_first_of(" \t\r\n\f,;/")));
   text.remove_prefix(word.size());
   return word;
 }
@@ -100,12 +100,19 @@ PtxStart ptx_start(std::string_view text) {
   return starts_with(kVersion, text) ? PtxStart::open : PtxStart::no;
 }
 
+std::string_view word_in_ptx_head(std::string_view word) {
+  for (std::size_t at = 1; at + 1 < word.size(); ++at)
+    if (word[at] == '.' && !is_digit(word[at + 1])) return word.substr(0, at);
+  return word;
+}
+
 PtxHead read_ptx_head(std::string_view text) {
   PtxHead head;
   if (take_word(text) == kVersion) {
     skip(text, " \t\r\f");
     const bool number = !text.empty() && is_digit(text[0]);
-    head.version = text.substr(0, text.find_first_of(number ? " \t\r\n\f,;/" : " \t\r\n\f,;"));
+    head.version =
+        word_in_ptx_head(text.substr(0, text.find_first_of(number ? " \t\r\n\f,;/" : " \t\r\n\f,;")));
     text.remove_prefix(head.version.size());
   }
   while (take_word(text) == ".target") {

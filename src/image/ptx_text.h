@@ -33,6 +33,10 @@ PtxStart ptx_start(std::string_view text);
 // licence.
 constexpr std::size_t kPtxHeadMost = std::size_t{1} << 20;
 
+// Of a word behind `.version` or `.target` what stands before a directive: "7.8" of `7.8.target`, "sm_90" of
+// `sm_90.entry`. ptxas and nvJitLink need no blank there (real.ptx).
+std::string_view word_in_ptx_head(std::string_view word);
+
 // What follows `.version` in its line, which must be nothing but blanks and a number, and the name after
 // `.target` in the head of a module, "9.0" and "sm_90a"; empty where absent. Of several the last target,
 // which counts (image/ptx_target.h).

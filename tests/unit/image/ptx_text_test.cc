@@ -46,6 +46,12 @@ TEST_CASE("the head gives version and target") {
   CHECK(read_ptx_head(".version /*8.0*/ 7.0\n.target sm_80").version == "/*8.0*/");
   CHECK(read_ptx_head(".version\n9.0\n.target sm_80").version == "");
   CHECK(read_ptx_head(".version// c\n9.0\n.target sm_80").version == "//");
+  // No blank need stand before the next directive.
+  CHECK(read_ptx_head(".version 7.8.target sm_90.address_size 64").version == "7.8");
+  CHECK(read_ptx_head(".version 7.8.target sm_90.address_size 64").target == "sm_90");
+  CHECK(read_ptx_head(".version 7.8.target sm_75.target sm_90.entry k{ret;}").target == "sm_90");
+  CHECK(read_ptx_head(".version 7.8.1").version == "7.8.1");
+  CHECK(read_ptx_head(".version 7.8.").version == "7.8.");
 }
 
 TEST_CASE("the end of a module among other bytes") {
