@@ -118,10 +118,8 @@ struct DeviceJudge::State {
     if (!variables_only) ++with_kernels_.total;
     const bool covered = judgement.verdict == Verdict::sass || judgement.verdict == Verdict::jit;
     if (judgement.verdict == Verdict::specific) {
-      if (result_.fatbins.specific++ == 0) {
-        specific_ = fixes_.find(code, judgement);
-        specific_code_ = judgement.code;
-      }
+      if (result_.fatbins.specific++ == 0)
+        specific_ = {judgement.code, judgement.numbered, fixes_.find(code, judgement)};
       add_for_others(object, code, judgement);
       if (!variables_only) ++with_kernels_.specific;
       return;
@@ -164,9 +162,10 @@ struct DeviceJudge::State {
                                  any_fits, loads_code});
     result_.embedded = judge_embedded(bare, device_, policy_.judge, policy_.scope == Scope::library);
     if (all_specific && result_.embedded.fitting == 0)
-      result_.failures.push_back({specific_code_,
+      result_.failures.push_back({specific_.code,
                                   false,
-                                  "every fat binary is for other devices only",
+                                  std::string("every fat binary is for other devices only") +
+                                      (specific_.numbered ? "" : what_was_recorded()),
                                   {},
                                   "images with an a or f suffix, none for this device",
                                   {},
@@ -174,8 +173,8 @@ struct DeviceJudge::State {
                                   {},
                                   FailureCause::image,
                                   {},
-                                  true,
-                                  specific_});
+                                  specific_.numbered,
+                                  specific_.fix});
     // What does not run is said apart, and covers nothing.
     const bool embedded_runs =
         !device_.driver_cuda || !(*device_.driver_cuda < result_.embedded.needs_driver.value_or(Version{}));
@@ -265,7 +264,9 @@ struct DeviceJudge::State {
     const bool variables_only = outcome.kernels == 0;
     if (!variables_only) ++with_kernels_.total;
     if (verdict == Verdict::specific) {
-      if (counts.specific++ == 0) specific_ = mend_link(outcome, outcome.judgement);
+      if (counts.specific++ == 0)
+        specific_ = {outcome.judgement.code, outcome.judgement.numbered,
+                     mend_link(outcome, outcome.judgement)};
       add_for_others(outcome.subject, outcome.kernel, mend_link(outcome, outcome.judgement));
       if (!variables_only) ++with_kernels_.specific;
       return;
@@ -419,8 +420,11 @@ struct DeviceJudge::State {
   DeviceFixes fixes_;
   std::set<std::string> waived_of_links_;     // kernels and variables
   std::map<std::string, FatbinCode> linked_;  // what device links made, by where it stands
-  int specific_code_ = kNoKernelImage;
-  Fix specific_;  // what would make the first fat binary for other devices one for this
+  struct {
+    int code = kNoKernelImage;
+    bool numbered = true;
+    Fix fix;    // what would make it one for this device
+  } specific_;  // the first fat binary for other devices
   struct {
     std::uint64_t total = 0, specific = 0, fitting = 0;
   } with_kernels_;  // fat binaries

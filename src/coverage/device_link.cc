@@ -10,6 +10,11 @@
 #include "image/ptx_limits.h"
 
 namespace archguard {
+
+std::string what_was_recorded() {
+  return "; a driver of CUDA 13.0 answers with " + error_text(kSymbolNotFound);
+}
+
 namespace {
 
 // Of objects of which none has code for the device: recorded on a driver of CUDA 13.0 for nvcc 11.8 and 13.0,
@@ -18,7 +23,7 @@ void say_what_was_recorded(const Device& device, Version toolkit, Judgement& jud
   constexpr Version kRecorded{13, 0};
   if (device.driver_cuda.value_or(toolkit) < kRecorded) return;
   judgement.numbered = false;
-  judgement.reason += "; a driver of CUDA 13.0 answers with " + error_text(kSymbolNotFound);
+  judgement.reason += what_was_recorded();
 }
 
 template <class T>
@@ -446,7 +451,10 @@ void LinkJudge::decide(Outcome& outcome) const {
   if (outcome.taken) return;  // an image without kernels is taken: what was left out of it is told
   Judgement again = relink(outcome.link);
   const bool hopeless = objects_[outcome.link].fitting == 0;
-  if (judgement.verdict == Verdict::specific && again.verdict == Verdict::uncovered) return;
+  if (judgement.verdict == Verdict::specific && again.verdict == Verdict::uncovered) {
+    if (hopeless) say_what_was_recorded(device_, toolkits_[outcome.link], judgement);
+    return;
+  }
   // Where no object has anything for the device, nothing is special about the link.
   if (hopeless && judgement.verdict == Verdict::uncovered) {
     say_what_was_recorded(device_, toolkits_[outcome.link], judgement);

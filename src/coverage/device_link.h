@@ -149,6 +149,9 @@ class DeviceLinks {
   mutable std::map<std::pair<std::size_t, Arch>, std::vector<LeftOut>> unread_;  // as far as it was asked for
 };
 
+// How a driver answers to a device link without any code for the device, behind a reason.
+std::string what_was_recorded();
+
 // What one class of devices makes of the file's links.
 class LinkJudge {
  public:

@@ -70,7 +70,7 @@ std::vector<RegisteredNames::Finding> RegisteredNames::tell() {
   std::vector<Finding> findings;
   for (Taken& each : taken_) {
     const bool told = std::any_of(each.others.begin(), each.others.end(), [&](const std::string& name) {
-      return host_names_.registers(*each.object, name);
+      return host_names_.has(*each.object, name);
     });
     Finding finding{std::move(each.subject), std::move(each.image), {}, {}, {}};
     for (const std::string& name : each.missing)

@@ -9,7 +9,6 @@
 #include "base/text.h"
 #include "elf/elf.h"
 #include "fatbin/dynamic_symbols.h"
-#include "fatbin/host_bytes.h"
 #include "io/window.h"
 
 namespace archguard::fatbin {
@@ -23,9 +22,6 @@ constexpr std::size_t kCopyWorkMost = std::size_t{1} << 29;  // bytes of symbols
 constexpr std::size_t kCopiesMost = std::size_t{1} << 16;
 constexpr std::size_t kCopySymbolSize = 24, kCopySymbolsAtOnce = 512;
 constexpr std::size_t kCopyNameMost = std::size_t{64} * 1024, kCopyNamesBlock = std::size_t{1} << 18;
-constexpr std::size_t kCopyBlock = std::size_t{1} << 20;
-constexpr std::uint16_t kCopyX64 = 62;
-constexpr unsigned kModeMask = 0xc7, kRelativeMode = 0x05;                               // of ModRM
 constexpr unsigned kObjectType = 1, kFunctionType = 2, kSectionType = 3, kFileType = 4;  // STT_…
 constexpr unsigned kCopyLocalBinding = 0;                                                // STB_LOCAL
 
@@ -58,13 +54,6 @@ bool is_host_copy_of(std::string_view symbol, std::string_view variable, const s
   if (!starts_with(variable, "_ZN") || !ends_with(variable, end)) return false;
   return symbol == std::string(variable.substr(0, variable.size() - end.size())) + "L" + end;
 }
-
-struct HostCopy {
-  std::uint64_t begin = 0, end = 0;  // in memory
-  std::set<std::string> names;       // of variables that it may be of
-  std::string surely = {};           // of these, by its whole name
-  std::size_t file = 0;              // whose symbol it is
-};
 
 // The symbols of a 64-bit ELF file: u32 name, u8 type and binding, u8, u16 section, u64 value, u64 size.
 class CopySymbols {
@@ -136,7 +125,7 @@ class CopySymbols {
     variables_.clear();
     surely_.clear();
     for (const auto& [own, variable] : owns_) {
-      if (name.find(own) == std::string::npos) continue;
+      if (!starts_with(name, "_Z") || name.find(own) == std::string::npos) continue;
       variables_.push_back(variable);
       if (is_host_copy_of(name, variable, own)) surely_ = variable;
     }
@@ -209,90 +198,9 @@ class CopySymbols {
   std::string surely_;                  // whose copy it is
 };
 
-// What GCC and linkers make of the address of a copy, its beginning, by which host code names the variable: 8
-// bytes anywhere; in code 8 bytes that are its distance to the global offset table (-mcmodel=large), 4 in a
-// program that is linked for its place in memory, and 4 that are its distance to what follows them, behind
-// the byte that says so (what has a constant behind these as well takes no address). (System V ABI, AMD64
-// supplement, "Coding Examples"; Intel 64 Architectures Manual, "RIP-Relative Addressing".)
-class PointerSearch {
- public:
-  // `copies`: some; it outlives this.
-  PointerSearch(const std::vector<HostCopy>& copies, const HostObject& host, bool fixed)
-      : copies_(copies), fixed_(fixed), low_(copies.front().begin), high_(copies.back().begin) {
-    for (const char* name : {".got", ".got.plt"})
-      if (const Section* table = section_of(host, name)) tables_.push_back(table->address);
-  }
-
-  bool search(const ByteSource& source, const Section& section, std::uint64_t at, std::uint64_t size) {
-    Window in(source, kCopyBlock + 8, 0);
-    // Each begins one byte earlier than it need, for ModRM, and ends 7 later.
-    for (std::uint64_t begin = 0; begin < size; begin += kCopyBlock - 1) {
-      const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(size - begin, kCopyBlock + 7));
-      const auto bytes = in.at(at + begin, count);
-      if (!bytes) return false;
-      search(*bytes, section.address + (at + begin - section.offset), section.executable);
-    }
-    return true;
-  }
-
-  UsedCopies found;
-
- private:
-  void search(ByteView bytes, std::uint64_t address, bool code) {
-    const Cursor in(bytes);
-    for (std::size_t i = 0; i + 4 <= bytes.size; ++i) {
-      const std::uint32_t word = in.u32(i);
-      if (code && fixed_) note(word);
-      if (code && i != 0 && (bytes.data[i - 1] & kModeMask) == kRelativeMode) {
-        const std::int64_t distance = static_cast<std::int32_t>(word);
-        note(address + i + 4 + static_cast<std::uint64_t>(distance));
-      }
-      if (i + 8 > bytes.size) continue;
-      const std::uint64_t wide = in.u64(i);
-      note(wide);
-      if (code)
-        for (const std::uint64_t table : tables_) note(table + wide);
-    }
-  }
-
-  void note(std::uint64_t address) {
-    if (address < low_ || address > high_) return;
-    const auto copy =
-        std::lower_bound(copies_.begin(), copies_.end(), address,
-                         [](const HostCopy& each, std::uint64_t wanted) { return each.begin < wanted; });
-    if (copy->begin != address) return;
-    found.perhaps.insert(copy->names.begin(), copy->names.end());
-    if (!copy->surely.empty()) found.surely.insert(copy->surely);
-  }
-
-  const std::vector<HostCopy>& copies_;
-  bool fixed_ = false;
-  std::uint64_t low_, high_;           // the first and the last beginning
-  std::vector<std::uint64_t> tables_;  // that may be the global offset table
-};
-
-// Other compilers may write addresses down in other ways: clang makes tables of distances from their own
-// beginning (-fPIC, of constants: its pass RelLookupTableConverter). Linkers sign as well.
-bool is_compiled_by_gcc_alone(const ByteSource& source, const HostObject& host) {
-  constexpr std::uint64_t kCommentMost = std::uint64_t{64} << 10;
-  const Section* comment = section_of(host, ".comment");
-  if (comment == nullptr || !comment->has_bytes || comment->size > kCommentMost) return false;
-  const auto bytes = read_bytes(source, comment->offset, comment->size);
-  if (!bytes) return false;
-  bool any = false;
-  for (std::string_view text = ByteView(*bytes).text(); !text.empty();) {
-    const std::string_view each = text.substr(0, text.find('\0'));
-    text.remove_prefix(std::min(text.size(), each.size() + 1));
-    const bool gcc = starts_with(each, "GCC: ");
-    if (!gcc && !each.empty() && !starts_with(each, "Linker: ") && !starts_with(each, "mold ")) return false;
-    any |= gcc;
-  }
-  return any;
-}
-
 }  // namespace
 
-std::optional<UsedCopies> used_host_copies(const ByteSource& source, const HostObject& host,
+std::optional<HostCopies> find_host_copies(const ByteSource& source, const HostObject& host,
                                            const DeviceObject& object, const std::set<std::string>& names) {
   const auto start = read_bytes(source, 0, std::min<std::uint64_t>(kElfHeaderMost, source.size()));
   const auto header =
@@ -303,22 +211,7 @@ std::optional<UsedCopies> used_host_copies(const ByteSource& source, const HostO
   const auto registering = std::count_if(object.registrations.begin(), object.registrations.end(),
                                          [](const Registration& each) { return !each.device_linked; });
   if (symbols.registering < static_cast<std::uint64_t>(registering)) return std::nullopt;
-  UsedCopies used{std::move(symbols.used), {}};
-  if (symbols.copies.empty()) return used;
-  PointerSearch pointers(symbols.copies, host, header->type == kElfExecutable);
-  const bool readable =
-      host.linked && header->machine == kCopyX64 && is_compiled_by_gcc_alone(source, host) &&
-      visit_host_bytes(
-          source, host, object.fatbins, [](const Section& section) { return section.loaded; },
-          [&](const Section& section, std::uint64_t at, std::uint64_t size) {
-            return pointers.search(source, section, at, size);
-          });
-  if (readable)
-    used.surely = std::move(pointers.found.surely);
-  else
-    for (const HostCopy& each : symbols.copies) used.perhaps.insert(each.names.begin(), each.names.end());
-  used.perhaps.merge(pointers.found.perhaps);
-  return used;
+  return HostCopies{std::move(symbols.copies), std::move(symbols.used)};
 }
 
 }  // namespace archguard::fatbin

@@ -1,25 +1,35 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "fatbin/fatbin.h"
 #include "host/host_file.h"
 
 namespace archguard::fatbin {
 
-// Which of these variables' copies in host memory the host code uses. cudafe++ leaves a static variable of
-// the same name for each that the host sees, registered or not, and its address is what host code names it
-// by: cudaMemcpyToSymbol fails with error 13 (recorded) where nothing registered that. Compilers drop one
-// that nothing uses, but not with -O0. So what has no symbol is not used, and neither is what nothing in
-// memory points to. What this was seen on: docs/reference/fatbin.md#what-host-code-registers.
-struct UsedCopies {
-  std::set<std::string> perhaps;  // also where the file does not tell
-  std::set<std::string> surely;   // of these: the copy is in an object that registers device code
+// A variable's copy in host memory. cudafe++ leaves a static variable of the same name for each that the host
+// sees, registered or not, and its address is what host code names it by: cudaMemcpyToSymbol fails with error
+// 13 (recorded) where nothing registered that. Compilers drop one that nothing uses, but not with -O0. So
+// what has no symbol is not used, and neither is what nothing in memory points to (host_pointers.h). What
+// this was seen on: docs/reference/fatbin.md#what-host-code-registers.
+struct HostCopy {
+  std::uint64_t begin = 0, end = 0;  // in memory
+  std::set<std::string> names;       // of variables that it may be of
+  std::string surely = {};           // of these, by its whole name, in an object that registers device code
+  std::size_t file = 0;              // whose symbol it is
 };
-// Nothing where the file does not tell at all: other files than ELF, and without local symbols.
-std::optional<UsedCopies> used_host_copies(const ByteSource& source, const HostObject& host,
+struct HostCopies {
+  std::vector<HostCopy> copies;  // ascending, of no common bytes
+  std::set<std::string> used;    // of variables that may be used, whatever points where
+};
+// Those of these variables. Nothing where the file does not tell: other files than ELF, and without local
+// symbols.
+std::optional<HostCopies> find_host_copies(const ByteSource& source, const HostObject& host,
                                            const DeviceObject& object, const std::set<std::string>& names);
 
 }  // namespace archguard::fatbin

@@ -4,6 +4,8 @@
 
 #include "base/text.h"
 #include "fatbin/host_bytes.h"
+#include "fatbin/host_copies.h"
+#include "fatbin/host_pointers.h"
 #include "host/host_file.h"
 #include "io/window.h"
 
@@ -12,6 +14,8 @@ namespace {
 
 constexpr std::size_t kHostNamesBlock = std::size_t{1} << 20;
 constexpr std::size_t kHostNameMost = std::size_t{64} * 1024;
+constexpr std::size_t kTextsMost = std::size_t{1} << 16;  // that are names, or end in one
+constexpr std::uint64_t kOneCall = 128;                   // bytes of code that hand over its arguments
 
 // Looks for many names at once: from each NUL backwards through a sorted list of the names, read backwards,
 // of which the text that was read so far leaves a part. The NUL before ends it, so that no byte is looked at
@@ -27,14 +31,16 @@ class NameSearch {
     found_.resize(backwards_.size());
   }
 
-  // False where it cannot be read. Names do not cross from one call to the next.
-  bool search(const ByteSource& source, std::uint64_t offset, std::uint64_t size) {
+  // `address`: of the first byte. False where it cannot be read. Names do not cross from one call to the
+  // next.
+  bool search(const ByteSource& source, std::uint64_t offset, std::uint64_t size, std::uint64_t address) {
     Window in(source, kHostNamesBlock + kHostNameMost, 0);
     for (std::uint64_t at = 0; at < size; at += kHostNamesBlock) {
       const std::uint64_t before = std::min<std::uint64_t>(at, longest_);
       const std::uint64_t count = std::min<std::uint64_t>(size - at, kHostNamesBlock);
       const auto bytes = in.at(offset + at - before, static_cast<std::size_t>(before + count));
       if (!bytes) return false;
+      address_ = address + at - before;
       search(bytes->text(), static_cast<std::size_t>(before));
     }
     return true;
@@ -44,6 +50,14 @@ class NameSearch {
     std::set<std::string> names;
     for (std::size_t i = 0; i < found_.size(); ++i)
       if (found_[i]) names.emplace(backwards_[i].rbegin(), backwards_[i].rend());
+    return names;
+  }
+  // Where in memory which name begins. Nothing where there are too many.
+  std::optional<std::map<std::uint64_t, std::string>> places() const {
+    if (places_.size() == kTextsMost) return std::nullopt;
+    std::map<std::uint64_t, std::string> names;
+    for (const auto& [place, name] : places_)
+      names.emplace(place, std::string(backwards_[name].rbegin(), backwards_[name].rend()));
     return names;
   }
 
@@ -61,7 +75,9 @@ class NameSearch {
     auto first = backwards_.begin(), last = backwards_.end();
     for (std::size_t length = 0; first != last; ++length) {
       if (first->size() == length) {
-        found_[static_cast<std::size_t>(first - backwards_.begin())] = true;
+        const auto name = static_cast<std::size_t>(first - backwards_.begin());
+        found_[name] = true;
+        if (places_.size() < kTextsMost) places_.emplace_back(address_ + end - length, name);
         if (++first == last) return;
       }
       if (length == end || text[end - length - 1] == '\0') return;
@@ -76,6 +92,8 @@ class NameSearch {
 
   std::vector<std::string> backwards_;
   std::vector<bool> found_;
+  std::vector<std::pair<std::uint64_t, std::size_t>> places_;
+  std::uint64_t address_ = 0;  // of the text that is searched
   std::size_t longest_ = 0;
 };
 
@@ -85,6 +103,45 @@ bool may_hold_literals(const Section& section) {
   return section.loaded && section.data && !starts_with(section.name, ".debug") &&
          !starts_with(section.name, ".nvHR");
 }
+
+// Which copies something points to, and the names of which stand in one call with that.
+class Calls {
+ public:
+  Calls(const std::map<std::uint64_t, std::string>& texts, const std::vector<fatbin::HostCopy>& copies)
+      : texts_(texts) {
+    for (const auto& [place, name] : texts) places.insert(place);
+    for (const fatbin::HostCopy& each : copies) {
+      places.insert(each.begin);
+      copies_.emplace(each.begin, &each);
+    }
+  }
+
+  void take(std::uint64_t at, std::uint64_t place) {
+    if (const auto copy = copies_.find(place); copy != copies_.end()) {
+      used.insert(place);
+      for (const std::string& name : copy->second->names) join(name, at, of_copies_, of_texts_);
+    }
+    if (const auto text = texts_.find(place); text != texts_.end())
+      join(text->second, at, of_texts_, of_copies_);
+  }
+
+  std::set<std::uint64_t> places;    // to look for pointers to
+  std::set<std::uint64_t> used;      // of copies
+  std::set<std::string> registered;  // names
+
+ private:
+  using Last = std::map<std::string, std::uint64_t>;
+  void join(const std::string& name, std::uint64_t at, Last& own, const Last& other) {
+    own[name] = at;
+    const auto found = other.find(name);
+    if (found != other.end() && at >= found->second && at - found->second <= kOneCall)
+      registered.insert(name);
+  }
+
+  const std::map<std::uint64_t, std::string>& texts_;
+  std::map<std::uint64_t, const fatbin::HostCopy*> copies_;
+  Last of_texts_, of_copies_;  // where the last pointer stands
+};
 
 }  // namespace
 
@@ -110,22 +167,51 @@ HostNames::OfObject& HostNames::searched(const DeviceObject& object) {
   OfObject& of = objects_[&object];
   if (of.searched) return of;
   of.searched = true;
-  NameSearch names(of.wanted);
-  bool whole = false;
-  std::optional<fatbin::UsedCopies> used;
   const PartSource source = bytes_of(object, file_);
-  const HostFile read = visit_host_file(source, {}, {}, [&](const HostObject& host) {
-    whole = fatbin::visit_host_bytes(
-        source, host, object.fatbins, may_hold_literals,
-        [&](const Section&, std::uint64_t at, std::uint64_t size) { return names.search(source, at, size); });
-    std::set<std::string> unregistered = of.wanted;
-    of.registered = names.found();
-    for (const std::string& name : of.registered) unregistered.erase(name);
-    if (whole) used = fatbin::used_host_copies(source, host, object, unregistered);
-  });
-  of.told = whole && used && read.errors.empty();
-  if (used) of.used = std::move(*used);
+  bool told = false;
+  const HostFile read = visit_host_file(
+      source, {}, {}, [&](const HostObject& host) { told = search(of, object, source, host); });
+  of.told = told && read.errors.empty();
   return of;
+}
+
+// Whether the file tells which copies are used.
+bool HostNames::search(OfObject& of, const DeviceObject& object, const ByteSource& source,
+                       const HostObject& host) {
+  NameSearch names(of.wanted);
+  const bool whole = fatbin::visit_host_bytes(
+      source, host, object.fatbins, may_hold_literals,
+      [&](const Section& section, std::uint64_t at, std::uint64_t size) {
+        return names.search(source, at, size, section.address + (at - section.offset));
+      });
+  of.texts = of.registered = names.found();
+  of.perhaps_used.clear();
+  of.surely_used.clear();
+  if (!whole) return false;
+  const auto copies = fatbin::find_host_copies(source, host, object, of.wanted);
+  if (!copies) return false;
+  const auto places = names.places();
+  const auto texts = places.value_or(std::map<std::uint64_t, std::string>());
+  Calls calls(texts, copies->copies);
+  const bool points =
+      fatbin::visit_host_pointers(source, host, object, calls.places,
+                                  [&](std::uint64_t at, std::uint64_t place) { calls.take(at, place); });
+  if (points && places) {
+    of.registered = std::move(calls.registered);
+    for (const std::string& name : copies->used)
+      if (of.texts.count(name) != 0) of.registered.insert(name);
+  }
+  of.perhaps_used = copies->used;
+  for (const fatbin::HostCopy& each : copies->copies) {
+    if (points && calls.used.count(each.begin) == 0) continue;
+    of.perhaps_used.insert(each.names.begin(), each.names.end());
+    if (points && !each.surely.empty()) of.surely_used.insert(each.surely);
+  }
+  return true;
+}
+
+bool HostNames::has(const DeviceObject& object, const std::string& name) {
+  return searched(object).texts.count(name) != 0;
 }
 
 bool HostNames::registers(const DeviceObject& object, const std::string& name) {
@@ -134,13 +220,12 @@ bool HostNames::registers(const DeviceObject& object, const std::string& name) {
 
 bool HostNames::may_use(const DeviceObject& object, const std::string& name) {
   const OfObject& of = searched(object);
-  return !of.told || of.wanted.count(name) == 0 || of.registered.count(name) != 0 ||
-         of.used.perhaps.count(name) != 0;
+  return !of.told || of.wanted.count(name) == 0 || of.perhaps_used.count(name) != 0;
 }
 
 bool HostNames::uses_unregistered(const DeviceObject& object, const std::string& name) {
   const OfObject& of = searched(object);
-  return of.told && of.registered.count(name) == 0 && of.used.surely.count(name) != 0;
+  return of.told && of.registered.count(name) == 0 && of.surely_used.count(name) != 0;
 }
 
 }  // namespace archguard

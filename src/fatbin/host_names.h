@@ -9,16 +9,16 @@
 
 #include "base/bytes.h"
 #include "fatbin/fatbin.h"
-#include "fatbin/host_copies.h"
+#include "host/host_file.h"
 
 namespace archguard {
 
 // Which variables of device code the host code of a file may use. Host code made without -rdc=true registers
 // each kernel and variable by name: `deviceName` of __cudaRegisterVar and __cudaRegisterFunction
 // (crt/host_runtime.h), a literal in what cudafe++ and clang write. So it stands in the data of that object,
-// with a NUL behind, or the runtime never hears of it. Linkers may put it at the end of a longer text. Of
-// what is not registered, host_copies.h tells. What this was seen on:
-// docs/reference/fatbin.md#what-host-code-registers.
+// with a NUL behind, or the runtime never hears of it. Linkers may put it at the end of a longer text, and
+// other code has such texts, too. But what is registered has a copy in host memory (host_copies.h), and one
+// call takes both. What this was seen on: docs/reference/fatbin.md#what-host-code-registers.
 class HostNames {
  public:
   // `file` is what the objects were read from; both outlive this.
@@ -31,8 +31,11 @@ class HostNames {
   // One search answers for all names of an object that come before the first question.
   void look_for(const DeviceObject& object, const std::string& name);
   // Is it in the data of the object's host code? False where that cannot be read.
+  bool has(const DeviceObject& object, const std::string& name);
+  // Is it, of a variable, there for a call that registers it? As long as the file does not tell, that it is
+  // there at all.
   bool registers(const DeviceObject& object, const std::string& name);
-  // Is a variable registered, or used all the same? True where that cannot be told.
+  // Is a variable registered, or used all the same: has it a copy? True where that cannot be told.
   bool may_use(const DeviceObject& object, const std::string& name);
   // Is a variable used that nothing registers? False where that cannot be told.
   bool uses_unregistered(const DeviceObject& object, const std::string& name);
@@ -42,10 +45,11 @@ class HostNames {
     std::optional<std::vector<std::uint64_t>> places;  // of such fat binaries, ascending
     std::set<std::string> wanted;
     bool searched = false, told = false;
-    std::set<std::string> registered;
-    fatbin::UsedCopies used;
+    std::set<std::string> texts;
+    std::set<std::string> registered, perhaps_used, surely_used;  // of variables
   };
   OfObject& searched(const DeviceObject& object);
+  bool search(OfObject& of, const DeviceObject& object, const ByteSource& source, const HostObject& host);
 
   const ByteSource& file_;
   std::map<const DeviceObject*, OfObject> objects_;

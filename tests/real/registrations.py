@@ -108,6 +108,11 @@ class HostNamesTest(unittest.TestCase):
                     archive = os.path.join(self.folder, "archive.a")
                     common.run(["ar", "rcs", archive, path])
                     self.assertEqual(self.verify(archive), unnamed)
+                if name == "optimized":  # libcudart_static has a text "flags", and one that ends in "table"
+                    named = ["-Dplain_table=flags", "-Dinternal_table=table"]
+                    self.assertEqual(self.verify(self.compile(nvcc, "named", *named, *options, *FOR_80, *FOR_90)), unnamed)
+                    self.assertEqual(self.verify(self.compile(nvcc, "used-named", "-DUSE", *named, *options, *FOR_80, *FOR_90), 3), missing)
+                    self.assertEqual(self.verify(self.compile(nvcc, "last-named", *named, *options, *FOR_90, *FOR_80)), missing)
         with self.subTest(nvcc=nvcc, kind="by itself"):
             self.assertEqual(self.verify(self.compile(nvcc, "tables.fatbin", "-fatbin", *FOR_80, *FOR_90)), missing)
 

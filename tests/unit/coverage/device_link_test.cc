@@ -729,7 +729,13 @@ TEST_CASE("a link for other devices only has a fix as any fat binary has") {
       ProgramBuilder{}.link({"_a"}, of_90a("ka", false)).object("_a", of_90a("ka", true));
   const FileResult result = result_of(only.bytes(), device("8.0"));
   REQUIRE(result.devices.at(0).failures.size() == 1);
-  CHECK(result.devices[0].failures[0].reason == "every fat binary is for other devices only");
+  CHECK(result.devices[0].failures[0].reason ==
+        "every fat binary is for other devices only; a driver of CUDA 13.0 answers with error 500, "
+        "cudaErrorSymbolNotFound");
+  CHECK_FALSE(result.devices[0].failures[0].numbered);
+  const Failure older = result_of(only.bytes(), device("8.0", "12.9")).devices.at(0).failures.at(0);
+  CHECK(older.reason == "every fat binary is for other devices only");
+  CHECK(older.numbered);
   CHECK(result.devices[0].fix.find("80-real") != std::string::npos);
   // Beside what runs it is covered, and said so.
   const ProgramBuilder both =

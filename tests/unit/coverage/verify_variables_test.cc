@@ -117,7 +117,11 @@ TEST_CASE("a missing variable that no host code registers or uses is a warning, 
                         scope, waived);
   };
   const ProgramBuilder whole = ProgramBuilder{}.whole(code).register_all();
-  const FileResult named = judged(whole, "\0k\0dv\0\0");
+  constexpr std::uint64_t kCopyAt = 0x70001000;
+  const auto named_in_code = ProgramBuilder(whole)
+                                 .symbol("_ZL2dv", 1, kCopyAt, 16)
+                                 .code(test::ByteWriter{}.zeros(3).u64(kCopyAt).zeros(9).bytes());
+  const FileResult named = judged(named_in_code, "\0k\0dv\0\0");
   CHECK(named.devices[1].coverage == Coverage::not_covered);
   CHECK(named.devices[1].failures[0].code == kInvalidSymbol);
   CHECK(named.devices[1].variables.missing == std::vector<std::string>{"dv"});
@@ -132,6 +136,7 @@ TEST_CASE("a missing variable that no host code registers or uses is a warning, 
   CHECK(judged(whole, "\0k\0dw\0\0", Scope::fatbin, "dv,8.6,for 8.0").devices[1].variables.unnamed.empty());
   CHECK(judged(whole, "\0k\0dw\0\0", Scope::library).devices[1].variables.unnamed.empty());
 
+  CHECK_MESSAGE(judged(whole, "\0k\0dv\0\0").devices[1].variables.unnamed.size() == 1, "no copy to register");
   const FileResult untold = judged(whole, "\0x\0dw\0\0");
   CHECK_MESSAGE(untold.devices[1].coverage == Coverage::not_covered, "names nothing at all of it");
   CHECK_MESSAGE(

@@ -39,7 +39,7 @@ std::string held(const test::Bytes& bytes, const std::vector<std::string>& asked
       }
       for (const std::string& name : asked) names.look_for(object, name);
       for (const std::string& name : asked)
-        if (used ? names.may_use(object, name) : names.registers(object, name)) text += name + " ";
+        if (used ? names.may_use(object, name) : names.has(object, name)) text += name + " ";
     }
   return text;
 }
@@ -126,7 +126,7 @@ TEST_CASE("a name that is too long to look for may be used, and one that comes l
   const MemorySource file(bytes);
   HostNames names(file);
   names.look_for(code.objects[0], "k");
-  CHECK(names.registers(code.objects[0], "k"));
+  CHECK(names.has(code.objects[0], "k"));
   CHECK(names.may_use(code.objects[0], "table"));
   names.look_for(code.objects[0], "table");
   CHECK_FALSE(names.may_use(code.objects[0], "table"));
@@ -137,13 +137,16 @@ TEST_CASE("what has no symbol is not used, where local symbols are told") {
   const std::string all = "k table other_table _ZN1a1bE ";
   CHECK_MESSAGE(used(whole) == all, "stripped");
   CHECK_MESSAGE(used(ProgramBuilder(whole).symbol("main", 2)) == all, "of local symbols");
-  CHECK(used(ProgramBuilder(whole).register_all()) == "k ");
+  CHECK(used(ProgramBuilder(whole).register_all()) == "");
   CHECK_MESSAGE(used(ProgramBuilder(whole).whole(one()).register_all()) == all + all, "of one object");
-  CHECK(used(ProgramBuilder(whole).register_all().symbol("_Z5tablev", 2)) == "k ");
-  CHECK_MESSAGE(used(ProgramBuilder(whole).register_all().symbol("_ZL5table", 0)) == "k table ",
-                "no variable");
+  CHECK(used(ProgramBuilder(whole).register_all().symbol("_Z5tablev", 2)) == "");
+  CHECK_MESSAGE(used(ProgramBuilder(whole).register_all().symbol("_ZL5table", 0)) == "table ", "no variable");
+  CHECK_MESSAGE(used(ProgramBuilder(whole).register_all().symbol("libcudart_static_75table", 0)) == "",
+                "not mangled");
+  CHECK_MESSAGE(used(ProgramBuilder{}.whole(one()).constants(texts({"k", "table"})).register_all()) == "",
+                "a text of other code");
   CHECK(used(ProgramBuilder(whole).register_all().machine(183).symbol("_ZL5table", 1, kCopyAt, 16)) ==
-        "k table ");
+        "table ");
 }
 
 TEST_CASE("symbols of the host's copies are those that hold a variable's own name") {
@@ -164,23 +167,46 @@ TEST_CASE("a copy that code or data points to is used") {
   const auto with_code = [](const test::ByteWriter& code) { return used(with_copy().code(code.bytes())); };
   const auto distance = [](std::uint64_t from) { return static_cast<std::uint32_t>(kCopyAt - from); };
   constexpr std::uint64_t kCode = ProgramBuilder::kCodeAt;
-  CHECK(used(with_copy()) == "k ");
-  CHECK(with_code(test::ByteWriter{}.zeros(64)) == "k ");
+  CHECK(used(with_copy()) == "");
+  CHECK(with_code(test::ByteWriter{}.zeros(64)) == "");
   const auto relative = [&](std::size_t before, std::uint64_t next, unsigned mode = 0x3d) {
     return with_code(test::ByteWriter{}.zeros(before).u8(0x8d).u8(mode).u32(distance(next)).zeros(9));
   };
-  CHECK(relative(1, kCode + 7) == "k table ");
-  CHECK_MESSAGE(relative(1, kCode + 7, 0x3c) == "k ", "not relative");
-  CHECK(relative(1, kCode + 8) == "k ");
-  CHECK(with_code(test::ByteWriter{}.zeros(3).u32(kCopyAt).zeros(9)) == "k table ");
-  CHECK(with_code(test::ByteWriter{}.zeros(3).u64(kCopyAt).zeros(9)) == "k table ");
+  CHECK(relative(1, kCode + 7) == "table ");
+  CHECK_MESSAGE(relative(1, kCode + 7, 0x3c) == "", "not relative");
+  CHECK(relative(1, kCode + 8) == "");
+  CHECK(with_code(test::ByteWriter{}.zeros(3).u32(kCopyAt).zeros(9)) == "table ");
+  CHECK(with_code(test::ByteWriter{}.zeros(3).u64(kCopyAt).zeros(9)) == "table ");
   const auto data = test::ByteWriter{}.append(texts({"k"})).u64(kCopyAt).bytes();
-  CHECK(used(with_copy().constants(data)) == "k table ");
+  CHECK(used(with_copy().constants(data)) == "table ");
   constexpr std::size_t kMiB = std::size_t{1} << 20;
   for (std::size_t before = kMiB - 9; before <= kMiB + 1; ++before)
-    CHECK(with_code(test::ByteWriter{}.zeros(before).u64(kCopyAt).zeros(3)) == "k table ");
+    CHECK(with_code(test::ByteWriter{}.zeros(before).u64(kCopyAt).zeros(3)) == "table ");
   for (std::size_t before = kMiB - 9; before <= kMiB + 1; ++before)
-    CHECK(relative(before, kCode + before + 6) == "k table ");
+    CHECK(relative(before, kCode + before + 6) == "table ");
+}
+
+TEST_CASE("a variable is registered where one call takes its name and its copy") {
+  constexpr std::uint64_t kTextAt = 0x50000000 + 3;  // behind "\0k\0"
+  const auto registered = [&](const test::Bytes& code, std::string_view text = "table") {
+    const auto bytes = with_copy().constants(texts({"k", std::string(text)})).code(code).bytes();
+    const DeviceCode read_code = read(bytes, "t.so");
+    const MemorySource file(bytes);
+    HostNames names(file);
+    names.look_for(read_code.objects.at(0), "table");
+    CHECK(names.has(read_code.objects[0], "table"));
+    return names.registers(read_code.objects[0], "table");
+  };
+  const auto both = [](std::uint64_t first, std::uint64_t second, std::size_t between) {
+    return test::ByteWriter{}.zeros(3).u64(first).zeros(between).u64(second).zeros(9).bytes();
+  };
+  CHECK(registered(both(kTextAt, kCopyAt, 20)));
+  CHECK(registered(both(kCopyAt, kTextAt, 120)));
+  CHECK_FALSE(registered(both(kCopyAt, kTextAt, 121)));
+  CHECK_FALSE(registered(both(kCopyAt, kTextAt + 1, 20)));
+  CHECK_FALSE(registered(both(kTextAt, kTextAt, 20)));
+  CHECK_MESSAGE(registered(both(kCopyAt, kTextAt + 6, 20), "other_table"), "linkers merge ends of texts");
+  CHECK_FALSE(registered(both(kCopyAt, kTextAt, 20), "other_table"));
 }
 
 TEST_CASE("of what others than GCC compiled, each copy counts as used") {

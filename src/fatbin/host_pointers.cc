@@ -1,0 +1,114 @@
+#include "fatbin/host_pointers.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "base/text.h"
+#include "elf/elf.h"
+#include "fatbin/dynamic_symbols.h"
+#include "fatbin/host_bytes.h"
+#include "io/window.h"
+
+namespace archguard::fatbin {
+namespace {
+
+using PointerVisitor = std::function<void(std::uint64_t at, std::uint64_t place)>;
+
+constexpr std::size_t kPointersBlock = std::size_t{1} << 20;
+constexpr std::uint16_t kPointersX64 = 62;
+constexpr unsigned kModeMask = 0xc7, kRelativeMode = 0x05;  // of ModRM
+
+// What GCC and linkers make of an address: 8 bytes anywhere; in code 8 bytes that are its distance to the
+// global offset table (-mcmodel=large), 4 in a program that is linked for its place in memory, and 4 that are
+// its distance to what follows them, behind the byte that says so (what has a constant behind these as well
+// takes no address). (System V ABI, AMD64 supplement, "Coding Examples"; Intel 64 Architectures Manual,
+// "RIP-Relative Addressing".)
+class PointerSearch {
+ public:
+  // `places`: some; `visit` outlives this.
+  PointerSearch(const std::set<std::uint64_t>& places, const HostObject& host, bool fixed,
+                const PointerVisitor& visit)
+      : places_(places.begin(), places.end()), fixed_(fixed), visit_(visit) {
+    for (const char* name : {".got", ".got.plt"})
+      if (const Section* table = section_of(host, name)) tables_.push_back(table->address);
+  }
+
+  bool search(const ByteSource& source, const Section& section, std::uint64_t at, std::uint64_t size) {
+    Window in(source, kPointersBlock + 8, 0);
+    // Each begins one byte earlier than it need, for ModRM, and ends 7 later.
+    for (std::uint64_t begin = 0; begin < size; begin += kPointersBlock - 1) {
+      const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(size - begin, kPointersBlock + 7));
+      const auto bytes = in.at(at + begin, count);
+      if (!bytes) return false;
+      search(*bytes, section.address + (at + begin - section.offset), section.executable);
+    }
+    return true;
+  }
+
+ private:
+  void search(ByteView bytes, std::uint64_t address, bool code) {
+    const Cursor in(bytes);
+    for (std::size_t i = 0; i + 4 <= bytes.size; ++i) {
+      const std::uint32_t word = in.u32(i);
+      if (code && fixed_) note(address + i, word);
+      if (code && i != 0 && (bytes.data[i - 1] & kModeMask) == kRelativeMode) {
+        const std::int64_t distance = static_cast<std::int32_t>(word);
+        note(address + i, address + i + 4 + static_cast<std::uint64_t>(distance));
+      }
+      if (i + 8 > bytes.size) continue;
+      const std::uint64_t wide = in.u64(i);
+      note(address + i, wide);
+      if (code)
+        for (const std::uint64_t table : tables_) note(address + i, table + wide);
+    }
+  }
+
+  void note(std::uint64_t at, std::uint64_t place) {
+    if (place < places_.front() || place > places_.back()) return;
+    if (std::binary_search(places_.begin(), places_.end(), place)) visit_(at, place);
+  }
+
+  std::vector<std::uint64_t> places_;
+  bool fixed_ = false;
+  const PointerVisitor& visit_;
+  std::vector<std::uint64_t> tables_;  // that may be the global offset table
+};
+
+// Other compilers may write addresses down in other ways: clang makes tables of distances from their own
+// beginning (-fPIC, of constants: its pass RelLookupTableConverter). Linkers sign as well.
+bool is_compiled_by_gcc_alone(const ByteSource& source, const HostObject& host) {
+  constexpr std::uint64_t kCommentMost = std::uint64_t{64} << 10;
+  const Section* comment = section_of(host, ".comment");
+  if (comment == nullptr || !comment->has_bytes || comment->size > kCommentMost) return false;
+  const auto bytes = read_bytes(source, comment->offset, comment->size);
+  if (!bytes) return false;
+  bool any = false;
+  for (std::string_view text = ByteView(*bytes).text(); !text.empty();) {
+    const std::string_view each = text.substr(0, text.find('\0'));
+    text.remove_prefix(std::min(text.size(), each.size() + 1));
+    const bool gcc = starts_with(each, "GCC: ");
+    if (!gcc && !each.empty() && !starts_with(each, "Linker: ") && !starts_with(each, "mold ")) return false;
+    any |= gcc;
+  }
+  return any;
+}
+
+}  // namespace
+
+bool visit_host_pointers(const ByteSource& source, const HostObject& host, const DeviceObject& object,
+                         const std::set<std::uint64_t>& places, const PointerVisitor& visit) {
+  if (!host.linked || host.format != HostFormat::elf) return false;
+  const auto start = read_bytes(source, 0, std::min<std::uint64_t>(kElfHeaderMost, source.size()));
+  const auto header = start ? parse_elf_header(*start) : Result<ElfHeader>(Error{});
+  if (!header || !header->is64 || header->machine != kPointersX64 || !is_compiled_by_gcc_alone(source, host))
+    return false;
+  if (places.empty()) return true;
+  PointerSearch pointers(places, host, header->type == kElfExecutable, visit);
+  return visit_host_bytes(
+      source, host, object.fatbins, [](const Section& section) { return section.loaded; },
+      [&](const Section& section, std::uint64_t at, std::uint64_t size) {
+        return pointers.search(source, section, at, size);
+      });
+}
+
+}  // namespace archguard::fatbin
