@@ -67,6 +67,7 @@ std::vector<Error> answer_registrations(const HostObject& host, const DeviceObje
                                         const RegistrationProblems& problems, std::size_t fat_binaries) {
   std::vector<Error> errors;
   const std::string name = object_name(out.path, out.member);
+  if (problems.unread) errors.push_back({name, problems.unread->what, problems.unread->fix});
   if (problems.overlap) errors.push_back({name, "sections that register fat binaries overlap", kRebuild});
   if (problems.damaged) errors.push_back(damaged_registration(host, name, *problems.damaged));
   // Relocations of an object go with what they lead to.

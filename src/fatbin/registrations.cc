@@ -7,12 +7,15 @@
 
 #include "base/text.h"
 #include "fatbin/addresses.h"
+#include "fatbin/dynamic_symbols.h"
 #include "fatbin/format.h"
 #include "io/window.h"
 
 namespace archguard::fatbin {
 namespace {
 
+// What host code registers with.
+constexpr std::string_view kRegisterFunction = "__cudaRegisterFatBinary";
 // The ids of an object take some 50 bytes, and a large library has hundreds.
 constexpr std::uint64_t kIdsSizeMost = std::uint64_t{16} << 20;
 constexpr std::size_t kIdsMost = std::size_t{1} << 18;
@@ -73,6 +76,31 @@ Ids read_ids(const ByteSource& source, const HostObject& host) {
   return ids;
 }
 
+// Does the file ask a CUDA runtime of another file to register fat binaries?
+bool wants_to_register(const ByteSource& source, const HostObject& host) {
+  bool wants = false;
+  visit_wanted_symbols(source, host, kRegisterFunction.size() + 1, [&](std::string_view name) {
+    wants |= name == kRegisterFunction;
+    return !wants;
+  });
+  return wants;
+}
+
+bool has_registration_section(const HostObject& host) {
+  return std::any_of(host.sections.begin(), host.sections.end(), [](const Section& section) {
+    return is_registration_section(section.name) && section.has_bytes;
+  });
+}
+
+// A linker's script or objcopy may have put the registrations of a linked file elsewhere.
+bool may_register_elsewhere(const HostObject& host, const DeviceObject& out) {
+  return host.linked && host.format == HostFormat::elf && !out.fatbins.empty() &&
+         std::any_of(host.sections.begin(), host.sections.end(), [](const Section& section) {
+           return section.has_bytes &&
+                  (is_linked_section(section.name) || is_relocatable_section(section.name));
+         });
+}
+
 class RegistrationReader {
  public:
   RegistrationReader(const ByteSource& source, const HostObject& host, DeviceObject& out)
@@ -81,14 +109,11 @@ class RegistrationReader {
   }
 
   RegistrationProblems read() {
-    std::uint64_t size = 0;
-    for (const Section& section : host_.sections) {
-      if (!is_registration_section(section.name) || !section.has_bytes) continue;
-      problems_.overlap = section.size > source_.size() - size;
-      if (problems_.overlap) break;  // sections that share bytes would let a small file cost without end
-      size += section.size;
-      read_section(section);
-    }
+    if (has_registration_section(host_))
+      visit_sections([](const Section& section) { return is_registration_section(section.name); },
+                     [&](const Section& section) { read_section(section); });
+    else
+      find_elsewhere();
     if (!out_.registrations.empty()) join_ids();
     problems_.unclaimed = static_cast<std::uint64_t>(std::count(claimed_.begin(), claimed_.end(), false));
     // Zeros where one would have its place, and a fat binary that none of the others registers.
@@ -97,6 +122,53 @@ class RegistrationReader {
   }
 
  private:
+  template <class Wanted, class Visit>
+  void visit_sections(const Wanted& is_wanted, const Visit& visit) {
+    std::uint64_t size = 0;
+    for (const Section& section : host_.sections) {
+      if (!section.has_bytes || !is_wanted(section)) continue;
+      problems_.overlap = section.size > source_.size() - size;
+      if (problems_.overlap) return;  // sections that share bytes would let a small file cost without end
+      size += section.size;
+      visit(section);
+    }
+  }
+
+  // In any data: what looks like a registration, and leads to a fat binary.
+  void find_elsewhere() {
+    const auto is_wanted = [](const Section& section) {
+      return section.loaded && section.data && !is_linked_section(section.name) &&
+             !is_relocatable_section(section.name);
+    };
+    visit_sections(is_wanted, [&](const Section& section) { find_in(section); });
+    if (!out_.registrations.empty() || !wants_to_register(source_, host_)) return;
+    const auto named = std::find_if(host_.sections.begin(), host_.sections.end(), [](const Section& section) {
+      return section.has_bytes && is_linked_section(section.name);
+    });
+    if (named != host_.sections.end()) problems_.damaged = named->offset;
+  }
+
+  void find_in(const Section& section) {
+    Window in(source_, kRegistrationSize * 1024, kRegistrationSize * 1024);
+    std::uint64_t at =
+        (kRegistrationAlignment - section.address % kRegistrationAlignment) % kRegistrationAlignment;
+    for (; section.size >= kRegistrationSize && at <= section.size - kRegistrationSize;
+         at += kRegistrationAlignment) {
+      const auto bytes = in.at(section.offset + at, kRegistrationSize);
+      if (!bytes) problems_.unread = bytes.error();
+      if (!bytes || out_.registrations.size() == kEntriesMost) return;
+      const Cursor wrapper(*bytes);
+      if (wrapper.u32(0) != kRegistrationMagic) continue;
+      const Pointer target =
+          addresses_.pointer_at(section, at + kRegistrationAddressAt, wrapper.u64(kRegistrationAddressAt));
+      if (target.to != Pointer::To::place || !fatbin_at(target.offset)) continue;
+      Registration registration;
+      registration.device_linked = wrapper.u32(kRegistrationVersionAt) == kRegistrationLinked;
+      resolve(section, at + kRegistrationAddressAt, wrapper.u64(kRegistrationAddressAt), registration);
+      out_.registrations.push_back(std::move(registration));
+    }
+  }
+
   void read_section(const Section& section) {
     Window in(source_, kRegistrationSize * 1024, kRegistrationSize * 1024);
     const auto is_one_at = [&](std::uint64_t at) {
@@ -287,10 +359,8 @@ bool is_registration_section(std::string_view name) {
 }
 
 RegistrationProblems read_registrations(const ByteSource& source, const HostObject& host, DeviceObject& out) {
-  const bool any = std::any_of(host.sections.begin(), host.sections.end(), [](const Section& section) {
-    return is_registration_section(section.name) && section.has_bytes;
-  });
-  return any ? RegistrationReader(source, host, out).read() : RegistrationProblems{};
+  if (!has_registration_section(host) && !may_register_elsewhere(host, out)) return {};
+  return RegistrationReader(source, host, out).read();
 }
 
 std::optional<Unlinked> not_device_linked(const DeviceObject& object) {

@@ -208,6 +208,26 @@ class RegistrationsTest(unittest.TestCase):
                 self.assertEqual(done.returncode, 0, done.stdout)
                 self.zero_each(path, ".nv_fatbin", spare=0)
 
+    def test_in_another_section(self):
+        """objcopy moves or removes the registrations of a library; the loader does not go by sections."""
+        source = os.path.join(self.folder, "one.cu")
+        with open(source, "w") as file:
+            file.write("__global__ void scale(float* x) { *x *= 2; }\nvoid run() { scale<<<1, 1>>>(nullptr); }\n")
+        for kind, options in {"whole": [], "separate": ["-rdc=true"]}.items():
+            path = os.path.join(self.folder, kind + ".so")
+            common.run([common.nvcc(), "-gencode=arch=compute_80,code=[sm_80,compute_80]", "-shared", "-cudart", "shared",
+                        "-Xcompiler", "-fPIC", *options, source, "-o", path])
+            moved, removed = path + ".moved", path + ".removed"
+            common.run(["objcopy", "--rename-section", ".nvFatBinSegment=.data.x", path, moved])
+            common.run(["objcopy", "-R", ".nvFatBinSegment", path, removed])
+            with self.subTest(kind):
+                results = [self.verify(each)[1]["files"][0]["results"][0] for each in (path, moved)]
+                self.assertEqual(results[0], results[1])
+                self.assertEqual(results[0]["verdict"], "covered")
+                code, document = self.verify(removed)
+                self.assertEqual(code, 2)
+                self.assertIn("a fat binary's registration is missing here", document["files"][0]["errors"][0]["what"])
+
 
 if __name__ == "__main__":
     common.main()
