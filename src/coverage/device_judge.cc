@@ -30,7 +30,9 @@ void for_each_name(const FatbinCode& code, Use use) {
   for (const std::string& variable : code.variables) use(variable);
 }
 
-constexpr const char* kUsed = "--kernels-used and --variables-used of nvlink keep what they name alone";
+constexpr const char* kUsed =
+    "--kernels-used and --variables-used of nvlink keep what they name alone, or the device link is older "
+    "than the object";
 
 std::string why_left_out(DeviceLinks::Unread unread, const std::string& image) {
   const std::string first = "of an object that `ld -r` joined, nvlink reads the first fat binary alone";
@@ -39,7 +41,7 @@ std::string why_left_out(DeviceLinks::Unread unread, const std::string& image) {
       break;
     case DeviceLinks::Unread::object:
       return "the device linker left it out of " + image +
-             ", though this object holds it for that arch and host code names it: " + first + ", or " + kUsed;
+             ", though this object holds it for that arch and host code names it: " + first + ", " + kUsed;
     case DeviceLinks::Unread::ltoir:
       return "host code registers and names it, and nothing that the device linker made of LTO-IR holds "
              "it: " +
@@ -60,7 +62,8 @@ Fix lacking(const std::string& image) {
 Fix fix_of_left_out(DeviceLinks::Unread unread, const std::string& image) {
   if (unread == DeviceLinks::Unread::no) return lacking(image);
   Fix fix;
-  const std::string unused = "link without --kernels-used and --variables-used of nvlink";
+  const std::string unused =
+      "run the device link again, without --kernels-used and --variables-used of nvlink";
   const std::string each = kLinkEachObject;
   fix.change = unread == DeviceLinks::Unread::unused   ? unused
                : unread == DeviceLinks::Unread::object ? each + ", and " + unused

@@ -253,6 +253,8 @@ class CubinReader {
                      "symbol " + std::to_string(at / stride) + " of the cubin is in section " +
                          std::to_string(symbol.section) + " of " + std::to_string(header_.section_count),
                      {}};
+      if (symbol.name != 0 && symbol.name >= strings_.size)
+        return Error{{}, "symbol " + std::to_string(at / stride) + " of the cubin has no name", {}};
       if (symbol.is_function() && symbol.section < header_.section_count) named_[symbol.section] = true;
       if (code.relocatable && symbol.is_global() && !symbol.is_kernel())
         add_link_name(names, symbol, code.names);
@@ -355,9 +357,8 @@ class CubinReader {
     if (section.type != kKernelInfo && !relocations) return Done{};
     ARCHGUARD_CHECK(look_at(section));
     const ByteView bytes = in_.part(section.offset, section.size);
-    const auto at = relocations
-                        ? find_broken_relocation(bytes, section.type, header_.is64, symbols_of(section))
-                        : find_broken_attribute(bytes);
+    const auto at =
+        relocations ? find_broken_relocation(bytes, relocations_of(section)) : find_broken_attribute(bytes);
     if (!at) return Done{};
     return Error{{},
                  "section '" + whole_name_of(section) + "' of the cubin has " +
@@ -365,11 +366,12 @@ class CubinReader {
                  {}};
   }
 
-  // How many the table has that the section of relocations names.
-  std::uint64_t symbols_of(const ElfSection& relocations) const {
-    if (relocations.link >= header_.section_count) return UINT64_MAX;
-    const ElfSection table = section_at(relocations.link);
-    return table.type == kElfSymbols ? table.size / symbol_size() : UINT64_MAX;
+  RelocationsOf relocations_of(const ElfSection& section) const {
+    RelocationsOf of{section.type, header_.is64, UINT64_MAX, UINT64_MAX};
+    const ElfSection table = section.link < header_.section_count ? section_at(section.link) : ElfSection();
+    if (table.type == kElfSymbols) of.symbols = table.size / symbol_size();
+    if (section.info != 0 && section.info < header_.section_count) of.size = section_at(section.info).size;
+    return of;
   }
 
   void add_parameters(const ElfSection& section, ImageKernels& code) const {

@@ -179,7 +179,7 @@ void CubinBuilder::add_sections_of(const Symbol& symbol, unsigned index, ElfBuil
     elf.linked_section(".nv.constant0." + symbol.name, Bytes(symbol.constants), 1, 0, code);
   if (symbol.relocations != 0) {
     ByteWriter entries;  // of the first symbol, type 2
-    for (std::size_t at = 0; at < symbol.relocations; at += 24) entries.u64(at + 8).u32(2).u32(1).u64(0);
+    for (std::size_t at = 0; at < symbol.relocations; at += 24) entries.u64(8).u32(2).u32(1).u64(0);
     elf.linked_section(".rela.text." + symbol.name, entries.bytes(), 4, 2, code);
   }
   if (symbol.second_code != 0)

@@ -467,11 +467,13 @@ TEST_CASE("what host code names and the device linker was given is missing where
                        .host_names(kernels, {}),
                    device("8.0"));
   };
-  constexpr const char* kUsed = "--kernels-used and --variables-used of nvlink keep what they name alone";
+  constexpr const char* kUsed =
+      "--kernels-used and --variables-used of nvlink keep what they name alone, or the device link is older "
+      "than the object";
   const std::string unread =
       "not covered sass 1; 500: kb: the device linker left it out of sm_80, though this object holds it for "
       "that arch and host code names it: of an object that `ld -r` joined, nvlink reads the first fat binary "
-      "alone, or " +
+      "alone, " +
       std::string(kUsed);
   CHECK(named({"ka", "kb"}, object("kb")) == unread);
   CHECK(named({"ka", "k*"}, object("kb")) == unread);
@@ -502,7 +504,7 @@ TEST_CASE(
       made_of(cubin(80, "ka")) ==
       "not covered sass 1; 500: kb: the device linker left it out of sm_80, though this object holds it for "
       "that arch and host code names it: --kernels-used and --variables-used of nvlink keep what they name "
-      "alone");
+      "alone, or the device link is older than the object");
 }
 
 TEST_CASE("of an object that `ld -r` joined, what stands behind the first fat binary is unknown") {

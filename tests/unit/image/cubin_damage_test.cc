@@ -25,16 +25,17 @@ TEST_CASE("no relocation is all zeros, of a symbol that is not there, or of a ty
   Bytes entries(48);
   entries[0] = 1;
   entries[24] = 1;
-  const auto broken = [&](std::uint32_t type, bool is64, std::uint64_t symbols = 3) {
-    return find_broken_relocation(entries, type, is64, symbols);
+  const auto broken = [&](std::uint32_t type, bool is64, std::uint64_t symbols = 3, std::uint64_t size = 2) {
+    return find_broken_relocation(entries, {type, is64, symbols, size});
   };
   CHECK_FALSE(broken(kElfRelocationsWithAddends, true));
   CHECK(broken(kElfRelocations, true) == 32);
   CHECK(broken(kElfRelocationsWithAddends, false) == 12);
-  CHECK_FALSE(find_broken_relocation({}, kElfRelocations, true, 3));
+  CHECK_FALSE(find_broken_relocation({}, {kElfRelocations, true, 3, 9}));
   entries[24 + 12] = 2;  // its symbol
   CHECK_FALSE(broken(kElfRelocationsWithAddends, true));
   CHECK(broken(kElfRelocationsWithAddends, true, 2) == 24);
+  CHECK_MESSAGE(broken(kElfRelocationsWithAddends, true, 3, 1) == 0, "beyond its section");
   entries[8] = 115;  // its type
   CHECK_FALSE(broken(kElfRelocationsWithAddends, true));
   entries[9] = 4;
