@@ -46,14 +46,20 @@ bool asks_as_embedded(const FatbinCode& code) {
 
 void BareImages::add(const std::string& place, const FatbinCode& code) {
   if (is_of_gcc(code)) return gcc_.add(place, code);
-  if (asks_as_embedded(code) && asks_for_image(code)) add_items(place, code);
+  if (asks_as_embedded(code)) {
+    if (asks_for_image(code)) add_items(place, code);
+  } else if (!code.fatbin.relocatable) {
+    for (const Image& image : code.images)
+      if (image.code && image.code->functions) functions_.of(image, code);
+  }
 }
 
 void BareImages::add_items(const std::string& place, const FatbinCode& code) {
   for (const Image& image : code.images) {
     const std::size_t item = items_.size();
     const bool named = image.code && !image.code->kernels.empty();
-    items_.push_back({kind_of(image, code), place, named ? image.code->kernels.front().name : std::string()});
+    items_.push_back(
+        {kinds_.of(image, code), place, named ? image.code->kernels.front().name : std::string()});
     above_.push_back(item);
     if (!named) continue;
     for (const auto& each : image.code->kernels) {
@@ -72,7 +78,7 @@ void BareImages::finish() {
     kernel.suffixed = kernel.perhaps_suffixed = true;
     kernel.told = archs_told_by(name);
     for (const std::size_t item : kernel.items) {
-      const FatbinEntry& entry = kinds_[items_[item].kind].images.front().entry;
+      const FatbinEntry& entry = kinds_.all[items_[item].kind].images.front().entry;
       kernel.suffixed &= entry.arch.suffix != Suffix::none && entry.or_archs.empty();
       kernel.perhaps_suffixed &= entry.arch.suffix != Suffix::none || !entry.or_archs.empty();
       if (std::none_of(kernel.told.begin(), kernel.told.end(),
@@ -87,15 +93,15 @@ std::size_t BareImages::root_of(std::size_t item) {
   return item;
 }
 
-std::size_t BareImages::kind_of(const Image& image, const FatbinCode& code) {
-  const auto [known, is_new] = kind_by_text_.try_emplace(kind_text(image, code), kinds_.size());
+std::size_t BareImages::Kinds::of(const Image& image, const FatbinCode& code) {
+  const auto [known, is_new] = by_text.try_emplace(kind_text(image, code), all.size());
   if (!is_new) return known->second;
   FatbinCode one = code;
   one.images = {image};
-  kinds_.emplace_back();
-  add_choice(kinds_.back(), one);
+  all.emplace_back();
+  add_choice(all.back(), one);
   // That it is a cubin by itself; whether a text is one, embedded.cc decides of all that fail.
-  if (image.entry.kind == EntryKind::sass) kinds_.back().fatbin.entries = {image.entry};
+  if (image.entry.kind == EntryKind::sass) all.back().fatbin.entries = {image.entry};
   return known->second;
 }
 

@@ -44,7 +44,10 @@ class BareImages {
 
   const std::vector<Item>& items() const { return items_; }
   // Fat binaries of one image, each kind of image once: with the same two kernels, as without_names() says.
-  const std::vector<FatbinCode>& kinds() const { return kinds_; }
+  const std::vector<FatbinCode>& kinds() const { return kinds_.all; }
+  // Likewise of cubins that hold functions alone, which ask for nothing: tools put them into the kernels of
+  // others (sanitizerPatchInstructions takes them by name).
+  const std::vector<FatbinCode>& kinds_of_functions() const { return functions_.all; }
   // By mangled name.
   const std::map<std::string, Kernel>& kernels() const { return kernels_; }
   // The items of a module, in order.
@@ -53,12 +56,16 @@ class BareImages {
  private:
   void add_items(const std::string& place, const FatbinCode& code);
   std::size_t root_of(std::size_t item);
-  std::size_t kind_of(const Image& image, const FatbinCode& code);
 
+  struct Kinds {
+    std::vector<FatbinCode> all;
+    std::map<std::string, std::size_t> by_text;
+
+    std::size_t of(const Image& image, const FatbinCode& code);
+  };
   GccModules gcc_;
   std::vector<Item> items_;
-  std::vector<FatbinCode> kinds_;
-  std::map<std::string, std::size_t> kind_by_text_;
+  Kinds kinds_, functions_;
   std::map<std::string, Kernel> kernels_;
   std::vector<std::size_t> above_;  // by item: another of its module, nearer to the root
   std::map<std::size_t, std::vector<std::size_t>> modules_;

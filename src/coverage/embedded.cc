@@ -55,8 +55,12 @@ class EmbeddedJudge {
     result_.ltoir = !items.empty() && !any_but_ltoir;
     if (items.empty()) return std::move(result_);
     if (result_.fitting == 0) {
-      result_.may_run = result_.unknown != 0;
+      const bool functions_run = functions_run_alone();
+      result_.may_run = result_.unknown != 0 || functions_run;
       fail(all);
+      if (functions_run)
+        result_.reason +=
+            "; others that the file holds run there and have functions alone, so that it may need no kernel";
       return std::move(result_);
     }
     if (!any_driver) result_.needs_driver = needs_driver;
@@ -85,6 +89,16 @@ class EmbeddedJudge {
   bool is_taken_by_runtime(std::size_t item) const {
     const FatbinCode& kind = images_.kinds()[images_.items()[item].kind];
     return kind.fatbin.offload || is_of_gcc(kind);
+  }
+
+  bool functions_run_alone() const {
+    const auto& kinds = images_.kinds_of_functions();
+    return std::any_of(kinds.begin(), kinds.end(), [&](const FatbinCode& kind) {
+      return std::any_of(kind.images.begin(), kind.images.end(), [&](const Image& image) {
+        return image.entry.kind == EntryKind::sass &&
+               sass_fits(image.entry.arch, *device_.capability) == Fit::yes;
+      });
+    });
   }
 
   bool are_texts(const std::vector<std::size_t>& items) const {

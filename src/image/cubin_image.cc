@@ -256,6 +256,7 @@ class CubinReader {
       if (symbol.name != 0 && symbol.name >= strings_.size)
         return Error{{}, "symbol " + std::to_string(at / stride) + " of the cubin has no name", {}};
       if (symbol.is_function() && symbol.section < header_.section_count) named_[symbol.section] = true;
+      code.functions |= symbol.is_function() && !symbol.is_kernel();
       if (code.relocatable && symbol.is_global() && !symbol.is_kernel())
         add_link_name(names, symbol, code.names);
       if (symbol.is_wanted_function() && is_printing_function(start_of_name(names, symbol)))

@@ -111,6 +111,7 @@ struct DriverFunction {
 struct ImageKernels {
   std::vector<Kernel> kernels;            // sorted by name
   std::vector<DeviceVariable> variables;  // sorted by name
+  bool functions = false;                 // of a cubin: it defines functions that are no kernels
   bool relocatable = false;               // an ET_REL cubin, or PTX for linking: no coverage by itself
   LinkNames names;                        // of PTX, and of a relocatable cubin
   std::string unresolved;              // of PTX for linking: what it declares `.extern` and the driver lacks

@@ -57,6 +57,22 @@ TEST_CASE("one of the images that fits is enough: the program chooses") {
   CHECK(judged({bare(sass("80")), bare(ptx("75", "8.0"))}) == "2 of 2");
 }
 
+TEST_CASE("functions alone for the device, as tools have them to patch kernels with: it may need no kernel") {
+  const auto functions = [](const char* arch) {
+    Image image = sass(arch);
+    image.code->kernels.clear();
+    image.code->functions = true;
+    return bare(std::move(image));
+  };
+  const std::string unknown =
+      "unknown: sm_90: " + kNeeds80 +
+      "others that the file holds run there and have functions alone, so that it may need no kernel; ";
+  CHECK(judged({bare(sass("90")), functions("80")}) == unknown);
+  CHECK(judged({bare(sass("90")), functions("90")}).substr(0, 4) == "209:");
+  CHECK(judged({bare(sass("90")), relocatable(functions("80"))}).substr(0, 4) == "209:");
+  CHECK(judged({functions("90")}) == "0 of 0");
+}
+
 TEST_CASE("what makes a driver pass over SASS in fat binaries does not reach a cubin that is held as data") {
   JudgePolicy forced;
   forced.environment.forces_jit = "CUDA_FORCE_PTX_JIT";
