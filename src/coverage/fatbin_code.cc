@@ -135,6 +135,16 @@ void mark_clangs_own(FatbinCode& code) {
   code.fatbin.offload |= code.fatbin.bare && std::any_of(code.kernels.begin(), code.kernels.end(), is_own);
 }
 
+// A file that is a fat binary of functions alone, which want some of other files: no driver can load it, and
+// a linker may (nvJitLink; numba-cuda's link=[FILE]).
+bool is_for_linker(const DeviceObject& object, const FatbinCode& code) {
+  const Fatbin& fatbin = code.fatbin;
+  return object.linked && fatbin.offset == 0 && fatbin.section.empty() && !fatbin.bare && !fatbin.offload &&
+         code.kernels.empty() && std::any_of(code.images.begin(), code.images.end(), [](const Image& image) {
+           return image.code && image.code->names.defines && !image.code->unresolved.empty();
+         });
+}
+
 bool names_any(const FatbinCode& code) {
   return !code.kernels.empty() || !code.variables.empty();
 }
@@ -308,6 +318,10 @@ FatbinCode FatbinCodeReader::next() {
   code.variables = union_of_variables(code.images, false);
   if (!names_any(code)) code.variables = union_of_variables(code.images, true);
   mark_clangs_own(code);
+  if (is_for_linker(*object, code)) {
+    code.fatbin.relocatable = true;
+    code.linked = false;
+  }
   return code;
 }
 

@@ -17,6 +17,8 @@ namespace {
 // How the function of cudafe++'s ends that registers an object's device code: a local symbol, one for each
 // object.
 constexpr std::string_view kRegisterAll = "__sti____cudaRegisterAllv";
+// What it calls, unless the compiler put that into it.
+constexpr std::string_view kRegisterEach = "__nv_cudaEntityRegisterCallback";
 constexpr std::uint64_t kCopySymbolsMost = std::uint64_t{1} << 22;
 constexpr std::size_t kCopyWorkMost = std::size_t{1} << 29;  // bytes of symbols' names, for each variable
 constexpr std::size_t kCopiesMost = std::size_t{1} << 16;
@@ -107,6 +109,12 @@ class CopySymbols {
   std::set<std::string> used;     // as far as nobody can tell otherwise
   std::uint64_t registering = 0;  // objects
 
+  // The code that registers.
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> take_code() {
+    std::sort(code_.begin(), code_.end());
+    return std::move(code_);
+  }
+
  private:
   struct Symbol {
     std::uint32_t name = 0;
@@ -122,10 +130,12 @@ class CopySymbols {
     if (work > left_) return false;
     left_ -= work;
     registers_ = ends_with(name, kRegisterAll);
+    registers_each_ = registers_ || name.find(kRegisterEach) != std::string::npos;
     variables_.clear();
     surely_.clear();
     for (const auto& [own, variable] : owns_) {
-      if (!starts_with(name, "_Z") || name.find(own) == std::string::npos) continue;
+      // -rdc=true leaves the variable's own name.
+      if (name != variable && (!starts_with(name, "_Z") || name.find(own) == std::string::npos)) continue;
       variables_.push_back(variable);
       if (is_host_copy_of(name, variable, own)) surely_ = variable;
     }
@@ -136,6 +146,8 @@ class CopySymbols {
     if (symbol.type == kFunctionType) {
       registering += registers_ ? 1 : 0;
       if (registers_) files_.insert(symbol.file);
+      if (registers_each_ && symbol.defined && symbol.size <= UINT64_MAX - symbol.value)
+        code_.emplace_back(symbol.value, symbol.value + symbol.size);
       return true;
     }
     if (variables_.empty()) return true;
@@ -192,8 +204,9 @@ class CopySymbols {
 
   std::vector<std::pair<std::string, std::string>> owns_;  // and the variable
   std::size_t left_ = kCopyWorkMost, names_of_copies_ = 0;
-  std::set<std::size_t> files_;         // that register device code
-  bool registers_ = false;              // the name that was compared last ends as kRegisterAll
+  std::set<std::size_t> files_;                      // that register device code
+  bool registers_ = false, registers_each_ = false;  // by the name that was compared last
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> code_;
   std::vector<std::string> variables_;  // whose own names are in it
   std::string surely_;                  // whose copy it is
 };
@@ -211,7 +224,7 @@ std::optional<HostCopies> find_host_copies(const ByteSource& source, const HostO
   const auto registering = std::count_if(object.registrations.begin(), object.registrations.end(),
                                          [](const Registration& each) { return !each.device_linked; });
   if (symbols.registering < static_cast<std::uint64_t>(registering)) return std::nullopt;
-  return HostCopies{std::move(symbols.copies), std::move(symbols.used)};
+  return HostCopies{std::move(symbols.copies), std::move(symbols.used), symbols.take_code()};
 }
 
 }  // namespace archguard::fatbin

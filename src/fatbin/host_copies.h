@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fatbin/fatbin.h"
@@ -26,6 +27,8 @@ struct HostCopy {
 struct HostCopies {
   std::vector<HostCopy> copies;  // ascending, of no common bytes
   std::set<std::string> used;    // of variables that may be used, whatever points where
+  // Where in memory the code stands that registers: begin and end, ascending.
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> registering;
 };
 // Those of these variables. Nothing where the file does not tell: other files than ELF, and without local
 // symbols.

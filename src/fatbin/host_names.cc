@@ -104,13 +104,13 @@ bool may_hold_literals(const Section& section) {
          !starts_with(section.name, ".nvHR");
 }
 
-// Which copies something points to, and the names of which stand in one call with that.
+// Which copies something points to, and of which the code that registers hands over name and copy in a call.
 class Calls {
  public:
-  Calls(const std::map<std::uint64_t, std::string>& texts, const std::vector<fatbin::HostCopy>& copies)
-      : texts_(texts) {
+  Calls(const std::map<std::uint64_t, std::string>& texts, const fatbin::HostCopies& copies)
+      : texts_(texts), code_(copies.registering) {
     for (const auto& [place, name] : texts) places.insert(place);
-    for (const fatbin::HostCopy& each : copies) {
+    for (const fatbin::HostCopy& each : copies.copies) {
       places.insert(each.begin);
       copies_.emplace(each.begin, &each);
     }
@@ -132,13 +132,21 @@ class Calls {
  private:
   using Last = std::map<std::string, std::uint64_t>;
   void join(const std::string& name, std::uint64_t at, Last& own, const Last& other) {
+    if (!is_in_code(at)) return;
     own[name] = at;
     const auto found = other.find(name);
     if (found != other.end() && at >= found->second && at - found->second <= kOneCall)
       registered.insert(name);
   }
 
+  // Other code may name a variable and use its copy at once: a macro that tells what failed.
+  bool is_in_code(std::uint64_t at) const {
+    const auto behind = std::upper_bound(code_.begin(), code_.end(), std::pair(at, UINT64_MAX));
+    return behind != code_.begin() && at < std::prev(behind)->second;
+  }
+
   const std::map<std::uint64_t, std::string>& texts_;
+  const std::vector<std::pair<std::uint64_t, std::uint64_t>>& code_;
   std::map<std::uint64_t, const fatbin::HostCopy*> copies_;
   Last of_texts_, of_copies_;  // where the last pointer stands
 };
@@ -192,7 +200,7 @@ bool HostNames::search(OfObject& of, const DeviceObject& object, const ByteSourc
   if (!copies) return false;
   const auto places = names.places();
   const auto texts = places.value_or(std::map<std::uint64_t, std::string>());
-  Calls calls(texts, copies->copies);
+  Calls calls(texts, *copies);
   const bool points =
       fatbin::visit_host_pointers(source, host, object, calls.places,
                                   [&](std::uint64_t at, std::uint64_t place) { calls.take(at, place); });

@@ -96,10 +96,15 @@ std::string_view PtxLexer::next() {
   const std::size_t begin = at_++;
   if (!is_word(text_[begin])) return text_.substr(begin, 1);
   const bool directive = text_[begin] == '.';  // `.param.b32` is two
+  bool qualified = false;                      // `shared::cta`, `.sp::2:4`; else one colon ends a label
   for (; at_ < text_.size(); ++at_) {
     if (is_word(text_[at_]) && !(directive && text_[at_] == '.')) continue;
-    if (text_.substr(at_, 2) != "::") break;  // as in `shared::cta`; one colon ends a label
-    ++at_;
+    const std::string_view colons = text_.substr(at_, 2);
+    if (colons == "::")
+      ++at_;
+    else if (!qualified || colons.size() < 2 || colons[0] != ':' || colons[1] < '0' || colons[1] > '9')
+      break;
+    qualified = true;
   }
   return text_.substr(begin, at_ - begin);
 }

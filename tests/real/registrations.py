@@ -126,6 +126,19 @@ class HostNamesTest(unittest.TestCase):
         path = self.compile(common.nvcc(), "twin", *FOR_80, *FOR_90)
         self.verify(path)  # covered on 8.0
 
+    def test_a_macro_that_names_what_failed(self):
+        """The name and the copy in one place, and no registration; of separate compilation the copy is no local symbol."""
+        with open(self.source, "w") as file:
+            file.write("#include <cstdio>\n#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ < 900\n__constant__ float table[4];\n#endif\n"
+                       "__global__ void k(float* x) {\n#if __CUDA_ARCH__ < 900\n  *x = table[int(*x) & 3];\n#endif\n}\n"
+                       "#define COPY(to, from) if (cudaMemcpyToSymbol(to, from, 16)) fprintf(stderr, \"%s: not copied\\n\", #to)\n"
+                       "int main() {\n#ifndef __CUDA_ARCH__\n  float x[4] = {}; COPY(table, x);\n#endif\n  k<<<1, 1>>>(nullptr); }\n")
+        for options in ([], ["-O3"], ["-rdc=true"], ["-rdc=true", "-O3"]):
+            with self.subTest(options=options):
+                missing = ("not-covered", [13], 1, 0)
+                self.assertEqual(self.verify(self.compile(common.nvcc(), "last", *options, *FOR_90, *FOR_80)), missing)
+                self.assertEqual(self.verify(self.compile(common.nvcc(), "first", *options, *FOR_80, *FOR_90), 1), missing)
+
     def test_nvcc(self):
         self.check(common.nvcc())
 

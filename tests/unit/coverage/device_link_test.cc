@@ -158,6 +158,21 @@ TEST_CASE("where no linked SASS fits, the driver links the objects again from th
   CHECK(verdict(both, device("8.0"), policy_of(forced)) == "covered linked 1");
 }
 
+TEST_CASE("a file that is a fat binary of functions alone, which want others, is for a linker") {
+  const auto file = [](const std::string& code) {
+    return FatbinBuilder{}
+        .ptx("80", "8.0",
+             ".version 8.0\n.target sm_80\n.address_size 64\n.extern .func allocate ();\n.global .b32 v;\n" +
+                 code)
+        .bytes();
+  };
+  const Bytes functions = file(".visible .func f() { call allocate; st.global.u32 [v], 1; ret; }\n");
+  CHECK(verdict(functions, device("8.6")).substr(0, 7) == "covered");
+  CHECK(verdict(functions, device("7.5")).substr(0, 16) == "not covered; 209");
+  const Bytes kernel = file(".visible .entry k() { call allocate; st.global.u32 [v], 1; ret; }\n");
+  CHECK(verdict(kernel, device("8.6")).substr(0, 16) == "not covered; 218");
+}
+
 TEST_CASE("another toolkit builds the whole link: the fix of error 35 names all that it does not make") {
   const auto fix = [](const Bytes& made, const Bytes& part, const char* capability, const char* driver) {
     const Bytes file = program(part, part, made).bytes();

@@ -160,6 +160,8 @@ TEST_CASE("symbols of the host's copies are those that hold a variable's own nam
   CHECK_FALSE(held_by("_ZL6table2", "table"));
   CHECK_FALSE(held_by("_ZL5table", "_ZN1a1bE"));
   CHECK(held_by("_ZN1SIiEL1bE", "_ZN1SIiE1bE"));
+  CHECK_MESSAGE(held_by("table", "table"), "-rdc=true");
+  CHECK_FALSE(held_by("tables", "table"));
   CHECK_MESSAGE(held_by("_ZL1c", "_ZN99bE"), "not understood");
 }
 
@@ -188,8 +190,13 @@ TEST_CASE("a copy that code or data points to is used") {
 
 TEST_CASE("a variable is registered where one call takes its name and its copy") {
   constexpr std::uint64_t kTextAt = 0x50000000 + 3;  // behind "\0k\0"
-  const auto registered = [&](const test::Bytes& code, std::string_view text = "table") {
-    const auto bytes = with_copy().constants(texts({"k", std::string(text)})).code(code).bytes();
+  const auto registered = [&](const test::Bytes& code, std::string_view text = "table",
+                              const char* in = "_ZL31__nv_cudaEntityRegisterCallbackPPv") {
+    const auto bytes = with_copy()
+                           .constants(texts({"k", std::string(text)}))
+                           .code(code)
+                           .symbol(in, 2, ProgramBuilder::kCodeAt, 200)
+                           .bytes();
     const DeviceCode read_code = read(bytes, "t.so");
     const MemorySource file(bytes);
     HostNames names(file);
@@ -205,6 +212,8 @@ TEST_CASE("a variable is registered where one call takes its name and its copy")
   CHECK_FALSE(registered(both(kCopyAt, kTextAt, 121)));
   CHECK_FALSE(registered(both(kCopyAt, kTextAt + 1, 20)));
   CHECK_FALSE(registered(both(kTextAt, kTextAt, 20)));
+  CHECK(registered(both(kTextAt, kCopyAt, 20), "table", "_ZL24__sti____cudaRegisterAllv"));
+  CHECK_MESSAGE(!registered(both(kTextAt, kCopyAt, 20), "table", "main"), "it tells what failed");
   CHECK_MESSAGE(registered(both(kCopyAt, kTextAt + 6, 20), "other_table"), "linkers merge ends of texts");
   CHECK_FALSE(registered(both(kCopyAt, kTextAt, 20), "other_table"));
 }

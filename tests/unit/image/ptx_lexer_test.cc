@@ -23,6 +23,7 @@ TEST_CASE("words, punctuation, comments and strings") {
   CHECK(tokens_of("a / b") == "a / b ");
   CHECK(tokens_of("a //") == "a ");
   CHECK(tokens_of("L: red.shared::cta.add x::y::") == "L : red.shared::cta.add x::y:: ");
+  CHECK(tokens_of("L:2 ld.min.sp::2:4.f32 x::y:z") == "L : 2 ld.min.sp::2:4.f32 x::y : z ");
 }
 
 TEST_CASE("what is not closed is broken") {

@@ -43,6 +43,7 @@ TEST_CASE("an instruction takes a target that has it") {
   CHECK(in_kernel("100a", kFence) != "");
   CHECK(in_kernel("90a", "tcgen05.wait::ld.sync.aligned;") != "");
   CHECK(in_kernel("100", "tcgen05.wait::ld.sync.aligned;") != "");
+  CHECK(in_kernel("100", "tcgen05.ld.red.sync.aligned.32x32b.x4.min.sp::2:4.f32 {a}, b, [c];") != "");
   CHECK(in_kernel("100f", "tcgen05.wait::ld.sync.aligned;").empty());
   CHECK(in_kernel("110a", "tcgen05.wait::ld.sync.aligned;").empty());
   CHECK(in_kernel("120a", "tcgen05.wait::ld.sync.aligned;") != "");
