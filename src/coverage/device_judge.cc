@@ -363,7 +363,8 @@ struct DeviceJudge::State {
 
   void add_registered(RegisteredNames::Finding finding) {
     add_unnamed(finding.image, finding.unnamed);
-    add_gaps({{}, {}, std::move(finding.missing)}, finding.subject, finding.image);
+    result_.kernels.total -= std::min(result_.kernels.total, finding.never_launched);
+    add_gaps({std::move(finding.kernels), {}, std::move(finding.missing)}, finding.subject, finding.image);
     for (auto& [lacks, names] : finding.unregistered)
       add_gaps({{}, {}, std::move(names)}, finding.subject, finding.image, lacking(lacks), {},
                "host code uses it and does not register it, so it fails on every device: nvcc registers what "

@@ -1,6 +1,9 @@
 #include "coverage/registered_names.h"
 
 #include <algorithm>
+#include <utility>
+
+#include "base/text.h"
 
 namespace archguard {
 namespace {
@@ -9,6 +12,28 @@ constexpr std::size_t kOthersMost = 64;  // names to try whether the file tells 
 
 bool has_name(const std::vector<std::string>& names, const std::string& name) {
   return std::binary_search(names.begin(), names.end(), name);
+}
+
+// Is this mangled name one of an instance? False where it surely is not.
+bool may_be_template(std::string_view name) {
+  if (!starts_with(name, "_Z")) return false;
+  std::size_t at = 2;
+  const bool nested = name.substr(at, 1) == "N";
+  if (nested) ++at;
+  bool any = false;
+  for (;;) {
+    if (name.substr(at, 1) == "L") ++at;  // static
+    std::size_t length = 0, digits = at;
+    for (; digits < name.size() && name[digits] >= '0' && name[digits] <= '9'; ++digits)
+      length = std::min(length * 10 + static_cast<std::size_t>(name[digits] - '0'), name.size());
+    if (digits == at) break;
+    if (length > name.size() - digits) return true;
+    at = digits + length;
+    any = true;
+    if (!nested) break;
+  }
+  if (!any || at >= name.size()) return true;
+  return nested ? name[at] != 'E' : name[at] == 'I' || name[at] == 'B';
 }
 
 // Variables that this image has and another one lacks, and the last of those: nvcc registers what the image
@@ -31,12 +56,17 @@ std::map<std::string, std::string> held_by_some(const FatbinCode& code, std::siz
 
 void RegisteredNames::take(const DeviceObject& object, const FatbinCode& code, std::size_t taken,
                            const std::string& image, KernelGaps& gaps) {
-  if (code.variables.empty() || !code.images[taken].code || !host_names_.tells_of(object, code.fatbin))
-    return;
+  if (!code.images[taken].code || !host_names_.tells_of(object, code.fatbin)) return;
   auto held = held_by_some(code, taken);
-  if (held.empty() && gaps.variables.empty()) return;
-  Taken of{&object, subject_of(object, code), image, std::move(gaps.variables), std::move(held), {}, {}};
-  gaps.variables.clear();
+  if (held.empty() && gaps.variables.empty() && gaps.missing.empty()) return;
+  Taken of{&object,
+           subject_of(object, code),
+           image,
+           std::exchange(gaps.missing, {}),
+           std::exchange(gaps.variables, {}),
+           std::move(held),
+           {},
+           {}};
   look_for(std::move(of), code, gaps);
 }
 
@@ -45,7 +75,7 @@ void RegisteredNames::take_linked(std::size_t link, const DeviceObject& object, 
   if (code.variables.empty() || !code.images[taken].code) return;
   auto held = held_by_some(code, taken);
   if (held.empty()) return;
-  look_for({&object, subject_of(object, code), {}, {}, std::move(held), {}, link}, code,
+  look_for({&object, subject_of(object, code), {}, {}, {}, std::move(held), {}, link}, code,
            compare_kernels(code, taken));
 }
 
@@ -53,26 +83,32 @@ void RegisteredNames::take_linked(std::size_t link, const DeviceObject& object, 
 void RegisteredNames::look_for(Taken of, const FatbinCode& code, const KernelGaps& gaps) {
   const auto note_other = [&](const std::string& name) {
     if (of.others.size() < kOthersMost && !has_name(gaps.missing, name) && !has_name(gaps.variables, name) &&
-        !has_name(of.missing, name))
+        !has_name(of.missing, name) && !has_name(of.kernels, name))
       of.others.push_back(name);
   };
   for (const KernelName& kernel : code.kernels) note_other(kernel.name);
   for (const std::string& name : code.variables) note_other(name);
-  for (const auto* names : {&of.missing, &of.others})
+  for (const auto* names : {&of.kernels, &of.missing, &of.others})
     for (const std::string& name : *names) host_names_.look_for(*of.object, name);
   for (const auto& [name, lacking] : of.held) host_names_.look_for(*of.object, name);
   taken_.push_back(std::move(of));
 }
 
 // Of a fat binary of which host code registers nothing that the device gets, the file does not tell what it
-// registers. Kernels stay missing: a template may be launched all the same, with error 98.
+// registers. A template that is not registered may be launched all the same, with error 98; the launch of
+// another kernel has no stub, and does not link.
 std::vector<RegisteredNames::Finding> RegisteredNames::tell() {
   std::vector<Finding> findings;
   for (Taken& each : taken_) {
     const bool told = std::any_of(each.others.begin(), each.others.end(), [&](const std::string& name) {
       return host_names_.has(*each.object, name);
     });
-    Finding finding{std::move(each.subject), std::move(each.image), {}, {}, {}};
+    Finding finding{std::move(each.subject), std::move(each.image), {}, 0, {}, {}, {}};
+    for (std::string& name : each.kernels)
+      if (told && !host_names_.has(*each.object, name) && !may_be_template(name))
+        ++finding.never_launched;
+      else
+        finding.kernels.push_back(std::move(name));
     for (const std::string& name : each.missing)
       (told && !host_names_.may_use(*each.object, name) ? finding.unnamed : finding.missing).push_back(name);
     const auto is_used = [&](const std::string& name) {

@@ -9,8 +9,8 @@
 #include "coverage/judge_fatbin.h"
 #include "fatbin/host_names.h"
 
-// Variables that host code registers name by name (fatbin/host_names.h), where the images of a fat binary do
-// not all hold the same ones.
+// Kernels and variables that host code registers name by name (fatbin/host_names.h), where the images of a
+// fat binary do not all hold the same ones.
 namespace archguard {
 
 class RegisteredNames {
@@ -18,8 +18,8 @@ class RegisteredNames {
   // Both outlive it.
   RegisteredNames(HostNames& host_names, const DeviceLinks& links) : host_names_(host_names), links_(links) {}
 
-  // Takes the missing variables of a fat binary away whose image `taken` the device takes: whether host code
-  // uses them is told once all is read. The object outlives this.
+  // Takes the missing kernels and variables of a fat binary away whose image `taken` the device takes:
+  // whether host code uses them is told once all is read. The object outlives this.
   void take(const DeviceObject& object, const FatbinCode& code, std::size_t taken, const std::string& image,
             KernelGaps& gaps);
   // Of what this device link made, whose gaps its lists tell: only what the image holds is looked at.
@@ -28,6 +28,8 @@ class RegisteredNames {
   struct Finding {
     LinkJudge::Subject subject;
     std::string image;
+    std::vector<std::string> kernels;  // missing ones that host code may launch
+    std::uint64_t never_launched = 0;  // missing ones that it cannot
     std::vector<std::string> missing;  // variables that host code may use
     std::vector<std::string> unnamed;  // that no host code uses
     // That the image holds and host code uses, with error 13, by the last image that lacks them.
@@ -41,7 +43,7 @@ class RegisteredNames {
     const DeviceObject* object;
     LinkJudge::Subject subject;
     std::string image;
-    std::vector<std::string> missing;
+    std::vector<std::string> kernels, missing;
     std::map<std::string, std::string> held;  // that not all images have, and the last one that lacks it
     std::vector<std::string> others;          // kernels and variables that this image has
     std::optional<std::size_t> link;

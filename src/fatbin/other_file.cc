@@ -54,15 +54,31 @@ bool is_plain_text(std::string_view text) {
   return others <= text.size() / (kAsciiToEachOther + 1);
 }
 
+// Of a linker's script that stands for a library (GNU ld, "Linker Scripts": "Commands Dealing with Files").
+constexpr std::string_view kScriptWords[] = {"INPUT",         "GROUP",  "AS_NEEDED",
+                                             "OUTPUT_FORMAT", "TARGET", "EXTERN"};
+
 constexpr std::size_t kZerosOfImage = 16, kZerosOfProgram = 512;
 
 bool begins_with_zeros(ByteView start, std::size_t least) {
   return start.size >= least && are_zeros({start.data, least});
 }
 
+// What a server says in place of a library: a page, JSON, "Entry not found". A text with the name of a
+// library is a script for linkers else, or the path that Git for Windows writes in place of a link.
+bool is_answer_of_server(std::string_view name, std::string_view text) {
+  if (text.empty()) return false;
+  if (text[0] == '<' || text[0] == '{' || text[0] == '[') return true;
+  const bool script =
+      std::any_of(std::begin(kScriptWords), std::end(kScriptWords),
+                  [&](std::string_view word) { return text.find(word) != std::string_view::npos; });
+  return to_lower(name).find(".so") != std::string::npos && !script &&
+         text.find_first_of(" \t\r\n") != std::string_view::npos;
+}
+
 bool is_named_like_zip(std::string_view name) {
-  constexpr std::string_view kZips[] = {".zip", ".jar", ".war",   ".ear",  ".aar",
-                                        ".egg", ".whl", ".nupkg", ".vsix", ".apk"};
+  constexpr std::string_view kZips[] = {".zip", ".jar",   ".war",  ".ear", ".aar", ".egg",
+                                        ".whl", ".nupkg", ".vsix", ".apk", ".pyz"};
   return ends_with_any(name, kZips);
 }
 
@@ -125,8 +141,7 @@ bool is_lost_binary(std::string_view name, ByteView start) {
   std::string_view text = start.text();
   constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
   if (starts_with(text, kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
-  return start.size < 4 || !is_plain_text(text) ||
-         starts_with(trim(text), "<");  // a page in its place; else a linker script
+  return start.size < 4 || !is_plain_text(text) || is_answer_of_server(name, trim(text));
 }
 
 bool is_lost_archive(std::string_view name, ByteView start) {
@@ -139,7 +154,7 @@ bool is_tar_of_nothing(std::string_view name, const ByteSource& bytes) {
 }
 
 bool has_lost_start(std::string_view name, ByteView start) {
-  if (is_named_like_program(name) || is_named_like_object(name)) return true;
+  if (is_named_like_program(name) || is_named_like_object(name) || is_named_like_zip(name)) return true;
   // Some images have a head of a program's own, and data may begin with a few zeros.
   if (is_named_like_image(name) && begins_with_zeros(start, kZerosOfImage)) return true;
   const auto slash = name.rfind('/');

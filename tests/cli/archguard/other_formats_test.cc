@@ -113,7 +113,7 @@ TEST_CASE("images in data are found in a zip file as they are in a folder") {
 
 TEST_CASE("a file whose start was overwritten is not covered by what is left of it") {
   for (const std::uint8_t byte : {std::uint8_t{0}, std::uint8_t{0x17}})
-    for (const char* name : {"libx.so", "x.dll", "libx.a", "x.o", "p.whl", "prog"}) {
+    for (const char* name : {"libx.so", "x.dll", "libx.a", "x.o", "p.whl", "p.zip", "prog"}) {
       CAPTURE(std::string(name));
       Bytes bytes(4096, byte);
       const Bytes image = FatbinBuilder{}.cubin(80, cubin()).bytes();
@@ -145,6 +145,9 @@ TEST_CASE("a library that begins as none is named in a folder and a zip file, a 
                                                 {"/* f\xc3\xbcr ld */ INPUT(libx.so.1)\n", false},
                                                 {"/* f\xfcr ld */ INPUT(libx.so.1)\n", false},
                                                 {"INPUT\x81(libx.so.1)\n", true},
+                                                {"{\"message\": \"Not Found\"}", true},
+                                                {"Entry not found", true},
+                                                {"../lib/libx.so.1", false},
                                                 {"INPUT(libx.so.1)\n", false}};
   for (const auto& [text, is_lost] : files) {
     const TemporaryFolder folder;

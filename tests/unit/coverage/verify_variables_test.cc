@@ -105,7 +105,7 @@ TEST_CASE("a missing variable is error 13 with its line to waive it") {
         Coverage::covered);
 }
 
-TEST_CASE("a missing variable that no host code registers or uses is a warning, and a kernel is not") {
+TEST_CASE("a missing variable that no host code registers or uses is a warning") {
   const auto code = FatbinBuilder{}
                         .cubin(80, kernel(80).variable("dv", ".nv.global", 4).bytes())
                         .cubin(86, kernel(86).bytes())
@@ -144,13 +144,37 @@ TEST_CASE("a missing variable that no host code registers or uses is a warning, 
       "stripped");
   const auto nowhere = ProgramBuilder(whole).pointers(ProgramBuilder::Pointers::nowhere);
   CHECK(judged(nowhere, "\0k\0dw\0\0").devices[1].coverage == Coverage::not_covered);
+}
 
-  const auto kernels = FatbinBuilder{}
-                           .cubin(80, kernel(80).kernel("dv", sass::exit()).bytes())
-                           .cubin(86, kernel(86).bytes())
-                           .bytes();
-  const FileResult launched = judged(ProgramBuilder{}.whole(kernels).register_all(), "\0k\0dw\0\0");
-  CHECK_MESSAGE(launched.devices[1].failures.at(0).code == kSymbolNotFound, "launched without it: error 98");
+TEST_CASE("a missing kernel that no host code registers is not asked for, but of templates") {
+  const auto missing = [](const char* name, const char* registered) {
+    const auto code = FatbinBuilder{}
+                          .cubin(80, kernel(80).kernel(name, sass::exit()).bytes())
+                          .cubin(86, kernel(86).bytes())
+                          .bytes();
+    test::ByteWriter texts;
+    for (const std::string_view text : {std::string_view("k"), std::string_view(registered)})
+      texts.u8(0).text(text).u8(0);
+    const FileResult result =
+        verify_bytes(ProgramBuilder{}.whole(code).constants(texts.bytes()).bytes(), {device("8.6")});
+    CHECK(result.devices[0].kernels.covered + result.devices[0].kernels.missing.size() ==
+          result.devices[0].kernels.total);
+    if (result.devices[0].coverage == Coverage::covered) return std::string("covered");
+    return std::to_string(result.devices[0].failures.at(0).code);
+  };
+  for (const char* name : {"dv", "_Z2dvPf", "_ZL2dvPf", "_ZN1a2dvEPf", "_ZN12_GLOBAL__N_12dvEv"}) {
+    CHECK(missing(name, "x") == "covered");
+    CHECK(missing(name, name) == "500");
+  }
+  for (const char* name : {"_Z2dvIfEvT_", "_ZN1SIfE2dvEv", "_ZN1a2dvIfEEvT_", "_ZZ1fvEN1S2dvEv", "_Z99dvv"})
+    CHECK_MESSAGE(missing(name, "x") == "500", "launched without it: error 98");
+  const auto code = FatbinBuilder{}
+                        .cubin(80, kernel(80).kernel("dv", sass::exit()).bytes())
+                        .cubin(86, kernel(86).bytes())
+                        .bytes();
+  CHECK_MESSAGE(verify_bytes(ProgramBuilder{}.whole(code).bytes(), {device("8.6")}).devices[0].coverage ==
+                    Coverage::not_covered,
+                "names nothing at all of it");
 }
 
 TEST_CASE("a kernel that is compiled for 80, 86 and 89 and absent on 86 is missing there") {
