@@ -22,6 +22,12 @@ Error not_opened(const std::string& path, int error) {
   return Error{path, std::string("cannot be opened: ") + std::strerror(error), {}};
 }
 
+// What a file no longer has is no hole in it: reading it tells.
+[[maybe_unused]] bool has_shrunk(int descriptor, std::uint64_t size) {
+  struct stat status {};
+  return ::fstat(descriptor, &status) != 0 || static_cast<std::uint64_t>(status.st_size) < size;
+}
+
 }  // namespace
 
 std::optional<std::vector<std::string>> names_in_folder(const std::string& folder) {
@@ -68,7 +74,8 @@ Extent FileSource::data_from(std::uint64_t offset) const {
 #ifdef SEEK_DATA
   // The descriptor's own position is nobody's concern: all reads name theirs.
   const off_t begin = ::lseek(descriptor_, static_cast<off_t>(offset), SEEK_DATA);
-  if (begin < 0 && errno == ENXIO) offset = std::max(offset, size_);  // nothing but a hole
+  if (begin < 0 && errno == ENXIO && !has_shrunk(descriptor_, size_))
+    offset = std::max(offset, size_);  // nothing but a hole
   const off_t end = begin < 0 ? begin : ::lseek(descriptor_, begin, SEEK_HOLE);
   if (end > begin) return {static_cast<std::uint64_t>(begin), static_cast<std::uint64_t>(end)};
 #endif

@@ -116,11 +116,17 @@ std::string linked_text(const std::vector<std::string>& linked, bool several = f
          (several ? "they link (" : "it links (") + targets_text(linked) + ")";
 }
 
+// ", with all-major spelled out as 75-real;…;120"
+std::string word_text(const FixTarget& target) {
+  return target.word.empty() ? std::string() : ", with " + target.word + " spelled out as " + target.spelled;
+}
+
 std::string add_entries(const std::vector<Addition>& additions, const FixTarget& target,
                         const std::string& entries) {
   const std::string add = "add " + entries + " to ";
   if (!target.name.empty())
-    return add + "CUDA_ARCHITECTURES of target '" + target.name + "'" + linked_text(target.linked);
+    return add + "CUDA_ARCHITECTURES of target '" + target.name + "'" + word_text(target) +
+           linked_text(target.linked);
   return add + "CMAKE_CUDA_ARCHITECTURES" + other_forms(additions);
 }
 
@@ -280,7 +286,7 @@ std::string fix_by_adding(const std::vector<Addition>& additions, const std::vec
   if (targets.size() < 2) return fix_by_adding(additions, targets.empty() ? FixTarget{} : targets.front());
   std::vector<std::string> names, linked;
   for (const FixTarget& target : targets) {
-    names.push_back("'" + target.name + "'");
+    names.push_back("'" + target.name + "'" + word_text(target));
     for (const std::string& library : target.linked)
       if (std::find(linked.begin(), linked.end(), library) == linked.end()) linked.push_back(library);
   }

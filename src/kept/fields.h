@@ -103,7 +103,7 @@ ARCHGUARD_FIELDS(DeviceResult, coverage, containers, kernels, variables, partly,
 ARCHGUARD_FIELDS(ExpectFailure, place, where, absent, found, toolkit)
 ARCHGUARD_FIELDS(ExpectResult, fatbins, specific, failures)
 ARCHGUARD_FIELDS(Package, name, version, manager)
-ARCHGUARD_FIELDS(FixTarget, name, compiles_cuda, linked)
+ARCHGUARD_FIELDS(FixTarget, name, compiles_cuda, linked, word, spelled)
 ARCHGUARD_FIELDS(ArchSize, images, stored, uncompressed)
 ARCHGUARD_FIELDS(CodeSizes::OfArch, kind, arch, size)
 ARCHGUARD_FIELDS(CodeSizes::OfKernel, name, size)

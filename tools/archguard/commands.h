@@ -77,9 +77,10 @@ struct VerifyOptions {
   std::string embedded = "warn";
   std::vector<std::string> any_of;
   std::string waivers;
-  std::string target;                    // a CMake target, for the fix
-  bool compiles_cuda = true;             // has it CUDA sources?
-  std::vector<std::string> linked_cuda;  // targets whose device code it links
+  std::string target;                       // a CMake target, for the fix
+  bool compiles_cuda = true;                // has it CUDA sources?
+  std::vector<std::string> linked_cuda;     // targets whose device code it links
+  std::string target_word, target_spelled;  // FixTarget::word
   ReportChoice report;
   // Is this object of LLVM's bitcode or MSVC's /GL, as messages name it, passed over? Without it none is.
   std::function<bool(const std::string&)> passes_bitcode;

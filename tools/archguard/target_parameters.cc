@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 #include "base/text.h"
 #include "base/text_file.h"
@@ -207,6 +208,8 @@ Result<std::vector<TargetParameters>> read_target_parameters(const std::string& 
     shorten(target.objects, folder);
     target.text = json + std::string(part);
     target.verify.compiles_cuda = !target.cuda_sources.empty();
+    if (const auto word = target.words.find(target.architectures); word != target.words.end())
+      std::tie(target.verify.target_word, target.verify.target_spelled) = *word;
   }
   return targets;
 }

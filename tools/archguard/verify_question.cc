@@ -122,7 +122,8 @@ VerifyPolicy policy_of(const VerifyOptions& options) {
   policy.judge.require_sass = options.require == "sass";
   policy.judge.require_ptx = options.require_ptx;
   policy.judge.require_driver = options.require_driver;
-  policy.target = {options.target, options.compiles_cuda, options.linked_cuda};
+  policy.target = {options.target, options.compiles_cuda, options.linked_cuda, options.target_word,
+                   options.target_spelled};
   return policy;
 }
 
