@@ -50,6 +50,7 @@ class BareImages {
   const std::vector<FatbinCode>& kinds_of_functions() const { return functions_.all; }
   // By mangled name.
   const std::map<std::string, Kernel>& kernels() const { return kernels_; }
+  const std::map<std::size_t, std::vector<std::size_t>>& modules() const { return modules_; }
   // The items of a module, in order.
   const std::vector<std::size_t>& items_of(std::size_t module) const { return modules_.at(module); }
 

@@ -39,18 +39,14 @@ class EmbeddedJudge {
   EmbeddedResult judge_all() {
     const auto& items = images_.items();
     std::vector<std::size_t> all(items.size());
-    bool any_driver = false, any_but_ltoir = false;
-    std::optional<Version> needs_driver;
+    bool any_but_ltoir = false;
     for (std::size_t i = 0; i < items.size(); ++i) {
       all[i] = i;
       const Judgement& judgement = of(i);
       ++result_.total;
       result_.fitting += image_runs(judgement) ? 1 : 0;
       result_.unknown += judgement.verdict == Verdict::unknown ? 1 : 0;
-      any_driver |= image_runs(judgement) && !judgement.needs_driver;
       any_but_ltoir |= entry(i).kind != EntryKind::ltoir;
-      const auto& needs = judgement.needs_driver;
-      if (image_runs(judgement) && needs && (!needs_driver || *needs < *needs_driver)) needs_driver = needs;
     }
     result_.ltoir = !items.empty() && !any_but_ltoir;
     if (items.empty()) return std::move(result_);
@@ -63,7 +59,7 @@ class EmbeddedJudge {
             "; others that the file holds run there and have functions alone, so that it may need no kernel";
       return std::move(result_);
     }
-    if (!any_driver) result_.needs_driver = needs_driver;
+    result_.needs_driver = driver_for_all();
     if (policy_.require_ptx &&
         std::none_of(images_.kinds().begin(), images_.kinds().end(),
                      [](const FatbinCode& kind) { return holds_plain_ptx_as_data(kind); })) {
@@ -91,6 +87,34 @@ class EmbeddedJudge {
     return kind.fatbin.offload || is_of_gcc(kind);
   }
 
+  // What the modules need of which some image runs, or would with another driver: each the least of its
+  // images, all of them the most. With scope library one module is enough.
+  std::optional<Version> driver_for_all() const {
+    std::optional<Version> all;
+    bool any = false;
+    for (const auto& [root, items] : images_.modules()) {
+      std::optional<Version> least;
+      bool runs = false, on_any = false;
+      for (const std::size_t item : items) {
+        const Judgement& judgement = of(item);
+        if (!image_runs(judgement) && !judgement.needs_driver) continue;
+        runs = true;
+        on_any |= !judgement.needs_driver;
+        if (judgement.needs_driver && (!least || *judgement.needs_driver < *least))
+          least = judgement.needs_driver;
+      }
+      if (!runs) continue;
+      if (on_any) least.reset();
+      if (!any || (library_ ? less(least, all) : less(all, least))) all = least;
+      any = true;
+    }
+    return all;
+  }
+  // Nothing: any driver.
+  static bool less(const std::optional<Version>& a, const std::optional<Version>& b) {
+    return b && (!a || *a < *b);
+  }
+
   bool functions_run_alone() const {
     const auto& kinds = images_.kinds_of_functions();
     return std::any_of(kinds.begin(), kinds.end(), [&](const FatbinCode& kind) {
@@ -116,6 +140,8 @@ class EmbeddedJudge {
         std::any_of(items.begin(), items.end(), [&](std::size_t item) { return is_taken_by_runtime(item); });
     if (judgement.code == kNoKernelImage)
       judgement.code = error_where_none_fits(!result_.taken_by_runtime && are_texts(items));
+    if (judgement.needs_driver && less(judgement.needs_driver, driver_for_all()))
+      judgement.needs_driver = driver_for_all();
     result_.needs_driver = judgement.needs_driver;
     result_.code = judgement.code;
     result_.reason = judgement.reason;
@@ -123,7 +149,21 @@ class EmbeddedJudge {
     result_.kernel = images_.items()[nearest].kernel;
     result_.found = names_of(items);
     if (result_.may_run) judgement.verdict = Verdict::unknown;
-    say_fix(items, judgement);
+    say_fix(judgement.needs_driver && !library_ ? in_need_of(*judgement.needs_driver, items) : items,
+            judgement);
+  }
+
+  // Of these, the module that needs the newest driver: what serves it serves the others.
+  std::vector<std::size_t> in_need_of(Version driver, const std::vector<std::size_t>& items) const {
+    for (const auto& [root, module] : images_.modules()) {
+      const bool lower = std::any_of(module.begin(), module.end(), [&](std::size_t item) {
+        return of(item).needs_driver ? *of(item).needs_driver < driver : image_runs(of(item));
+      });
+      const bool just = std::any_of(module.begin(), module.end(),
+                                    [&](std::size_t item) { return of(item).needs_driver == driver; });
+      if (just && !lower) return module;
+    }
+    return items;
   }
 
   std::size_t nearest_of(const std::vector<std::size_t>& items) const {

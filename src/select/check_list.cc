@@ -38,11 +38,13 @@ Fit driver_accepts(const Compiler& compiler, const Device& device) {
   return taken == Fit::no && device.cuda_at_least ? Fit::unknown : taken;
 }
 
-// What select would add for this device alone, without a fallback for others.
+// What select would add for this device alone, without a fallback for others; PTX if the compiler has no SASS
+// for it.
 std::string entries_for(const Device& device, const Compiler& compiler) {
-  SelectPolicy policy;
-  policy.ptx = PtxPolicy::none;
-  return format_cmake(select_architectures({device}, compiler, policy));
+  SelectPolicy sass_alone;
+  sass_alone.ptx = PtxPolicy::none;
+  const std::string entries = format_cmake(select_architectures({device}, compiler, sass_alone));
+  return entries.empty() ? format_cmake(select_architectures({device}, compiler, {})) : entries;
 }
 
 ListJudgement judge_device(const Device& device, const Compiler& compiler,

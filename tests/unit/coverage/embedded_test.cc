@@ -161,7 +161,13 @@ TEST_CASE("images that share no kernel are distinct modules: each must run") {
   // No image with beta runs there, whatever alpha's do.
   CHECK(judged({bare(sass("80", alpha)), bare(sass("90", beta))}) ==
         "209: sm_90: it needs SASS of sm_80, or PTX of compute_80 or older" + other + kACubin);
-  CHECK(judged({bare(sass("80", alpha)), bare(sass("90", beta)), bare(ptx("75", "8.0", beta))}) == "2 of 3");
+  CHECK(judged({bare(sass("80", alpha)), bare(sass("90", beta)), bare(ptx("75", "8.0", beta))}) ==
+        "2 of 3, needs 12.0");
+  const std::string old =
+      judged({bare(ptx("75", "7.8", alpha)), bare(ptx("75", "8.0", beta))}, {"8.0", "11.0"});
+  CHECK_MESSAGE(old.find("update the driver to branch 525 (CUDA 12.0) or newer") != std::string::npos, old);
+  CHECK(judged({bare(ptx("75", "7.8", alpha)), bare(ptx("75", "8.0", beta)), bare(ptx("75", "8.5", beta))}) ==
+        "3 of 3, needs 12.0");
   // What a newer driver mends comes last: the other module fails there, too.
   const Kernels gamma{{"gamma", KernelState::real}};
   CHECK(judged({bare(sass("80", alpha)), bare(ptx("80", "9.0", beta)), bare(sass("90", gamma))},

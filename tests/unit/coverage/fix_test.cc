@@ -48,6 +48,16 @@ TEST_CASE("the fix for a missing kernel has the line that waives it") {
         "FILE with the line 'third,8.6,why it may be absent'");
 }
 
+TEST_CASE("CMake takes no entry beside all-major: it is to be spelled out") {
+  const Device on = device("8.7");
+  const FatbinCode code = fatbin_of({sass("90")});
+  CHECK(
+      text_of(find_fix({code, on, {}, false}, judge(code, on, {})), on, {},
+              {"foo", true, {"bar"}, "all-major", "80-real;90-real"}) ==
+      "add 87-real to CUDA_ARCHITECTURES of target 'foo', with all-major spelled out as 80-real;90-real and "
+      "of the CUDA library that it links (bar)");
+}
+
 TEST_CASE("the fix for images that were asked for and are absent has the entries to add") {
   CHECK(fix_for_absent(images({{"90", true}}), {}, {}) ==
         "add 90-real to CMAKE_CUDA_ARCHITECTURES (nvcc: -gencode=arch=compute_90,code=sm_90; "

@@ -45,6 +45,11 @@ TEST_CASE("a device that this compiler cannot support has no entry to add") {
   CHECK(judged(fleet("6.1"), "13.0", "80") == "6.1: not-covered 209, nothing in the list runs on 6.1\n");
 }
 
+TEST_CASE("a device that this compiler has no SASS for has PTX to add") {
+  CHECK(judged(fleet("12.0"), "11.8", "80-real;86-real") ==
+        "12.0: not-covered 209, nothing in the list runs on 12.0; add 90-virtual\n");
+}
+
 TEST_CASE("PTX newer than the driver's compiler gives 222") {
   CHECK(judged(fleet("9.0@12.2"), "13.0", "80-virtual") ==
         "9.0: not-covered 222, only PTX in the list fits 9.0, and its ISA 9.0 is newer than a driver that "

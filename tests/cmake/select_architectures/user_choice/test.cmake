@@ -55,6 +55,9 @@ fix: set(CMAKE_CUDA_ARCHITECTURES 80-real 90-real)")
 # Words of nvcc are resolved by nvcc; words of others and a CMake that found no GPU break nothing.
 chooses(ARGS -DCMAKE_CUDA_ARCHITECTURES=all-major)
 tells("the list is the user's (-D, a preset or the cache): all-major")
+chooses(ARGS -DCMAKE_CUDA_ARCHITECTURES=all-major -DFLEETS=orin.csv)  # beside it CMake takes no other entry
+warns("archguard_select_architectures: your list misses devices: error 209 on Orin (8.7, orin.csv:2): nothing in the list \
+runs on 8.7 fix: -DCMAKE_CUDA_ARCHITECTURES=\"75-real;80-real;90-real;100-real;110-real;120-virtual;120-real;87-real\"")
 chooses(ARGS -DCMAKE_CUDA_ARCHITECTURES=RAPIDS)
 tells("the list is the user's (-D, a preset or the cache): RAPIDS"
   "what RAPIDS stands for is not known yet; archguard_verify judges what is built")
