@@ -105,7 +105,7 @@ std::vector<RegisteredNames::Finding> RegisteredNames::tell() {
     });
     Finding finding{std::move(each.subject), std::move(each.image), {}, 0, {}, {}, {}};
     for (std::string& name : each.kernels)
-      if (told && !host_names_.has(*each.object, name) && !may_be_template(name))
+      if (told && host_names_.lacks(*each.object, name) && !may_be_template(name))
         ++finding.never_launched;
       else
         finding.kernels.push_back(std::move(name));

@@ -177,9 +177,11 @@ HostNames::OfObject& HostNames::searched(const DeviceObject& object) {
   of.searched = true;
   const PartSource source = bytes_of(object, file_);
   bool told = false;
+  of.whole = false;
   const HostFile read = visit_host_file(
       source, {}, {}, [&](const HostObject& host) { told = search(of, object, source, host); });
   of.told = told && read.errors.empty();
+  of.whole = of.whole && read.errors.empty();
   return of;
 }
 
@@ -195,6 +197,7 @@ bool HostNames::search(OfObject& of, const DeviceObject& object, const ByteSourc
   of.texts = of.registered = names.found();
   of.perhaps_used.clear();
   of.surely_used.clear();
+  of.whole = whole;
   if (!whole) return false;
   const auto copies = fatbin::find_host_copies(source, host, object, of.wanted);
   if (!copies) return false;
@@ -220,6 +223,11 @@ bool HostNames::search(OfObject& of, const DeviceObject& object, const ByteSourc
 
 bool HostNames::has(const DeviceObject& object, const std::string& name) {
   return searched(object).texts.count(name) != 0;
+}
+
+bool HostNames::lacks(const DeviceObject& object, const std::string& name) {
+  const OfObject& of = searched(object);
+  return of.whole && of.wanted.count(name) != 0 && of.texts.count(name) == 0;
 }
 
 bool HostNames::registers(const DeviceObject& object, const std::string& name) {

@@ -32,6 +32,8 @@ class HostNames {
   void look_for(const DeviceObject& object, const std::string& name);
   // Is it in the data of the object's host code? False where that cannot be read.
   bool has(const DeviceObject& object, const std::string& name);
+  // Is it surely not there? False where not all of the data could be read.
+  bool lacks(const DeviceObject& object, const std::string& name);
   // Is it, of a variable, there for a call that registers it? As long as the file does not tell, that it is
   // there at all.
   bool registers(const DeviceObject& object, const std::string& name);
@@ -44,7 +46,7 @@ class HostNames {
   struct OfObject {
     std::optional<std::vector<std::uint64_t>> places;  // of such fat binaries, ascending
     std::set<std::string> wanted;
-    bool searched = false, told = false;
+    bool searched = false, told = false, whole = false;
     std::set<std::string> texts;
     std::set<std::string> registered, perhaps_used, surely_used;  // of variables
   };

@@ -127,9 +127,12 @@ TEST_CASE("a name that is too long to look for may be used, and one that comes l
   HostNames names(file);
   names.look_for(code.objects[0], "k");
   CHECK(names.has(code.objects[0], "k"));
+  CHECK_FALSE(names.lacks(code.objects[0], "k"));
+  CHECK_MESSAGE(!names.lacks(code.objects[0], "table"), "not looked for");
   CHECK(names.may_use(code.objects[0], "table"));
   names.look_for(code.objects[0], "table");
   CHECK_FALSE(names.may_use(code.objects[0], "table"));
+  CHECK(names.lacks(code.objects[0], "table"));
 }
 
 TEST_CASE("what has no symbol is not used, where local symbols are told") {
@@ -244,6 +247,11 @@ TEST_CASE("sections that share bytes are not searched without end") {
                                                                         << 8;
   for (std::size_t i = 0x18; i < 0x28; ++i) bytes[table + 4 * 64 + i] = bytes[table + 3 * 64 + i];
   CHECK(held(bytes, kAsked, true) == "k table other_table _ZN1a1bE ");
+  const DeviceCode code = read(bytes, "t.so");
+  const MemorySource file(bytes);
+  HostNames names(file);
+  names.look_for(code.objects.at(0), "k");
+  CHECK_MESSAGE(!names.lacks(code.objects[0], "k"), "not all of it was searched");
 }
 
 TEST_CASE("a DLL's registrations and names") {
