@@ -96,7 +96,7 @@ void RegisteredNames::look_for(Taken of, const FatbinCode& code, const KernelGap
 
 // Of a fat binary of which host code registers nothing that the device gets, the file does not tell what it
 // registers. A template that is not registered may be launched all the same, with error 98; the launch of
-// another kernel has no stub, and does not link.
+// another kernel wants a stub that is not there, and links only into libraries.
 std::vector<RegisteredNames::Finding> RegisteredNames::tell() {
   std::vector<Finding> findings;
   for (Taken& each : taken_) {
@@ -105,7 +105,8 @@ std::vector<RegisteredNames::Finding> RegisteredNames::tell() {
     });
     Finding finding{std::move(each.subject), std::move(each.image), {}, 0, {}, {}, {}};
     for (std::string& name : each.kernels)
-      if (told && host_names_.lacks(*each.object, name) && !may_be_template(name))
+      if (told && host_names_.lacks(*each.object, name) && !may_be_template(name) &&
+          host_names_.leaves_none_open(*each.object, name))
         ++finding.never_launched;
       else
         finding.kernels.push_back(std::move(name));

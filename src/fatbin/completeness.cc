@@ -86,26 +86,15 @@ std::vector<Error> answer_registrations(const HostObject& host, const DeviceObje
   return errors;
 }
 
-// The host code of an object made with -rdc=true registers through a function of this name and a suffix of
-// its own, which the device linker writes. A file that still wants it from elsewhere was linked without: what
-// its relocatable fat binaries hold never became a fat binary that runs, and loading it fails. The first such
-// symbol that the loader must find elsewhere.
-std::string wanted_registration(const ByteSource& source, const HostObject& host) {
+// nvc++ (NVIDIA HPC SDK) links device code itself, and hands the result to a runtime of its own.
+constexpr std::string_view kNvcxxRegistration = "__pgi_cuda_register_fat_binary";
+
+// The first symbol that begins so and that the loader must find elsewhere.
+std::string wanted_symbol(const ByteSource& source, const HostObject& host, std::string_view beginning) {
   std::string wanted;
   visit_wanted_symbols(source, host, 127, [&](std::string_view name) {
-    if (starts_with(name, kLinkedRegistration)) wanted = name;
+    if (starts_with(name, beginning)) wanted = name;
     return wanted.empty();
-  });
-  return wanted;
-}
-
-// nvc++ (NVIDIA HPC SDK) links device code itself, and hands the result to a runtime of its own.
-bool is_linked_by_nvcxx(const ByteSource& source, const HostObject& host) {
-  constexpr std::string_view kRegister = "__pgi_cuda_register_fat_binary";
-  bool wanted = false;
-  visit_wanted_symbols(source, host, kRegister.size(), [&](std::string_view name) {
-    wanted |= name == kRegister;
-    return !wanted;
   });
   return wanted;
 }
@@ -124,15 +113,19 @@ Error not_linked(const DeviceObject& out, const Fatbin& fatbin, const std::strin
           "CUDA_RESOLVE_DEVICE_SYMBOLS ON)"};
 }
 
+// The host code of an object made with -rdc=true registers through a function of kLinkedRegistration and a
+// suffix of its own, which the device linker writes. A file that still wants it from elsewhere was linked
+// without: what its relocatable fat binaries hold never became a fat binary that runs, and loading it fails.
 std::optional<Error> check_device_link(const ByteSource& source, const HostObject& host,
                                        const DeviceObject& out, const Fatbin* relocatable) {
   if (host.format != HostFormat::elf || relocatable == nullptr) return std::nullopt;
-  const std::string wanted = wanted_registration(source, host);
+  const std::string wanted = wanted_symbol(source, host, kLinkedRegistration);
   if (!wanted.empty()) return not_linked(out, *relocatable, "the file needs " + wanted);
   // A static program wants nothing from elsewhere, and may hold functions of that name that do nothing.
   const auto unlinked = not_device_linked(out);
   if (!unlinked) return std::nullopt;
-  if (is_linked_by_nvcxx(source, host)) return linked_by_nvcxx(out, out.fatbins[unlinked->fatbin]);
+  if (!wanted_symbol(source, host, kNvcxxRegistration).empty())
+    return linked_by_nvcxx(out, out.fatbins[unlinked->fatbin]);
   return not_linked(out, out.fatbins[unlinked->fatbin],
                     unlinked->id.empty() ? "the file registers no device link"
                                          : "no device link of the file has '" + unlinked->id + "'");

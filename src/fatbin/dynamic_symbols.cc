@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/text.h"
 #include "io/window.h"
 
 namespace archguard::fatbin {
@@ -12,6 +13,46 @@ constexpr std::uint64_t kSymbolsMost = std::uint64_t{1} << 22;  // far more than
 constexpr std::uint64_t kSymbolsAtOnce = 256;
 constexpr std::size_t kNamesAtOnce = std::size_t{4} * 1024;
 
+// ELF's symbols: u32 name, u8 binding and type at 4, u16 section (0: to be found elsewhere) at 6 of 24 bytes;
+// at 12 and 14 of 16 in 32-bit files.
+bool visit_undefined(const ByteSource& source, const HostObject& host, const char* table_name,
+                     const char* texts_name, std::size_t most,
+                     const std::function<bool(std::string_view)>& visit) {
+  if (host.format != HostFormat::elf) return false;
+  const Section *symbols = section_of(host, table_name), *texts = section_of(host, texts_name);
+  const auto start = read_bytes(source, 0, std::min<std::uint64_t>(5, source.size()));
+  if (symbols == nullptr || texts == nullptr || !start || start->size() < 5) return false;
+  const bool is64 = (*start)[4] == 2;
+  const std::size_t each = is64 ? 24 : 16, section_at = is64 ? 6 : 14;
+  std::vector<std::uint32_t> names;  // where they begin among the texts
+  Window table(source, each * kSymbolsAtOnce, each * kSymbolsAtOnce);
+  const std::uint64_t count = std::min(symbols->size / each, kSymbolsMost);
+  bool whole = count == symbols->size / each;
+  for (std::uint64_t first = 1; first < count; first += kSymbolsAtOnce) {
+    const auto some = static_cast<std::size_t>(std::min(kSymbolsAtOnce, count - first));
+    const auto bytes = table.at(symbols->offset + first * each, some * each);
+    whole &= bool(bytes);
+    if (!bytes) break;  // the file shrank: whoever reads images says so
+    const Cursor in(*bytes);
+    for (std::size_t at = 0; at < bytes->size; at += each) {
+      if (in.u16(at + section_at) != 0) continue;
+      whole &= in.u32(at) < texts->size;
+      if (in.u32(at) < texts->size) names.push_back(in.u32(at));
+    }
+  }
+  // Millions of others may stand between them: in their own order each block is read once.
+  std::sort(names.begin(), names.end());
+  Window in(source, kNamesAtOnce, kNamesAtOnce);
+  for (const std::uint32_t name : names) {
+    const auto bytes = in.at(texts->offset + name,
+                             static_cast<std::size_t>(std::min<std::uint64_t>(most, texts->size - name)));
+    if (!bytes) return false;
+    const std::string_view text = bytes->text();
+    if (!visit(text.substr(0, text.find('\0')))) break;
+  }
+  return whole;
+}
+
 }  // namespace
 
 const Section* section_of(const HostObject& host, std::string_view name) {
@@ -20,38 +61,38 @@ const Section* section_of(const HostObject& host, std::string_view name) {
   return found == host.sections.end() ? nullptr : &*found;
 }
 
-// ELF's symbols: u32 name, u8 binding and type at 4, u16 section (0: to be found elsewhere) at 6 of 24 bytes;
-// at 12 and 14 of 16 in 32-bit files.
 bool visit_wanted_symbols(const ByteSource& source, const HostObject& host, std::size_t most,
                           const std::function<bool(std::string_view)>& visit) {
-  if (host.format != HostFormat::elf) return false;
-  const Section *symbols = section_of(host, ".dynsym"), *texts = section_of(host, ".dynstr");
-  const auto start = read_bytes(source, 0, std::min<std::uint64_t>(5, source.size()));
-  if (symbols == nullptr || texts == nullptr || !start || start->size() < 5) return false;
-  const bool is64 = (*start)[4] == 2;
-  const std::size_t each = is64 ? 24 : 16, section_at = is64 ? 6 : 14;
-  std::vector<std::uint32_t> names;  // where they begin in .dynstr
-  Window table(source, each * kSymbolsAtOnce, each * kSymbolsAtOnce);
-  const std::uint64_t count = std::min(symbols->size / each, kSymbolsMost);
-  for (std::uint64_t first = 1; first < count; first += kSymbolsAtOnce) {
-    const auto some = static_cast<std::size_t>(std::min(kSymbolsAtOnce, count - first));
-    const auto bytes = table.at(symbols->offset + first * each, some * each);
-    if (!bytes) break;  // the file shrank: whoever reads images says so
-    const Cursor in(*bytes);
-    for (std::size_t at = 0; at < bytes->size; at += each)
-      if (in.u16(at + section_at) == 0 && in.u32(at) < texts->size) names.push_back(in.u32(at));
-  }
-  // Millions of others may stand between them: in their own order each block is read once.
-  std::sort(names.begin(), names.end());
-  Window in(source, kNamesAtOnce, kNamesAtOnce);
-  for (const std::uint32_t name : names) {
-    const auto bytes = in.at(texts->offset + name,
-                             static_cast<std::size_t>(std::min<std::uint64_t>(most, texts->size - name)));
-    if (!bytes) break;
-    const std::string_view text = bytes->text();
-    if (!visit(text.substr(0, text.find('\0')))) break;
-  }
-  return true;
+  return visit_undefined(source, host, ".dynsym", ".dynstr", most, visit);
+}
+
+bool wants_symbol(const ByteSource& source, const HostObject& host, std::string_view name) {
+  bool wants = false;
+  visit_wanted_symbols(source, host, name.size() + 1, [&](std::string_view each) {
+    wants |= each == name;
+    return !wants;
+  });
+  return wants;
+}
+
+// What is linked for no loader wants nothing, and Windows' linker leaves nothing open.
+std::optional<std::set<std::string>> wanted_among(const ByteSource& source, const HostObject& host,
+                                                  const std::set<std::string>& names) {
+  std::set<std::string> wanted;
+  const auto take = [&](std::string_view text) {
+    const bool cut = text.size() == kNamesAtOnce;
+    for (auto each = names.lower_bound(std::string(text)); each != names.end(); ++each) {
+      if (cut ? !starts_with(*each, text) : *each != text) break;
+      wanted.insert(*each);
+    }
+    return true;
+  };
+  if (host.sections.empty()) return std::nullopt;
+  if (host.linked && (host.format == HostFormat::pe || section_of(host, ".dynsym") == nullptr)) return wanted;
+  const bool told = host.linked ? visit_wanted_symbols(source, host, kNamesAtOnce, take)
+                                : visit_undefined(source, host, ".symtab", ".strtab", kNamesAtOnce, take);
+  if (!told) return std::nullopt;
+  return wanted;
 }
 
 }  // namespace archguard::fatbin

@@ -2,6 +2,9 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
+#include <set>
+#include <string>
 #include <string_view>
 
 #include "host/host_file.h"
@@ -13,8 +16,13 @@ const Section* section_of(const HostObject& host, std::string_view name);
 
 // Of a linked ELF file, the name of each symbol that the loader has to find elsewhere, cut after `most` bytes
 // (at most 4096), in the order of the names in the file: `visit` returns whether to go on. False where there
-// is no such table, or no table of sections.
+// is no such table, or no table of sections, or not all of it can be read.
 bool visit_wanted_symbols(const ByteSource& source, const HostObject& host, std::size_t most,
                           const std::function<bool(std::string_view)>& visit);
+bool wants_symbol(const ByteSource& source, const HostObject& host, std::string_view name);
+
+// Those of the names that a linked file or an object may want from elsewhere. Nothing where that is not told.
+std::optional<std::set<std::string>> wanted_among(const ByteSource& source, const HostObject& host,
+                                                  const std::set<std::string>& names);
 
 }  // namespace archguard::fatbin

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "fatbin/dynamic_symbols.h"
 #include "fatbin/host_bytes.h"
 #include "fatbin/host_copies.h"
 #include "fatbin/host_pointers.h"
@@ -198,6 +199,7 @@ bool HostNames::search(OfObject& of, const DeviceObject& object, const ByteSourc
   of.perhaps_used.clear();
   of.surely_used.clear();
   of.whole = whole;
+  of.wanted_elsewhere = fatbin::wanted_among(source, host, of.wanted);
   if (!whole) return false;
   const auto copies = fatbin::find_host_copies(source, host, object, of.wanted);
   if (!copies) return false;
@@ -228,6 +230,11 @@ bool HostNames::has(const DeviceObject& object, const std::string& name) {
 bool HostNames::lacks(const DeviceObject& object, const std::string& name) {
   const OfObject& of = searched(object);
   return of.whole && of.wanted.count(name) != 0 && of.texts.count(name) == 0;
+}
+
+bool HostNames::leaves_none_open(const DeviceObject& object, const std::string& name) {
+  const OfObject& of = searched(object);
+  return of.wanted_elsewhere && of.wanted.count(name) != 0 && of.wanted_elsewhere->count(name) == 0;
 }
 
 bool HostNames::registers(const DeviceObject& object, const std::string& name) {

@@ -34,6 +34,8 @@ class HostNames {
   bool has(const DeviceObject& object, const std::string& name);
   // Is it surely not there? False where not all of the data could be read.
   bool lacks(const DeviceObject& object, const std::string& name);
+  // Does the object surely not want the symbol of that name from elsewhere?
+  bool leaves_none_open(const DeviceObject& object, const std::string& name);
   // Is it, of a variable, there for a call that registers it? As long as the file does not tell, that it is
   // there at all.
   bool registers(const DeviceObject& object, const std::string& name);
@@ -49,6 +51,7 @@ class HostNames {
     bool searched = false, told = false, whole = false;
     std::set<std::string> texts;
     std::set<std::string> registered, perhaps_used, surely_used;  // of variables
+    std::optional<std::set<std::string>> wanted_elsewhere;        // of symbols
   };
   OfObject& searched(const DeviceObject& object);
   bool search(OfObject& of, const DeviceObject& object, const ByteSource& source, const HostObject& host);

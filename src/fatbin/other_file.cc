@@ -55,6 +55,7 @@ bool is_plain_text(std::string_view text) {
 }
 
 // Of a linker's script that stands for a library (GNU ld, "Linker Scripts": "Commands Dealing with Files").
+constexpr std::string_view kBlanks = " \t\r\n";
 constexpr std::string_view kScriptWords[] = {"INPUT",         "GROUP",  "AS_NEEDED",
                                              "OUTPUT_FORMAT", "TARGET", "EXTERN"};
 
@@ -64,16 +65,24 @@ bool begins_with_zeros(ByteView start, std::size_t least) {
   return start.size >= least && are_zeros({start.data, least});
 }
 
+bool is_called_in(std::string_view text, std::string_view word) {
+  for (auto at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
+    const auto behind = text.find_first_not_of(kBlanks, at + word.size());
+    if (behind != std::string_view::npos && text[behind] == '(') return true;
+  }
+  return false;
+}
+
 // What a server says in place of a library: a page, JSON, "Entry not found". A text with the name of a
 // library is a script for linkers else, or the path that Git for Windows writes in place of a link.
 bool is_answer_of_server(std::string_view name, std::string_view text) {
   if (text.empty()) return false;
   if (text[0] == '<' || text[0] == '{' || text[0] == '[') return true;
-  const bool script =
-      std::any_of(std::begin(kScriptWords), std::end(kScriptWords),
-                  [&](std::string_view word) { return text.find(word) != std::string_view::npos; });
-  return to_lower(name).find(".so") != std::string::npos && !script &&
-         text.find_first_of(" \t\r\n") != std::string_view::npos;
+  if (to_lower(name).find(".so") == std::string::npos) return false;
+  if (text.find_first_of(kBlanks) == std::string_view::npos)
+    return text.find('/') == std::string_view::npos && text.find(".so") == std::string_view::npos;
+  return std::none_of(std::begin(kScriptWords), std::end(kScriptWords),
+                      [&](std::string_view word) { return is_called_in(text, word); });
 }
 
 bool is_named_like_zip(std::string_view name) {

@@ -76,16 +76,6 @@ Ids read_ids(const ByteSource& source, const HostObject& host) {
   return ids;
 }
 
-// Does the file ask a CUDA runtime of another file to register fat binaries?
-bool wants_to_register(const ByteSource& source, const HostObject& host) {
-  bool wants = false;
-  visit_wanted_symbols(source, host, kRegisterFunction.size() + 1, [&](std::string_view name) {
-    wants |= name == kRegisterFunction;
-    return !wants;
-  });
-  return wants;
-}
-
 bool has_registration_section(const HostObject& host) {
   return std::any_of(host.sections.begin(), host.sections.end(), [](const Section& section) {
     return is_registration_section(section.name) && section.has_bytes;
@@ -141,7 +131,8 @@ class RegistrationReader {
              !is_relocatable_section(section.name);
     };
     visit_sections(is_wanted, [&](const Section& section) { find_in(section); });
-    if (!out_.registrations.empty() || !wants_to_register(source_, host_)) return;
+    // Does the file ask a CUDA runtime of another file to register fat binaries?
+    if (!out_.registrations.empty() || !wants_symbol(source_, host_, kRegisterFunction)) return;
     const auto named = std::find_if(host_.sections.begin(), host_.sections.end(), [](const Section& section) {
       return section.has_bytes && is_linked_section(section.name);
     });

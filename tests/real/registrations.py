@@ -57,6 +57,24 @@ static const void* symbol(int i) {
 int use(float* x, int i) { k<<<1, 1>>>(x); return cudaMemcpyFromSymbol(x, symbol(i), 16); }
 #endif
 """
+# A kernel that device code for 9.0 does not have.
+FAST = """
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ < 900
+KIND __global__ void fast(int* p) { *p = 1; }
+#endif
+__global__ void slow(int* p) { *p = 2; }
+#ifndef __CUDA_ARCH__
+__attribute__((visibility("default"))) void run(int* p) {
+#ifdef LAUNCH
+  fast<<<1, 1>>>(p);
+#endif
+  slow<<<1, 1>>>(p);
+}
+#else
+void run(int*);
+#endif
+int main() { run(nullptr); }
+"""
 FOR_80, FOR_90 = (["-gencode", "arch=compute_%d,code=sm_%d" % (arch, arch)] for arch in (80, 90))
 
 
@@ -139,6 +157,33 @@ class HostNamesTest(unittest.TestCase):
                 self.assertEqual(self.verify(self.compile(common.nvcc(), "last", *options, *FOR_90, *FOR_80)), missing)
                 self.assertEqual(self.verify(self.compile(common.nvcc(), "first", *options, *FOR_80, *FOR_90), 1), missing)
 
+    def check_kernels(self, nvcc):
+        """A launch of a kernel that is not registered wants a stub that is not there: programs do not link, objects and some libraries do."""
+        with open(self.source, "w") as file:
+            file.write(FAST)
+        missing = ("not-covered", [500], 0, 0)
+        self.assertEqual(self.verify(self.compile(nvcc, "last", "-DKIND=", *FOR_90, *FOR_80)), missing)
+        library = ["-shared", "-Xcompiler", "-fPIC"]
+        seen = [("program", ["-DKIND="]), ("program", ["-DKIND=static"]), ("object.o", ["-DKIND=", "-c"]), ("library.so", ["-DKIND=static", *library])]
+        if "--device-entity-has-hidden-visibility" in common.run([nvcc, "--help"]):
+            seen.append(("visible.so", ["-DKIND=", *library, "--device-entity-has-hidden-visibility=false"]))
+        for name, options in seen:
+            with self.subTest(nvcc=nvcc, name=name, options=options):
+                self.assertEqual(self.verify(self.compile(nvcc, name, *options, *FOR_80, *FOR_90)), ("covered", [], 0, 0))
+                launched = "launched-" + name
+                if name == "program":
+                    with self.assertRaisesRegex(AssertionError, r"undefined reference to `fast\(int\*\)'"):
+                        self.compile(nvcc, launched, "-DLAUNCH", *options, *FOR_80, *FOR_90)
+                    continue
+                launched = self.compile(nvcc, launched, "-DLAUNCH", *options, *FOR_80, *FOR_90)
+                self.assertEqual(self.verify(launched), missing)
+                if name != "object.o":
+                    common.run(["strip", launched])
+                    self.assertEqual(self.verify(launched), missing)
+
+    def test_kernels(self):
+        self.check_kernels(common.nvcc())
+
     def test_nvcc(self):
         self.check(common.nvcc())
 
@@ -153,6 +198,7 @@ class HostNamesTest(unittest.TestCase):
         if not os.path.exists(nvcc):
             raise unittest.SkipTest("no CUDA 11.8; run tests/support/fetch cuda-11.8")
         self.check(nvcc)
+        self.check_kernels(nvcc)
 
 
 class RegistrationsTest(unittest.TestCase):

@@ -147,7 +147,11 @@ TEST_CASE("a library that begins as none is named in a folder and a zip file, a 
                                                 {"INPUT\x81(libx.so.1)\n", true},
                                                 {"{\"message\": \"Not Found\"}", true},
                                                 {"Entry not found", true},
+                                                {"Access denied: the GROUP policy (403)", true},
+                                                {"Forbidden", true},
+                                                {"libx.so.1", false},
                                                 {"../lib/libx.so.1", false},
+                                                {"GROUP\n( libx.so.1 AS_NEEDED ( -ly ) )\n", false},
                                                 {"INPUT(libx.so.1)\n", false}};
   for (const auto& [text, is_lost] : files) {
     const TemporaryFolder folder;

@@ -91,6 +91,16 @@ ProgramBuilder& ProgramBuilder::symbol(std::string_view name, unsigned type, std
   return *this;
 }
 
+ProgramBuilder& ProgramBuilder::wants(std::string_view name) {
+  if (wanted_.size() == 0) {
+    wanted_.zeros(24);
+    wanted_names_.u8(0);
+  }
+  wanted_.u32(wanted_names_.size()).u8(0x12).u8(0).u16(0).zeros(16);
+  wanted_names_.text(name).u8(0);
+  return *this;
+}
+
 ProgramBuilder& ProgramBuilder::code(Bytes bytes) {
   code_ = std::move(bytes);
   return *this;
@@ -133,6 +143,8 @@ Bytes ProgramBuilder::bytes() const {
     elf.section(".strtab", symbol_names_.bytes(), 3, 0);
     elf.section(".comment", ByteWriter{}.text(compiler_).u8(0).bytes(), 1, 0);
   }
+  if (wanted_.size() != 0)
+    elf.section(".dynsym", wanted_.bytes(), 11).section(".dynstr", wanted_names_.bytes(), 3);
   if (has_ids_) elf.section("__nv_module_id", ids_.bytes()).at(0x40000000);
   if (relocations.size() != 0) elf.section(".rela.dyn", relocations.bytes(), 4);
   if (program_) elf.section(".interp", ByteWriter{}.text("/lib64/ld-linux-x86-64.so.2").u8(0).bytes());

@@ -31,7 +31,8 @@ class ProgramBuilder {
                          std::uint64_t size = 0);
   // The symbol of the function that registers an object, as cudafe++ calls it.
   ProgramBuilder& register_all() { return symbol("_ZL24__sti____cudaRegisterAllv", 2); }
-  ProgramBuilder& code(Bytes bytes);  // .text, at kCodeAt in memory
+  ProgramBuilder& wants(std::string_view name);  // in .dynsym, to be found elsewhere
+  ProgramBuilder& code(Bytes bytes);             // .text, at kCodeAt in memory
   static constexpr std::uint64_t kCodeAt = 0x60000000;
   ProgramBuilder& compiled_by(std::string compiler);  // what `.comment` says, beside symbols
   ProgramBuilder& program();                          // not a library
@@ -55,7 +56,7 @@ class ProgramBuilder {
   bool has_ids_ = true, has_sections_ = true, names_ = false, program_ = false;
   ByteWriter named_kernels_, named_variables_;
   Bytes constants_, code_;
-  ByteWriter symbols_, symbol_names_;
+  ByteWriter symbols_, symbol_names_, wanted_, wanted_names_;
   std::string compiler_ = "GCC: (GNU) 12.2.0";
   std::string objects_in_ = "__nv_relfatbin";
 };

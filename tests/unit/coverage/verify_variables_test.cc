@@ -147,7 +147,7 @@ TEST_CASE("a missing variable that no host code registers or uses is a warning")
 }
 
 TEST_CASE("a missing kernel that no host code registers is not asked for, but of templates") {
-  const auto missing = [](const char* name, const char* registered) {
+  const auto missing = [](const char* name, const char* registered, const char* wanted = "cudaMalloc") {
     const auto code = FatbinBuilder{}
                           .cubin(80, kernel(80).kernel(name, sass::exit()).bytes())
                           .cubin(86, kernel(86).bytes())
@@ -155,8 +155,8 @@ TEST_CASE("a missing kernel that no host code registers is not asked for, but of
     test::ByteWriter texts;
     for (const std::string_view text : {std::string_view("k"), std::string_view(registered)})
       texts.u8(0).text(text).u8(0);
-    const FileResult result =
-        verify_bytes(ProgramBuilder{}.whole(code).constants(texts.bytes()).bytes(), {device("8.6")});
+    const FileResult result = verify_bytes(
+        ProgramBuilder{}.whole(code).constants(texts.bytes()).wants(wanted).bytes(), {device("8.6")});
     CHECK(result.devices[0].kernels.covered + result.devices[0].kernels.missing.size() ==
           result.devices[0].kernels.total);
     if (result.devices[0].coverage == Coverage::covered) return std::string("covered");
@@ -165,6 +165,7 @@ TEST_CASE("a missing kernel that no host code registers is not asked for, but of
   for (const char* name : {"dv", "_Z2dvPf", "_ZL2dvPf", "_ZN1a2dvEPf", "_ZN12_GLOBAL__N_12dvEv"}) {
     CHECK(missing(name, "x") == "covered");
     CHECK(missing(name, name) == "500");
+    CHECK_MESSAGE(missing(name, "x", name) == "500", "its launch links into a library");
   }
   for (const char* name : {"_Z2dvIfEvT_", "_ZN1SIfE2dvEv", "_ZN1a2dvIfEEvT_", "_ZZ1fvEN1S2dvEv", "_Z99dvv"})
     CHECK_MESSAGE(missing(name, "x") == "500", "launched without it: error 98");

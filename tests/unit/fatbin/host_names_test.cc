@@ -135,6 +135,37 @@ TEST_CASE("a name that is too long to look for may be used, and one that comes l
   CHECK(names.lacks(code.objects[0], "table"));
 }
 
+TEST_CASE("a file leaves a symbol open that it wants from elsewhere, and perhaps where that is not told") {
+  const std::string longest(4096, 'y');
+  const std::vector<std::string> asked{"k", "k2", longest + "a", longest + "b"};
+  const auto open = [&](const test::Bytes& bytes) {
+    const DeviceCode code = read(bytes, "t.so");
+    const MemorySource file(bytes);
+    HostNames names(file);
+    for (const std::string& name : asked) names.look_for(code.objects[0], name);
+    CHECK_MESSAGE(!names.leaves_none_open(code.objects[0], "other"), "not looked for");
+    std::string text;
+    for (std::size_t i = 0; i < asked.size(); ++i)
+      text += names.leaves_none_open(code.objects[0], asked[i]) ? "-" : std::to_string(i);
+    return text;
+  };
+  const auto whole = ProgramBuilder{}.whole(one());
+  CHECK(open(whole.bytes()) == "----");
+  CHECK(open(ProgramBuilder(whole).wants("").wants("k").wants("k3").bytes()) == "0---");
+  CHECK_MESSAGE(open(ProgramBuilder(whole).symbol("k", 2).bytes()) == "----", "defined");
+  CHECK_MESSAGE(open(ProgramBuilder(whole).wants(longest + "c").bytes()) == "--23", "cut");
+  const auto object = [&](bool named) {
+    const auto symbols = test::ByteWriter{}.zeros(24).u32(1).u8(0x12).u8(0).u16(0).zeros(16);
+    auto elf = ElfBuilder{}.relocatable().section(".nv_fatbin", one());
+    elf.section(".symtab", symbols.bytes(), 2, 0);
+    if (named) elf.section(".strtab", texts({"k"}), 3, 0);
+    return elf.bytes();
+  };
+  CHECK(open(object(true)) == "0---");
+  CHECK_MESSAGE(open(object(false)) == "0123", "no names");
+  CHECK_MESSAGE(open(one()) == "0123", "no host code");
+}
+
 TEST_CASE("what has no symbol is not used, where local symbols are told") {
   const auto whole = ProgramBuilder{}.whole(one()).constants(texts({"k"}));
   const std::string all = "k table other_table _ZN1a1bE ";
