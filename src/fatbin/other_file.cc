@@ -55,7 +55,7 @@ bool is_plain_text(std::string_view text) {
 }
 
 // Of a linker's script that stands for a library (GNU ld, "Linker Scripts": "Commands Dealing with Files").
-constexpr std::string_view kBlanks = " \t\r\n";
+constexpr std::string_view kScriptBlanks = " \t\r\n";
 constexpr std::string_view kScriptWords[] = {"INPUT",         "GROUP",  "AS_NEEDED",
                                              "OUTPUT_FORMAT", "TARGET", "EXTERN"};
 
@@ -67,7 +67,7 @@ bool begins_with_zeros(ByteView start, std::size_t least) {
 
 bool is_called_in(std::string_view text, std::string_view word) {
   for (auto at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
-    const auto behind = text.find_first_not_of(kBlanks, at + word.size());
+    const auto behind = text.find_first_not_of(kScriptBlanks, at + word.size());
     if (behind != std::string_view::npos && text[behind] == '(') return true;
   }
   return false;
@@ -79,7 +79,7 @@ bool is_answer_of_server(std::string_view name, std::string_view text) {
   if (text.empty()) return false;
   if (text[0] == '<' || text[0] == '{' || text[0] == '[') return true;
   if (to_lower(name).find(".so") == std::string::npos) return false;
-  if (text.find_first_of(kBlanks) == std::string_view::npos)
+  if (text.find_first_of(kScriptBlanks) == std::string_view::npos)
     return text.find('/') == std::string_view::npos && text.find(".so") == std::string_view::npos;
   return std::none_of(std::begin(kScriptWords), std::end(kScriptWords),
                       [&](std::string_view word) { return is_called_in(text, word); });
