@@ -93,7 +93,7 @@ struct DeviceJudge::State {
     untold_links_ |= is_untold_part(object, code);
     if (role != nullptr)
       for (const auto& part : role->parts) link_judge_.add_part(part.first, role->name, object, code);
-    if (role == nullptr || !role->linked)
+    if (role == nullptr || !role->linked || code.fatbin.emptied)
       add(object, code, judge(code, device_, policy_.judge), std::nullopt);
     else if (const auto judgement = link_judge_.add_linked(*role->linked, object, code))
       add(object, code, *judgement, role->linked);

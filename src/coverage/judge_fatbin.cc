@@ -223,6 +223,14 @@ Judgement judge(const FatbinCode& code, const Device& device, const JudgePolicy&
   JudgePolicy policy = given;
   if (is_cubin_by_itself(code.fatbin)) policy.environment.forces_jit.clear();
   const bool relocatable = code.fatbin.relocatable;
+  if (code.fatbin.emptied) {
+    Judgement judgement = not_known(
+        "host code registers it and it holds no image, as nvprune leaves code for other architectures: what "
+        "was in it is not told, and a kernel of it cannot be launched on any device");
+    judgement.mend = "take the library as it was before nvprune, or keep what each of its objects holds: "
+                     "cuobjdump --list-elf --list-ptx shows it";
+    return judgement;
+  }
   if (relocatable && code.linked) return {};
   if (!asks_for_image(code) && !is_linkable(code)) return {};
 

@@ -105,7 +105,7 @@ bool is_joined(const DeviceCode& code, const LinkRole& role) {
 
 bool may_hold_code(const FatbinCode& code) {
   return !(code.fatbin.relocatable && code.linked) &&
-         (asks_for_image(code) || !code.errors.empty() || is_linkable(code));
+         (asks_for_image(code) || code.fatbin.emptied || !code.errors.empty() || is_linkable(code));
 }
 
 // An image that the file holds as data.

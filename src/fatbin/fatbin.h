@@ -71,6 +71,9 @@ struct Fatbin {
   // Bare, and right behind the header of a fat binary's entry: the beginning of that fat binary is lost. Such
   // ones become errors, and are not among DeviceObject::fat binaries.
   bool orphan = false;
+  // Of no entries, and host code registers it, as nvprune leaves what has none of the architectures that it
+  // keeps (seen with that of 11.8).
+  bool emptied = false;
   bool packed = false;  // its entries are in DeviceObject::packed
   std::vector<FatbinEntry> entries;
 };

@@ -14,7 +14,7 @@ namespace {
 
 using PointerVisitor = std::function<void(std::uint64_t at, std::uint64_t place)>;
 
-constexpr std::size_t kPointersBlock = std::size_t{1} << 20;
+constexpr std::size_t kPointersBlock = std::size_t{1} << 20, kPointersBehind = 23;
 constexpr std::uint16_t kPointersX64 = 62;
 constexpr unsigned kModeMask = 0xc7, kRelativeMode = 0x05;  // of ModRM
 
@@ -22,22 +22,29 @@ constexpr unsigned kModeMask = 0xc7, kRelativeMode = 0x05;  // of ModRM
 // global offset table (-mcmodel=large), 4 in a program that is linked for its place in memory, and 4 that are
 // its distance to what follows them, behind the byte that says so (what has a constant behind these as well
 // takes no address). (System V ABI, AMD64 supplement, "Coding Examples"; Intel 64 Architectures Manual,
-// "RIP-Relative Addressing".)
+// "RIP-Relative Addressing".) AddressSanitizer lists all variables, and no host code uses one for that.
 class PointerSearch {
  public:
   // `places`: some; `visit` outlives this.
-  PointerSearch(const std::set<std::uint64_t>& places, const HostObject& host, bool fixed,
-                const PointerVisitor& visit)
-      : places_(places.begin(), places.end()), fixed_(fixed), visit_(visit) {
+  PointerSearch(const std::set<std::uint64_t>& places, const ByteSource& source, const HostObject& host,
+                bool fixed, const PointerVisitor& visit)
+      : places_(places.begin(), places.end()),
+        source_(source),
+        host_(host),
+        fixed_(fixed),
+        sanitized_(wants_symbol(source, host, "__asan_register_globals")),
+        visit_(visit) {
     for (const char* name : {".got", ".got.plt"})
       if (const Section* table = section_of(host, name)) tables_.push_back(table->address);
   }
 
-  bool search(const ByteSource& source, const Section& section, std::uint64_t at, std::uint64_t size) {
-    Window in(source, kPointersBlock + 8, 0);
-    // Each begins one byte earlier than it need, for ModRM, and ends 7 later.
+  bool search(const Section& section, std::uint64_t at, std::uint64_t size) {
+    relocations_ = section.name == ".rela.dyn" ? &section : nullptr;
+    Window in(source_, kPointersBlock + kPointersBehind, 0);
+    // Each begins one byte earlier than it need, for ModRM, and some bytes behind are looked at.
     for (std::uint64_t begin = 0; begin < size; begin += kPointersBlock - 1) {
-      const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(size - begin, kPointersBlock + 7));
+      const auto count =
+          static_cast<std::size_t>(std::min<std::uint64_t>(size - begin, kPointersBlock + kPointersBehind));
       const auto bytes = in.at(at + begin, count);
       if (!bytes) return false;
       search(*bytes, section.address + (at + begin - section.offset), section.executable);
@@ -48,7 +55,7 @@ class PointerSearch {
  private:
   void search(ByteView bytes, std::uint64_t address, bool code) {
     const Cursor in(bytes);
-    for (std::size_t i = 0; i + 4 <= bytes.size; ++i) {
+    for (std::size_t i = 0; i < kPointersBlock && i + 4 <= bytes.size; ++i) {
       const std::uint32_t word = in.u32(i);
       if (code && fixed_) note(address + i, word);
       if (code && i != 0 && (bytes.data[i - 1] & kModeMask) == kRelativeMode) {
@@ -57,19 +64,49 @@ class PointerSearch {
       }
       if (i + 8 > bytes.size) continue;
       const std::uint64_t wide = in.u64(i);
-      note(address + i, wide);
+      if (is_place(wide) && !is_in_list_of_sanitizer(in, i, address + i)) visit_(address + i, wide);
       if (code)
         for (const std::uint64_t table : tables_) note(address + i, table + wide);
     }
   }
 
+  // __asan_global (LLVM, asan_interface_internal.h): its address, its size, that and a red zone, which make
+  // up a multiple of 32, the texts of its name and its file. A relocation (u64 place, u64 kind, u64 value)
+  // may have the address instead.
+  bool is_in_list_of_sanitizer(const Cursor& in, std::size_t at, std::uint64_t address) const {
+    constexpr std::uint64_t kEntry = 24, kValueAt = 16;
+    if (!sanitized_) return false;
+    if (relocations_ == nullptr) return in.holds(at, kEntry) && has_red_zone(in.u64(at + 8), in.u64(at + 16));
+    if ((address - relocations_->address) % kEntry != kValueAt || at < kValueAt) return false;
+    const std::uint64_t listed = in.u64(at - kValueAt);
+    for (const Section& each : host_.sections) {
+      const std::uint64_t within = listed - each.address;
+      if (!each.loaded || !each.has_bytes || within >= each.size || each.size - within < kEntry) continue;
+      const auto bytes = read_bytes(source_, each.offset + within, kEntry);
+      return bytes && has_red_zone(Cursor(*bytes).u64(8), Cursor(*bytes).u64(16));
+    }
+    return false;
+  }
+
+  static bool has_red_zone(std::uint64_t own, std::uint64_t whole) {
+    constexpr std::uint64_t kZones = 32;
+    return own != 0 && whole % kZones == 0 && whole > own && whole / 2 <= own + kZones;
+  }
+
   void note(std::uint64_t at, std::uint64_t place) {
-    if (place < places_.front() || place > places_.back()) return;
-    if (std::binary_search(places_.begin(), places_.end(), place)) visit_(at, place);
+    if (is_place(place)) visit_(at, place);
+  }
+
+  bool is_place(std::uint64_t value) const {
+    return value >= places_.front() && value <= places_.back() &&
+           std::binary_search(places_.begin(), places_.end(), value);
   }
 
   std::vector<std::uint64_t> places_;
-  bool fixed_ = false;
+  const ByteSource& source_;
+  const HostObject& host_;
+  bool fixed_ = false, sanitized_ = false;
+  const Section* relocations_ = nullptr;  // that are searched
   const PointerVisitor& visit_;
   std::vector<std::uint64_t> tables_;  // that may be the global offset table
 };
@@ -103,11 +140,11 @@ bool visit_host_pointers(const ByteSource& source, const HostObject& host, const
   if (!header || !header->is64 || header->machine != kPointersX64 || !is_compiled_by_gcc_alone(source, host))
     return false;
   if (places.empty()) return true;
-  PointerSearch pointers(places, host, header->type == kElfExecutable, visit);
+  PointerSearch pointers(places, source, host, header->type == kElfExecutable, visit);
   return visit_host_bytes(
       source, host, object.fatbins, [](const Section& section) { return section.loaded; },
       [&](const Section& section, std::uint64_t at, std::uint64_t size) {
-        return pointers.search(source, section, at, size);
+        return pointers.search(section, at, size);
       });
 }
 

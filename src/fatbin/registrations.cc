@@ -233,6 +233,8 @@ class RegistrationReader {
       claimed_[*fatbin] = true;
       if (registration.device_linked) out_.fatbins[*fatbin].in_data = false;
       registration.fatbin = fatbin;
+      Fatbin& each = out_.fatbins[*fatbin];
+      each.emptied = each.entries.empty() && !each.packed && !registration.device_linked;
     } else if (!is_empty_fatbin(target.offset) && problems_.lost.size() < kEntriesMost) {
       problems_.lost.push_back({target.offset});
     }
