@@ -10,6 +10,7 @@
 #include "coverage/device_link.h"
 #include "coverage/kernel_costs.h"
 #include "coverage/runtime.h"
+#include "fatbin/driver_library.h"
 
 namespace archguard {
 namespace {
@@ -118,6 +119,24 @@ void add_bare_file(const DeviceObject& object, const FatbinCode& code, EmbeddedP
   bare.add(where(object, code.fatbin), code);
 }
 
+// Says so where the object is the driver's own library.
+bool tell_driver_library(const DeviceObject& object, const ByteSource& file, FileResult& result) {
+  const DriverLibrary kind = driver_library(object, file);
+  if (kind == DriverLibrary::no) return false;
+  const std::string name = object_name(object.path, object.member);
+  if (kind == DriverLibrary::libcuda)
+    result.warnings.push_back(
+        {name, "is NVIDIA's driver library, whose device code is its own: not judged", {}});
+  else
+    result.errors.push_back(
+        {name,
+         "is a copy of NVIDIA's driver library under a name of its own: what is linked with it does not use "
+         "the "
+         "installed driver, and fails with error 803 where the releases of the two do not go together",
+         "leave it out of the package: auditwheel repair --exclude libcuda.so.1"});
+  return true;
+}
+
 }  // namespace
 
 std::vector<DeviceClass> classes_of(const DeviceList& devices) {
@@ -192,6 +211,7 @@ FileResult verify_file(const DeviceCode& code, const ByteSource& file, const std
     if (!object.linked) result.objects = true;
     add_runtime_code(object, result.runtime_code);
     const DataFatbins data(object);
+    std::optional<bool> of_driver;
     for (std::size_t i = 0; i < object.fatbins.size(); ++i) {
       FatbinCode contents = codes.next();
       costs.add(contents);
@@ -204,6 +224,8 @@ FileResult verify_file(const DeviceCode& code, const ByteSource& file, const std
       for (const Image& image : contents.images) result.optix += image.entry.optix;
       if (data.holds(i) && is_ltoir_alone(contents)) contents = as_bare_ltoir(std::move(contents));
       if (contents.fatbin.bare) {
+        if (!of_driver) of_driver = tell_driver_library(object, file, result);
+        if (*of_driver) continue;
         if (on_judged) on_judged(object, contents);
         add_bare_file(object, contents, request.policy.embedded, bare, result);
         continue;

@@ -6,6 +6,7 @@
 #include "compat/driver.h"
 #include "support/builders/cubin_builder.h"
 #include "support/builders/fatbin_builder.h"
+#include "support/builders/program_builder.h"
 
 using namespace archguard;
 using namespace archguard::test;
@@ -159,6 +160,28 @@ TEST_CASE("a file with an image that nobody understands covers nothing, beside e
   CHECK(result.devices[1].coverage == Coverage::unknown);
   REQUIRE_FALSE(result.devices[1].failures.empty());
   CHECK(result.devices[1].failures[0].unknown);
+}
+
+TEST_CASE(
+    "a fat binary that host code registers and nvprune emptied is unknown, but beside others of a library") {
+  const auto full = file_of({80}, "one"), none = FatbinBuilder{}.bytes();
+  const auto program = ProgramBuilder{}.whole(full).whole(none).bytes();
+  const FileResult result = verify(program, {{gpu("8.0"), gpu("9.0")}});
+  CHECK(result.devices[0].coverage == Coverage::unknown);
+  CHECK(result.devices[0].fatbins.unknown == 1);
+  CHECK(result.devices[1].coverage == Coverage::not_covered);
+  VerifyPolicy policy;
+  policy.scope = Scope::library;
+  CHECK(verify(program, {{gpu("8.0")}, policy}).devices[0].coverage == Coverage::covered);
+  const FileResult alone = verify(ProgramBuilder{}.whole(none).bytes(), {{gpu("8.0")}});
+  CHECK(alone.has_code);
+  CHECK(alone.devices[0].coverage == Coverage::unknown);
+  const FileResult part =
+      verify(ProgramBuilder{}.link({"_a", "_b"}, full).object("_a", full).object("_b", none).bytes(),
+             {{gpu("8.0")}});
+  CHECK(part.devices[0].coverage == Coverage::unknown);
+  const FileResult link = verify(ProgramBuilder{}.whole(full).link({}, none).bytes(), {{gpu("8.0")}});
+  CHECK_MESSAGE(link.devices[0].coverage == Coverage::covered, "what nvcc adds to every program");
 }
 
 TEST_CASE("with scope library one fat binary that fits is enough") {

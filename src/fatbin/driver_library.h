@@ -1,0 +1,14 @@
+#pragma once
+
+#include "base/bytes.h"
+#include "fatbin/fatbin.h"
+
+namespace archguard {
+
+// Is the object NVIDIA's driver library, libcuda, whose device code is for the driver's own use?
+// `renamed`: under another name than programs ask for, as auditwheel puts it into a wheel
+// (libcuda-b1c54397.so.1).
+enum class DriverLibrary { no, libcuda, renamed };
+DriverLibrary driver_library(const DeviceObject& object, const ByteSource& file);
+
+}  // namespace archguard
