@@ -76,7 +76,7 @@ Fix fix_of_left_out(DeviceLinks::Unread unread, const std::string& image) {
 // One file's answer for one class of devices, fat binary after fat binary.
 struct DeviceJudge::State {
   State(const DeviceClass& devices, const VerifyPolicy& policy, Waivers& waivers, const DeviceLinks& links,
-        HostNames& host_names, LibraryCensus* census)
+        HostNames& host_names, SharedStubs& stubs, LibraryCensus* census)
       : stated_(devices),
         known_(with_driver_that_knows(devices, policy)),
         device_(known_.devices.device),
@@ -86,6 +86,7 @@ struct DeviceJudge::State {
         links_(links),
         link_judge_(links, device_, policy_.judge),
         registered_(host_names, links),
+        stubs_(stubs),
         failures_(device_, policy_.target, result_.failures),
         fixes_(device_, policy_, waivers_) {}
 
@@ -124,6 +125,7 @@ struct DeviceJudge::State {
       if (result_.fatbins.specific++ == 0)
         specific_ = {judgement.code, judgement.numbered, fixes_.find(code, judgement)};
       add_for_others(object, code, judgement);
+      for_others_.emplace(&object, code.fatbin.offset);
       if (!variables_only) ++with_kernels_.specific;
       return;
     }
@@ -153,6 +155,7 @@ struct DeviceJudge::State {
     add_lacking(link_judge_.lacking());
     for (RegisteredNames::Finding& finding : registered_.tell()) add_registered(std::move(finding));
     for (const LinkJudge::Outcome& outcome : link_judge_.finish()) add_link(outcome);
+    if (policy_.scope == Scope::fatbin && !for_others_.empty()) add_shared_stubs();
     if (untold_links_) doubt_missing_images(result_);
     auto& counts = result_.fatbins;
     // A fat binary of variables alone is no answer to who asks for kernels.
@@ -225,6 +228,29 @@ struct DeviceJudge::State {
     std::remove_copy_if(names.begin(), names.end(), std::back_inserter(all),
                         [&](const std::string& name) { return waivers_.waive(name, *device_.capability); });
     if (!names.empty()) result_.variables.unnamed_in = image;
+  }
+
+  // Kernels of which the runtime launches one that is for other devices only.
+  void add_shared_stubs() {
+    for (const SharedStubs::Finding& finding : stubs_.find(for_others_)) {
+      if (waivers_.waive(finding.kernel, *device_.capability)) continue;
+      Fix fix;
+      fix.change =
+          "compile all files that use this template for the same architectures, or with nvcc 13.0 or newer "
+          "and "
+          "without -static-global-template-stub=false";
+      const std::string reason =
+          "its fat binary is for other devices only, and registered before one that holds the same instance "
+          "of this "
+          "template for this device; " +
+          std::string(finding.sure ? "they share a host function"
+                                   : "if they share a host function, which the file does not tell") +
+          ", for which the runtime launches the kernel that was registered first";
+      ++(finding.sure ? result_.fatbins.uncovered : result_.fatbins.unknown);
+      --result_.fatbins.specific;
+      failures_.add({kNoKernelImage, true, !finding.sure, reason, FailureCause::image, fix}, finding.kernel,
+                    {}, finding.subject);
+    }
   }
 
   // What a device link made, now that its objects are known.
@@ -418,6 +444,8 @@ struct DeviceJudge::State {
   const DeviceLinks& links_;
   LinkJudge link_judge_;
   RegisteredNames registered_;
+  SharedStubs& stubs_;
+  std::set<SharedStubs::Place> for_others_;
   bool untold_links_ = false;
   DeviceResult result_;
   FailuresByCause failures_;  // of the result
@@ -435,8 +463,9 @@ struct DeviceJudge::State {
 };
 
 DeviceJudge::DeviceJudge(const DeviceClass& devices, const VerifyPolicy& policy, Waivers& waivers,
-                         const DeviceLinks& links, HostNames& host_names, LibraryCensus* census)
-    : state_(std::make_unique<State>(devices, policy, waivers, links, host_names, census)) {}
+                         const DeviceLinks& links, HostNames& host_names, SharedStubs& stubs,
+                         LibraryCensus* census)
+    : state_(std::make_unique<State>(devices, policy, waivers, links, host_names, stubs, census)) {}
 DeviceJudge::~DeviceJudge() = default;
 DeviceJudge::DeviceJudge(DeviceJudge&&) noexcept = default;
 

@@ -7,6 +7,7 @@
 #include "coverage/driver_calls.h"
 #include "coverage/library_census.h"
 #include "coverage/runtime.h"
+#include "coverage/shared_stubs.h"
 #include "coverage/verify.h"
 #include "fatbin/host_names.h"
 
@@ -18,7 +19,7 @@ class DeviceJudge {
   // `census` is there with scope library alone, and has counted a fat binary when it comes here. All that is
   // handed over outlives this.
   DeviceJudge(const DeviceClass& devices, const VerifyPolicy& policy, Waivers& waivers,
-              const DeviceLinks& links, HostNames& host_names, LibraryCensus* census);
+              const DeviceLinks& links, HostNames& host_names, SharedStubs& stubs, LibraryCensus* census);
   ~DeviceJudge();
   DeviceJudge(DeviceJudge&&) noexcept;
 

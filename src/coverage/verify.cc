@@ -173,11 +173,12 @@ FileResult verify_file(const DeviceCode& code, const ByteSource& file, const std
   judges.reserve(request.classes.size());
   DeviceLinks links(code);
   HostNames host_names(file);
+  SharedStubs stubs(code, file);
   ExpectedOfLinks expected_of_links;
   std::optional<LibraryCensus> census;
   if (request.policy.scope == Scope::library) census.emplace(capabilities_of(request.classes));
   for (const DeviceClass& each : request.classes)
-    judges.emplace_back(each, request.policy, waivers, links, host_names, census ? &*census : nullptr);
+    judges.emplace_back(each, request.policy, waivers, links, host_names, stubs, census ? &*census : nullptr);
   std::vector<ExpectedImage> held;
   RuntimeUse runtime(code, file);
   DriverFunctions functions(code, file, elsewhere);
@@ -222,6 +223,7 @@ FileResult verify_file(const DeviceCode& code, const ByteSource& file, const std
       if (role != nullptr && role->linked) contents.lto_parts = lto_parts_of(code, code.links[*role->linked]);
       result.has_fatbins = true;
       for (const Image& image : contents.images) result.optix += image.entry.optix;
+      if (role == nullptr) stubs.note(object, contents);
       if (data.holds(i) && is_ltoir_alone(contents)) contents = as_bare_ltoir(std::move(contents));
       if (contents.fatbin.bare) {
         if (!of_driver) of_driver = tell_driver_library(object, file, result);

@@ -13,17 +13,20 @@ constexpr std::uint64_t kSymbolsMost = std::uint64_t{1} << 22;  // far more than
 constexpr std::uint64_t kSymbolsAtOnce = 256;
 constexpr std::size_t kNamesAtOnce = std::size_t{4} * 1024;
 
+enum class Wanted { elsewhere, functions };  // not defined; defined, and a function
+
 // ELF's symbols: u32 name, u8 binding and type at 4, u16 section (0: to be found elsewhere) at 6 of 24 bytes;
 // at 12 and 14 of 16 in 32-bit files.
-bool visit_undefined(const ByteSource& source, const HostObject& host, const char* table_name,
-                     const char* texts_name, std::size_t most,
-                     const std::function<bool(std::string_view)>& visit) {
+bool visit_symbols(const ByteSource& source, const HostObject& host, const char* table_name,
+                   const char* texts_name, Wanted wanted, std::size_t most,
+                   const std::function<bool(std::string_view)>& visit) {
+  constexpr unsigned kFunction = 2;  // STT_FUNC
   if (host.format != HostFormat::elf) return false;
   const Section *symbols = section_of(host, table_name), *texts = section_of(host, texts_name);
   const auto start = read_bytes(source, 0, std::min<std::uint64_t>(5, source.size()));
   if (symbols == nullptr || texts == nullptr || !start || start->size() < 5) return false;
   const bool is64 = (*start)[4] == 2;
-  const std::size_t each = is64 ? 24 : 16, section_at = is64 ? 6 : 14;
+  const std::size_t each = is64 ? 24 : 16, type_at = is64 ? 4 : 12, section_at = type_at + 2;
   std::vector<std::uint32_t> names;  // where they begin among the texts
   Window table(source, each * kSymbolsAtOnce, each * kSymbolsAtOnce);
   const std::uint64_t count = std::min(symbols->size / each, kSymbolsMost);
@@ -35,7 +38,9 @@ bool visit_undefined(const ByteSource& source, const HostObject& host, const cha
     if (!bytes) break;  // the file shrank: whoever reads images says so
     const Cursor in(*bytes);
     for (std::size_t at = 0; at < bytes->size; at += each) {
-      if (in.u16(at + section_at) != 0) continue;
+      const bool defined = in.u16(at + section_at) != 0;
+      if (wanted == Wanted::elsewhere ? defined : !defined || (in.u8(at + type_at) & 15) != kFunction)
+        continue;
       whole &= in.u32(at) < texts->size;
       if (in.u32(at) < texts->size) names.push_back(in.u32(at));
     }
@@ -63,7 +68,7 @@ const Section* section_of(const HostObject& host, std::string_view name) {
 
 bool visit_wanted_symbols(const ByteSource& source, const HostObject& host, std::size_t most,
                           const std::function<bool(std::string_view)>& visit) {
-  return visit_undefined(source, host, ".dynsym", ".dynstr", most, visit);
+  return visit_symbols(source, host, ".dynsym", ".dynstr", Wanted::elsewhere, most, visit);
 }
 
 bool wants_symbol(const ByteSource& source, const HostObject& host, std::string_view name) {
@@ -89,10 +94,26 @@ std::optional<std::set<std::string>> wanted_among(const ByteSource& source, cons
   };
   if (host.sections.empty()) return std::nullopt;
   if (host.linked && (host.format == HostFormat::pe || section_of(host, ".dynsym") == nullptr)) return wanted;
-  const bool told = host.linked ? visit_wanted_symbols(source, host, kNamesAtOnce, take)
-                                : visit_undefined(source, host, ".symtab", ".strtab", kNamesAtOnce, take);
+  const bool told =
+      host.linked ? visit_wanted_symbols(source, host, kNamesAtOnce, take)
+                  : visit_symbols(source, host, ".symtab", ".strtab", Wanted::elsewhere, kNamesAtOnce, take);
   if (!told) return std::nullopt;
   return wanted;
+}
+
+std::optional<std::map<std::string, std::size_t>> functions_among(const ByteSource& source,
+                                                                  const HostObject& host,
+                                                                  const std::set<std::string>& names) {
+  std::map<std::string, std::size_t> found;
+  const auto take = [&](std::string_view text) {
+    if (const auto name = names.find(std::string(text)); name != names.end()) ++found[*name];
+    return true;
+  };
+  const bool local = section_of(host, ".symtab") != nullptr;
+  if (!visit_symbols(source, host, local ? ".symtab" : ".dynsym", local ? ".strtab" : ".dynstr",
+                     Wanted::functions, kNamesAtOnce, take))
+    return std::nullopt;
+  return found;
 }
 
 }  // namespace archguard::fatbin

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -24,5 +25,11 @@ bool wants_symbol(const ByteSource& source, const HostObject& host, std::string_
 // Those of the names that a linked file or an object may want from elsewhere. Nothing where that is not told.
 std::optional<std::set<std::string>> wanted_among(const ByteSource& source, const HostObject& host,
                                                   const std::set<std::string>& names);
+
+// How many functions an ELF file defines of each of the names, as far as it has their symbols. Nothing where
+// these cannot be read.
+std::optional<std::map<std::string, std::size_t>> functions_among(const ByteSource& source,
+                                                                  const HostObject& host,
+                                                                  const std::set<std::string>& names);
 
 }  // namespace archguard::fatbin

@@ -207,6 +207,48 @@ class HostNamesTest(unittest.TestCase):
         self.check_kernels(nvcc)
 
 
+class SharedStubsTest(unittest.TestCase):
+    """An instance of a template for 9.0a alone, and one for 8.0: the host linker keeps one function that launches both."""
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def link(self, name, order, *options):
+        objects = []
+        for arch, call in (("90a", "fill<float><<<1, 1>>>(x); own<<<1, 1>>>(x);"), ("80", "fill<float><<<1, 1>>>(x);")):
+            source = os.path.join(self.folder, "for_%s.cu" % arch)
+            with open(source, "w") as file:
+                file.write("template <class T> __global__ void fill(T* x) { *x = 1; }\n__global__ void own%s(float* x) { *x = 2; }\n"
+                           "void run_%s(float* x) { %s }\n" % ("" if arch == "90a" else "_80", arch, call))
+            objects.append(source[:-3] + ".o")
+            common.run([common.nvcc(), "-gencode=arch=compute_%s,code=sm_%s" % (arch, arch), "-Xcompiler", "-fPIC", *options, "-c", source, "-o", objects[-1]])
+        path = os.path.join(self.folder, name)
+        common.run([common.nvcc(), "-shared", *objects[::order], "-o", path])
+        return path
+
+    def verify(self, path):
+        command = [common.options.archguard, "verify", path, "--device", "8.0@13.5", "--format", "json"]
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=100)
+        (result,) = json.loads(done.stdout)["files"][0]["results"]
+        return result["verdict"], [error["code"] for error in result["errors"]]
+
+    def test(self):
+        weak = "-static-global-template-stub=false"
+        if "static-global-template-stub" not in common.run([common.nvcc(), "--help"]):
+            weak = "-w"  # an nvcc that knows no other
+        for visibility in ([], ["--device-entity-has-hidden-visibility=false"] if weak != "-w" else []):
+            with self.subTest(visibility=visibility):
+                first = self.link("first.so", 1, weak, *visibility)
+                self.assertEqual(self.verify(first), ("not-covered", [209]))
+                self.assertEqual(self.verify(self.link("last.so", -1, weak, *visibility)), ("covered", []))
+                common.run(["strip", first])
+                exported = not visibility  # hidden: one or two, the file does not tell
+                self.assertEqual(self.verify(first)[0], "unknown" if exported else "not-covered")
+        if weak != "-w":
+            self.assertEqual(self.verify(self.link("two.so", 1)), ("covered", []))
+
+
 class RegistrationsTest(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.mkdtemp()

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "coverage/device_link.h"
+#include "coverage/fatbin_code.h"
+
+namespace archguard {
+
+// Is this mangled name one of an instance of a template? False where it surely is not.
+bool may_be_template(std::string_view name);
+
+// Instances of a kernel template that several fat binaries of a file hold. The host function that launches
+// one is a weak symbol, so the linker keeps one for all of them (nvcc before 13.0, and with
+// -static-global-template-stub=false; "nvcc --help" warns of it), and the CUDA runtime launches the kernel of
+// the fat binary that was registered first. Looked for only where that one may be for other devices only, as
+// all of its images have a suffix; else each fat binary is asked for anyway.
+class SharedStubs {
+ public:
+  using Place = std::pair<const DeviceObject*, std::uint64_t>;  // a fat binary, by its offset
+
+  // Both outlive it.
+  SharedStubs(const DeviceCode& code, const ByteSource& file);
+
+  // Each fat binary as it is read.
+  void note(const DeviceObject& object, const FatbinCode& code);
+
+  struct Finding {
+    LinkJudge::Subject subject;  // what was registered first
+    std::string kernel;
+    bool sure = false;  // else the file does not tell how many of these host functions it has
+  };
+  // Kernels of which the runtime launches that of `others`, fat binaries that are all for other devices than
+  // one, while another fat binary holds it for this device.
+  std::vector<Finding> find(const std::set<Place>& others);
+
+ private:
+  struct Held {
+    std::size_t order = 0;  // of registrations
+    std::uint64_t offset = 0;
+    LinkJudge::Subject subject;
+    std::map<std::uint64_t, std::string> kernels;  // by hash; of what may be for other devices
+  };
+  struct OfObject {
+    std::map<std::uint64_t, std::size_t> order;  // of registrations, by the fat binary's offset
+    std::vector<Held> all;
+    std::vector<std::pair<std::uint64_t, std::size_t>> holders;  // a name's hash, and of `all`; ascending
+    bool sorted = true;
+  };
+  std::map<std::string, std::size_t> count_stubs(const DeviceObject& object,
+                                                 const std::set<std::string>& names) const;
+
+  const ByteSource& file_;
+  std::size_t noted_ = 0;                            // names
+  std::map<const DeviceObject*, OfObject> objects_;  // those that are looked at
+};
+
+}  // namespace archguard

@@ -1,0 +1,61 @@
+#include "coverage/shared_stubs.h"
+
+#include <doctest/doctest.h>
+
+#include "coverage/verify.h"
+#include "support/builders/cubin_builder.h"
+#include "support/builders/fatbin_builder.h"
+#include "support/builders/program_builder.h"
+
+using namespace archguard;
+using namespace archguard::test;
+
+namespace {
+
+constexpr const char* kInstance = "_Z4fillIfEvPT_";
+
+test::Bytes holding(const char* arch, const char* name) {
+  auto cubin = CubinBuilder{}.sm(arch[0] == '9' ? 90 : 80).kernel(name, sass::exit());
+  if (arch == std::string_view("90a")) cubin.marked_a();
+  return FatbinBuilder{}.cubin(arch, cubin.bytes()).bytes();
+}
+
+// What 8.0 gets of a library that registers these in this order: "covered", "unknown", or the error.
+std::string on_80(const std::vector<std::pair<const char*, const char*>>& registered, int stubs,
+                  bool stripped = false) {
+  ProgramBuilder program;
+  for (const auto& [arch, name] : registered) program.whole(holding(arch, name));
+  if (!stripped) program.symbol("other", 2);
+  for (int i = 0; i < stubs; ++i) program.symbol(kInstance, 2, 0x1000 + static_cast<std::uint64_t>(i));
+  const test::Bytes bytes = program.bytes();
+  const MemorySource source(bytes);
+  const DeviceCode code = read_device_code(source, "t.so");
+  Device device;
+  device.capability = parse_capability("8.0");
+  VerifyRequest request;
+  request.classes = classes_of({device});
+  Waivers waivers = *Waivers::parse("", "w.csv");
+  const FileResult result = verify_file(code, source, "t.so", request, waivers);
+  const DeviceResult& of = result.devices[0];
+  if (of.coverage == Coverage::covered) return "covered";
+  return of.coverage == Coverage::unknown ? "unknown" : std::to_string(of.failures.at(0).code);
+}
+
+}  // namespace
+
+TEST_CASE("of an instance that two fat binaries hold the one runs that was registered first") {
+  CHECK(on_80({{"90a", kInstance}, {"80", kInstance}}, 1) == "209");
+  CHECK(on_80({{"80", kInstance}, {"90a", kInstance}}, 1) == "covered");
+  CHECK(on_80({{"80", "k"}, {"90a", kInstance}, {"80", kInstance}}, 1) == "209");
+  CHECK(on_80({{"80", kInstance}, {"90a", kInstance}, {"80", kInstance}}, 1) == "covered");
+  CHECK_MESSAGE(on_80({{"90a", kInstance}, {"80", kInstance}}, 2) == "covered", "a host function each");
+  CHECK_MESSAGE(on_80({{"90a", kInstance}, {"80", kInstance}}, 0) == "unknown", "none that is told");
+  CHECK(on_80({{"90a", kInstance}, {"80", kInstance}}, 0, true) == "unknown");
+}
+
+TEST_CASE("no other kernels share a host function") {
+  for (const char* name : {"k", "_Z4fillPf", "_ZN1a4fillEPf", "_ZN12_GLOBAL__N_14fillIfEvPT_"})
+    CHECK(on_80({{"90a", name}, {"80", name}}, 1) == "covered");
+  CHECK(on_80({{"90a", kInstance}, {"80", "_Z4fillIdEvPT_"}}, 1) == "covered");
+  CHECK_MESSAGE(on_80({{"90a", kInstance}}, 1) == "209", "nothing for this device");
+}
