@@ -125,7 +125,7 @@ struct DeviceJudge::State {
       if (result_.fatbins.specific++ == 0)
         specific_ = {judgement.code, judgement.numbered, fixes_.find(code, judgement)};
       add_for_others(object, code, judgement);
-      for_others_.emplace(&object, code.fatbin.offset);
+      for_others_.emplace(object.member, code.fatbin.offset);
       if (!variables_only) ++with_kernels_.specific;
       return;
     }
@@ -232,23 +232,35 @@ struct DeviceJudge::State {
 
   // Kernels of which the runtime launches one that is for other devices only.
   void add_shared_stubs() {
-    for (const SharedStubs::Finding& finding : stubs_.find(for_others_)) {
-      if (waivers_.waive(finding.kernel, *device_.capability)) continue;
+    for (SharedStubs::Finding& finding : stubs_.find(for_others_)) {
+      auto& kernels = finding.kernels;
+      kernels.erase(
+          std::remove_if(kernels.begin(), kernels.end(),
+                         [&](const std::string& name) { return waivers_.waive(name, *device_.capability); }),
+          kernels.end());
+      if (kernels.empty()) continue;
       Fix fix;
       fix.change =
-          "compile all files that use this template for the same architectures, or with nvcc 13.0 or newer "
-          "and "
-          "without -static-global-template-stub=false";
-      const std::string reason =
+          "compile all files that use this template for the same architectures, or without -rdc=true by nvcc "
+          "13.0 or newer "
+          "with -static-global-template-stub=true (its default)";
+      std::string reason =
           "its fat binary is for other devices only, and registered before one that holds the same instance "
           "of this "
-          "template for this device; " +
-          std::string(finding.sure ? "they share a host function"
-                                   : "if they share a host function, which the file does not tell") +
-          ", for which the runtime launches the kernel that was registered first";
-      ++(finding.sure ? result_.fatbins.uncovered : result_.fatbins.unknown);
-      --result_.fatbins.specific;
-      failures_.add({kNoKernelImage, true, !finding.sure, reason, FailureCause::image, fix}, finding.kernel,
+          "template for this device; ";
+      if (finding.sure)
+        reason +=
+            "they share a host function, for which the runtime launches the kernel that was registered first";
+      else {
+        reason +=
+            "no symbol tells whether they share a host function, for which the runtime would launch the "
+            "kernel that was registered first";
+        fix.change += "; keep the symbols (no strip), which then tell it";
+      }
+      const bool first = shared_.insert(finding.subject.where).second;
+      if (first) ++(finding.sure ? result_.fatbins.uncovered : result_.fatbins.unknown);
+      if (first) --result_.fatbins.specific;
+      failures_.add({kNoKernelImage, true, !finding.sure, reason, FailureCause::image, fix}, kernels.front(),
                     {}, finding.subject);
     }
   }
@@ -297,6 +309,7 @@ struct DeviceJudge::State {
         specific_ = {outcome.judgement.code, outcome.judgement.numbered,
                      mend_link(outcome, outcome.judgement)};
       add_for_others(outcome.subject, outcome.kernel, mend_link(outcome, outcome.judgement));
+      for_others_.emplace(outcome.subject.place.member, outcome.subject.place.offset);
       if (!variables_only) ++with_kernels_.specific;
       return;
     }
@@ -446,6 +459,7 @@ struct DeviceJudge::State {
   RegisteredNames registered_;
   SharedStubs& stubs_;
   std::set<SharedStubs::Place> for_others_;
+  std::set<std::string> shared_;  // of these, where what others share with it stands
   bool untold_links_ = false;
   DeviceResult result_;
   FailuresByCause failures_;  // of the result

@@ -12,7 +12,8 @@
 namespace archguard {
 namespace {
 
-constexpr std::size_t kSharedNamesMost = std::size_t{1} << 21;  // of a file
+constexpr std::size_t kInstancesMost = std::size_t{1} << 21;       // of a file
+constexpr std::size_t kInstanceBytesMost = std::size_t{64} << 20;  // of their names, where these are kept
 
 bool is_for_others_perhaps(const Fatbin& fatbin) {
   return !fatbin.entries.empty() &&
@@ -50,15 +51,15 @@ bool may_be_template(std::string_view name) {
   return nested ? name[at] != 'E' : name[at] == 'I' || name[at] == 'B';
 }
 
-SharedStubs::SharedStubs(const DeviceCode& code, const ByteSource& file) : file_(file) {
+SharedStubs::SharedStubs(const DeviceCode& code, const ByteSource& file)
+    : file_(file), names_left_(kInstancesMost), bytes_left_(kInstanceBytesMost) {
   for (const DeviceObject& object : code.objects) {
     if (!object.linked || std::none_of(object.fatbins.begin(), object.fatbins.end(), is_for_others_perhaps))
       continue;
     OfObject& of = objects_[&object];
     for (std::size_t i = 0; i < object.registrations.size(); ++i) {
       const Registration& each = object.registrations[i];
-      if (each.fatbin && !each.device_linked && each.module_id.empty())
-        of.order.emplace(object.fatbins[*each.fatbin].offset, i);
+      if (each.fatbin && each.module_id.empty()) of.order.emplace(object.fatbins[*each.fatbin].offset, i);
     }
   }
 }
@@ -68,63 +69,75 @@ void SharedStubs::note(const DeviceObject& object, const FatbinCode& code) {
   if (of == objects_.end()) return;
   const auto order = of->second.order.find(code.fatbin.offset);
   if (order == of->second.order.end()) return;
-  Held held{order->second, code.fatbin.offset, subject_of(object, code), {}};
+  const bool linked = object.registrations[order->second].device_linked;
+  Held held{order->second, linked, code.fatbin.offset, subject_of(object, code), {}};
   const bool may_be_for_others = is_for_others_perhaps(code.fatbin);
   for (const KernelName& kernel : code.kernels) {
-    if (!may_be_shared(kernel.name) || noted_ == kSharedNamesMost) continue;
-    ++noted_;
+    if (!may_be_shared(kernel.name) || names_left_ == 0) continue;
+    if (may_be_for_others && kernel.name.size() > bytes_left_) continue;
+    --names_left_;
     const std::uint64_t hash = std::hash<std::string>()(kernel.name);
     of->second.holders.emplace_back(hash, of->second.all.size());
-    if (may_be_for_others) held.kernels.emplace(hash, kernel.name);
+    if (!may_be_for_others) continue;
+    bytes_left_ -= kernel.name.size();
+    held.kernels.emplace(hash, kernel.name);
   }
-  of->second.sorted = false;
   of->second.all.push_back(std::move(held));
+}
+
+// Those whose first registered holder may be for other devices.
+void SharedStubs::gather(const DeviceObject& object, OfObject& of) const {
+  of.instances.emplace();
+  std::sort(of.holders.begin(), of.holders.end());
+  std::set<std::string> names;
+  for (auto begin = of.holders.begin(), end = begin; begin != of.holders.end(); begin = end) {
+    Instance instance;
+    for (; end != of.holders.end() && end->first == begin->first; ++end)
+      instance.holders.push_back(end->second);
+    if (instance.holders.size() == 1) continue;
+    auto& holders = instance.holders;
+    std::iter_swap(holders.begin(), std::min_element(holders.begin(), holders.end(), [&](auto a, auto b) {
+                     return of.all[a].order < of.all[b].order;
+                   }));
+    const auto kernel = of.all[holders.front()].kernels.find(begin->first);
+    if (kernel == of.all[holders.front()].kernels.end()) continue;
+    instance.kernel = kernel->second;
+    names.insert(instance.kernel);
+    of.instances->push_back(std::move(instance));
+  }
+  std::map<std::string, std::size_t> stubs;
+  const PartSource source = bytes_of(object, file_);
+  if (!names.empty())
+    visit_host_file(source, {}, {}, [&](const HostObject& host) {
+      if (auto found = fatbin::functions_among(source, host, names)) stubs = std::move(*found);
+    });
+  const auto is_apart = [&](Instance& instance) {
+    const auto found = stubs.find(instance.kernel);
+    const std::size_t count = found == stubs.end() ? 0 : found->second;
+    instance.sure = count == 1 && std::none_of(instance.holders.begin(), instance.holders.end(),
+                                               [&](std::size_t each) { return of.all[each].linked; });
+    return count >= instance.holders.size();
+  };
+  of.instances->erase(std::remove_if(of.instances->begin(), of.instances->end(), is_apart),
+                      of.instances->end());
 }
 
 std::vector<SharedStubs::Finding> SharedStubs::find(const std::set<Place>& others) {
   std::vector<Finding> findings;
   for (auto& [object, of] : objects_) {
-    if (!std::exchange(of.sorted, true)) std::sort(of.holders.begin(), of.holders.end());
-    std::map<std::size_t, std::map<std::string, std::size_t>> launched;  // how many hold it, by the first
-    std::set<std::string> names;
-    for (auto begin = of.holders.begin(), end = begin; begin != of.holders.end(); begin = end) {
-      std::size_t first = begin->second;
-      bool asked = false;
-      for (; end != of.holders.end() && end->first == begin->first; ++end) {
-        if (of.all[end->second].order < of.all[first].order) first = end->second;
-        asked |= others.count({object, of.all[end->second].offset}) == 0;
-      }
-      const auto kernel = of.all[first].kernels.find(begin->first);
-      if (!asked || kernel == of.all[first].kernels.end() ||
-          others.count({object, of.all[first].offset}) == 0)
-        continue;
-      names.insert(kernel->second);
-      launched[first].emplace(kernel->second, static_cast<std::size_t>(end - begin));
-    }
-    if (names.empty()) continue;
-    const auto stubs = count_stubs(*object, names);
-    for (const auto& [first, kernels] : launched) {
-      std::optional<Finding> finding;
-      for (const auto& [kernel, holders] : kernels) {
-        const auto found = stubs.find(kernel);
-        const std::size_t count = found == stubs.end() ? 0 : found->second;
-        if (count < holders && (!finding || (count != 0 && !finding->sure)))
-          finding = Finding{of.all[first].subject, kernel, count != 0};
-      }
-      if (finding) findings.push_back(std::move(*finding));
-    }
+    if (!of.instances) gather(*object, of);
+    const auto is_for_others = [&, object = object, &of = of](std::size_t each) {
+      return others.count({object->member, of.all[each].offset}) != 0;
+    };
+    std::map<std::pair<std::size_t, bool>, std::vector<std::string>> launched;
+    for (const Instance& each : *of.instances)
+      if (is_for_others(each.holders.front()) &&
+          !std::all_of(each.holders.begin(), each.holders.end(), is_for_others))
+        launched[{each.holders.front(), each.sure}].push_back(each.kernel);
+    for (auto& [first, kernels] : launched)
+      findings.push_back({of.all[first.first].subject, std::move(kernels), first.second});
   }
   return findings;
-}
-
-std::map<std::string, std::size_t> SharedStubs::count_stubs(const DeviceObject& object,
-                                                            const std::set<std::string>& names) const {
-  std::map<std::string, std::size_t> stubs;
-  const PartSource source = bytes_of(object, file_);
-  visit_host_file(source, {}, {}, [&](const HostObject& host) {
-    if (auto found = fatbin::functions_among(source, host, names)) stubs = std::move(*found);
-  });
-  return stubs;
 }
 
 }  // namespace archguard

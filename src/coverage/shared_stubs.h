@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -23,7 +24,7 @@ bool may_be_template(std::string_view name);
 // all of its images have a suffix; else each fat binary is asked for anyway.
 class SharedStubs {
  public:
-  using Place = std::pair<const DeviceObject*, std::uint64_t>;  // a fat binary, by its offset
+  using Place = std::pair<std::string, std::uint64_t>;  // a fat binary: its object's member, and its offset
 
   // Both outlive it.
   SharedStubs(const DeviceCode& code, const ByteSource& file);
@@ -32,9 +33,9 @@ class SharedStubs {
   void note(const DeviceObject& object, const FatbinCode& code);
 
   struct Finding {
-    LinkJudge::Subject subject;  // what was registered first
-    std::string kernel;
-    bool sure = false;  // else the file does not tell how many of these host functions it has
+    LinkJudge::Subject subject;        // what was registered first
+    std::vector<std::string> kernels;  // mangled
+    bool sure = false;  // else the file does not tell how many of these host functions it has, or the order
   };
   // Kernels of which the runtime launches that of `others`, fat binaries that are all for other devices than
   // one, while another fat binary holds it for this device.
@@ -43,21 +44,27 @@ class SharedStubs {
  private:
   struct Held {
     std::size_t order = 0;  // of registrations
+    bool linked = false;    // by the device linker: registered with the last of its objects
     std::uint64_t offset = 0;
     LinkJudge::Subject subject;
     std::map<std::uint64_t, std::string> kernels;  // by hash; of what may be for other devices
   };
+  // An instance that several hold.
+  struct Instance {
+    std::string kernel;
+    std::vector<std::size_t> holders;  // in `all`, the first registered one first
+    bool sure = false;
+  };
   struct OfObject {
     std::map<std::uint64_t, std::size_t> order;  // of registrations, by the fat binary's offset
     std::vector<Held> all;
-    std::vector<std::pair<std::uint64_t, std::size_t>> holders;  // a name's hash, and of `all`; ascending
-    bool sorted = true;
+    std::vector<std::pair<std::uint64_t, std::size_t>> holders;  // a name's hash, and of `all`
+    std::optional<std::vector<Instance>> instances;
   };
-  std::map<std::string, std::size_t> count_stubs(const DeviceObject& object,
-                                                 const std::set<std::string>& names) const;
+  void gather(const DeviceObject& object, OfObject& of) const;
 
   const ByteSource& file_;
-  std::size_t noted_ = 0;                            // names
+  std::size_t names_left_, bytes_left_;
   std::map<const DeviceObject*, OfObject> objects_;  // those that are looked at
 };
 

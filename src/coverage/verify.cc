@@ -223,7 +223,7 @@ FileResult verify_file(const DeviceCode& code, const ByteSource& file, const std
       if (role != nullptr && role->linked) contents.lto_parts = lto_parts_of(code, code.links[*role->linked]);
       result.has_fatbins = true;
       for (const Image& image : contents.images) result.optix += image.entry.optix;
-      if (role == nullptr) stubs.note(object, contents);
+      if (role == nullptr || role->linked) stubs.note(object, contents);
       if (data.holds(i) && is_ltoir_alone(contents)) contents = as_bare_ltoir(std::move(contents));
       if (contents.fatbin.bare) {
         if (!of_driver) of_driver = tell_driver_library(object, file, result);

@@ -113,6 +113,30 @@ Error not_linked(const DeviceObject& out, const Fatbin& fatbin, const std::strin
           "CUDA_RESOLVE_DEVICE_SYMBOLS ON)"};
 }
 
+// A device link registers when all objects that it counts have called it, each with its own fat binary. The
+// host linker takes none of a static library that a shared one beside it has already (link.stub of the CUDA
+// toolkit, 11.8 to 13.5).
+std::optional<Error> check_objects_elsewhere(const ByteSource& source, const HostObject& host,
+                                             const DeviceObject& out) {
+  if (host.format != HostFormat::elf || !host.linked ||
+      std::none_of(out.registrations.begin(), out.registrations.end(),
+                   [](const Registration& each) { return each.device_linked; }))
+    return std::nullopt;
+  std::string wanted;
+  visit_wanted_data(source, host, 127, [&](std::string_view name) {
+    if (starts_with(name, kObjectRegistration)) wanted = name;
+    return wanted.empty();
+  });
+  if (wanted.empty()) return std::nullopt;
+  return Error{
+      object_name(out.path, out.member),
+      "its device link counts on an object of another file, " + wanted +
+          ": which of the two registers what, and whether this one registers anything, is decided by "
+          "which is loaded first",
+      "link that static library of device code into one file alone; CMake: target_link_libraries of the "
+      "shared library with PRIVATE"};
+}
+
 // The host code of an object made with -rdc=true registers through a function of kLinkedRegistration and a
 // suffix of its own, which the device linker writes. A file that still wants it from elsewhere was linked
 // without: what its relocatable fat binaries hold never became a fat binary that runs, and loading it fails.
@@ -153,6 +177,7 @@ std::vector<Error> check_completeness(const ByteSource& source, const HostObject
   if (!out.link_ids.empty()) out.references = read_host_references(source, host, out.fatbins);
   if (auto error = check_device_link(source, host, out, list.relocatable()))
     errors.push_back(std::move(*error));
+  if (auto error = check_objects_elsewhere(source, host, out)) errors.push_back(std::move(*error));
   return errors;
 }
 

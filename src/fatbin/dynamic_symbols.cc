@@ -13,14 +13,23 @@ constexpr std::uint64_t kSymbolsMost = std::uint64_t{1} << 22;  // far more than
 constexpr std::uint64_t kSymbolsAtOnce = 256;
 constexpr std::size_t kNamesAtOnce = std::size_t{4} * 1024;
 
-enum class Wanted { elsewhere, functions };  // not defined; defined, and a function
+// Not defined; not defined, or of no bytes, as what the loader copies from elsewhere is in a program;
+// defined, and a function.
+enum class Wanted { elsewhere, elsewhere_or_copied, functions };
+
+bool is_wanted(Wanted wanted, const HostObject& host, unsigned section, unsigned type) {
+  constexpr unsigned kFunction = 2;  // STT_FUNC
+  if (wanted == Wanted::functions) return section != 0 && type == kFunction;
+  if (section == 0 || wanted == Wanted::elsewhere) return section == 0;
+  return std::any_of(host.sections.begin(), host.sections.end(),
+                     [&](const Section& each) { return each.index == section && !each.has_bytes; });
+}
 
 // ELF's symbols: u32 name, u8 binding and type at 4, u16 section (0: to be found elsewhere) at 6 of 24 bytes;
 // at 12 and 14 of 16 in 32-bit files.
 bool visit_symbols(const ByteSource& source, const HostObject& host, const char* table_name,
                    const char* texts_name, Wanted wanted, std::size_t most,
                    const std::function<bool(std::string_view)>& visit) {
-  constexpr unsigned kFunction = 2;  // STT_FUNC
   if (host.format != HostFormat::elf) return false;
   const Section *symbols = section_of(host, table_name), *texts = section_of(host, texts_name);
   const auto start = read_bytes(source, 0, std::min<std::uint64_t>(5, source.size()));
@@ -38,9 +47,7 @@ bool visit_symbols(const ByteSource& source, const HostObject& host, const char*
     if (!bytes) break;  // the file shrank: whoever reads images says so
     const Cursor in(*bytes);
     for (std::size_t at = 0; at < bytes->size; at += each) {
-      const bool defined = in.u16(at + section_at) != 0;
-      if (wanted == Wanted::elsewhere ? defined : !defined || (in.u8(at + type_at) & 15) != kFunction)
-        continue;
+      if (!is_wanted(wanted, host, in.u16(at + section_at), in.u8(at + type_at) & 15)) continue;
       whole &= in.u32(at) < texts->size;
       if (in.u32(at) < texts->size) names.push_back(in.u32(at));
     }
@@ -69,6 +76,11 @@ const Section* section_of(const HostObject& host, std::string_view name) {
 bool visit_wanted_symbols(const ByteSource& source, const HostObject& host, std::size_t most,
                           const std::function<bool(std::string_view)>& visit) {
   return visit_symbols(source, host, ".dynsym", ".dynstr", Wanted::elsewhere, most, visit);
+}
+
+bool visit_wanted_data(const ByteSource& source, const HostObject& host, std::size_t most,
+                       const std::function<bool(std::string_view)>& visit) {
+  return visit_symbols(source, host, ".dynsym", ".dynstr", Wanted::elsewhere_or_copied, most, visit);
 }
 
 bool wants_symbol(const ByteSource& source, const HostObject& host, std::string_view name) {

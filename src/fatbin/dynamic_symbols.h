@@ -20,6 +20,10 @@ const Section* section_of(const HostObject& host, std::string_view name);
 // is no such table, or no table of sections, or not all of it can be read.
 bool visit_wanted_symbols(const ByteSource& source, const HostObject& host, std::size_t most,
                           const std::function<bool(std::string_view)>& visit);
+// The same, and of what the loader copies into a program, as its linker knew no place for it (relocations of
+// COPY).
+bool visit_wanted_data(const ByteSource& source, const HostObject& host, std::size_t most,
+                       const std::function<bool(std::string_view)>& visit);
 bool wants_symbol(const ByteSource& source, const HostObject& host, std::string_view name);
 
 // Those of the names that a linked file or an object may want from elsewhere. Nothing where that is not told.

@@ -42,6 +42,8 @@ constexpr const char* kCutModuleIdSection = "__nv_mod";
 constexpr std::uint32_t kRegistrationMagic = 0x466243B1;
 // And the id of an object: the function of a device link which that object calls.
 constexpr std::string_view kLinkedRegistration = "__cudaRegisterLinkedBinary_";
+// … and what it takes an object's own fat binary by.
+constexpr std::string_view kObjectRegistration = "__fatbinwrap_";
 constexpr std::uint64_t kRegistrationAlignment = 8;
 constexpr std::uint64_t kRegistrationSize = 24, kSmallRegistrationSize = 16;  // of 64-bit and of 32-bit files
 constexpr std::uint64_t kRegistrationVersionAt = 4;                           // u32

@@ -14,7 +14,8 @@ namespace {
 
 using PointerVisitor = std::function<void(std::uint64_t at, std::uint64_t place)>;
 
-constexpr std::size_t kPointersBlock = std::size_t{1} << 20, kPointersBehind = 23;
+constexpr std::size_t kPointersBlock = std::size_t{1} << 20, kPointersBehind = 47;
+constexpr std::size_t kListed = 48;  // bytes of what AddressSanitizer has of a variable
 constexpr std::uint16_t kPointersX64 = 62;
 constexpr unsigned kModeMask = 0xc7, kRelativeMode = 0x05;  // of ModRM
 
@@ -30,12 +31,15 @@ class PointerSearch {
                 bool fixed, const PointerVisitor& visit)
       : places_(places.begin(), places.end()),
         source_(source),
-        host_(host),
         fixed_(fixed),
-        sanitized_(wants_symbol(source, host, "__asan_register_globals")),
+        sanitized_(is_sanitized(source, host)),
         visit_(visit) {
     for (const char* name : {".got", ".got.plt"})
       if (const Section* table = section_of(host, name)) tables_.push_back(table->address);
+    for (const Section& each : host.sections)
+      if (sanitized_ && each.loaded && each.has_bytes) loaded_.push_back(&each);
+    std::sort(loaded_.begin(), loaded_.end(),
+              [](const Section* a, const Section* b) { return a->address < b->address; });
   }
 
   bool search(const Section& section, std::uint64_t at, std::uint64_t size) {
@@ -70,27 +74,42 @@ class PointerSearch {
     }
   }
 
-  // __asan_global (LLVM, asan_interface_internal.h): its address, its size, that and a red zone, which make
-  // up a multiple of 32, the texts of its name and its file. A relocation (u64 place, u64 kind, u64 value)
-  // may have the address instead.
+  // __asan_global (LLVM, asan_interface_internal.h): u64 its address, its size, that with a red zone, its
+  // name, its file, whether it is constructed. A relocation (u64 place, u64 kind, u64 value) may have the
+  // address instead.
   bool is_in_list_of_sanitizer(const Cursor& in, std::size_t at, std::uint64_t address) const {
     constexpr std::uint64_t kEntry = 24, kValueAt = 16;
     if (!sanitized_) return false;
-    if (relocations_ == nullptr) return in.holds(at, kEntry) && has_red_zone(in.u64(at + 8), in.u64(at + 16));
-    if ((address - relocations_->address) % kEntry != kValueAt || at < kValueAt) return false;
-    const std::uint64_t listed = in.u64(at - kValueAt);
-    for (const Section& each : host_.sections) {
-      const std::uint64_t within = listed - each.address;
-      if (!each.loaded || !each.has_bytes || within >= each.size || each.size - within < kEntry) continue;
-      const auto bytes = read_bytes(source_, each.offset + within, kEntry);
-      return bytes && has_red_zone(Cursor(*bytes).u64(8), Cursor(*bytes).u64(16));
-    }
-    return false;
+    if (relocations_ == nullptr) return is_listed(in.part(at, kListed));
+    const std::uint64_t in_table = address - relocations_->address;
+    if (in_table % kEntry != kValueAt) return false;
+    const auto entry = read_bytes(source_, relocations_->offset + in_table - kValueAt, kEntry);
+    const std::uint64_t listed = entry ? Cursor(*entry).u64(0) : 0;
+    const auto behind =
+        std::upper_bound(loaded_.begin(), loaded_.end(), listed,
+                         [](std::uint64_t place, const Section* each) { return place < each->address; });
+    if (behind == loaded_.begin()) return false;
+    const Section& section = **std::prev(behind);
+    const std::uint64_t within = listed - section.address;
+    if (within >= section.size || section.size - within < kListed) return false;
+    const auto bytes = read_bytes(source_, section.offset + within, kListed);
+    return bytes && is_listed(*bytes);
   }
 
-  static bool has_red_zone(std::uint64_t own, std::uint64_t whole) {
-    constexpr std::uint64_t kZones = 32;
-    return own != 0 && whole % kZones == 0 && whole > own && whole / 2 <= own + kZones;
+  static bool is_sanitized(const ByteSource& source, const HostObject& host) {
+    constexpr const char* kRegister = "__asan_register_globals";
+    if (wants_symbol(source, host, kRegister)) return true;
+    const auto own = functions_among(source, host, {kRegister});  // -static-libasan
+    return own && !own->empty();
+  }
+
+  // GCC fills the size up to a multiple of 32, and adds 32 (asan_red_zone_size of its asan.h).
+  static bool is_listed(ByteView bytes) {
+    constexpr std::uint64_t kZone = 32;
+    const Cursor in(bytes);
+    const std::uint64_t size = in.u64(8);
+    return in.holds(0, kListed) && size != 0 && in.u64(16) == (size + kZone - 1) / kZone * kZone + kZone &&
+           in.u64(40) <= 1;
   }
 
   void note(std::uint64_t at, std::uint64_t place) {
@@ -104,7 +123,7 @@ class PointerSearch {
 
   std::vector<std::uint64_t> places_;
   const ByteSource& source_;
-  const HostObject& host_;
+  std::vector<const Section*> loaded_;  // by address, where they are asked for
   bool fixed_ = false, sanitized_ = false;
   const Section* relocations_ = nullptr;  // that are searched
   const PointerVisitor& visit_;

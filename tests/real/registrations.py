@@ -187,7 +187,9 @@ class HostNamesTest(unittest.TestCase):
     def test_address_sanitizer(self):
         """Its list of all variables is no use of them."""
         asan = ["-Xcompiler", "-fsanitize=address"]
-        self.assertEqual(self.verify(self.compile(common.nvcc(), "program", *asan, *FOR_80, *FOR_90)), ("covered", [], 0, 7))
+        for more in ([], ["-Xcompiler", "-static-libasan"]):
+            with self.subTest(more=more):
+                self.assertEqual(self.verify(self.compile(common.nvcc(), "program", *asan, *more, *FOR_80, *FOR_90)), ("covered", [], 0, 7))
         self.assertEqual(self.verify(self.compile(common.nvcc(), "used", "-DUSE", *asan, *FOR_80, *FOR_90), 3), ("not-covered", [13], 7, 0))
 
     def test_kernels(self):

@@ -51,8 +51,7 @@ void add_shared_registrations(const std::string& path, const LoaderFolders& fold
           {each.path,
            "registers none of its separately compiled device code beside " + each.first + ": both hold '" +
                each.name.substr(fatbin::kLinkedRegistration.size()) + "', and the loader takes the other's",
-           "link the static library of device code into one of them alone, or the library with "
-           "-Xlinker -Bsymbolic"});
+           "link the static library of device code into one of them alone"});
 }
 
 }  // namespace
