@@ -6,8 +6,7 @@
 #include <utility>
 
 #include "base/text.h"
-#include "fatbin/dynamic_symbols.h"
-#include "host/host_file.h"
+#include "fatbin/host_names.h"
 
 namespace archguard {
 namespace {
@@ -105,12 +104,7 @@ void SharedStubs::gather(const DeviceObject& object, OfObject& of) const {
     names.insert(instance.kernel);
     of.instances->push_back(std::move(instance));
   }
-  std::map<std::string, std::size_t> stubs;
-  const PartSource source = bytes_of(object, file_);
-  if (!names.empty())
-    visit_host_file(source, {}, {}, [&](const HostObject& host) {
-      if (auto found = fatbin::functions_among(source, host, names)) stubs = std::move(*found);
-    });
+  const auto stubs = count_host_functions(object, file_, names);
   const auto is_apart = [&](Instance& instance) {
     const auto found = stubs.find(instance.kernel);
     const std::size_t count = found == stubs.end() ? 0 : found->second;

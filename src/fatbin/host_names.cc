@@ -251,4 +251,15 @@ bool HostNames::uses_unregistered(const DeviceObject& object, const std::string&
   return of.told && of.registered.count(name) == 0 && of.surely_used.count(name) != 0;
 }
 
+std::map<std::string, std::size_t> count_host_functions(const DeviceObject& object, const ByteSource& file,
+                                                        const std::set<std::string>& names) {
+  std::map<std::string, std::size_t> counts;
+  if (names.empty()) return counts;
+  const PartSource source = bytes_of(object, file);
+  visit_host_file(source, {}, {}, [&](const HostObject& host) {
+    if (auto found = fatbin::functions_among(source, host, names)) counts = std::move(*found);
+  });
+  return counts;
+}
+
 }  // namespace archguard

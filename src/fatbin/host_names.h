@@ -60,4 +60,8 @@ class HostNames {
   std::map<const DeviceObject*, OfObject> objects_;
 };
 
+// How many functions of each of these names the object's host code has, as far as its symbols tell.
+std::map<std::string, std::size_t> count_host_functions(const DeviceObject& object, const ByteSource& file,
+                                                        const std::set<std::string>& names);
+
 }  // namespace archguard
