@@ -27,6 +27,10 @@ bool may_be_shared(const std::string& name) {
          name.find("_INTERNAL_") == std::string::npos;
 }
 
+std::string static_name(const std::string& name) {
+  return "_ZL" + name.substr(2);
+}
+
 }  // namespace
 
 bool may_be_template(std::string_view name) {
@@ -104,12 +108,26 @@ void SharedStubs::gather(const DeviceObject& object, OfObject& of) const {
     names.insert(instance.kernel);
     of.instances->push_back(std::move(instance));
   }
-  const auto stubs = count_host_functions(object, file_, names);
+  // GCC calls static host functions as it calls others, clang _ZL4fill….
+  constexpr const char* kRegisterAll = "_ZL24__sti____cudaRegisterAllv";
+  std::set<std::string> asked{kRegisterAll};
+  for (const std::string& name : names) {
+    asked.insert(name);
+    asked.insert(static_name(name));
+  }
+  const auto counts =
+      names.empty() ? std::map<std::string, std::size_t>() : count_host_functions(object, file_, asked);
+  const auto count_of_function = [&](const std::string& name) {
+    const auto found = counts.find(name);
+    return found == counts.end() ? 0 : found->second;
+  };
+  const std::size_t told = count_of_function(kRegisterAll);  // objects whose local symbols are there
   const auto is_apart = [&](Instance& instance) {
-    const auto found = stubs.find(instance.kernel);
-    const std::size_t count = found == stubs.end() ? 0 : found->second;
-    instance.sure = count == 1 && std::none_of(instance.holders.begin(), instance.holders.end(),
-                                               [&](std::size_t each) { return of.all[each].linked; });
+    const std::size_t count =
+        count_of_function(instance.kernel) + count_of_function(static_name(instance.kernel));
+    instance.sure = count == 1 && told >= instance.holders.size() &&
+                    std::none_of(instance.holders.begin(), instance.holders.end(),
+                                 [&](std::size_t each) { return of.all[each].linked; });
     return count >= instance.holders.size();
   };
   of.instances->erase(std::remove_if(of.instances->begin(), of.instances->end(), is_apart),

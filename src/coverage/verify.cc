@@ -109,6 +109,10 @@ bool may_hold_code(const FatbinCode& code) {
          (asks_for_image(code) || code.fatbin.emptied || !code.errors.empty() || is_linkable(code));
 }
 
+bool is_fatbin_file(const DeviceObject& object, const FatbinCode& code) {
+  return object.linked && code.fatbin.section.empty() && code.fatbin.offset == 0;
+}
+
 // An image that the file holds as data.
 void add_bare_file(const DeviceObject& object, const FatbinCode& code, EmbeddedPolicy policy,
                    BareImages& bare, FileResult& result) {
@@ -185,7 +189,9 @@ FileResult verify_file(const DeviceCode& code, const ByteSource& file, const std
   FatbinCodeReader codes(code, file);
   BareImages bare;
   KernelCosts costs;
-  const auto judge_one = [&](const DeviceObject& object, const FatbinCode& contents, const LinkRole* role) {
+  // `data`: the program hands it to the driver, and whoever made it was asked for its images.
+  const auto judge_one = [&](const DeviceObject& object, const FatbinCode& contents, const LinkRole* role,
+                             bool data) {
     if (on_judged) on_judged(object, contents);
     result.has_code |= may_hold_code(contents);
     result.errors.insert(result.errors.end(), contents.errors.begin(), contents.errors.end());
@@ -197,7 +203,7 @@ FileResult verify_file(const DeviceCode& code, const ByteSource& file, const std
     for (const std::string& variable : contents.variables) waivers.note(variable);
     if (census) census->add(contents);
     for (DeviceJudge& each : judges) each.add(object, contents, role);
-    if (request.expected.empty()) return;
+    if (request.expected.empty() || data) return;
     if (role != nullptr && role->linked)
       expected_of_links.add(*role->linked, object, contents);
     else
@@ -236,9 +242,9 @@ FileResult verify_file(const DeviceCode& code, const ByteSource& file, const std
           data.may_be_alternative(i, contents))
         alternatives.add(std::move(contents));
       else
-        judge_one(object, contents, role);
+        judge_one(object, contents, role, data.holds(i) && !is_fatbin_file(object, contents));
     }
-    for (const FatbinCode& contents : alternatives.take()) judge_one(object, contents, nullptr);
+    for (const FatbinCode& contents : alternatives.take()) judge_one(object, contents, nullptr, true);
   }
   for (std::size_t i = 0; i < links.size(); ++i) result.has_code |= links.asks(i);
   expected_of_links.finish(result.expect, links, request.expected);

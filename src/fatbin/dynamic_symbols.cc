@@ -17,12 +17,12 @@ constexpr std::size_t kNamesAtOnce = std::size_t{4} * 1024;
 // defined, and a function.
 enum class Wanted { elsewhere, elsewhere_or_copied, functions };
 
-bool is_wanted(Wanted wanted, const HostObject& host, unsigned section, unsigned type) {
+// `empty`: the sections without bytes.
+bool is_wanted(Wanted wanted, const std::set<unsigned>& empty, unsigned section, unsigned type) {
   constexpr unsigned kFunction = 2;  // STT_FUNC
   if (wanted == Wanted::functions) return section != 0 && type == kFunction;
   if (section == 0 || wanted == Wanted::elsewhere) return section == 0;
-  return std::any_of(host.sections.begin(), host.sections.end(),
-                     [&](const Section& each) { return each.index == section && !each.has_bytes; });
+  return empty.count(section) != 0;
 }
 
 // ELF's symbols: u32 name, u8 binding and type at 4, u16 section (0: to be found elsewhere) at 6 of 24 bytes;
@@ -35,6 +35,9 @@ bool visit_symbols(const ByteSource& source, const HostObject& host, const char*
   const auto start = read_bytes(source, 0, std::min<std::uint64_t>(5, source.size()));
   if (symbols == nullptr || texts == nullptr || !start || start->size() < 5) return false;
   const bool is64 = (*start)[4] == 2;
+  std::set<unsigned> empty;
+  for (const Section& each : host.sections)
+    if (!each.has_bytes) empty.insert(each.index);
   const std::size_t each = is64 ? 24 : 16, type_at = is64 ? 4 : 12, section_at = type_at + 2;
   std::vector<std::uint32_t> names;  // where they begin among the texts
   Window table(source, each * kSymbolsAtOnce, each * kSymbolsAtOnce);
@@ -47,7 +50,7 @@ bool visit_symbols(const ByteSource& source, const HostObject& host, const char*
     if (!bytes) break;  // the file shrank: whoever reads images says so
     const Cursor in(*bytes);
     for (std::size_t at = 0; at < bytes->size; at += each) {
-      if (!is_wanted(wanted, host, in.u16(at + section_at), in.u8(at + type_at) & 15)) continue;
+      if (!is_wanted(wanted, empty, in.u16(at + section_at), in.u8(at + type_at) & 15)) continue;
       whole &= in.u32(at) < texts->size;
       if (in.u32(at) < texts->size) names.push_back(in.u32(at));
     }

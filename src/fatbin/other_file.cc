@@ -73,16 +73,21 @@ bool is_called_in(std::string_view text, std::string_view word) {
   return false;
 }
 
-// What a server says in place of a library: a page, JSON, "Entry not found". A text with the name of a
-// library is a script for linkers else, or the path that Git for Windows writes in place of a link.
+// What a server says in place of a library: a page, JSON, a line such as "Entry not found". A text with the
+// name of a library is a script for linkers else, a page of a manual (ld.so.8), or the path that Git for
+// Windows writes in place of a link.
 bool is_answer_of_server(std::string_view name, std::string_view text) {
+  constexpr std::size_t kLineMost = 256;
   if (text.empty()) return false;
   if (text[0] == '<' || text[0] == '{' || text[0] == '[') return true;
-  if (to_lower(name).find(".so") == std::string::npos) return false;
-  if (text.find_first_of(kScriptBlanks) == std::string_view::npos)
-    return text.find('/') == std::string_view::npos && text.find(".so") == std::string_view::npos;
-  return std::none_of(std::begin(kScriptWords), std::end(kScriptWords),
-                      [&](std::string_view word) { return is_called_in(text, word); });
+  if (to_lower(name).find(".so") == std::string::npos || text.size() > kLineMost || text[0] == '.' ||
+      text.find_first_of("\r\n") != std::string_view::npos)
+    return false;
+  const bool script = std::any_of(std::begin(kScriptWords), std::end(kScriptWords),
+                                  [&](std::string_view word) { return is_called_in(text, word); });
+  const bool path = text.find_first_of(kScriptBlanks) == std::string_view::npos &&
+                    (text.find('/') != std::string_view::npos || text.find(".so") != std::string_view::npos);
+  return !script && !path;
 }
 
 bool is_named_like_zip(std::string_view name) {

@@ -150,6 +150,9 @@ TEST_CASE("a library that begins as none is named in a folder and a zip file, a 
                                                 {"Access denied: the GROUP policy (403)", true},
                                                 {"Forbidden", true},
                                                 {"libx.so.1", false},
+                                                {"INPUT(-ly)\n", false},
+                                                {".so man7/libx.7\n", false},
+                                                {"See liby.\nIt holds all of this.\n", false},
                                                 {"../lib/libx.so.1", false},
                                                 {"GROUP\n( libx.so.1 AS_NEEDED ( -ly ) )\n", false},
                                                 {"INPUT(libx.so.1)\n", false}};

@@ -22,10 +22,12 @@ test::Bytes holding(const char* arch, const char* name) {
 
 // What 8.0 gets of a library that registers these in this order: "covered", "unknown", or the error.
 std::string on_80(const std::vector<std::pair<const char*, const char*>>& registered, int stubs,
-                  bool stripped = false) {
+                  const char* locals = "all") {
   ProgramBuilder program;
   for (const auto& [arch, name] : registered) program.whole(holding(arch, name));
-  if (!stripped) program.symbol("other", 2);
+  if (locals != std::string_view("none")) program.symbol("other", 2);
+  for (std::size_t i = 0; locals == std::string_view("all") && i < registered.size(); ++i)
+    program.register_all();
   for (int i = 0; i < stubs; ++i) program.symbol(kInstance, 2, 0x1000 + static_cast<std::uint64_t>(i));
   const test::Bytes bytes = program.bytes();
   const MemorySource source(bytes);
@@ -50,7 +52,9 @@ TEST_CASE("of an instance that two fat binaries hold the one runs that was regis
   CHECK(on_80({{"80", kInstance}, {"90a", kInstance}, {"80", kInstance}}, 1) == "covered");
   CHECK_MESSAGE(on_80({{"90a", kInstance}, {"80", kInstance}}, 2) == "covered", "a host function each");
   CHECK_MESSAGE(on_80({{"90a", kInstance}, {"80", kInstance}}, 0) == "unknown", "none that is told");
-  CHECK(on_80({{"90a", kInstance}, {"80", kInstance}}, 0, true) == "unknown");
+  CHECK(on_80({{"90a", kInstance}, {"80", kInstance}}, 0, "none") == "unknown");
+  CHECK_MESSAGE(on_80({{"90a", kInstance}, {"80", kInstance}}, 1, "stripped") == "unknown",
+                "one of them may be local");
 }
 
 TEST_CASE("no other kernels share a host function") {

@@ -5,6 +5,7 @@
 
 #include "compat/driver.h"
 #include "support/builders/cubin_builder.h"
+#include "support/builders/elf_builder.h"
 #include "support/builders/fatbin_builder.h"
 #include "support/builders/program_builder.h"
 
@@ -205,6 +206,18 @@ TEST_CASE("images that were asked for and are not there are told, whatever the d
   REQUIRE(lacks.expect.failures[0].absent.size() == 1);
   CHECK(lacks.expect.failures[0].absent[0].arch == *parse_arch("90"));
   CHECK(lacks.devices[0].coverage == Coverage::covered);
+}
+
+TEST_CASE("of fat binaries that a program holds as data nothing is expected") {
+  const ExpectedImage sass90{*parse_arch("90"), true};
+  const auto expect = [&](const test::Bytes& bytes) {
+    return verify(bytes, {{gpu("8.0")}, {}, {sass90}}).expect.failures.size();
+  };
+  const auto held = file_of({80});
+  CHECK(expect(held) == 1);
+  CHECK(expect(ElfBuilder{}.shared().section(".nv_fatbin", held).bytes()) == 1);
+  CHECK(expect(ElfBuilder{}.shared().section(".data", held, 1, 3).bytes()) == 0);
+  CHECK(expect(ElfBuilder{}.relocatable().section(".data", held, 1, 3).bytes()) == 0);
 }
 
 TEST_CASE("a kernel that the image lacks is missing, unless it is waived") {
