@@ -241,13 +241,12 @@ struct DeviceJudge::State {
       if (kernels.empty()) continue;
       Fix fix;
       fix.change =
-          "compile all files that use this template for the same architectures, or without -rdc=true by nvcc "
-          "13.0 or newer "
-          "with -static-global-template-stub=true (its default)";
+          "compile all files that hold this kernel for the same architectures; or, if it is one of a "
+          "template, "
+          "without -rdc=true by nvcc 13.0 or newer with -static-global-template-stub=true (its default)";
       std::string reason =
-          "its fat binary is for other devices only, and registered before one that holds the same instance "
-          "of this "
-          "template for this device; ";
+          "its fat binary is for other devices only, and registered before one that holds a kernel of the "
+          "same name; ";
       if (finding.sure)
         reason +=
             "they share a host function, for which the runtime launches the kernel that was registered first";
@@ -255,7 +254,7 @@ struct DeviceJudge::State {
         reason +=
             "no symbol tells whether they share a host function, for which the runtime would launch the "
             "kernel that was registered first";
-        fix.change += "; keep the symbols (no strip), which then tell it";
+        fix.change += "; symbols (no strip) would tell it";
       }
       const bool first = shared_.insert(finding.subject.where).second;
       if (first) ++(finding.sure ? result_.fatbins.uncovered : result_.fatbins.unknown);

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "base/text.h"
-#include "coverage/shared_stubs.h"
 
 namespace archguard {
 namespace {
@@ -13,6 +12,28 @@ constexpr std::size_t kOthersMost = 64;  // names to try whether the file tells 
 
 bool has_name(const std::vector<std::string>& names, const std::string& name) {
   return std::binary_search(names.begin(), names.end(), name);
+}
+
+// Is this mangled name one of an instance of a template? False where it surely is not.
+bool may_be_template(std::string_view name) {
+  if (!starts_with(name, "_Z")) return false;
+  std::size_t at = 2;
+  const bool nested = name.substr(at, 1) == "N";
+  if (nested) ++at;
+  bool any = false;
+  for (;;) {
+    if (name.substr(at, 1) == "L") ++at;  // static
+    std::size_t length = 0, digits = at;
+    for (; digits < name.size() && name[digits] >= '0' && name[digits] <= '9'; ++digits)
+      length = std::min(length * 10 + static_cast<std::size_t>(name[digits] - '0'), name.size());
+    if (digits == at) break;
+    if (length > name.size() - digits) return true;
+    at = digits + length;
+    any = true;
+    if (!nested) break;
+  }
+  if (!any || at >= name.size()) return true;
+  return nested ? name[at] != 'E' : name[at] == 'I' || name[at] == 'B';
 }
 
 // Variables that this image has and another one lacks, and the last of those: nvcc registers what the image

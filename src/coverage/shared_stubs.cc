@@ -11,8 +11,8 @@
 namespace archguard {
 namespace {
 
-constexpr std::size_t kInstancesMost = std::size_t{1} << 21;       // of a file
-constexpr std::size_t kInstanceBytesMost = std::size_t{64} << 20;  // of their names, where these are kept
+constexpr std::size_t kSharedNamesMost = std::size_t{1} << 21;       // of a file
+constexpr std::size_t kSharedNameBytesMost = std::size_t{64} << 20;  // of their names, where these are kept
 
 bool is_for_others_perhaps(const Fatbin& fatbin) {
   return !fatbin.entries.empty() &&
@@ -20,10 +20,10 @@ bool is_for_others_perhaps(const Fatbin& fatbin) {
                      [](const FatbinEntry& entry) { return entry.arch.suffix != Suffix::none; });
 }
 
-// An instance whose host function other objects may have as well: not of what has a name within its object
-// alone.
+// A kernel whose host function other objects may have as well: not what has a name within its object alone,
+// nor what C names, of which linkers take one alone.
 bool may_be_shared(const std::string& name) {
-  return may_be_template(name) && name.find("_GLOBAL__N_") == std::string::npos &&
+  return starts_with(name, "_Z") && name.find("_GLOBAL__N_") == std::string::npos &&
          name.find("_INTERNAL_") == std::string::npos;
 }
 
@@ -33,29 +33,8 @@ std::string static_name(const std::string& name) {
 
 }  // namespace
 
-bool may_be_template(std::string_view name) {
-  if (!starts_with(name, "_Z")) return false;
-  std::size_t at = 2;
-  const bool nested = name.substr(at, 1) == "N";
-  if (nested) ++at;
-  bool any = false;
-  for (;;) {
-    if (name.substr(at, 1) == "L") ++at;  // static
-    std::size_t length = 0, digits = at;
-    for (; digits < name.size() && name[digits] >= '0' && name[digits] <= '9'; ++digits)
-      length = std::min(length * 10 + static_cast<std::size_t>(name[digits] - '0'), name.size());
-    if (digits == at) break;
-    if (length > name.size() - digits) return true;
-    at = digits + length;
-    any = true;
-    if (!nested) break;
-  }
-  if (!any || at >= name.size()) return true;
-  return nested ? name[at] != 'E' : name[at] == 'I' || name[at] == 'B';
-}
-
 SharedStubs::SharedStubs(const DeviceCode& code, const ByteSource& file)
-    : file_(file), names_left_(kInstancesMost), bytes_left_(kInstanceBytesMost) {
+    : file_(file), names_left_(kSharedNamesMost), bytes_left_(kSharedNameBytesMost) {
   for (const DeviceObject& object : code.objects) {
     if (!object.linked || std::none_of(object.fatbins.begin(), object.fatbins.end(), is_for_others_perhaps))
       continue;
@@ -90,23 +69,23 @@ void SharedStubs::note(const DeviceObject& object, const FatbinCode& code) {
 
 // Those whose first registered holder may be for other devices.
 void SharedStubs::gather(const DeviceObject& object, OfObject& of) const {
-  of.instances.emplace();
+  of.shared.emplace();
   std::sort(of.holders.begin(), of.holders.end());
   std::set<std::string> names;
   for (auto begin = of.holders.begin(), end = begin; begin != of.holders.end(); begin = end) {
-    Instance instance;
+    Shared shared;
     for (; end != of.holders.end() && end->first == begin->first; ++end)
-      instance.holders.push_back(end->second);
-    if (instance.holders.size() == 1) continue;
-    auto& holders = instance.holders;
+      shared.holders.push_back(end->second);
+    if (shared.holders.size() == 1) continue;
+    auto& holders = shared.holders;
     std::iter_swap(holders.begin(), std::min_element(holders.begin(), holders.end(), [&](auto a, auto b) {
                      return of.all[a].order < of.all[b].order;
                    }));
     const auto kernel = of.all[holders.front()].kernels.find(begin->first);
     if (kernel == of.all[holders.front()].kernels.end()) continue;
-    instance.kernel = kernel->second;
-    names.insert(instance.kernel);
-    of.instances->push_back(std::move(instance));
+    shared.kernel = kernel->second;
+    names.insert(shared.kernel);
+    of.shared->push_back(std::move(shared));
   }
   // GCC calls static host functions as it calls others, clang _ZL4fill….
   constexpr const char* kRegisterAll = "_ZL24__sti____cudaRegisterAllv";
@@ -122,27 +101,26 @@ void SharedStubs::gather(const DeviceObject& object, OfObject& of) const {
     return found == counts.end() ? 0 : found->second;
   };
   const std::size_t told = count_of_function(kRegisterAll);  // objects whose local symbols are there
-  const auto is_apart = [&](Instance& instance) {
+  const auto is_apart = [&](Shared& shared) {
     const std::size_t count =
-        count_of_function(instance.kernel) + count_of_function(static_name(instance.kernel));
-    instance.sure = count == 1 && told >= instance.holders.size() &&
-                    std::none_of(instance.holders.begin(), instance.holders.end(),
-                                 [&](std::size_t each) { return of.all[each].linked; });
-    return count >= instance.holders.size();
+        count_of_function(shared.kernel) + count_of_function(static_name(shared.kernel));
+    shared.sure = count == 1 && told >= shared.holders.size() &&
+                  std::none_of(shared.holders.begin(), shared.holders.end(),
+                               [&](std::size_t each) { return of.all[each].linked; });
+    return count >= shared.holders.size();
   };
-  of.instances->erase(std::remove_if(of.instances->begin(), of.instances->end(), is_apart),
-                      of.instances->end());
+  of.shared->erase(std::remove_if(of.shared->begin(), of.shared->end(), is_apart), of.shared->end());
 }
 
 std::vector<SharedStubs::Finding> SharedStubs::find(const std::set<Place>& others) {
   std::vector<Finding> findings;
   for (auto& [object, of] : objects_) {
-    if (!of.instances) gather(*object, of);
+    if (!of.shared) gather(*object, of);
     const auto is_for_others = [&, object = object, &of = of](std::size_t each) {
       return others.count({object->member, of.all[each].offset}) != 0;
     };
     std::map<std::pair<std::size_t, bool>, std::vector<std::string>> launched;
-    for (const Instance& each : *of.instances)
+    for (const Shared& each : *of.shared)
       if (is_for_others(each.holders.front()) &&
           !std::all_of(each.holders.begin(), each.holders.end(), is_for_others))
         launched[{each.holders.front(), each.sure}].push_back(each.kernel);

@@ -5,7 +5,6 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -14,14 +13,12 @@
 
 namespace archguard {
 
-// Is this mangled name one of an instance of a template? False where it surely is not.
-bool may_be_template(std::string_view name);
-
-// Instances of a kernel template that several fat binaries of a file hold. The host function that launches
-// one is a weak symbol, so the linker keeps one for all of them (nvcc before 13.0, and with
-// -static-global-template-stub=false; "nvcc --help" warns of it), and the CUDA runtime launches the kernel of
-// the fat binary that was registered first. Looked for only where that one may be for other devices only, as
-// all of its images have a suffix; else each fat binary is asked for anyway.
+// Kernels that several fat binaries of a file hold. The host function that launches an instance of a template
+// is a weak symbol (nvcc before 13.0, with -rdc=true, and with -static-global-template-stub=false; "nvcc
+// --help" warns of it), and so is that of an `inline` kernel: the linker keeps one for all of them, and the
+// CUDA runtime launches the kernel of the fat binary that was registered first. Looked for only where that
+// one may be for other devices only, as all of its images have a suffix; else each fat binary is asked for
+// anyway.
 class SharedStubs {
  public:
   using Place = std::pair<std::string, std::uint64_t>;  // a fat binary: its object's member, and its offset
@@ -49,8 +46,8 @@ class SharedStubs {
     LinkJudge::Subject subject;
     std::map<std::uint64_t, std::string> kernels;  // by hash; of what may be for other devices
   };
-  // An instance that several hold.
-  struct Instance {
+  // A kernel that several hold.
+  struct Shared {
     std::string kernel;
     std::vector<std::size_t> holders;  // in `all`, the first registered one first
     bool sure = false;
@@ -59,7 +56,7 @@ class SharedStubs {
     std::map<std::uint64_t, std::size_t> order;  // of registrations, by the fat binary's offset
     std::vector<Held> all;
     std::vector<std::pair<std::uint64_t, std::size_t>> holders;  // a name's hash, and of `all`
-    std::optional<std::vector<Instance>> instances;
+    std::optional<std::vector<Shared>> shared;
   };
   void gather(const DeviceObject& object, OfObject& of) const;
 

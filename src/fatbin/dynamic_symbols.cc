@@ -98,9 +98,10 @@ bool wants_symbol(const ByteSource& source, const HostObject& host, std::string_
 // What is linked for no loader wants nothing, and Windows' linker leaves nothing open.
 std::optional<std::set<std::string>> wanted_among(const ByteSource& source, const HostObject& host,
                                                   const std::set<std::string>& names) {
-  std::set<std::string> wanted;
+  std::set<std::string> wanted, cut_ones;
   const auto take = [&](std::string_view text) {
     const bool cut = text.size() == kNamesAtOnce;
+    if (cut && !cut_ones.emplace(text).second) return true;
     for (auto each = names.lower_bound(std::string(text)); each != names.end(); ++each) {
       if (cut ? !starts_with(*each, text) : *each != text) break;
       wanted.insert(*each);

@@ -100,6 +100,11 @@ bool is_debian_package(ByteView start) {
   return has_archive_magic(start) && starts_with(start.text().substr(8), "debian-binary");
 }
 
+// deb-split(5).
+bool is_part_of_debian_package(ByteView start) {
+  return has_archive_magic(start) && starts_with(start.text().substr(8), "debian-split");
+}
+
 bool is_git_lfs_pointer(ByteView start) {
   return starts_with(start.text(), "version https://git-lfs.github.com/spec/");
 }
@@ -204,6 +209,9 @@ HostFile visit_host_file(const ByteSource& source, const std::string& path, cons
     file.recognized = false;
     file.errors.push_back({name, "is a Debian package, which is not read",
                            "unpack it and name the folder: dpkg-deb -x " + path + " DIR"});
+  } else if (is_part_of_debian_package(*start)) {
+    file.errors.push_back({name, "is a part of a Debian package, which is read as a whole alone",
+                           "join all of its parts: dpkg-split --join --output PACKAGE.deb PARTS"});
   } else if (has_archive_magic(*start)) {
     ArchiveVisit{source, path, outer, visit, file}.run();
   } else if (is_left_to_linker(*start, name, file)) {

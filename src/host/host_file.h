@@ -77,6 +77,7 @@ bool may_be_host_file(ByteView start, std::uint64_t file_size);
 
 // A Debian package, by its first bytes: an `ar` archive whose first member says so (deb(5)).
 bool is_debian_package(ByteView start);
+bool is_part_of_debian_package(ByteView start);
 
 // Is it what git keeps in the place of a file that git-lfs, or git-annex, has to fetch?
 bool is_git_lfs_pointer(ByteView start);
