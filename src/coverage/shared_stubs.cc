@@ -27,8 +27,21 @@ bool may_be_shared(const std::string& name) {
          name.find("_INTERNAL_") == std::string::npos;
 }
 
+// How a function of internal linkage is called: _ZL4fillIfEvPT_ (by clang), _ZN2nsL4fillIfEvPT_. Empty where
+// that is not told; kernels are no members.
 std::string static_name(const std::string& name) {
-  return "_ZL" + name.substr(2);
+  if (name.compare(0, 3, "_ZN") != 0) return "_ZL" + name.substr(2);
+  std::size_t at = 3, last = 0;
+  while (at < name.size() && name[at] >= '1' && name[at] <= '9') {
+    last = at;
+    std::size_t length = 0;
+    for (; at < name.size() && name[at] >= '0' && name[at] <= '9'; ++at)
+      length = std::min(length * 10 + static_cast<std::size_t>(name[at] - '0'), name.size());
+    if (length > name.size() - at) return {};
+    at += length;
+  }
+  if (last == 0 || at == name.size() || (name[at] != 'I' && name[at] != 'E')) return {};
+  return name.substr(0, last) + "L" + name.substr(last);
 }
 
 }  // namespace
@@ -102,9 +115,10 @@ void SharedStubs::gather(const DeviceObject& object, OfObject& of) const {
   };
   const std::size_t told = count_of_function(kRegisterAll);  // objects whose local symbols are there
   const auto is_apart = [&](Shared& shared) {
+    const std::string internal = static_name(shared.kernel);
     const std::size_t count =
-        count_of_function(shared.kernel) + count_of_function(static_name(shared.kernel));
-    shared.sure = count == 1 && told >= shared.holders.size() &&
+        count_of_function(shared.kernel) + (internal.empty() ? 0 : count_of_function(internal));
+    shared.sure = count == 1 && !internal.empty() && told >= shared.holders.size() &&
                   std::none_of(shared.holders.begin(), shared.holders.end(),
                                [&](std::size_t each) { return of.all[each].linked; });
     return count >= shared.holders.size();

@@ -253,6 +253,8 @@ class SharedStubsTest(unittest.TestCase):
             self.assertEqual(self.verify(self.link("two.so", 1)), ("covered", []))
         inline = self.link("inline.so", 1, kernel="inline __global__ void fill(float* x)", called="fill")
         self.assertEqual(self.verify(inline), ("not-covered", [209]))
+        spaced = "namespace n { template <class T> __global__ void fill(T* x) { *x = 3; } } template <class T> __global__ void fill(T* x)"
+        self.assertEqual(self.verify(self.link("spaced.so", 1, kernel=spaced, called="n::fill<float><<<1, 1>>>(x); fill<float>")), ("covered", []) if weak != "-w" else ("not-covered", [209]))
         static = self.link("static.so", 1, kernel="static __global__ void fill(float* x)", called="fill")
         self.assertEqual(self.verify(static), ("covered", []))
 

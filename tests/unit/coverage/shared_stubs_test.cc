@@ -20,15 +20,8 @@ test::Bytes holding(const char* arch, const char* name) {
   return FatbinBuilder{}.cubin(arch, cubin.bytes()).bytes();
 }
 
-// What 8.0 gets of a library that registers these in this order: "covered", "unknown", or the error.
-std::string on_80(const std::vector<std::pair<const char*, const char*>>& registered, int stubs,
-                  const char* locals = "all") {
-  ProgramBuilder program;
-  for (const auto& [arch, name] : registered) program.whole(holding(arch, name));
-  if (locals != std::string_view("none")) program.symbol("other", 2);
-  for (std::size_t i = 0; locals == std::string_view("all") && i < registered.size(); ++i)
-    program.register_all();
-  for (int i = 0; i < stubs; ++i) program.symbol(kInstance, 2, 0x1000 + static_cast<std::uint64_t>(i));
+// What 8.0 gets of it: "covered", "unknown", or the error.
+std::string on_80(const ProgramBuilder& program) {
   const test::Bytes bytes = program.bytes();
   const MemorySource source(bytes);
   const DeviceCode code = read_device_code(source, "t.so");
@@ -43,6 +36,18 @@ std::string on_80(const std::vector<std::pair<const char*, const char*>>& regist
   return of.coverage == Coverage::unknown ? "unknown" : std::to_string(of.failures.at(0).code);
 }
 
+// Of a library that registers these in this order.
+std::string on_80(const std::vector<std::pair<const char*, const char*>>& registered, int stubs,
+                  const char* locals = "all") {
+  ProgramBuilder program;
+  for (const auto& [arch, name] : registered) program.whole(holding(arch, name));
+  if (locals != std::string_view("none")) program.symbol("other", 2);
+  for (std::size_t i = 0; locals == std::string_view("all") && i < registered.size(); ++i)
+    program.register_all();
+  for (int i = 0; i < stubs; ++i) program.symbol(kInstance, 2, 0x1000 + static_cast<std::uint64_t>(i));
+  return on_80(program);
+}
+
 }  // namespace
 
 TEST_CASE("of an instance that two fat binaries hold the one runs that was registered first") {
@@ -55,6 +60,24 @@ TEST_CASE("of an instance that two fat binaries hold the one runs that was regis
   CHECK(on_80({{"90a", kInstance}, {"80", kInstance}}, 0, "none") == "unknown");
   CHECK_MESSAGE(on_80({{"90a", kInstance}, {"80", kInstance}}, 1, "stripped") == "unknown",
                 "one of them may be local");
+}
+
+TEST_CASE("functions of internal linkage are each their own, whatever they are called") {
+  const std::pair<const char*, const char*> names[] = {{"_Z4fillIfEvPT_", "_ZL4fillIfEvPT_"},
+                                                       {"_ZN2ns4fillIfEEvPT_", "_ZN2nsL4fillIfEEvPT_"},
+                                                       {"_ZN2ns1a4fillEPf", "_ZN2ns1aL4fillEPf"}};
+  for (const auto& [name, internal] : names) {
+    const auto judged = [name = name](const std::vector<const char*>& functions) {
+      ProgramBuilder program;
+      program.whole(holding("90a", name)).whole(holding("80", name)).register_all().register_all();
+      for (const char* function : functions) program.symbol(function, 2, 0x1000);
+      return on_80(program);
+    };
+    CHECK(judged({name}) == "209");
+    CHECK(judged({internal, internal}) == "covered");
+    CHECK(judged({name, internal}) == "covered");
+    CHECK(judged({}) == "unknown");
+  }
 }
 
 TEST_CASE("no other kernels share a host function") {
