@@ -296,8 +296,9 @@ std::vector<std::string> DeviceLinks::take_unnamed(std::size_t index, KernelGaps
   // names.
   if (link.obeyed_lists == nullptr || !(link.obeyed_lists->program || link.holds_ltoir)) return {};
   auto& names = gaps.variables;
-  const auto unnamed = std::stable_partition(
-      names.begin(), names.end(), [&](const std::string& name) { return link.obeyed_lists->may_name(name); });
+  const auto unnamed = std::stable_partition(names.begin(), names.end(), [&](const std::string& name) {
+    return link.obeyed_lists->does_name(name);
+  });
   std::vector<std::string> taken(std::make_move_iterator(unnamed), std::make_move_iterator(names.end()));
   names.erase(unnamed, names.end());
   return taken;

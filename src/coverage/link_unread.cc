@@ -36,10 +36,10 @@ void DeviceLinks::note_offered(std::size_t index, std::size_t part, const Device
     const Image* image = image_linked_for(code, arch);
     if (image == nullptr) continue;
     for (const Kernel& kernel : image->code->kernels)
-      if (!link.lists->may_name(kernel.name)) link.unnamed.emplace(arch, kernel.name);
+      if (!link.lists->does_name(kernel.name)) link.unnamed.emplace(arch, kernel.name);
     if (link.obeyed_lists == nullptr) continue;
     const auto offer = [&](const std::string& name, bool kernel) {
-      if (!link.obeyed_lists->may_name(name)) return;
+      if (!link.obeyed_lists->does_name(name)) return;
       const auto [found, is_new] = link.offered.try_emplace({arch, name}, Link::Offer{part, kernel, true});
       if (is_new)
         any = true;

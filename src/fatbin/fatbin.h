@@ -124,8 +124,8 @@ struct HostReferences {
   std::vector<std::string> registered;
 
   // `name` is mangled.
-  bool may_name(std::string_view name) const;
-  bool does_name(std::string_view name) const;  // slower: not by the beginning alone
+  bool does_name(std::string_view name) const;
+  bool may_name(std::string_view name) const;  // faster: by the beginning alone
 };
 
 // The device code of one host object.

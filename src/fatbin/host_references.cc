@@ -208,6 +208,7 @@ bool HostReferences::may_name(std::string_view name) const {
 
 bool HostReferences::does_name(std::string_view name) const {
   constexpr int kTriesMost = 4096;  // of a real file's a few: beyond, it counts as named
+  if (!told || !may_name(name)) return !told;
   return fatbin::is_named_within(*this, name, kTriesMost).value_or(true);
 }
 

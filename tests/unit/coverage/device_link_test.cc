@@ -560,7 +560,10 @@ TEST_CASE("a variable that no host code names may be missing, with a warning") {
            (on_80.variables.unnamed.empty() ? "" : ", unnamed " + on_80.variables.unnamed[0]);
   };
   CHECK(result("_a", {}, true) == "covered, unnamed dv");
-  CHECK(result("_a", {"dv"}, true) == "not covered, missing dv");
+  for (const char* named : {"dv", "d*", "*v", "*d*v*"})
+    CHECK(result("_a", {named}, true) == "not covered, missing dv");
+  for (const char* named : {"d", "dv2", "d*2", "k*"})
+    CHECK_MESSAGE(result("_a", {named}, true) == "covered, unnamed dv", "another one");
   CHECK_MESSAGE(result("__nv_a", {}, true) == "not covered, missing dv", "clang lists nothing");
   CHECK_MESSAGE(result("_a", {}, false) == "not covered, missing dv", "another file may name a library's");
   CHECK(result("_a", {}, false, true) == "covered, unnamed dv");
