@@ -109,10 +109,6 @@ bool may_hold_code(const FatbinCode& code) {
          (asks_for_image(code) || code.fatbin.emptied || !code.errors.empty() || is_linkable(code));
 }
 
-bool is_fatbin_file(const DeviceObject& object, const FatbinCode& code) {
-  return object.linked && code.fatbin.section.empty() && code.fatbin.offset == 0;
-}
-
 // An image that the file holds as data.
 void add_bare_file(const DeviceObject& object, const FatbinCode& code, EmbeddedPolicy policy,
                    BareImages& bare, FileResult& result) {
@@ -189,7 +185,8 @@ FileResult verify_file(const DeviceCode& code, const ByteSource& file, const std
   FatbinCodeReader codes(code, file);
   BareImages bare;
   KernelCosts costs;
-  // `data`: the program hands it to the driver, and whoever made it was asked for its images.
+  // `data`: of an object, for the program to hand to the driver; another compilation was asked for its
+  // images.
   const auto judge_one = [&](const DeviceObject& object, const FatbinCode& contents, const LinkRole* role,
                              bool data) {
     if (on_judged) on_judged(object, contents);
@@ -242,9 +239,10 @@ FileResult verify_file(const DeviceCode& code, const ByteSource& file, const std
           data.may_be_alternative(i, contents))
         alternatives.add(std::move(contents));
       else
-        judge_one(object, contents, role, data.holds(i) && !is_fatbin_file(object, contents));
+        judge_one(object, contents, role, !object.linked && data.holds(i));
     }
-    for (const FatbinCode& contents : alternatives.take()) judge_one(object, contents, nullptr, true);
+    for (const FatbinCode& contents : alternatives.take())
+      judge_one(object, contents, nullptr, !object.linked);
   }
   for (std::size_t i = 0; i < links.size(); ++i) result.has_code |= links.asks(i);
   expected_of_links.finish(result.expect, links, request.expected);

@@ -208,7 +208,7 @@ TEST_CASE("images that were asked for and are not there are told, whatever the d
   CHECK(lacks.devices[0].coverage == Coverage::covered);
 }
 
-TEST_CASE("of fat binaries that a program holds as data nothing is expected") {
+TEST_CASE("of fat binaries that an object holds as data nothing is expected") {
   const ExpectedImage sass90{*parse_arch("90"), true};
   const auto expect = [&](const test::Bytes& bytes) {
     return verify(bytes, {{gpu("8.0")}, {}, {sass90}}).expect.failures.size();
@@ -216,7 +216,7 @@ TEST_CASE("of fat binaries that a program holds as data nothing is expected") {
   const auto held = file_of({80});
   CHECK(expect(held) == 1);
   CHECK(expect(ElfBuilder{}.shared().section(".nv_fatbin", held).bytes()) == 1);
-  CHECK(expect(ElfBuilder{}.shared().section(".data", held, 1, 3).bytes()) == 0);
+  CHECK(expect(ElfBuilder{}.shared().section(".data", held, 1, 3).bytes()) == 1);
   CHECK(expect(ElfBuilder{}.relocatable().section(".data", held, 1, 3).bytes()) == 0);
 }
 
