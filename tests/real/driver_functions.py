@@ -2,7 +2,6 @@
 import os
 import re
 import subprocess
-import tempfile
 import unittest
 
 import common
@@ -51,22 +50,6 @@ class DriverFunctions(unittest.TestCase):
             with self.subTest(name=name):
                 base = re.sub(r"(_v[2-9])?(_pt[sd][sz])?$", "", name)
                 self.assertTrue("%s_v%d" % (base, first[0] * 1000 + first[1] * 10) in versions)
-
-    def test_a_copy_of_the_driver(self):
-        """Its device code is its own; a wheel that holds it under a name of its own does not use the installed one."""
-        path = os.path.join(common.options.cache, LIBRARY)
-        if not os.path.exists(path):
-            raise unittest.SkipTest("no libcuda; run tests/support/fetch driver-535")
-        verify = [common.options.archguard, "verify", "--device", "9.0@13.0"]
-        done = subprocess.run([*verify, path], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        self.assertEqual(done.returncode, 3, done.stdout)
-        self.assertIn("is NVIDIA's driver library, whose device code is its own: not judged", done.stdout)
-        with open(path, "rb") as file, tempfile.NamedTemporaryFile(suffix=".so") as copy:
-            copy.write(file.read().replace(b"\0libcuda.so.1\0", b"\0libcuda-x.so\0"))
-            copy.flush()
-            done = subprocess.run([*verify, copy.name], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        self.assertEqual(done.returncode, 2, done.stdout)
-        self.assertIn("auditwheel repair --exclude libcuda.so.1", done.stdout)
 
     def test_driver(self):
         library = os.path.join(common.options.cache, LIBRARY)

@@ -23,6 +23,7 @@ extern "C" const unsigned char blob[];
 __global__ void own(int* o) { *o = 1; }
 int main() { own<<<1, 1>>>(nullptr); return blob[0] == 0; }
 """
+DRIVER = "driver-535/debian/usr/lib/x86_64-linux-gnu/nvidia/current/libcuda.so.1"
 INCBIN = '__asm__(".section %s\\n.byte 7\\n.global blob\\nblob: .incbin \\"%s\\"\\n%s.text\\n");\n'
 
 
@@ -220,6 +221,22 @@ class SystemTest(unittest.TestCase):
         self.assertLessEqual({os.path.basename(path).split(".so")[0] for (path, _), kind in found.items() if kind == "ptx"},
                              {"libcudnn_graph", "libnvperf_host", "libnvperf_target",
                               "libcuda", "libcupti"})  # in one line: `.version 2.2.target sm_20.entry …{exit;}`
+
+    def test_a_copy_of_the_driver(self):
+        """Its device code is its own; a wheel that holds it under a name of its own does not use the installed one."""
+        path = os.path.join(common.options.cache, DRIVER)
+        if not os.path.exists(path):
+            raise unittest.SkipTest("no libcuda; run tests/support/fetch driver-535")
+        verify = [common.options.archguard, "verify", "--device", "9.0@13.0"]
+        done = subprocess.run([*verify, path], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        self.assertEqual(done.returncode, 3, done.stdout)
+        self.assertIn("is NVIDIA's driver library, whose device code is its own: not judged", done.stdout)
+        with open(path, "rb") as file, tempfile.NamedTemporaryFile(suffix=".so") as copy:
+            copy.write(file.read().replace(b"\0libcuda.so.1\0", b"\0libcuda-x.so\0"))
+            copy.flush()
+            done = subprocess.run([*verify, copy.name], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        self.assertEqual(done.returncode, 2, done.stdout)
+        self.assertIn("auditwheel repair --exclude libcuda.so.1", done.stdout)
 
 
 def load_tests(loader, tests, _):
