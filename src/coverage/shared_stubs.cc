@@ -20,17 +20,23 @@ bool is_for_others_perhaps(const Fatbin& fatbin) {
                      [](const FatbinEntry& entry) { return entry.arch.suffix != Suffix::none; });
 }
 
-// A kernel whose host function other objects may have as well: not what has a name within its object alone,
-// nor what C names, of which linkers take one alone.
+// nvcc and compilers begin a part of a name so that is of its object alone.
+bool has_part(const std::string& name, std::string_view beginning) {
+  for (auto at = name.find(beginning); at != std::string::npos; at = name.find(beginning, at + 1))
+    if (at != 0 && name[at - 1] >= '0' && name[at - 1] <= '9') return true;
+  return false;
+}
+
+// A kernel whose host function other objects may have as well. Of what C names a program has one alone, but
+// for `extern "C" inline`, which is not looked at.
 bool may_be_shared(const std::string& name) {
-  return starts_with(name, "_Z") && name.find("_GLOBAL__N_") == std::string::npos &&
-         name.find("_INTERNAL_") == std::string::npos;
+  return starts_with(name, "_Z") && !has_part(name, "_GLOBAL__N_") && !has_part(name, "_INTERNAL_");
 }
 
 // How a function of internal linkage is called: _ZL4fillIfEvPT_ (by clang), _ZN2nsL4fillIfEvPT_. Empty where
 // that is not told; kernels are no members.
 std::string static_name(const std::string& name) {
-  if (name.compare(0, 3, "_ZN") != 0) return "_ZL" + name.substr(2);
+  if (!starts_with(name, "_ZN")) return "_ZL" + name.substr(2);
   std::size_t at = 3, last = 0;
   while (at < name.size() && name[at] >= '1' && name[at] <= '9') {
     last = at;
@@ -49,7 +55,9 @@ std::string static_name(const std::string& name) {
 SharedStubs::SharedStubs(const DeviceCode& code, const ByteSource& file)
     : file_(file), names_left_(kSharedNamesMost), bytes_left_(kSharedNameBytesMost) {
   for (const DeviceObject& object : code.objects) {
-    if (!object.linked || std::none_of(object.fatbins.begin(), object.fatbins.end(), is_for_others_perhaps))
+    if (!object.linked || std::none_of(object.fatbins.begin(), object.fatbins.end(), [](const Fatbin& each) {
+          return each.packed || is_for_others_perhaps(each);
+        }))
       continue;
     OfObject& of = objects_[&object];
     for (std::size_t i = 0; i < object.registrations.size(); ++i) {
@@ -94,6 +102,13 @@ void SharedStubs::gather(const DeviceObject& object, OfObject& of) const {
     std::iter_swap(holders.begin(), std::min_element(holders.begin(), holders.end(), [&](auto a, auto b) {
                      return of.all[a].order < of.all[b].order;
                    }));
+    // A device link registers with the last of its objects: any may be the first.
+    const auto is_linked = [&](std::size_t each) { return of.all[each].linked; };
+    const bool any_linked = std::any_of(holders.begin(), holders.end(), is_linked);
+    const auto named = std::find_if(holders.begin(), holders.end(), [&](std::size_t each) {
+      return of.all[each].kernels.count(begin->first) != 0;
+    });
+    if (any_linked && named != holders.end()) std::iter_swap(holders.begin(), named);
     const auto kernel = of.all[holders.front()].kernels.find(begin->first);
     if (kernel == of.all[holders.front()].kernels.end()) continue;
     shared.kernel = kernel->second;
@@ -114,11 +129,14 @@ void SharedStubs::gather(const DeviceObject& object, OfObject& of) const {
     return found == counts.end() ? 0 : found->second;
   };
   const std::size_t told = count_of_function(kRegisterAll);  // objects whose local symbols are there
+  const auto registering =
+      static_cast<std::size_t>(std::count_if(object.registrations.begin(), object.registrations.end(),
+                                             [](const Registration& each) { return !each.device_linked; }));
   const auto is_apart = [&](Shared& shared) {
     const std::string internal = static_name(shared.kernel);
     const std::size_t count =
         count_of_function(shared.kernel) + (internal.empty() ? 0 : count_of_function(internal));
-    shared.sure = count == 1 && !internal.empty() && told >= shared.holders.size() &&
+    shared.sure = count == 1 && !internal.empty() && told >= registering &&
                   std::none_of(shared.holders.begin(), shared.holders.end(),
                                [&](std::size_t each) { return of.all[each].linked; });
     return count >= shared.holders.size();

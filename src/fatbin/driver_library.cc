@@ -11,7 +11,7 @@ namespace archguard {
 
 DriverLibrary driver_library(const DeviceObject& object, const ByteSource& file) {
   constexpr std::string_view kName = "libcuda";
-  if (!object.linked) return DriverLibrary::no;
+  if (!object.linked || !object.registrations.empty()) return DriverLibrary::no;
   const PartSource source = bytes_of(object, file);
   const auto dynamic = read_elf_dynamic(source);
   if (!dynamic || !*dynamic || !starts_with((*dynamic)->soname, kName)) return DriverLibrary::no;

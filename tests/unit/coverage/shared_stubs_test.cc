@@ -83,6 +83,16 @@ TEST_CASE("functions of internal linkage are each their own, whatever they are c
 TEST_CASE("no other kernels share a host function") {
   for (const char* name : {"k", "_ZN12_GLOBAL__N_14fillIfEvPT_"})
     CHECK(on_80({{"90a", name}, {"80", name}}, 1) == "covered");
+  for (const char* name : {"_Z16my_INTERNAL_fillPf"})
+    CHECK_MESSAGE(on_80({{"90a", name}, {"80", name}}, 1) == "unknown", "may be inline");
+  CHECK_MESSAGE(on_80(ProgramBuilder{}
+                          .whole(holding("80", kInstance))
+                          .link({"_a"}, holding("90a", kInstance))
+                          .object("_a", holding("90a", kInstance))
+                          .symbol(kInstance, 2, 0x1000)
+                          .register_all()
+                          .register_all()) == "unknown",
+                "registered with its last object");
   CHECK_MESSAGE(on_80({{"90a", "_Z4fillPf"}, {"80", "_Z4fillPf"}}, 1) == "unknown", "may be inline");
   CHECK(on_80({{"90a", kInstance}, {"80", "_Z4fillIdEvPT_"}}, 1) == "covered");
   CHECK_MESSAGE(on_80({{"90a", kInstance}}, 1) == "209", "nothing for this device");
