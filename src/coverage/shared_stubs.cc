@@ -21,7 +21,7 @@ bool is_for_others_perhaps(const Fatbin& fatbin) {
 }
 
 // nvcc and compilers begin a part of a name so that is of its object alone.
-bool has_part(const std::string& name, std::string_view beginning) {
+bool has_name_part(const std::string& name, std::string_view beginning) {
   for (auto at = name.find(beginning); at != std::string::npos; at = name.find(beginning, at + 1))
     if (at != 0 && name[at - 1] >= '0' && name[at - 1] <= '9') return true;
   return false;
@@ -30,7 +30,7 @@ bool has_part(const std::string& name, std::string_view beginning) {
 // A kernel whose host function other objects may have as well. Of what C names a program has one alone, but
 // for `extern "C" inline`, which is not looked at.
 bool may_be_shared(const std::string& name) {
-  return starts_with(name, "_Z") && !has_part(name, "_GLOBAL__N_") && !has_part(name, "_INTERNAL_");
+  return starts_with(name, "_Z") && !has_name_part(name, "_GLOBAL__N_") && !has_name_part(name, "_INTERNAL_");
 }
 
 // How a function of internal linkage is called: _ZL4fillIfEvPT_ (by clang), _ZN2nsL4fillIfEvPT_. Empty where
