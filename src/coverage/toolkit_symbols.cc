@@ -81,9 +81,12 @@ bool is_toolkits_own(const DeviceVariable& variable) {
 
 // CUB asks the runtime which arch this kernel was compiled for, before it launches others of the same file
 // (cub/util_device.cuh). The namespace tells the file's arch list, so that no other file's kernel can stand
-// in for it; CUB before 1.16 has no such namespace, and there a file without an image would fail others.
+// in for it; CUB before 1.16 and in a wrapped namespace (CUB_WRAPPED_NAMESPACE) has none such, and there a
+// file without an image would fail others.
 bool is_toolkits_own(const Kernel& kernel) {
-  return kernel.state == KernelState::empty && glob_matches("_ZN3cub*CUB_*11EmptyKernelIvEEvv", kernel.name);
+  return kernel.state == KernelState::empty &&
+         (glob_matches("_ZN3cub*CUB_*11EmptyKernelIvEEvv", kernel.name) ||
+          glob_matches("_ZN3cub*_V_*11EmptyKernelIvEEvv", kernel.name));  // of CUDA 13.2 to 13.4
 }
 
 }  // namespace archguard

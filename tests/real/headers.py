@@ -4,12 +4,14 @@ Every public header of nvcc's toolkit that compiles alone is compiled, many to a
 halved until the headers are found that do not.
 """
 import concurrent.futures
+import glob
 import json
 import os
 import shutil
 import subprocess
 import tempfile
 import unittest
+import zipfile
 
 import common
 
@@ -122,6 +124,19 @@ class HeaderTest(unittest.TestCase):
                     self.assertEqual((said[0], said[1]["verdict"]), (3, "no-device-code"))
                     self.assertEqual([each for each in variables if not each.get("of_toolkit")], [])
                     self.assertGreaterEqual(len(variables), 2 * ALONE[header])  # of SASS and of PTX
+
+    def test_cub_of_another_release(self):
+        """CUB of CUDA 13.2 calls the namespace of its empty kernel otherwise."""
+        wheels = glob.glob(os.path.join(common.options.cache, "wheel-cccl-13.2", "*.whl"))
+        if not wheels:
+            raise unittest.SkipTest("no wheel; run tests/support/fetch wheel-cccl-13.2")
+        with zipfile.ZipFile(wheels[0]) as wheel:
+            wheel.extractall(os.path.join(self.folder, "cccl-13.2"))
+        (include,) = glob.glob(os.path.join(self.folder, "cccl-13.2", "nvidia", "*", "include", "cccl"))
+        path = self.compile("cub_13_2", "#include <cub/cub.cuh>\n", "-I" + include)
+        kernels = {kernel["name"] for container in common.inspect(path, kernels=True) for image in container["images"] for kernel in image["kernels"]}
+        self.assertEqual([name[:10] for name in kernels if "EmptyKernel" in name], ["_ZN3cub16_V"[:10]])
+        self.assertEqual(self.verify(path)[0], 3)
 
     def test_linked_separately_they_ask_for_nothing(self):
         path = self.compile("rdc", "#include <curand_kernel.h>\n#include <thrust/functional.h>\n", "-rdc=true")

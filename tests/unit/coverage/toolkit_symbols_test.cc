@@ -60,6 +60,7 @@ TEST_CASE("CUB's empty kernel is the toolkit's own where its namespace tells the
   };
   CHECK(own("_ZN3cub17CUB_300001_SM_9006detail11EmptyKernelIvEEvv"));
   CHECK(own("_ZN3cub17CUB_200802_SM_80011EmptyKernelIvEEvv"));
+  CHECK(own("_ZN3cub16_V_300200_SM_9006detail11EmptyKernelIvEEvv"));
   CHECK_FALSE(own("_ZN3cub17CUB_200802_SM_80011EmptyKernelIvEEvv", KernelState::real));
   CHECK_FALSE(own("_ZN3cub11EmptyKernelIvEEvv"));
   CHECK_FALSE(own("_Z11EmptyKernelIvEvv"));
