@@ -98,6 +98,8 @@ std::string DeviceFixes::say(const Failure& failure, const DeviceResult& result,
   if (image.empty()) return text_of(failure.mend, device_, held, policy_.target);
   if (failure.code == kSymbolNotFound)
     return fix_for_missing("kernels", image, failure.kernel, result.kernels.missing, capability);
+  if (failure.code == kInvalidDeviceFunction)
+    return fix_for_missing("kernels", image, failure.kernel, result.kernels.unlaunchable, capability);
   if (failure.code == kInvalidSymbol)
     return fix_for_missing("variables", image, failure.variable, result.variables.missing, capability);
   return fix_for_hollow(image, failure.kernel, result.kernels.hollow, capability);

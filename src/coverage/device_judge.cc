@@ -123,7 +123,7 @@ struct DeviceJudge::State {
     const bool covered = judgement.verdict == Verdict::sass || judgement.verdict == Verdict::jit;
     if (judgement.verdict == Verdict::specific) {
       if (result_.fatbins.specific++ == 0)
-        specific_ = {judgement.code, judgement.numbered, fixes_.find(code, judgement)};
+        specific_ = {as_seen(judgement).code, judgement.numbered, fixes_.find(code, judgement)};
       add_for_others(object, code, judgement);
       for_others_.emplace(object.member, code.fatbin.offset);
       if (!variables_only) ++with_kernels_.specific;
@@ -137,11 +137,12 @@ struct DeviceJudge::State {
       const bool unknown = judgement.verdict == Verdict::unknown;
       ++(unknown ? result_.fatbins.unknown : result_.fatbins.uncovered);
       for_each_name(code, [&](const std::string& name) { waivers_.leave_open(name, *device_.capability); });
-      failures_.add(object, code,
-                    {judgement.code, judgement.numbered, unknown, judgement.reason, FailureCause::image,
-                     fixes_.find(code, judgement)},
-                    code.kernels.empty() ? std::string() : code.kernels.front().name,
-                    variables_only ? code.variables.front() : std::string());
+      const Judgement seen = as_seen(judgement);
+      failures_.add(
+          object, code,
+          {seen.code, seen.numbered, unknown, seen.reason, FailureCause::image, fixes_.find(code, judgement)},
+          code.kernels.empty() ? std::string() : code.kernels.front().name,
+          variables_only ? code.variables.front() : std::string());
       return;
     }
     ++(judgement.verdict == Verdict::sass ? result_.fatbins.sass : result_.fatbins.jit);
@@ -192,8 +193,8 @@ struct DeviceJudge::State {
     judge_runtime(result_, known_.devices, policy_, fixes_.take_kinds(), runtime);
     judge_driver_functions(result_, known_.devices, policy_, functions);
     judge_device_driver(result_, stated_);
-    for (auto* names : {&result_.kernels.missing, &result_.kernels.hollow, &result_.variables.missing,
-                        &result_.variables.unnamed}) {
+    for (auto* names : {&result_.kernels.missing, &result_.kernels.unlaunchable, &result_.kernels.hollow,
+                        &result_.variables.missing, &result_.variables.unnamed}) {
       std::sort(names->begin(), names->end());
       names->erase(std::unique(names->begin(), names->end()), names->end());
     }
@@ -251,10 +252,10 @@ struct DeviceJudge::State {
         reason +=
             "they share a host function, for which the runtime launches the kernel that was registered first";
       else {
-        reason +=
-            "no symbol tells whether they share a host function, for which the runtime would launch the "
-            "kernel that was registered first";
-        fix.change += "; symbols (no strip) would tell it";
+        reason += std::string(finding.stripped ? "no symbol tells" : "its symbols do not tell") +
+                  " whether they share a host function, for which the runtime would launch the kernel that "
+                  "was registered first";
+        if (finding.stripped) fix.change += "; symbols (no strip) would tell it";
       }
       const bool first = shared_.insert(finding.subject.where).second;
       if (first) ++(finding.sure ? result_.fatbins.uncovered : result_.fatbins.unknown);
@@ -403,12 +404,21 @@ struct DeviceJudge::State {
     add_unnamed(finding.image, finding.unnamed);
     result_.kernels.total -= std::min(result_.kernels.total, finding.never_launched);
     add_gaps({std::move(finding.kernels), {}, std::move(finding.missing)}, finding.subject, finding.image);
+    const auto seen_by_nvcc = [](const std::string& lacks) {
+      return "nvcc registers what it sees for the last architecture of its list, and the " + lacks +
+             " image of the same fat binary lacks it";
+    };
     for (auto& [lacks, names] : finding.unregistered)
-      add_gaps({{}, {}, std::move(names)}, finding.subject, finding.image, lacking(lacks), {},
-               "host code uses it and does not register it, so it fails on every device: nvcc registers what "
-               "it sees for the last architecture of its list, and the " +
-                   lacks + " image of the same fat binary lacks it",
-               {});
+      add_gaps(
+          {{}, {}, std::move(names)}, finding.subject, finding.image, lacking(lacks), {},
+          "host code uses it and does not register it, so it fails on every device: " + seen_by_nvcc(lacks),
+          {});
+    result_.kernels.covered -= std::min(result_.kernels.covered, finding.held);
+    for (auto& [lacks, names] : finding.unlaunchable)
+      add_missing(
+          kInvalidDeviceFunction, std::move(names), result_.kernels.unlaunchable, finding.subject,
+          lacking(lacks),
+          "host code does not register it, so a launch fails on every device: " + seen_by_nvcc(lacks));
   }
 
   void add_gaps(KernelGaps gaps, const LinkJudge::Subject& subject, const std::string& image) {
@@ -423,14 +433,9 @@ struct DeviceJudge::State {
   void add_gaps(KernelGaps gaps, const LinkJudge::Subject& subject, const std::string& image, const Fix& fix,
                 const std::string& missing, const std::string& missing_variable, const std::string& hollow) {
     const auto waived = [&](const std::string& name) { return waivers_.waive(name, *device_.capability); };
-    for (auto* names : {&gaps.missing, &gaps.hollow, &gaps.variables})
+    for (auto* names : {&gaps.hollow, &gaps.variables})
       names->erase(std::remove_if(names->begin(), names->end(), waived), names->end());
-    if (!gaps.missing.empty()) {
-      failures_.add({kSymbolNotFound, true, false, missing, FailureCause::image, fix}, gaps.missing.front(),
-                    {}, subject);
-      auto& all = result_.kernels.missing;
-      all.insert(all.end(), gaps.missing.begin(), gaps.missing.end());
-    }
+    add_missing(kSymbolNotFound, std::move(gaps.missing), result_.kernels.missing, subject, fix, missing);
     if (!gaps.variables.empty()) {
       failures_.add({kInvalidSymbol, true, false, missing_variable, FailureCause::image, fix}, {},
                     gaps.variables.front(), subject);
@@ -444,6 +449,16 @@ struct DeviceJudge::State {
       auto& all = result_.kernels.hollow;
       all.insert(all.end(), gaps.hollow.begin(), gaps.hollow.end());
     }
+  }
+
+  // `all`: those that fail with this error, of the whole file.
+  void add_missing(int code, std::vector<std::string> kernels, std::vector<std::string>& all,
+                   const LinkJudge::Subject& subject, const Fix& fix, const std::string& reason) {
+    const auto waived = [&](const std::string& name) { return waivers_.waive(name, *device_.capability); };
+    kernels.erase(std::remove_if(kernels.begin(), kernels.end(), waived), kernels.end());
+    if (kernels.empty()) return;
+    failures_.add({code, true, false, reason, FailureCause::image, fix}, kernels.front(), {}, subject);
+    all.insert(all.end(), std::make_move_iterator(kernels.begin()), std::make_move_iterator(kernels.end()));
   }
 
   const DeviceClass& stated_;

@@ -140,6 +140,7 @@ class EmbeddedJudge {
         std::any_of(items.begin(), items.end(), [&](std::size_t item) { return is_taken_by_runtime(item); });
     if (judgement.code == kNoKernelImage)
       judgement.code = error_where_none_fits(!result_.taken_by_runtime && are_texts(items));
+    judgement = as_seen(std::move(judgement));
     if (judgement.needs_driver && less(judgement.needs_driver, driver_for_all()))
       judgement.needs_driver = driver_for_all();
     result_.needs_driver = judgement.needs_driver;

@@ -6,6 +6,7 @@
 #include "compat/driver.h"
 #include "compat/rules.h"
 #include "compat/toolkit.h"
+#include "coverage/device_driver.h"
 #include "coverage/driver_load.h"
 #include "coverage/fit.h"
 
@@ -163,6 +164,17 @@ std::string needed_for(const FatbinCode& code, ComputeCapability device, const U
   return "it needs SASS of " + sass_needed_for(code, device) + (code.fatbin.offload ? "" : ", or " + ptx);
 }
 
+// Of PTX by itself that does not fit, which the driver compiles all the same.
+void add_isa(const FatbinEntry& entry, const Device& device, const Use& use, Judgement& judgement) {
+  if (entry.kind != EntryKind::ptx) return;
+  judgement.numbered = use.environment.disables_jit.empty();  // or kJitDisabled
+  const auto driver = newest_driver(device);
+  if (!judgement.numbered || !entry.ptx_isa || !driver || device.cuda_at_least) return;
+  if (driver_takes_ptx(*entry.ptx_isa, *driver) != Fit::no) return;
+  judgement.refused_first = "; its ISA " + to_string(*entry.ptx_isa) +
+                            " is newer than the driver's compiler, too, which says so first";
+}
+
 Judgement judge_choice(const FatbinCode& code, const Device& device, const Use& use) {
   const ComputeCapability capability = *device.capability;
   const Choice choice = choose(code, capability, use);
@@ -188,6 +200,8 @@ Judgement judge_choice(const FatbinCode& code, const Device& device, const Use& 
                            choose(code, capability, {use.step, JitEnvironment{}}).native.has_value();
   const bool text = is_image_by_itself(code.fatbin) && code.fatbin.entries[0].kind == EntryKind::ptx;
   Judgement judgement = failed(error_where_none_fits(text), needed_for(code, capability, use));
+  if (code.images.size() == 1 && (text || code.fatbin.bare))
+    add_isa(code.images[0].entry, device, use, judgement);
   if (is_specific(code) && !passed_over && use.step != Step::relink) judgement.verdict = Verdict::specific;
   return judgement;
 }
@@ -198,6 +212,13 @@ std::optional<Version> toolkit_of(const Image& image) {
   if (image.code && image.code->toolkit) return image.code->toolkit;
   if (image.entry.ltoir_version != 0) return toolkit_of_ltoir(image.entry.ltoir_version);
   return image.entry.ptx_isa ? lowest_driver_cuda_for_ptx(*image.entry.ptx_isa) : std::nullopt;
+}
+
+Judgement as_seen(Judgement judgement) {
+  if (judgement.code != kInvalidPtx || judgement.refused_first.empty()) return judgement;
+  judgement.code = kUnsupportedPtxVersion;
+  judgement.reason += judgement.refused_first;
+  return judgement;
 }
 
 bool is_linkable(const FatbinCode& code) {
@@ -227,8 +248,9 @@ Judgement judge(const FatbinCode& code, const Device& device, const JudgePolicy&
     Judgement judgement = not_known(
         "host code registers it and it holds no image, as nvprune leaves code for other architectures: what "
         "was in it is not told, and a kernel of it cannot be launched on any device");
-    judgement.mend = "take the library as it was before nvprune, or keep what each of its objects holds: "
-                     "cuobjdump --list-elf --list-ptx shows it";
+    judgement.mend =
+        "take the library as it was before nvprune, or keep what each of its objects holds: "
+        "cuobjdump --list-elf --list-ptx shows it";
     return judgement;
   }
   if (relocatable && code.linked) return {};

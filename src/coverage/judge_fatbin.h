@@ -52,7 +52,12 @@ struct Judgement {
                                         // its own or is too old
   bool numbered = true;                 // false: which error this is, CUDA's documentation does not tell
   bool linked_at_load = false;          // `jit` by linking relocatable fat binaries again
+  std::string refused_first = {};       // with kInvalidPtx: the driver finds this before, with error 222
 };
+
+// With the number that is seen. A compiler reads `.version` of PTX first, and stops there (ptxas and
+// nvJitLink 11.8 to 12.4), so a newer driver comes to say kInvalidPtx: it mends nothing.
+Judgement as_seen(Judgement judgement);
 
 // What the driver answers where none of the images fits: of a fat binary it takes none. A PTX text by itself
 // it compiles all the same (rust-gpu/rust-cuda#410).

@@ -82,6 +82,7 @@ void judge_as_library(DeviceResult& result, const LibraryQuestion& question) {
   result.kernels.total = std::max(question.census.kernels(), got.fit);
   result.kernels.covered = got.fit;
   result.kernels.missing.clear();
+  result.kernels.unlaunchable.clear();
   result.variables.missing.clear();
   result.variables.unnamed.clear();
   if (got.working == 0 && question.census.tells()) {

@@ -1,8 +1,10 @@
 #include "coverage/registered_names.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
+#include "base/mangled_name.h"
 #include "base/text.h"
 
 namespace archguard {
@@ -17,54 +19,79 @@ bool has_name(const std::vector<std::string>& names, const std::string& name) {
 // Is this mangled name one of an instance of a template? False where it surely is not.
 bool may_be_template(std::string_view name) {
   if (!starts_with(name, "_Z")) return false;
-  std::size_t at = 2;
-  const bool nested = name.substr(at, 1) == "N";
-  if (nested) ++at;
-  bool any = false;
-  for (;;) {
-    if (name.substr(at, 1) == "L") ++at;  // static
-    std::size_t length = 0, digits = at;
-    for (; digits < name.size() && name[digits] >= '0' && name[digits] <= '9'; ++digits)
-      length = std::min(length * 10 + static_cast<std::size_t>(name[digits] - '0'), name.size());
-    if (digits == at) break;
-    if (length > name.size() - digits) return true;
-    at = digits + length;
-    any = true;
-    if (!nested) break;
-  }
-  if (!any || at >= name.size()) return true;
-  return nested ? name[at] != 'E' : name[at] == 'I' || name[at] == 'B';
+  const auto last = last_plain_name(name);
+  if (!last || last->end == name.size()) return true;
+  const char next = name[last->end];
+  return last->nested ? next != 'E' : next == 'I' || next == 'B';
 }
 
-// Variables that this image has and another one lacks, and the last of those: nvcc registers what the image
-// of the last architecture has.
-std::map<std::string, std::string> held_by_some(const FatbinCode& code, std::size_t taken) {
-  std::vector<const Image*> others;
-  for (const Image& image : code.images)
-    if (image.code && &image != &code.images[taken]) others.push_back(&image);
-  std::map<std::string, std::string> held;
-  for (const std::string& name : code.variables) {
-    if (!has_variable(code.images[taken], name)) continue;
-    const auto last = std::find_if(others.rbegin(), others.rend(),
-                                   [&](const Image* image) { return !has_variable(*image, name); });
-    if (last != others.rend()) held.emplace(name, image_name((*last)->entry));
+// Of the names that not all images have, the last one that lacks it: what the image of the last architecture
+// has, nvcc registers.
+std::map<std::string, std::string> lacked_by_some(const FatbinCode& code,
+                                                  const std::vector<std::string>& names,
+                                                  bool (*has)(const Image&, const std::string&)) {
+  std::map<std::string, std::string> lacking;
+  for (const std::string& name : names) {
+    const auto last = std::find_if(code.images.rbegin(), code.images.rend(),
+                                   [&](const Image& image) { return image.code && !has(image, name); });
+    if (last != code.images.rend()) lacking.emplace(name, image_name(last->entry));
   }
-  return held;
+  return lacking;
+}
+
+bool has_kernel(const Image& image, const std::string& name) {
+  const auto& all = image.code->kernels;  // sorted by name
+  const auto found =
+      std::lower_bound(all.begin(), all.end(), name,
+                       [](const Kernel& each, const std::string& text) { return each.name < text; });
+  return found != all.end() && found->name == name;
+}
+
+void keep_those_of(const Image& image, bool (*has)(const Image&, const std::string&),
+                   std::map<std::string, std::string>& names) {
+  for (auto each = names.begin(); each != names.end();)
+    each = has(image, each->first) ? std::next(each) : names.erase(each);
+}
+
+std::map<std::string, std::string> variables_lacked_elsewhere(const FatbinCode& code, const Image& own) {
+  auto lacked = lacked_by_some(code, code.variables, has_variable);
+  keep_those_of(own, has_variable, lacked);
+  return lacked;
+}
+
+// Is it surely an instance of a template? Of those that only may be one a launch may not link.
+bool is_template(std::string_view name) {
+  const auto last = last_plain_name(name);
+  return last && last->end < name.size() && name[last->end] == 'I';
+}
+
+std::map<std::string, std::string> templates_lacked(const FatbinCode& code) {
+  const bool all_alike = std::all_of(code.images.begin(), code.images.end(), [&](const Image& image) {
+    return !image.code || image.code->kernels.size() == code.kernels.size();
+  });
+  if (all_alike) return {};
+  std::vector<std::string> names;
+  for (const KernelName& kernel : code.kernels)
+    if (is_template(kernel.name)) names.push_back(kernel.name);
+  return lacked_by_some(code, names, has_kernel);
 }
 
 }  // namespace
 
 void RegisteredNames::take(const DeviceObject& object, const FatbinCode& code, std::size_t taken,
                            const std::string& image, KernelGaps& gaps) {
-  if (!code.images[taken].code || !host_names_.tells_of(object, code.fatbin)) return;
-  auto held = held_by_some(code, taken);
-  if (held.empty() && gaps.variables.empty() && gaps.missing.empty()) return;
+  const Image& own = code.images[taken];
+  if (!own.code || !host_names_.tells_of(object, code.fatbin)) return;
+  auto held = variables_lacked_elsewhere(code, own);
+  auto templates = templates_lacked(code);
+  if (held.empty() && templates.empty() && gaps.variables.empty() && gaps.missing.empty()) return;
   Taken of{&object,
            subject_of(object, code),
            image,
            std::exchange(gaps.missing, {}),
            std::exchange(gaps.variables, {}),
            std::move(held),
+           std::move(templates),
            {},
            {}};
   look_for(std::move(of), code, gaps);
@@ -72,11 +99,14 @@ void RegisteredNames::take(const DeviceObject& object, const FatbinCode& code, s
 
 void RegisteredNames::take_linked(std::size_t link, const DeviceObject& object, const FatbinCode& code,
                                   std::size_t taken) {
-  if (code.variables.empty() || !code.images[taken].code) return;
-  auto held = held_by_some(code, taken);
-  if (held.empty()) return;
-  look_for({&object, subject_of(object, code), {}, {}, {}, std::move(held), {}, link}, code,
-           compare_kernels(code, taken));
+  const Image& own = code.images[taken];
+  if (!own.code) return;
+  auto held = variables_lacked_elsewhere(code, own);
+  auto templates = templates_lacked(code);
+  keep_those_of(own, has_kernel, templates);
+  if (held.empty() && templates.empty()) return;
+  look_for({&object, subject_of(object, code), {}, {}, {}, std::move(held), std::move(templates), {}, link},
+           code, compare_kernels(code, taken));
 }
 
 // `gaps`: what else the image lacks.
@@ -90,25 +120,40 @@ void RegisteredNames::look_for(Taken of, const FatbinCode& code, const KernelGap
   for (const std::string& name : code.variables) note_other(name);
   for (const auto* names : {&of.kernels, &of.missing, &of.others})
     for (const std::string& name : *names) host_names_.look_for(*of.object, name);
-  for (const auto& [name, lacking] : of.held) host_names_.look_for(*of.object, name);
+  for (const auto* lacked : {&of.held, &of.templates})
+    for (const auto& [name, lacking] : *lacked) host_names_.look_for(*of.object, name);
   taken_.push_back(std::move(of));
 }
 
-// Of a fat binary of which host code registers nothing that the device gets, the file does not tell what it
+// Of a fat binary of which host code registers nothing that is looked for, the file does not tell what it
 // registers. A template that is not registered may be launched all the same, with error 98; the launch of
 // another kernel wants a stub that is not there, and links only into libraries.
 std::vector<RegisteredNames::Finding> RegisteredNames::tell() {
   std::vector<Finding> findings;
   for (Taken& each : taken_) {
-    const bool told = std::any_of(each.others.begin(), each.others.end(), [&](const std::string& name) {
-      return host_names_.has(*each.object, name);
-    });
-    Finding finding{std::move(each.subject), std::move(each.image), {}, 0, {}, {}, {}};
+    const auto is_told_by = [&](const std::string& name) { return host_names_.has(*each.object, name); };
+    const bool told = std::any_of(each.others.begin(), each.others.end(), is_told_by) ||
+                      std::any_of(each.kernels.begin(), each.kernels.end(), [&](const std::string& name) {
+                        return starts_with(name, "_Z") && is_told_by(name);
+                      });
+    const auto may_be_registered = [&](const std::string& name) {
+      return !told || !host_names_.lacks(*each.object, name);
+    };
+    Finding finding{std::move(each.subject), std::move(each.image), {}, 0, {}, {}, {}, {}, 0};
+    std::set<std::string> unregistered;
+    for (const auto& [name, lacking] : each.templates)
+      if (!may_be_registered(name)) unregistered.insert(name);
+    // Device code may launch it, and lists name templates as a whole.
+    if (each.link) unregistered = host_names_.with_host_function(*each.object, unregistered);
+    for (const std::string& name : unregistered) {
+      finding.unlaunchable[each.templates.at(name)].push_back(name);
+      finding.held += !has_name(each.kernels, name);
+    }
     for (std::string& name : each.kernels)
-      if (told && host_names_.lacks(*each.object, name) && !may_be_template(name) &&
+      if (!may_be_registered(name) && !may_be_template(name) &&
           host_names_.leaves_none_open(*each.object, name))
         ++finding.never_launched;
-      else
+      else if (unregistered.count(name) == 0)
         finding.kernels.push_back(std::move(name));
     for (const std::string& name : each.missing)
       (told && !host_names_.may_use(*each.object, name) ? finding.unnamed : finding.missing).push_back(name);

@@ -32,8 +32,11 @@ class RegisteredNames {
     std::uint64_t never_launched = 0;  // missing ones that it cannot
     std::vector<std::string> missing;  // variables that host code may use
     std::vector<std::string> unnamed;  // that no host code uses
-    // That the image holds and host code uses, with error 13, by the last image that lacks them.
+    // Variables that the image holds and host code uses, with error 13, by the last image that lacks them.
     std::map<std::string, std::vector<std::string>> unregistered;
+    // Kernels of templates, likewise, in the image or missing in it: a launch fails with error 98.
+    std::map<std::string, std::vector<std::string>> unlaunchable;
+    std::uint64_t held = 0;  // of these, in the image
   };
   // Of all that were taken.
   std::vector<Finding> tell();
@@ -44,8 +47,10 @@ class RegisteredNames {
     LinkJudge::Subject subject;
     std::string image;
     std::vector<std::string> kernels, missing;
-    std::map<std::string, std::string> held;  // that not all images have, and the last one that lacks it
-    std::vector<std::string> others;          // kernels and variables that this image has
+    // What not all images have, and the last one that lacks it: variables of this one, and kernels of
+    // templates (of a device link, those of this one).
+    std::map<std::string, std::string> held, templates;
+    std::vector<std::string> others;  // kernels and variables that this image has
     std::optional<std::size_t> link;
   };
   void look_for(Taken of, const FatbinCode& code, const KernelGaps& gaps);

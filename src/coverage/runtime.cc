@@ -210,7 +210,7 @@ void judge_runtime(DeviceResult& result, const DeviceClass& devices, const Verif
   auto& failures = result.failures;
   const auto is_later = [](const Failure& each) { return is_of_driver(each.code); };
   failures.erase(std::remove_if(failures.begin(), failures.end(), is_later), failures.end());
-  result.embedded.comes_later = is_of_driver(result.embedded.code);
+  result.embedded.comes_later = is_of_driver(result.embedded.code) && result.embedded.needs_driver;
   failure.reason = "the runtime of CUDA " + to_string(need->toolkit) + " needs a driver of CUDA " +
                    to_string(floor) + " or newer; " +
                    (stated ? "this one" : "the last driver of " + to_string(*devices.device.capability)) +

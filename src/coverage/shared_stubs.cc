@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "fatbin/host_function_names.h"
 #include "fatbin/host_names.h"
 
 namespace archguard {
@@ -31,23 +32,6 @@ bool has_name_part(const std::string& name, std::string_view beginning) {
 // for `extern "C" inline`, which is not looked at.
 bool may_be_shared(const std::string& name) {
   return starts_with(name, "_Z") && !has_name_part(name, "_GLOBAL__N_") && !has_name_part(name, "_INTERNAL_");
-}
-
-// How a function of internal linkage is called: _ZL4fillIfEvPT_ (by clang), _ZN2nsL4fillIfEvPT_. Empty where
-// that is not told; kernels are no members.
-std::string static_name(const std::string& name) {
-  if (!starts_with(name, "_ZN")) return "_ZL" + name.substr(2);
-  std::size_t at = 3, last = 0;
-  while (at < name.size() && name[at] >= '1' && name[at] <= '9') {
-    last = at;
-    std::size_t length = 0;
-    for (; at < name.size() && name[at] >= '0' && name[at] <= '9'; ++at)
-      length = std::min(length * 10 + static_cast<std::size_t>(name[at] - '0'), name.size());
-    if (length > name.size() - at) return {};
-    at += length;
-  }
-  if (last == 0 || at == name.size() || (name[at] != 'I' && name[at] != 'E')) return {};
-  return name.substr(0, last) + "L" + name.substr(last);
 }
 
 }  // namespace
@@ -120,7 +104,7 @@ void SharedStubs::gather(const DeviceObject& object, OfObject& of) const {
   std::set<std::string> asked{kRegisterAll};
   for (const std::string& name : names) {
     asked.insert(name);
-    asked.insert(static_name(name));
+    asked.insert(fatbin::static_function_name(name));
   }
   const auto counts =
       names.empty() ? std::map<std::string, std::size_t>() : count_host_functions(object, file_, asked);
@@ -132,11 +116,12 @@ void SharedStubs::gather(const DeviceObject& object, OfObject& of) const {
   const auto registering =
       static_cast<std::size_t>(std::count_if(object.registrations.begin(), object.registrations.end(),
                                              [](const Registration& each) { return !each.device_linked; }));
+  of.stripped = told < registering;
   const auto is_apart = [&](Shared& shared) {
-    const std::string internal = static_name(shared.kernel);
+    const std::string internal = fatbin::static_function_name(shared.kernel);
     const std::size_t count =
         count_of_function(shared.kernel) + (internal.empty() ? 0 : count_of_function(internal));
-    shared.sure = count == 1 && !internal.empty() && told >= registering &&
+    shared.sure = count == 1 && !internal.empty() && !of.stripped &&
                   std::none_of(shared.holders.begin(), shared.holders.end(),
                                [&](std::size_t each) { return of.all[each].linked; });
     return count >= shared.holders.size();
@@ -157,7 +142,7 @@ std::vector<SharedStubs::Finding> SharedStubs::find(const std::set<Place>& other
           !std::all_of(each.holders.begin(), each.holders.end(), is_for_others))
         launched[{each.holders.front(), each.sure}].push_back(each.kernel);
     for (auto& [first, kernels] : launched)
-      findings.push_back({of.all[first.first].subject, std::move(kernels), first.second});
+      findings.push_back({of.all[first.first].subject, std::move(kernels), first.second, of.stripped});
   }
   return findings;
 }

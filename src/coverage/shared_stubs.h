@@ -33,6 +33,7 @@ class SharedStubs {
     LinkJudge::Subject subject;        // what was registered first
     std::vector<std::string> kernels;  // mangled
     bool sure = false;  // else the file does not tell how many of these host functions it has, or the order
+    bool stripped = false;  // since local symbols are not there
   };
   // Kernels of which the runtime launches that of `others`, fat binaries that are all for other devices than
   // one, while another fat binary holds it for this device.
@@ -53,6 +54,7 @@ class SharedStubs {
     bool sure = false;
   };
   struct OfObject {
+    bool stripped = false;
     std::map<std::uint64_t, std::size_t> order;  // of registrations, by the fat binary's offset
     std::vector<Held> all;
     std::vector<std::pair<std::uint64_t, std::size_t>> holders;  // a name's hash, and of `all`

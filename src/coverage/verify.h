@@ -83,6 +83,7 @@ struct KernelCounts {
   std::uint64_t covered = 0;
   std::vector<std::string> missing;  // mangled; waived ones are left out
   std::vector<std::string> hollow;
+  std::vector<std::string> unlaunchable;  // that host code does not register
 };
 
 struct VariableCounts {

@@ -10,7 +10,7 @@ namespace {
 // Of an image that lacks some names, only these fail, and the result names them.
 bool is_of_some_names(const Failure& failure) {
   return failure.code == kSymbolNotFound || failure.code == kInvalidSymbol ||
-         failure.cause == FailureCause::hollow;
+         failure.code == kInvalidDeviceFunction || failure.cause == FailureCause::hollow;
 }
 
 // Not one fat binary fails, but the file: at its start, since its driver is too old, or nothing in it fits.
@@ -161,10 +161,9 @@ NotAll FileContents::not_all(const DeviceResult& result, std::size_t device_clas
     if (found == held_.end()) return std::nullopt;
     return found->second.number;
   };
-  for (const std::string& kernel : result.kernels.missing)
-    if (const auto at = number(false, kernel)) lacking[*at] = true;
-  for (const std::string& kernel : result.kernels.hollow)
-    if (const auto at = number(false, kernel)) lacking[*at] = true;
+  for (const auto* kernels : {&result.kernels.missing, &result.kernels.unlaunchable, &result.kernels.hollow})
+    for (const std::string& kernel : *kernels)
+      if (const auto at = number(false, kernel)) lacking[*at] = true;
   for (const std::string& variable : result.variables.missing)
     if (const auto at = number(true, variable)) lacking[*at] = true;
 

@@ -223,8 +223,9 @@ void add_fatbin(const Fatbin& fatbin, const Facts& facts, CodeFile& file) {
 
 // Is its PTX too new for the driver?
 bool wants_newer_driver(const EmbeddedResult& embedded) {
-  return embedded.code == kUnsupportedPtxVersion ||
-         (embedded.code == kInvalidPtx && embedded.needs_driver);  // of drivers before CUDA 11.0
+  const bool is_refused =
+      embedded.code == kUnsupportedPtxVersion || embedded.code == kInvalidPtx;  // of drivers before CUDA 11.0
+  return is_refused && embedded.needs_driver;
 }
 
 // A program without fat binaries that holds images in its data: one of each module shall run.
@@ -243,7 +244,8 @@ std::optional<CodeFile> judge_data(const DeviceCode& code, const ByteSource& sou
     if (!embedded.lacking())
       fit.state = FileFit::State::served, fit.jit = embedded.total;
     else
-      fit.state = FileFit::State::lacking, fit.texts = embedded.code == kInvalidPtx,
+      fit.state = FileFit::State::lacking,
+      fit.texts = embedded.code == kInvalidPtx || embedded.code == kUnsupportedPtxVersion,
       (wants_newer_driver(embedded) ? fit.too_new : fit.none) = embedded.total;
   }
   return file.fatbins == 0 ? std::nullopt : std::optional(std::move(file));

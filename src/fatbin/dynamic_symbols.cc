@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "fatbin/host_function_names.h"
 #include "io/window.h"
 
 namespace archguard::fatbin {
@@ -68,6 +69,22 @@ bool visit_symbols(const ByteSource& source, const HostObject& host, const char*
   return whole;
 }
 
+// Of a mangled name, a pack that is expanded: `XspT0_E`, of std::integer_sequence<int, I...>. The front end
+// of nvcc (EDG) leaves the `sp` away, GCC and clang do not.
+constexpr std::string_view kExpanded = "Xsp";
+
+std::string edg_name(std::string_view text) {
+  std::string name;
+  name.reserve(text.size());
+  while (!text.empty()) {
+    const auto at = text.find(kExpanded);
+    if (at == std::string_view::npos) return name.append(text);
+    name.append(text.substr(0, at + 1));
+    text.remove_prefix(at + kExpanded.size());
+  }
+  return name;
+}
+
 }  // namespace
 
 const Section* section_of(const HostObject& host, std::string_view name) {
@@ -96,20 +113,25 @@ bool wants_symbol(const ByteSource& source, const HostObject& host, std::string_
 }
 
 // What is linked for no loader wants nothing, and Windows' linker leaves nothing open.
-std::optional<std::set<std::string>> wanted_among(const ByteSource& source, const HostObject& host,
-                                                  const std::set<std::string>& names) {
-  std::set<std::string> wanted, cut_ones;
+std::optional<std::set<std::string>> wanted_kernels(const ByteSource& source, const HostObject& host,
+                                                    const std::set<std::string>& kernels) {
+  if (host.sections.empty()) return std::nullopt;
+  if (host.linked && (host.format == HostFormat::pe || section_of(host, ".dynsym") == nullptr))
+    return std::set<std::string>();
+  std::multimap<std::string, const std::string*> by_name;
+  for (const std::string& kernel : kernels)
+    for (std::string& name : host_function_names(kernel)) by_name.emplace(std::move(name), &kernel);
+  std::set<std::string> wanted;
+  std::set<std::size_t> cut_ones;  // their hashes
   const auto take = [&](std::string_view text) {
     const bool cut = text.size() == kNamesAtOnce;
-    if (cut && !cut_ones.emplace(text).second) return true;
-    for (auto each = names.lower_bound(std::string(text)); each != names.end(); ++each) {
-      if (cut ? !starts_with(*each, text) : *each != text) break;
-      wanted.insert(*each);
+    if (cut && !cut_ones.insert(std::hash<std::string_view>()(text)).second) return true;
+    for (auto each = by_name.lower_bound(std::string(text)); each != by_name.end(); ++each) {
+      if (cut ? !starts_with(each->first, text) : each->first != text) break;
+      wanted.insert(*each->second);
     }
     return true;
   };
-  if (host.sections.empty()) return std::nullopt;
-  if (host.linked && (host.format == HostFormat::pe || section_of(host, ".dynsym") == nullptr)) return wanted;
   const bool told =
       host.linked ? visit_wanted_symbols(source, host, kNamesAtOnce, take)
                   : visit_symbols(source, host, ".symtab", ".strtab", Wanted::elsewhere, kNamesAtOnce, take);
@@ -122,7 +144,10 @@ std::optional<std::map<std::string, std::size_t>> functions_among(const ByteSour
                                                                   const std::set<std::string>& names) {
   std::map<std::string, std::size_t> found;
   const auto take = [&](std::string_view text) {
-    if (const auto name = names.find(std::string(text)); name != names.end()) ++found[*name];
+    auto name = names.find(std::string(text));
+    if (name == names.end() && text.find(kExpanded) != std::string_view::npos)
+      name = names.find(edg_name(text));
+    if (name != names.end()) ++found[*name];
     return true;
   };
   const bool local = section_of(host, ".symtab") != nullptr;

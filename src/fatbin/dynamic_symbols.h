@@ -26,9 +26,10 @@ bool visit_wanted_data(const ByteSource& source, const HostObject& host, std::si
                        const std::function<bool(std::string_view)>& visit);
 bool wants_symbol(const ByteSource& source, const HostObject& host, std::string_view name);
 
-// Those of the names that a linked file or an object may want from elsewhere. Nothing where that is not told.
-std::optional<std::set<std::string>> wanted_among(const ByteSource& source, const HostObject& host,
-                                                  const std::set<std::string>& names);
+// Those of the kernels whose host function a linked file or an object may want from elsewhere. Nothing where
+// that is not told.
+std::optional<std::set<std::string>> wanted_kernels(const ByteSource& source, const HostObject& host,
+                                                    const std::set<std::string>& kernels);
 
 // How many functions an ELF file defines of each of the names, as far as it has their symbols. Nothing where
 // these cannot be read.

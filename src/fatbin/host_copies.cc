@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/mangled_name.h"
 #include "base/text.h"
 #include "elf/elf.h"
 #include "fatbin/dynamic_symbols.h"
@@ -31,20 +32,11 @@ constexpr unsigned kCopyLocalBinding = 0;                                       
 // nothing of other mangled names.
 std::optional<std::string> own_name(std::string_view variable) {
   if (!starts_with(variable, "_Z")) return std::to_string(variable.size()) + std::string(variable);
-  std::size_t at = variable.size() > 2 && variable[2] == 'N' ? 3 : 2;
-  std::optional<std::string> last;
-  while (at < variable.size() && variable[at] >= '1' && variable[at] <= '9') {
-    std::size_t name = at, length = 0;
-    for (; name < variable.size() && variable[name] >= '0' && variable[name] <= '9'; ++name) {
-      length = length * 10 + static_cast<std::size_t>(variable[name] - '0');
-      if (length > variable.size()) return std::nullopt;
-    }
-    if (length > variable.size() - name) return std::nullopt;
-    last = variable.substr(at, name + length - at);
-    at = name + length;
-  }
-  const std::string_view rest = variable.substr(std::min(at, variable.size()));
-  return rest.empty() || rest == "E" || rest[0] == 'I' ? last : std::nullopt;
+  const auto last = last_plain_name(variable);
+  if (!last || last->is_static) return std::nullopt;
+  const std::string_view rest = variable.substr(last->end);
+  if (!rest.empty() && rest != "E" && rest[0] != 'I') return std::nullopt;
+  return std::string(variable.substr(last->begin, last->end - last->begin));
 }
 
 // Is it how cudafe++ calls a variable's copy? table, _ZL5table, _ZN1a5tableE become _ZL5table, _ZL5table and

@@ -6,6 +6,7 @@
 #include "fatbin/dynamic_symbols.h"
 #include "fatbin/host_bytes.h"
 #include "fatbin/host_copies.h"
+#include "fatbin/host_function_names.h"
 #include "fatbin/host_pointers.h"
 #include "host/host_file.h"
 #include "io/window.h"
@@ -199,7 +200,7 @@ bool HostNames::search(OfObject& of, const DeviceObject& object, const ByteSourc
   of.perhaps_used.clear();
   of.surely_used.clear();
   of.whole = whole;
-  of.wanted_elsewhere = fatbin::wanted_among(source, host, of.wanted);
+  of.wanted_elsewhere = fatbin::wanted_kernels(source, host, of.wanted);
   if (!whole) return false;
   const auto copies = fatbin::find_host_copies(source, host, object, of.wanted);
   if (!copies) return false;
@@ -249,6 +250,21 @@ bool HostNames::may_use(const DeviceObject& object, const std::string& name) {
 bool HostNames::uses_unregistered(const DeviceObject& object, const std::string& name) {
   const OfObject& of = searched(object);
   return of.told && of.registered.count(name) == 0 && of.surely_used.count(name) != 0;
+}
+
+std::set<std::string> HostNames::with_host_function(const DeviceObject& object,
+                                                    const std::set<std::string>& kernels) const {
+  std::set<std::string> names;
+  for (const std::string& kernel : kernels)
+    for (std::string& name : fatbin::host_function_names(kernel)) names.insert(std::move(name));
+  const auto counts = count_host_functions(object, file_, names);
+  std::set<std::string> with;
+  for (const std::string& kernel : kernels) {
+    const auto of = fatbin::host_function_names(kernel);
+    if (std::any_of(of.begin(), of.end(), [&](const std::string& name) { return counts.count(name) != 0; }))
+      with.insert(kernel);
+  }
+  return with;
 }
 
 std::map<std::string, std::size_t> count_host_functions(const DeviceObject& object, const ByteSource& file,

@@ -34,8 +34,11 @@ class HostNames {
   bool has(const DeviceObject& object, const std::string& name);
   // Is it surely not there? False where not all of the data could be read.
   bool lacks(const DeviceObject& object, const std::string& name);
-  // Does the object surely not want the symbol of that name from elsewhere?
+  // Does the object surely not want the function of that kernel from elsewhere?
   bool leaves_none_open(const DeviceObject& object, const std::string& name);
+  // The kernels whose host function has a symbol there: code that launches it was compiled.
+  std::set<std::string> with_host_function(const DeviceObject& object,
+                                           const std::set<std::string>& kernels) const;
   // Is it, of a variable, there for a call that registers it? As long as the file does not tell, that it is
   // there at all.
   bool registers(const DeviceObject& object, const std::string& name);
@@ -51,7 +54,7 @@ class HostNames {
     bool searched = false, told = false, whole = false;
     std::set<std::string> texts;
     std::set<std::string> registered, perhaps_used, surely_used;  // of variables
-    std::optional<std::set<std::string>> wanted_elsewhere;        // of symbols
+    std::optional<std::set<std::string>> wanted_elsewhere;        // kernels
   };
   OfObject& searched(const DeviceObject& object);
   bool search(OfObject& of, const DeviceObject& object, const ByteSource& source, const HostObject& host);

@@ -89,7 +89,7 @@ ARCHGUARD_FIELDS(FatbinPlace, offset, section, member)
 ARCHGUARD_FIELDS(Failure, code, unknown, reason, places, found, where, kernel, variable, cause, fix, numbered,
                  mend, add)
 ARCHGUARD_FIELDS(FatbinCounts, total, specific, sass, jit, uncovered, unknown, linked_at_load)
-ARCHGUARD_FIELDS(KernelCounts, total, covered, missing, hollow)
+ARCHGUARD_FIELDS(KernelCounts, total, covered, missing, hollow, unlaunchable)
 ARCHGUARD_FIELDS(VariableCounts, total, missing, unnamed, unnamed_in)
 ARCHGUARD_FIELDS(Partly, kernels, best, best_device, clear, compiles_at_run_time, needs_driver)
 ARCHGUARD_FIELDS(EmbeddedResult, total, fitting, unknown, code, reason, where, found, fix, mend, kernel,

@@ -93,6 +93,8 @@ std::string what_fails(const Failure& failure, const Manner& manner, const Devic
                        manner.others ? "are" : "is", device);
   if (failure.code == kInsufficientDriver) return fmt::format("the CUDA runtime fails on {}", device);
   const bool is_gap = failure.code == kSymbolNotFound || failure.code == kInvalidSymbol;
+  if (failure.code == kInvalidDeviceFunction)
+    return fmt::format("{} cannot be launched on {}", subject_of(failure, manner), device);
   const char* end = !is_gap ? "cannot run" : manner.others ? "are missing" : "is missing";
   return fmt::format("{} {} on {}", subject_of(failure, manner), end, device);
 }
@@ -103,6 +105,7 @@ std::string missing_text(const Failure& failure, const DeviceResult& result, std
     return names.size() > 1 ? name_list(names, most) : std::string();
   };
   if (failure.code == kSymbolNotFound) return several(result.kernels.missing);
+  if (failure.code == kInvalidDeviceFunction) return several(result.kernels.unlaunchable);
   if (failure.code == kInvalidSymbol) return several(result.variables.missing);
   return result.embedded.is_error && failure.where == result.embedded.where ? several(result.embedded.without)
                                                                             : "";

@@ -103,6 +103,8 @@ std::string_view seen_as(int code) {
       return "the provided PTX was compiled with an unsupported toolchain";
     case kInvalidKernelImage:
       return "device kernel image is invalid";
+    case kInvalidDeviceFunction:
+      return "invalid device function";
     case kSymbolNotFound:
       return "named symbol not found";
     case kInvalidSymbol:

@@ -165,7 +165,9 @@ class VerifyJsonWriter {
   void members(const KernelCounts& counts) {
     json_.number("total", counts.total);
     json_.number("covered", counts.covered);
-    json_.texts("missing", counts.missing);
+    auto missing = counts.missing;
+    missing.insert(missing.end(), counts.unlaunchable.begin(), counts.unlaunchable.end());
+    json_.texts("missing", missing);
     json_.texts("hollow", counts.hollow);
   }
 

@@ -203,6 +203,12 @@ class HostNamesTest(unittest.TestCase):
             file.write(SWITCH)
         path = self.compile(common.nvcc(), "switch.so", "-ccbin", common.clang(), "-O2", "-shared", "-Xcompiler", "-fPIC", *FOR_80, *FOR_90)
         self.assertEqual(self.verify(path), ("not-covered", [13], 5, 0))
+        with open(self.source, "w") as file:
+            file.write(FAST)
+        for launch, verdict in (("KEEP", ("covered", [], 0, 0)), ("LAUNCH", ("not-covered", [500], 0, 0))):
+            path = self.compile(common.nvcc(), "static.so", "-D" + launch, "-DKIND=static", "-ccbin", common.clang(), "-shared", "-Xcompiler", "-fPIC",
+                                *FOR_80, *FOR_90)
+            self.assertEqual(self.verify(path), verdict)
 
     def test_nvcc_11_8(self):
         nvcc = os.path.join(common.options.cache, "cuda-11.8", "bin", "nvcc")
@@ -210,6 +216,80 @@ class HostNamesTest(unittest.TestCase):
             raise unittest.SkipTest("no CUDA 11.8; run tests/support/fetch cuda-11.8")
         self.check(nvcc, "program", "fixed-optimized", "object.o")
         self.check_kernels(nvcc)
+
+
+# A template that device code for 8.0 does not have, and one whose instance device code for 8.0 alone launches.
+TEMPLATES = """
+template <class T> __global__ void slow(T* p) { *p = 2; }
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+template <class T> __global__ void fast(T* p) { *p = 1; }
+#endif
+void run(float* p, int major) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+  if (major >= 9) return fast<<<1, 1>>>(p);
+#endif
+  slow<<<1, 1>>>(p);
+}
+int main(int argc, char**) { run(nullptr, argc); }
+"""
+CHILDREN = """
+template <class T> __global__ void child(T* p) { *p = 1; }
+__global__ void parent(float* p) {
+#if __CUDA_ARCH__ < 900
+  child<<<1, 1>>>((double*)p);
+#endif
+}
+int main() { parent<<<1, 1>>>(nullptr); child<<<1, 1>>>((float*)nullptr); }
+"""
+
+
+class TemplatesTest(unittest.TestCase):
+    """Host code has the launch of an instance that nvcc does not see for the last architecture of its list, and does not register it."""
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def compile(self, nvcc, name, text, *options):
+        source, path = (os.path.join(self.folder, each) for each in ("source.cu", name))
+        with open(source, "w") as file:
+            file.write(text)
+        common.run([nvcc, "-w", "-std=c++17", "-allow-unsupported-compiler", source, "-o", path, *options])
+        return path
+
+    def verify(self, path):
+        """The codes of errors on 8.0 and on 9.0."""
+        command = [common.options.archguard, "verify", path, "--device", "8.0@13.5", "--device", "9.0@13.5", "--format", "json"]
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=100)
+        return [[error["code"] for error in result["errors"]] for result in json.loads(done.stdout)["files"][0]["results"]]
+
+    def check(self, nvcc, *kinds):
+        for name, options in kinds:
+            with self.subTest(nvcc=nvcc, name=name):
+                unregistered = self.compile(nvcc, name, TEMPLATES, *options, *FOR_90, *FOR_80)
+                self.assertEqual(self.verify(unregistered), [[98], [98]])
+                self.assertEqual(self.verify(self.compile(nvcc, "last-" + name, TEMPLATES, *options, *FOR_80, *FOR_90)), [[500], []])
+                if name == "optimized":
+                    common.run(["strip", unregistered])
+                    self.assertEqual(self.verify(unregistered), [[98], [98]])
+
+    def test(self):
+        self.check(common.nvcc(), ("program", []), ("optimized", ["-O3"]), ("library.so", ["-shared", "-Xcompiler", "-fPIC"]), ("object.o", ["-c"]))
+
+    def test_clang_as_host_compiler(self):
+        self.check(common.nvcc(), ("clang.so", ["-ccbin", common.clang(), "-shared", "-Xcompiler", "-fPIC"]))
+
+    def test_nvcc_11_8(self):
+        nvcc = os.path.join(common.options.cache, "cuda-11.8", "bin", "nvcc")
+        if not os.path.exists(nvcc):
+            raise unittest.SkipTest("no CUDA 11.8; run tests/support/fetch cuda-11.8")
+        self.check(nvcc, ("optimized", ["-O3"]))
+
+    def test_compiled_separately(self):
+        separate = ["-rdc=true"]
+        self.assertEqual(self.verify(self.compile(common.nvcc(), "separate", TEMPLATES, *separate, *FOR_90, *FOR_80)), [[500], [98]])
+        children = self.compile(common.nvcc(), "children", CHILDREN, *separate, *FOR_80, *FOR_90)
+        self.assertEqual(self.verify(children)[0], [])
 
 
 class SharedStubsTest(unittest.TestCase):

@@ -84,6 +84,10 @@ TEST_CASE("where none fits, all are named, and what comes closest is the cause")
   CHECK(judged({bare(ptx("90", "9.0")), bare(sass("90a")), bare(sass("90a"))}) ==
         "209: compute_90, sm_90a: " + kNeeds80 + kACubin);
   CHECK(judged({bare(ptx("90", "9.0"))}) == "218: compute_90: " + kNeeds80 + some_ptx);  // texts alone
+  CHECK(judged({bare(ptx("90", "9.0"))}, {"8.0", "12.4"}).find("222: compute_90: it needs SASS of sm_80") ==
+        0);
+  CHECK(judged({bare(ptx("90", "9.0")), bare(sass("90"))}, {"8.0", "12.4"}).find("too, which") ==
+        std::string::npos);
   CHECK(judged({bare(ptx("90a", "9.0"))}) ==
         "218: compute_90a: images with an a or f suffix, none for this device; " + some_ptx);
   CHECK(judged({bare(sass("90a"))}) ==

@@ -408,6 +408,27 @@ TEST_CASE("PTX by itself is compiled, whatever its target: error 218 where a fat
   CHECK(judge(specific, device("10.0"), {}).code == kInvalidPtx);
 }
 
+TEST_CASE("PTX by itself that fits nothing is error 222 where its ISA is too new for the driver") {
+  FatbinCode file = fatbin_of({ptx("90", "8.4")});
+  file.fatbin.size = file.fatbin.entries[0].stored_size = 100;
+  const Judgement older = as_seen(judge(file, device("8.0", "12.2"), {}));
+  CHECK(older.code == kUnsupportedPtxVersion);
+  CHECK(older.reason ==
+        "it needs SASS of sm_80, or PTX of compute_80 or older; its ISA 8.4 is newer than the "
+        "driver's compiler, too, which says so first");
+  CHECK_MESSAGE(!older.needs_driver, "a newer one says 218");
+  CHECK(as_seen(judge(file, device("8.0", "12.4"), {})).code == kInvalidPtx);
+  CHECK(as_seen(judge(file, device("8.0"), {})).code == kInvalidPtx);
+  CHECK_MESSAGE(as_seen(judge(file, device("3.5"), {})).code == kUnsupportedPtxVersion, "its last driver");
+  CHECK(as_seen(judge(fatbin_of({ptx("90", "8.4")}), device("8.0", "12.2"), {})).code == kNoKernelImage);
+  JudgePolicy policy;
+  CHECK(judge(file, device("8.0", "12.4"), policy).numbered);
+  policy.environment.disables_jit = "CUDA_DISABLE_PTX_JIT";
+  CHECK_FALSE(judge(file, device("8.0", "12.4"), policy).numbered);
+  CHECK_MESSAGE(as_seen(judge(file, device("8.0", "12.2"), policy)).code == kInvalidPtx,
+                "nothing is compiled");
+}
+
 TEST_CASE("whether anything links PTX for linking that stands among data is not known") {
   Image image = ptx("80", "9.0");
   image.code->relocatable = true;

@@ -80,6 +80,19 @@ TEST_CASE("functions of internal linkage are each their own, whatever they are c
   }
 }
 
+TEST_CASE("GCC spells out that a pack is expanded, and nvcc does not") {
+  const char *name = "_Z1kIJLi0EEEvSt16integer_sequenceIiJXT0_EEE",
+             *function = "_Z1kIJLi0EEEvSt16integer_sequenceIiJXspT0_EEE";
+  ProgramBuilder program;
+  program.whole(holding("90a", name)).whole(holding("80", name)).register_all().register_all();
+  CHECK(on_80(ProgramBuilder(program).symbol(function, 2, 0x1000)) == "209");
+  CHECK(on_80(ProgramBuilder(program).symbol(function, 2, 0x1000).symbol(function, 2, 0x1000)) == "covered");
+  const char* own_name = "_Z4Xsp1IfEvv";
+  ProgramBuilder own;
+  own.whole(holding("90a", own_name)).whole(holding("80", own_name)).register_all().register_all();
+  CHECK(on_80(own.symbol(own_name, 2, 0x1000)) == "209");
+}
+
 TEST_CASE("no other kernels share a host function") {
   for (const char* name : {"k", "_ZN12_GLOBAL__N_14fillIfEvPT_"})
     CHECK(on_80({{"90a", name}, {"80", name}}, 1) == "covered");

@@ -157,8 +157,8 @@ TEST_CASE("a missing kernel that no host code registers is not asked for, but of
       texts.u8(0).text(text).u8(0);
     const FileResult result = verify_bytes(
         ProgramBuilder{}.whole(code).constants(texts.bytes()).wants(wanted).bytes(), {device("8.6")});
-    CHECK(result.devices[0].kernels.covered + result.devices[0].kernels.missing.size() ==
-          result.devices[0].kernels.total);
+    const KernelCounts& kernels = result.devices[0].kernels;
+    CHECK(kernels.covered + kernels.missing.size() + kernels.unlaunchable.size() == kernels.total);
     if (result.devices[0].coverage == Coverage::covered) return std::string("covered");
     return std::to_string(result.devices[0].failures.at(0).code);
   };
@@ -167,8 +167,10 @@ TEST_CASE("a missing kernel that no host code registers is not asked for, but of
     CHECK(missing(name, name) == "500");
     CHECK_MESSAGE(missing(name, "x", name) == "500", "its launch links into a library");
   }
-  for (const char* name : {"_Z2dvIfEvT_", "_ZN1SIfE2dvEv", "_ZN1a2dvIfEEvT_", "_ZZ1fvEN1S2dvEv", "_Z99dvv"})
-    CHECK_MESSAGE(missing(name, "x") == "500", "launched without it: error 98");
+  for (const char* name : {"_Z2dvIfEvT_", "_ZN1SIfE2dvEv", "_ZN1a2dvIfEEvT_"})
+    CHECK_MESSAGE(missing(name, "x") == "98", "launched without it");
+  for (const char* name : {"_ZZ1fvEN1S2dvEv", "_Z99dvv", "_ZNSt2dvEv"})
+    CHECK_MESSAGE(missing(name, "x") == "500", "may be one of a template");
   const auto code = FatbinBuilder{}
                         .cubin(80, kernel(80).kernel("dv", sass::exit()).bytes())
                         .cubin(86, kernel(86).bytes())
@@ -176,6 +178,35 @@ TEST_CASE("a missing kernel that no host code registers is not asked for, but of
   CHECK_MESSAGE(verify_bytes(ProgramBuilder{}.whole(code).bytes(), {device("8.6")}).devices[0].coverage ==
                     Coverage::not_covered,
                 "names nothing at all of it");
+}
+
+TEST_CASE("an instance of a template that host code does not register cannot be launched on any device") {
+  const std::string instance = "_Z3oldIfEvPT_", newer = "_Z5newerIfEvPT_";
+  const auto verify = [&](const std::string& registered, const std::string& waiver = "") {
+    const auto code = FatbinBuilder{}
+                          .cubin(80, kernel(80).kernel(instance, sass::exit()).bytes())
+                          .cubin(86, kernel(86).kernel(newer, sass::exit()).bytes())
+                          .cubin(90, kernel(90).bytes())
+                          .bytes();
+    const auto texts = test::ByteWriter{}.u8(0).text("k").u8(0).text(registered).u8(0).bytes();
+    return verify_bytes(ProgramBuilder{}.whole(code).constants(texts).bytes(),
+                        {device("8.0"), device("8.6"), device("9.0")}, Scope::fatbin, waiver);
+  };
+  const FileResult result = verify(newer);
+  for (const DeviceResult& each : result.devices) {
+    CHECK(each.coverage == Coverage::not_covered);
+    CHECK(each.kernels.unlaunchable == std::vector<std::string>{instance});
+    CHECK(each.failures.back().code == kInvalidDeviceFunction);
+    CHECK(each.failures.back().reason.find("and the sm_90 image of the same") != std::string::npos);
+  }
+  CHECK(result.devices[0].kernels.covered == 1);
+  CHECK(result.devices[0].kernels.missing == std::vector<std::string>{newer});
+  CHECK(result.devices[1].kernels.covered == 2);
+  CHECK(result.devices[1].failures.size() == 1);
+  CHECK(verify(newer, instance + ",8.6,for 8.0 alone").devices[1].coverage == Coverage::covered);
+  CHECK_MESSAGE(verify("_Z3ol2IfEvPT_").devices[0].kernels.unlaunchable.size() == 2, "neither of both");
+  CHECK_MESSAGE(verify(instance).devices[0].coverage == Coverage::not_covered, "the other one");
+  CHECK(verify(instance).devices[0].kernels.unlaunchable == std::vector<std::string>{newer});
 }
 
 TEST_CASE("a kernel that is compiled for 80, 86 and 89 and absent on 86 is missing there") {

@@ -135,20 +135,23 @@ TEST_CASE("a name that is too long to look for may be used, and one that comes l
   CHECK(names.lacks(code.objects[0], "table"));
 }
 
+// The numbers of those that a file may leave open; "-" for the others.
+std::string left_open(const test::Bytes& bytes, const std::vector<std::string>& kernels) {
+  const DeviceCode code = read(bytes, "t.so");
+  const MemorySource file(bytes);
+  HostNames names(file);
+  for (const std::string& name : kernels) names.look_for(code.objects[0], name);
+  CHECK_MESSAGE(!names.leaves_none_open(code.objects[0], "other"), "not looked for");
+  std::string text;
+  for (std::size_t i = 0; i < kernels.size(); ++i)
+    text += names.leaves_none_open(code.objects[0], kernels[i]) ? "-" : std::to_string(i);
+  return text;
+}
+
 TEST_CASE("a file leaves a symbol open that it wants from elsewhere, and perhaps where that is not told") {
   const std::string longest(4096, 'y');
   const std::vector<std::string> asked{"k", "k2", longest + "a", longest + "b"};
-  const auto open = [&](const test::Bytes& bytes) {
-    const DeviceCode code = read(bytes, "t.so");
-    const MemorySource file(bytes);
-    HostNames names(file);
-    for (const std::string& name : asked) names.look_for(code.objects[0], name);
-    CHECK_MESSAGE(!names.leaves_none_open(code.objects[0], "other"), "not looked for");
-    std::string text;
-    for (std::size_t i = 0; i < asked.size(); ++i)
-      text += names.leaves_none_open(code.objects[0], asked[i]) ? "-" : std::to_string(i);
-    return text;
-  };
+  const auto open = [&](const test::Bytes& bytes) { return left_open(bytes, asked); };
   const auto whole = ProgramBuilder{}.whole(one());
   CHECK(open(whole.bytes()) == "----");
   CHECK(open(ProgramBuilder(whole).wants("").wants("k").wants("k3").bytes()) == "0---");
@@ -164,6 +167,18 @@ TEST_CASE("a file leaves a symbol open that it wants from elsewhere, and perhaps
   CHECK(open(object(true)) == "0---");
   CHECK_MESSAGE(open(object(false)) == "0123", "no names");
   CHECK_MESSAGE(open(one()) == "0123", "no host code");
+}
+
+TEST_CASE("host code calls static kernels as each compiler does") {
+  const std::vector<std::string> kernels{"_Z4fillPf", "_ZN2ns4fillEPf", "_Z6filledPf", "fill"};
+  const auto open = [&](const char* wanted) {
+    return left_open(ProgramBuilder{}.whole(one()).wants(wanted).bytes(), kernels);
+  };
+  CHECK(open("_Z4fillPf") == "0---");
+  CHECK_MESSAGE(open("_ZL4fillPf") == "0---", "clang");
+  CHECK_MESSAGE(open("_ZN2nsL4fillEPf") == "-1--", "clang");
+  CHECK_MESSAGE(open("fill") == "0--3", "within extern \"C\"");
+  CHECK(open("_ZL4fillPd") == "----");
 }
 
 TEST_CASE("what has no symbol is not used, where local symbols are told") {

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string_view>
+
+namespace archguard {
+
+// The last of the plain names that a mangled one begins with (Itanium C++ ABI, 5.1): of `_Z5tableIfE`,
+// `_ZN1a5tableE` and `_ZN1aL5tableE` "table".
+struct PlainName {
+  bool nested = false;     // _ZN…
+  bool is_static = false;  // L, of internal linkage
+  std::size_t begin = 0;   // of its length
+  std::size_t end = 0;     // behind it
+  std::string_view text = {};
+};
+// Nothing where the name is not mangled, begins otherwise, or is cut short.
+std::optional<PlainName> last_plain_name(std::string_view mangled);
+
+}  // namespace archguard
