@@ -81,12 +81,20 @@ std::vector<ComputeCapability> capabilities_of(const std::vector<DeviceClass>& c
 class ExpectedOfLinks {
  public:
   void add(std::size_t link, const DeviceObject& object, const FatbinCode& code) {
-    linked_.push_back({link, code.fatbin, subject_of(object, code), newest_maker(code)});
+    linked_.push_back(
+        {link, code.fatbin, subject_of(object, code), newest_maker(code), asks_for_image(code)});
   }
   void finish(ExpectResult& result, const DeviceLinks& links, const std::vector<ExpectedImage>& expected) {
-    for (const Linked& each : linked_)
-      if (links.asks(each.link))
-        add_expectation(result, links.expect(each.link, each.fatbin, expected), each.subject, each.toolkit);
+    // Its objects may be in other files, and they alone can hold PTX.
+    std::vector<ExpectedImage> sass;
+    std::copy_if(expected.begin(), expected.end(), std::back_inserter(sass),
+                 [](const ExpectedImage& image) { return image.sass; });
+    for (const Linked& each : linked_) {
+      const bool asks = links.asks(each.link);
+      if (asks || (each.asks && !links.absent_ids(each.link).empty()))
+        add_expectation(result, links.expect(each.link, each.fatbin, asks ? expected : sass), each.subject,
+                        each.toolkit);
+    }
   }
 
  private:
@@ -95,6 +103,7 @@ class ExpectedOfLinks {
     Fatbin fatbin;
     LinkJudge::Subject subject;
     std::optional<Version> toolkit;
+    bool asks = false;  // holds kernels itself: what it was made of may be in other files
   };
   std::vector<Linked> linked_;
 };

@@ -128,13 +128,15 @@ std::optional<Error> check_objects_elsewhere(const ByteSource& source, const Hos
     return wanted.empty();
   });
   if (wanted.empty()) return std::nullopt;
+  const bool is_runtime = wanted.find(kDeviceRuntimeId) != std::string::npos;
   return Error{
       object_name(out.path, out.member),
       "its device link counts on an object of another file, " + wanted +
           ": which of the two registers what, and whether this one registers anything, is decided by "
           "which is loaded first",
-      "link that static library of device code into one file alone; CMake: target_link_libraries of the "
-      "shared library with PRIVATE"};
+      is_runtime ? kKeepDeviceRuntime
+                 : "link that static library of device code into one file alone; CMake: "
+                   "target_link_libraries of the shared library with PRIVATE"};
 }
 
 // The host code of an object made with -rdc=true registers through a function of kLinkedRegistration and a

@@ -44,6 +44,11 @@ constexpr std::uint32_t kRegistrationMagic = 0x466243B1;
 constexpr std::string_view kLinkedRegistration = "__cudaRegisterLinkedBinary_";
 // … and what it takes an object's own fat binary by.
 constexpr std::string_view kObjectRegistration = "__fatbinwrap_";
+// Ids of libcudadevrt's objects have this part.
+constexpr std::string_view kDeviceRuntimeId = "_cuda_device_runtime_";
+constexpr const char* kKeepDeviceRuntime =
+    "link the shared library so that it keeps libcudadevrt to itself: nvcc -Xlinker -Bsymbolic -Xlinker "
+    "--exclude-libs -Xlinker libcudadevrt.a";
 constexpr std::uint64_t kRegistrationAlignment = 8;
 constexpr std::uint64_t kRegistrationSize = 24, kSmallRegistrationSize = 16;  // of 64-bit and of 32-bit files
 constexpr std::uint64_t kRegistrationVersionAt = 4;                           // u32

@@ -562,6 +562,28 @@ class ToolsTest(Separate):
                 elsewhere = "two: its device link counts on an object of another file, __fatbinwrap_"
                 self.assertEqual(elsewhere in done.stdout, "--exclude-libs" not in str(options), done.stdout)
 
+    def test_the_device_runtime_in_a_program_and_its_library(self):
+        """nvcc adds libcudadevrt to both, of which the program takes the library's objects, and nobody can leave it out of one."""
+        source = "__global__ void child_%s(int* p) { *p = 1; }\n__global__ void parent_%s(int* p) { child_%s<<<1, 1>>>(p); }\n"
+        for name, text in {"inner": "void inner() { parent_inner<<<1, 1>>>(nullptr); }", "outer": "void inner();\nint main() { parent_outer<<<1, 1>>>(nullptr); inner(); }"}.items():
+            with open(os.path.join(self.folder, name + ".cu"), "w") as file:
+                file.write(source % ((name,) * 3) + text)
+        def said(*options):
+            for name in ("libinner.so", "outer"):
+                if os.path.exists(os.path.join(self.folder, name)):
+                    os.remove(os.path.join(self.folder, name))
+            self.nvcc("libinner.so", "-shared", "-rdc=true", "-arch=sm_80", "-Xcompiler=-fPIC", "inner.cu", "-cudart=shared", *options)
+            program = self.nvcc("outer", "-rdc=true", "-arch=sm_80", "outer.cu", "-L.", "-linner", "-cudart=shared", "-Xlinker=-rpath,$ORIGIN")
+            done = subprocess.run([common.options.archguard, "verify", program, "--needed", "--device", "8.0"], stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT, text=True, cwd=self.folder)
+            return done.returncode, done.stdout
+        code, text = said()
+        self.assertEqual(code, 2, text)
+        fixes = set(re.findall("to itself: nvcc (.*)", text))
+        self.assertEqual(len(fixes), 1, text)
+        code, text = said(*fixes.pop().split())
+        self.assertEqual(code, 0, text)
+
     def test_kernels_used(self):
         """nvlink keeps what these options name alone, though host code names the others."""
         with open(os.path.join(self.folder, "used.cu"), "w") as file:
@@ -622,6 +644,13 @@ class ToolsTest(Separate):
         ptx = self.nvcc("ptx", "-gencode", "arch=compute_80,code=compute_80",
                         *self.pair("ptx", *[["-gencode", "arch=compute_80,code=compute_80"]] * 2))
         common.run([common.options.archguard, "verify", ptx, "--expect", "80-virtual"])
+        # By itself, what nvcc -dlink makes holds SASS alone; PTX is its objects'.
+        linked = self.nvcc("linked.o", "-arch=sm_80", "-dlink", *objects)
+        for arguments in ([linked, "--expect", "80-real"], [linked, *objects, "--expect", "80"]):
+            common.run([common.options.archguard, "verify", *arguments], cwd=self.folder)
+        done = subprocess.run([common.options.archguard, "verify", linked, "--expect", "90-real"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertIn("linked.o(.nv_fatbin+0x0): lacks SASS of sm_90", done.stdout)
 
     def test_relocatable_cubin_by_itself(self):
         """As a file and in a fat binary it is the same to a driver."""

@@ -45,13 +45,16 @@ Error not_found(const MissingLibrary& library) {
 // and the second never registers its kernels (link.stub of the CUDA toolkit; seen with 13.0).
 void add_shared_registrations(const std::string& path, const LoaderFolders& folders,
                               std::set<std::string>& told, NeededReport& report) {
-  for (const Interposed& each : interposed_names(fatbin::kLinkedRegistration, path, folders))
-    if (told.insert(each.path + "\n" + each.first).second)
-      report.errors.push_back(
-          {each.path,
-           "registers none of its separately compiled device code beside " + each.first + ": both hold '" +
-               each.name.substr(fatbin::kLinkedRegistration.size()) + "', and the loader takes the other's",
-           "link the static library of device code into one of them alone"});
+  for (const Interposed& each : interposed_names(fatbin::kLinkedRegistration, path, folders)) {
+    if (!told.insert(each.path + "\n" + each.first).second) continue;
+    const bool is_runtime = each.name.find(fatbin::kDeviceRuntimeId) != std::string::npos;
+    report.errors.push_back({each.path,
+                             "registers none of its separately compiled device code beside " + each.first +
+                                 ": both hold '" + each.name.substr(fatbin::kLinkedRegistration.size()) +
+                                 "', and the loader takes the other's",
+                             is_runtime ? fatbin::kKeepDeviceRuntime
+                                        : "link the static library of device code into one of them alone"});
+  }
 }
 
 }  // namespace
