@@ -82,6 +82,7 @@ void RegisteredNames::take(const DeviceObject& object, const FatbinCode& code, s
                            const std::string& image, KernelGaps& gaps) {
   const Image& own = code.images[taken];
   if (!own.code || !host_names_.tells_of(object, code.fatbin)) return;
+  note_witness(object, code);
   auto held = variables_lacked_elsewhere(code, own);
   auto templates = templates_lacked(code);
   if (held.empty() && templates.empty() && gaps.variables.empty() && gaps.missing.empty()) return;
@@ -101,12 +102,28 @@ void RegisteredNames::take_linked(std::size_t link, const DeviceObject& object, 
                                   std::size_t taken) {
   const Image& own = code.images[taken];
   if (!own.code) return;
+  note_witness(object, code);
   auto held = variables_lacked_elsewhere(code, own);
   auto templates = templates_lacked(code);
   keep_those_of(own, has_kernel, templates);
   if (held.empty() && templates.empty()) return;
   look_for({&object, subject_of(object, code), {}, {}, {}, std::move(held), std::move(templates), {}, link},
            code, compare_kernels(code, taken));
+}
+
+void RegisteredNames::note_witness(const DeviceObject& object, const FatbinCode& code) {
+  auto& names = witnesses_[&object];
+  for (const KernelName& kernel : code.kernels)
+    if (names.size() < kOthersMost && starts_with(kernel.name, "_Z")) names.push_back(kernel.name);
+}
+
+// Does the file tell what host code registers, by names of kernels or as its code is known?
+bool RegisteredNames::has_witness(const DeviceObject& object) {
+  if (host_names_.knows_registering_code(object)) return true;
+  const auto& names = witnesses_[&object];
+  for (const std::string& name : names) host_names_.look_for(object, name);
+  return std::any_of(names.begin(), names.end(),
+                     [&](const std::string& name) { return host_names_.has(object, name); });
 }
 
 // `gaps`: what else the image lacks.
@@ -142,9 +159,10 @@ std::vector<RegisteredNames::Finding> RegisteredNames::tell() {
     Finding finding{std::move(each.subject), std::move(each.image), {}, 0, {}, {}, {}, {}, 0};
     std::set<std::string> unregistered;
     for (const auto& [name, lacking] : each.templates)
-      if (!may_be_registered(name)) unregistered.insert(name);
-    // Device code may launch it, and lists name templates as a whole.
-    if (each.link) unregistered = host_names_.with_host_function(*each.object, unregistered);
+      if (host_names_.lacks(*each.object, name)) unregistered.insert(name);
+    // Of a device link, device code may launch it, and lists name templates as a whole.
+    const bool by_symbol = each.link || (!told && !unregistered.empty() && !has_witness(*each.object));
+    if (by_symbol) unregistered = host_names_.with_host_function(*each.object, unregistered);
     for (const std::string& name : unregistered) {
       finding.unlaunchable[each.templates.at(name)].push_back(name);
       finding.held += !has_name(each.kernels, name);

@@ -54,10 +54,13 @@ class RegisteredNames {
     std::optional<std::size_t> link;
   };
   void look_for(Taken of, const FatbinCode& code, const KernelGaps& gaps);
+  void note_witness(const DeviceObject& object, const FatbinCode& code);
+  bool has_witness(const DeviceObject& object);
 
   HostNames& host_names_;
   const DeviceLinks& links_;
   std::vector<Taken> taken_;
+  std::map<const DeviceObject*, std::vector<std::string>> witnesses_;  // some kernels of its fat binaries
 };
 
 }  // namespace archguard

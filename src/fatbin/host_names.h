@@ -34,6 +34,8 @@ class HostNames {
   bool has(const DeviceObject& object, const std::string& name);
   // Is it surely not there? False where not all of the data could be read.
   bool lacks(const DeviceObject& object, const std::string& name);
+  // Has the file the symbols of the code that registers, as nvcc makes it?
+  bool knows_registering_code(const DeviceObject& object) { return searched(object).told; }
   // Does the object surely not want the function of that kernel from elsewhere?
   bool leaves_none_open(const DeviceObject& object, const std::string& name);
   // The kernels whose host function has a symbol there: code that launches it was compiled.

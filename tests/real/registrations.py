@@ -279,6 +279,11 @@ class TemplatesTest(unittest.TestCase):
     def test_clang_as_host_compiler(self):
         self.check(common.nvcc(), ("clang.so", ["-ccbin", common.clang(), "-shared", "-Xcompiler", "-fPIC"]))
 
+    def test_nothing_else(self):
+        """Then host code registers no kernel at all, and the code that registers shows it."""
+        text = TEMPLATES.replace("  slow<<<1, 1>>>(p);\n", "")
+        self.assertEqual(self.verify(self.compile(common.nvcc(), "alone", text, "-O3", *FOR_90, *FOR_80)), [[98], [98]])
+
     def test_nvcc_11_8(self):
         nvcc = os.path.join(common.options.cache, "cuda-11.8", "bin", "nvcc")
         if not os.path.exists(nvcc):

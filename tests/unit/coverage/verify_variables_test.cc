@@ -209,6 +209,28 @@ TEST_CASE("an instance of a template that host code does not register cannot be 
   CHECK(verify(instance).devices[0].kernels.unlaunchable == std::vector<std::string>{newer});
 }
 
+TEST_CASE("where host code registers no kernel of a fat binary, the file has to tell in another way") {
+  const auto only = FatbinBuilder{}
+                        .cubin(80, CubinBuilder{}.sm(80).kernel("_Z3oldIfEvPT_", sass::exit()).bytes())
+                        .cubin(90, CubinBuilder{}.sm(90).bytes())
+                        .bytes();
+  const auto judged = [](const ProgramBuilder& program) {
+    return verify_bytes(program.bytes(), {device("8.0")}).devices[0].coverage;
+  };
+  const auto alone =
+      ProgramBuilder{}.whole(only).constants(test::ByteWriter{}.u8(0).text("text").u8(0).bytes());
+  CHECK(judged(alone) == Coverage::covered);
+  CHECK_MESSAGE(judged(ProgramBuilder(alone).register_all()) == Coverage::not_covered,
+                "the code that registers");
+  CHECK_MESSAGE(judged(ProgramBuilder(alone).symbol("_Z3oldIfEvPT_", 2, 0x1000)) == Coverage::not_covered,
+                "a function that launches it");
+  const auto other =
+      FatbinBuilder{}.cubin(80, CubinBuilder{}.sm(80).kernel("_Z5otherv", sass::exit()).bytes()).bytes();
+  const auto beside = ProgramBuilder{}.whole(only).whole(other).constants(
+      test::ByteWriter{}.u8(0).text("_Z5otherv").u8(0).bytes());
+  CHECK_MESSAGE(judged(beside) == Coverage::not_covered, "names of another fat binary");
+}
+
 TEST_CASE("a kernel that is compiled for 80, 86 and 89 and absent on 86 is missing there") {
   const auto bytes = FatbinBuilder{}
                          .cubin(80, kernel(80).bytes())
