@@ -53,6 +53,7 @@ class EmbeddedJudge {
     if (result_.fitting == 0) {
       const bool functions_run = functions_run_alone();
       result_.may_run = result_.unknown != 0 || functions_run;
+      result_.for_others = are_all_for_others();
       fail(all);
       if (functions_run)
         result_.reason +=
@@ -196,6 +197,12 @@ class EmbeddedJudge {
   }
   bool is_perhaps_for_others(const BareImages::Kernel& kernel) const {
     return kernel.perhaps_suffixed && !is_made_for_device(kernel);
+  }
+
+  bool are_all_for_others() const {
+    const auto& kernels = images_.kernels();
+    return !kernels.empty() && std::all_of(kernels.begin(), kernels.end(),
+                                           [&](const auto& each) { return is_for_others(each.second); });
   }
 
   // Some images run: do they hold the kernels of those that do not?

@@ -9,7 +9,11 @@ void add_embedded_failure(DeviceResult& result, const VerifyPolicy& policy) {
   if (policy.scope == Scope::library && embedded.ltoir && !all) embedded = {};
   const bool is_error =
       all || embedded.taken_by_runtime || (policy.embedded == EmbeddedPolicy::error && !embedded.ltoir);
-  embedded.is_error = embedded.lacking() && is_error && !embedded.comes_later && !embedded.in_doubt;
+  // The program chooses between these and what runs here.
+  embedded.for_others =
+      embedded.for_others && !embedded.taken_by_runtime && result.fatbins.sass + result.fatbins.jit != 0;
+  embedded.is_error =
+      embedded.lacking() && is_error && !embedded.comes_later && !embedded.in_doubt && !embedded.for_others;
   if (!embedded.is_error) return;
   Failure failure;
   failure.code = embedded.code;

@@ -94,7 +94,7 @@ ARCHGUARD_FIELDS(VariableCounts, total, missing, unnamed, unnamed_in)
 ARCHGUARD_FIELDS(Partly, kernels, best, best_device, clear, compiles_at_run_time, needs_driver)
 ARCHGUARD_FIELDS(EmbeddedResult, total, fitting, unknown, code, reason, where, found, fix, mend, kernel,
                  needs_driver, without, in_doubt, elsewhere, elsewhere_in, taken_by_runtime, ltoir, may_run,
-                 is_error, comes_later)
+                 for_others, is_error, comes_later)
 ARCHGUARD_FIELDS(OtherOrder, containers, where, text)
 ARCHGUARD_FIELDS(ForOthers, fatbins, where, found, kernel, mend)
 ARCHGUARD_FIELDS(DeviceResult, coverage, containers, kernels, variables, partly, embedded, failures,

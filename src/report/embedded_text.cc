@@ -23,6 +23,7 @@ std::string embedded_text(const EmbeddedResult& embedded, const std::string& dev
 
 std::string fix_of_embedded(const EmbeddedResult& embedded) {
   if (embedded.in_doubt) return "none, if the program launches it on other devices alone";
+  if (embedded.for_others) return "none, if the program loads them on other devices alone";
   if (embedded.ltoir) return embedded.fix;  // no policy makes that an error
   return embedded.fix + (embedded.fix.empty() ? "" : "; ") + "--embedded error makes this an error";
 }

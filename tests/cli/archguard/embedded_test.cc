@@ -138,6 +138,31 @@ TEST_CASE("what images for other devices hold alone is said: it is not asked for
   CHECK(json["files"][0]["results"][0]["embedded"]["for_other_devices"] == nlohmann::json::array({"fast"}));
 }
 
+TEST_CASE("where none runs and all are for other devices, other code of the file that runs serves") {
+  const TemporaryFolder folder;
+  const auto held = [](ElfBuilder elf, const char* kernel, int sm) {
+    const Bytes specific = CubinBuilder{}.sm(sm).marked_a().kernel(kernel, sass::exit()).bytes();
+    return text_of(elf.section(".rodata", sm == 90 ? specific : cubin(sm, kernel)).bytes());
+  };
+  folder.file("suffixed", held(program(), "gemm", 90));
+  folder.file("named", held(program(), "gemm_sm86", 86));
+  folder.file("plain", held(program(), "gemm", 86));
+  folder.file("alone", held(ElfBuilder{}, "gemm", 90));
+  for (const char* name : {"suffixed", "named", "plain", "alone"}) {
+    const bool others = name != std::string("plain") && name != std::string("alone");
+    const RunOutput run =
+        run_archguard({"verify", name, "--device", "8.0@13.5", "--embedded", "error"}, folder.path());
+    CHECK_MESSAGE(run.exit_code == (others ? 0 : 1), name);
+    const bool told =
+        (run.out + run.err).find("fix: none, if the program loads them on other devices alone") !=
+        std::string::npos;
+    CHECK_MESSAGE(told == others, name);
+  }
+  const RunOutput run =
+      run_archguard({"verify", "suffixed", "--device", "8.6", "--embedded", "error"}, folder.path());
+  CHECK(run.exit_code == 0);
+}
+
 TEST_CASE("images that were asked for cannot be in a file that holds images as data alone") {
   const TemporaryFolder folder;
   folder.file("p", text_of(ElfBuilder{}.section(".data", cubin(80)).bytes()));
@@ -199,8 +224,7 @@ TEST_CASE(
   CHECK(verify("its_own.fatbin").out.find("  cause: LTO-IR, which the program links when it runs\n") !=
         std::string::npos);
   CHECK(verify("its_own.fatbin").exit_code == 2);
-  folder.file("both.fatbin",
-              text_of(FatbinBuilder{}.ltoir("75").ptx("80", "9.0", ptx_for("sm_80")).bytes()));
+  folder.file("both.fatbin", text_of(FatbinBuilder{}.ltoir("75").ptx("80", "9.0", ptx_for("sm_80")).bytes()));
   CHECK(verify("both.fatbin").exit_code == 0);
   CHECK(verify("alone.o").exit_code == 2);
   run = verify("beside", {"--embedded", "error"});
