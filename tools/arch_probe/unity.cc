@@ -12,6 +12,7 @@
 #include "base/colour.cc"
 #include "base/hex.cc"
 #include "base/json.cc"
+#include "base/mangled_name.cc"
 #include "base/printable.cc"
 #include "base/process.cc"
 #include "base/text.cc"
