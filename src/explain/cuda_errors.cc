@@ -41,9 +41,9 @@ const std::vector<KnownError>& cuda_errors() {
        {"invalid device function"},
        "a kernel is started that the loaded device code does not have, most often as there is none for this "
        "GPU",
-       {"the kernel's host code was never registered: a kernel template that is compiled for no "
-        "architecture, or "
-        "a function pointer that is no kernel",
+       {"the kernel's host code was never registered: a kernel template that #if __CUDA_ARCH__ leaves out of "
+        "the last architecture of nvcc's list (archguard verify names it), or a function pointer that is no "
+        "kernel",
         "two copies of a library, or an old object, are mixed",
         "the fat binary of this kernel has no image for the GPU, or its image lacks the kernel (other "
         "runtimes say "

@@ -651,6 +651,8 @@ class ToolsTest(Separate):
         done = subprocess.run([common.options.archguard, "verify", linked, "--expect", "90-real"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         self.assertEqual(done.returncode, 1, done.stdout)
         self.assertIn("linked.o(.nv_fatbin+0x0): lacks SASS of sm_90", done.stdout)
+        done = subprocess.run([common.options.archguard, "verify", linked, "--expect", "80"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        self.assertEqual(done.returncode, 1, done.stdout)  # PTX is not there
 
     def test_relocatable_cubin_by_itself(self):
         """As a file and in a fat binary it is the same to a driver."""
