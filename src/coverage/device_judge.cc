@@ -413,7 +413,7 @@ struct DeviceJudge::State {
           {{}, {}, std::move(names)}, finding.subject, finding.image, lacking(lacks), {},
           "host code uses it and does not register it, so it fails on every device: " + seen_by_nvcc(lacks),
           {});
-    result_.kernels.covered -= std::min(result_.kernels.covered, finding.held);
+    result_.kernels.covered -= std::min(result_.kernels.covered, finding.in_image);
     for (auto& [lacks, names] : finding.unlaunchable)
       add_missing(
           kInvalidDeviceFunction, std::move(names), result_.kernels.unlaunchable, finding.subject,

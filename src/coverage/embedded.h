@@ -49,10 +49,10 @@ struct EmbeddedResult {
 
   // With lacking(): a runtime takes them, libomptarget's or GCC's, not the program itself.
   bool taken_by_runtime = false;
-  bool ltoir = false;       // none of them is anything but LTO-IR, which the program links for its device
-  bool may_run = false;     // with lacking(): an image that is not understood
-  bool for_others = false;  // with lacking(): none of the kernels is asked of this device; beside code that
-                            // runs there, never an error
+  bool ltoir = false;        // none of them is anything but LTO-IR, which the program links for its device
+  bool may_run = false;      // with lacking(): an image that is not understood
+  bool for_others = false;   // with lacking(): none of the kernels is asked of this device; beside code that
+                             // runs there, never an error
   bool is_error = false;     // by the policy; else a warning
   bool comes_later = false;  // a newer driver mends it, and the CUDA runtime fails before: neither of both
 

@@ -279,12 +279,24 @@ Judgement judge_part(const FatbinCode& code, const Device& device, const JitEnvi
   return judgement;
 }
 
-bool has_variable(const Image& image, const std::string& name) {
-  const auto& all = image.code->variables;  // sorted by name
+namespace {
+
+template <class Named>  // sorted by name
+bool has_named(const std::vector<Named>& all, const std::string& name) {
   const auto found =
       std::lower_bound(all.begin(), all.end(), name,
-                       [](const DeviceVariable& each, const std::string& text) { return each.name < text; });
+                       [](const Named& each, const std::string& text) { return each.name < text; });
   return found != all.end() && found->name == name;
+}
+
+}  // namespace
+
+bool has_variable(const Image& image, const std::string& name) {
+  return has_named(image.code->variables, name);
+}
+
+bool has_kernel(const Image& image, const std::string& name) {
+  return has_named(image.code->kernels, name);
 }
 
 KernelGaps compare_kernels(const FatbinCode& code, std::size_t taken) {

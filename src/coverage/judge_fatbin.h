@@ -101,6 +101,7 @@ KernelGaps compare_kernels(const FatbinCode& code, std::size_t taken);
 
 // Precondition: the image has code.
 bool has_variable(const Image& image, const std::string& name);
+bool has_kernel(const Image& image, const std::string& name);
 
 // "sm_80 cubin, sm_90a cubin, PTX compute_90 (ISA 9.0)", for messages: what the fat binary holds.
 std::string describe_images(const FatbinCode& code);

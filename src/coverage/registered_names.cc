@@ -39,14 +39,6 @@ std::map<std::string, std::string> lacked_by_some(const FatbinCode& code,
   return lacking;
 }
 
-bool has_kernel(const Image& image, const std::string& name) {
-  const auto& all = image.code->kernels;  // sorted by name
-  const auto found =
-      std::lower_bound(all.begin(), all.end(), name,
-                       [](const Kernel& each, const std::string& text) { return each.name < text; });
-  return found != all.end() && found->name == name;
-}
-
 void keep_those_of(const Image& image, bool (*has)(const Image&, const std::string&),
                    std::map<std::string, std::string>& names) {
   for (auto each = names.begin(); each != names.end();)
@@ -121,7 +113,7 @@ void RegisteredNames::note_witness(const DeviceObject& object, const FatbinCode&
 bool RegisteredNames::has_witness(const DeviceObject& object) {
   if (host_names_.knows_registering_code(object)) return true;
   const auto& names = witnesses_[&object];
-  for (const std::string& name : names) host_names_.look_for(object, name);
+  for (const std::string& name : names) host_names_.look_for_kernel(object, name);
   return std::any_of(names.begin(), names.end(),
                      [&](const std::string& name) { return host_names_.has(object, name); });
 }
@@ -135,10 +127,11 @@ void RegisteredNames::look_for(Taken of, const FatbinCode& code, const KernelGap
   };
   for (const KernelName& kernel : code.kernels) note_other(kernel.name);
   for (const std::string& name : code.variables) note_other(name);
-  for (const auto* names : {&of.kernels, &of.missing, &of.others})
-    for (const std::string& name : *names) host_names_.look_for(*of.object, name);
-  for (const auto* lacked : {&of.held, &of.templates})
-    for (const auto& [name, lacking] : *lacked) host_names_.look_for(*of.object, name);
+  for (const std::string& name : of.missing) host_names_.look_for(*of.object, name);
+  for (const auto& [name, lacking] : of.held) host_names_.look_for(*of.object, name);
+  for (const auto* names : {&of.kernels, &of.others})
+    for (const std::string& name : *names) host_names_.look_for_kernel(*of.object, name);
+  for (const auto& [name, lacking] : of.templates) host_names_.look_for_kernel(*of.object, name);
   taken_.push_back(std::move(of));
 }
 
@@ -162,10 +155,11 @@ std::vector<RegisteredNames::Finding> RegisteredNames::tell() {
       if (host_names_.lacks(*each.object, name)) unregistered.insert(name);
     // Of a device link, device code may launch it, and lists name templates as a whole.
     const bool by_symbol = each.link || (!told && !unregistered.empty() && !has_witness(*each.object));
-    if (by_symbol) unregistered = host_names_.with_host_function(*each.object, unregistered);
+    for (auto name = unregistered.begin(); by_symbol && name != unregistered.end();)
+      name = host_names_.has_host_function(*each.object, *name) ? std::next(name) : unregistered.erase(name);
     for (const std::string& name : unregistered) {
       finding.unlaunchable[each.templates.at(name)].push_back(name);
-      finding.held += !has_name(each.kernels, name);
+      finding.in_image += !has_name(each.kernels, name);
     }
     for (std::string& name : each.kernels)
       if (!may_be_registered(name) && !may_be_template(name) &&

@@ -36,7 +36,7 @@ class RegisteredNames {
     std::map<std::string, std::vector<std::string>> unregistered;
     // Kernels of templates, likewise, in the image or missing in it: a launch fails with error 98.
     std::map<std::string, std::vector<std::string>> unlaunchable;
-    std::uint64_t held = 0;  // of these, in the image
+    std::uint64_t in_image = 0;  // of these
   };
   // Of all that were taken.
   std::vector<Finding> tell();

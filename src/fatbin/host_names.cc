@@ -169,6 +169,12 @@ bool HostNames::tells_of(const DeviceObject& object, const Fatbin& fatbin) {
 }
 
 void HostNames::look_for(const DeviceObject& object, const std::string& name) {
+  look_for_kernel(object, name);
+  OfObject& of = objects_[&object];
+  if (of.wanted.count(name) != 0 && of.variables.insert(name).second) of.searched = false;
+}
+
+void HostNames::look_for_kernel(const DeviceObject& object, const std::string& name) {
   OfObject& of = objects_[&object];
   if (name.size() <= kHostNameMost && of.wanted.insert(name).second) of.searched = false;
 }
@@ -202,7 +208,7 @@ bool HostNames::search(OfObject& of, const DeviceObject& object, const ByteSourc
   of.whole = whole;
   of.wanted_elsewhere = fatbin::wanted_kernels(source, host, of.wanted);
   if (!whole) return false;
-  const auto copies = fatbin::find_host_copies(source, host, object, of.wanted);
+  const auto copies = fatbin::find_host_copies(source, host, object, of.variables);
   if (!copies) return false;
   const auto places = names.places();
   const auto texts = places.value_or(std::map<std::uint64_t, std::string>());
@@ -252,19 +258,22 @@ bool HostNames::uses_unregistered(const DeviceObject& object, const std::string&
   return of.told && of.registered.count(name) == 0 && of.surely_used.count(name) != 0;
 }
 
-std::set<std::string> HostNames::with_host_function(const DeviceObject& object,
-                                                    const std::set<std::string>& kernels) const {
-  std::set<std::string> names;
-  for (const std::string& kernel : kernels)
-    for (std::string& name : fatbin::host_function_names(kernel)) names.insert(std::move(name));
-  const auto counts = count_host_functions(object, file_, names);
-  std::set<std::string> with;
-  for (const std::string& kernel : kernels) {
-    const auto of = fatbin::host_function_names(kernel);
-    if (std::any_of(of.begin(), of.end(), [&](const std::string& name) { return counts.count(name) != 0; }))
-      with.insert(kernel);
+bool HostNames::has_host_function(const DeviceObject& object, const std::string& kernel) {
+  OfObject& of = objects_[&object];
+  if (!of.with_function || of.asked_functions != of.wanted.size()) {
+    std::map<std::string, std::vector<std::string>> kernels;  // by the names of their functions
+    std::set<std::string> names;
+    for (const std::string& each : of.wanted)
+      for (std::string& name : fatbin::host_function_names(each)) {
+        names.insert(name);
+        kernels[std::move(name)].push_back(each);
+      }
+    of.with_function.emplace();
+    of.asked_functions = of.wanted.size();
+    for (const auto& [name, count] : count_host_functions(object, file_, names))
+      of.with_function->insert(kernels[name].begin(), kernels[name].end());
   }
-  return with;
+  return of.with_function->count(kernel) != 0;
 }
 
 std::map<std::string, std::size_t> count_host_functions(const DeviceObject& object, const ByteSource& file,

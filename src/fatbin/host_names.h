@@ -30,6 +30,8 @@ class HostNames {
 
   // One search answers for all names of an object that come before the first question.
   void look_for(const DeviceObject& object, const std::string& name);
+  // The same, of what has no copy in host memory.
+  void look_for_kernel(const DeviceObject& object, const std::string& name);
   // Is it in the data of the object's host code? False where that cannot be read.
   bool has(const DeviceObject& object, const std::string& name);
   // Is it surely not there? False where not all of the data could be read.
@@ -38,9 +40,9 @@ class HostNames {
   bool knows_registering_code(const DeviceObject& object) { return searched(object).told; }
   // Does the object surely not want the function of that kernel from elsewhere?
   bool leaves_none_open(const DeviceObject& object, const std::string& name);
-  // The kernels whose host function has a symbol there: code that launches it was compiled.
-  std::set<std::string> with_host_function(const DeviceObject& object,
-                                           const std::set<std::string>& kernels) const;
+  // Has the host function of that kernel, which was looked for, a symbol there: was code that launches it
+  // compiled? The symbols are read once for all names.
+  bool has_host_function(const DeviceObject& object, const std::string& kernel);
   // Is it, of a variable, there for a call that registers it? As long as the file does not tell, that it is
   // there at all.
   bool registers(const DeviceObject& object, const std::string& name);
@@ -52,11 +54,13 @@ class HostNames {
  private:
   struct OfObject {
     std::optional<std::vector<std::uint64_t>> places;  // of such fat binaries, ascending
-    std::set<std::string> wanted;
+    std::set<std::string> wanted, variables;           // and of these those that may have copies
     bool searched = false, told = false, whole = false;
     std::set<std::string> texts;
     std::set<std::string> registered, perhaps_used, surely_used;  // of variables
     std::optional<std::set<std::string>> wanted_elsewhere;        // kernels
+    std::optional<std::set<std::string>> with_function;           // kernels, of so many in `wanted`
+    std::size_t asked_functions = 0;
   };
   OfObject& searched(const DeviceObject& object);
   bool search(OfObject& of, const DeviceObject& object, const ByteSource& source, const HostObject& host);

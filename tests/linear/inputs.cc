@@ -191,6 +191,21 @@ Bytes registered(std::size_t count) {
   return program.bytes();
 }
 
+// An instance of a template in each, for one of two architectures, which host code does not register.
+Bytes unregistered_templates(std::size_t count) {
+  ProgramBuilder program;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::string name = numbered("template_", i);
+    const std::string kernel = "_Z" + std::to_string(name.size()) + name + "IfEvv";
+    program.whole(FatbinBuilder{}
+                      .cubin(80, CubinBuilder{}.kernel(kernel, real_code()).bytes())
+                      .cubin(90, CubinBuilder{}.sm(90).bytes())
+                      .bytes());
+    program.symbol(kernel, 2, 0x1000 + i);
+  }
+  return program.constants(ByteWriter{}.u8(0).text("text").u8(0).bytes()).bytes();
+}
+
 Bytes kernels(std::size_t count) {
   CubinBuilder cubin;
   for (std::size_t i = 0; i < count; ++i) cubin.kernel(numbered("a_kernel_of_a_name_", i), real_code());
@@ -234,6 +249,7 @@ const std::map<std::string, Make>& kinds() {
       {"fatbin-entries", entries},
       {"fatbins", fatbins},
       {"registrations", registered},
+      {"unregistered-templates", unregistered_templates},
       {"cubin-kernels", kernels},
       {"cubin-code",
        [](std::size_t n) {
