@@ -2,10 +2,11 @@
 import damage
 import images
 import programs
+import registrations
 from maker import CannotMake
 
 
-class NoSuchGroup(Exception):
+class NoSuchCase(Exception):
     pass
 
 
@@ -26,7 +27,8 @@ ENVIRONMENTS = [
 def steered(number):
     """The cases for all of ENVIRONMENTS."""
     return {"sass %d" % number, "sass 80", "ptx %d" % number, "ptx 80", "sass %d, ptx %d" % (number, number), "ptx 75 of ISA 99.0, sass %d" % number,
-            "sass %d, bare" % number, "ptx %d, bare" % number, "elf packed with size",
+            "sass %d, bare" % number, "ptx %d, bare" % number, "ptx 100, bare",
+            "ptx 100 of ISA 99.0, bare", "ptx 75 of ISA 99.0, bare", "elf packed with size",
             "nvrtc sass and ptx in nvfatbin", "program of sm_80 compute_80", "program of sm_%d" % number,
             "separate compilation, sass and ptx", "separate compilation, sass that fits", "separate compilation, ptx alone", "ptx 80 as data", "sass %d as data" % number}
 
@@ -45,24 +47,19 @@ def made_of(group, maker, number):
         maker.skipped.append("the rest of %s: %s" % (group.__name__, reason))
 
 
-GROUPS = (*images.GROUPS, *programs.GROUPS, damage.damaged)
-
-
-def check_groups(wanted):
-    """Refuses the name of a group that there is not: nothing of it would be made."""
-    names = [group.__name__ for group in GROUPS]
-    for name in wanted:
-        if name not in names:
-            raise NoSuchGroup("no group is named %r; the groups are %s" % (name, ", ".join(names)))
+GROUPS = (*images.GROUPS, *programs.GROUPS, *registrations.GROUPS, damage.damaged)
 
 
 def cases(maker, number, releases, wanted=None):
-    """(name, path, damaged, runs) of every case, a run being (through, environment): "driver", "runtime", or "runtime 11.8" for one of
-    these releases. What cannot be made is in maker.skipped."""
+    """(name, path, damaged, runs) of every case, or of those of these names and groups; a run is (through, environment): "driver", "runtime", or "runtime 11.8"
+    for one of these releases. What cannot be made is in maker.skipped. Refuses a name that neither a group nor a case has, since nothing of it would be made."""
+    unknown = set(wanted or ())
     for group in GROUPS:
-        if wanted is not None and group.__name__ not in wanted:
-            continue
+        unknown.discard(group.__name__)
         for name, make in made_of(group, maker, number):
+            unknown.discard(name)
+            if wanted is not None and group.__name__ not in wanted and name not in wanted:
+                continue
             path = maker.made_or_skipped(name, make)
             if path is None:
                 continue
@@ -72,3 +69,9 @@ def cases(maker, number, releases, wanted=None):
             under = [*under, *(ENVIRONMENTS if name in steered(number) else [])]
             others = [("runtime " + release, {}) for release in releases] if for_each_runtime(name) else []
             yield name, path, damaged, [*((through, env) for env in under for through in ways), *others]
+    if unknown:
+        why = "no group and no case is named %s; the groups are %s" % (
+            ", ".join(map(repr, sorted(unknown))), ", ".join(group.__name__ for group in GROUPS))
+        if not maker.skipped:
+            raise NoSuchCase(why)
+        maker.skipped.append(why)  # the rest of a group that cannot go on may have it

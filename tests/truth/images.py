@@ -37,10 +37,11 @@ def architectures(maker, number):
 
 
 def ptx_versions(maker, number):
-    for isa in ISAS:
-        text = lambda isa=isa: maker.image("ptx", "75", isa=isa)
-        yield "ptx 75 of ISA " + isa, lambda text=text: maker.fatbin([text()])
-        yield "ptx 75 of ISA %s, bare" % isa, lambda text=text: maker.bare(text()[2], ".ptx")
+    # Of the last ones neither the ISA nor the target suits a device before 10.0.
+    for arch, isa in [*(("75", isa) for isa in ISAS), ("75", NEWER_ISA), ("100", NEWER_ISA), ("100a", NEWER_ISA)]:
+        text = lambda arch=arch, isa=isa: maker.image("ptx", arch, isa=isa)
+        yield "ptx %s of ISA %s" % (arch, isa), lambda text=text: maker.fatbin([text()])
+        yield "ptx %s of ISA %s, bare" % (arch, isa), lambda text=text: maker.bare(text()[2], ".ptx")
 
 
 def orders(maker, number):

@@ -24,6 +24,9 @@ NO_DEVICE = 100
 DIFFERENT = {
     r"program with a kernel of sm_80 that is never launched": "the verdict is about each kernel, the program launches another",
     r"unused variable of sm_80 (beside kernels|alone)": "the verdict is about each variable that host code can reach; this one is left alone",
+    r"instance that is never launched": "host code has the function that would launch it",
+    r"(template|static) kernel of sm_90 and sm_100a in two files, that of the second launched": "a warning: one that fits holds a kernel of this name",
+    r"(template|static) kernel of sm_100a and sm_90 in two files, that of the first launched": "likewise",
     r"separate compilation, LTO-IR alone": "500 where 209 is said: nothing in the file tells that a device link made its fat binary",
     r"ptx 80 with an unknown instruction(, bare)?": "instructions are compared with the ISA where they are known; others are not checked",
     r"ptx 80 with an undeclared register(, bare)?": "names within a function are not checked",

@@ -102,13 +102,13 @@ class RecorderTest(unittest.TestCase):
     def test_usage(self):
         self.assertEqual(run(os.path.join(HERE, "record"), "--try")[0], 2)
 
-    def test_a_group_that_there_is_not(self):
+    def test_a_case_that_there_is_not(self):
+        nvcc_or_skip(self)
         with tempfile.TemporaryDirectory() as folder:
-            made = os.path.join(folder, "made")
-            code, out, err = run(os.path.join(HERE, "record"), "--make", "9.0", made, "orders", "damage")
+            code, out, err = run(os.path.join(HERE, "record"), "--make", "9.0", folder, "sass 80", "damage")
             self.assertEqual((code, out), (2, ""))
-            self.assertRegex(err, r"^record: no group is named 'damage'; the groups are architectures, .*, damaged\n$")
-            self.assertFalse(os.path.exists(made))
+            self.assertRegex(err, r"^record: no group and no case is named 'damage'; the groups are architectures, .*, damaged\n$")
+            self.assertFalse(os.path.exists(os.path.join(folder, "cases.json")))
 
 
 class ClaimsTest(unittest.TestCase):
@@ -124,7 +124,7 @@ class ClaimsTest(unittest.TestCase):
         self.assertEqual(named - recorded, set())
         nvcc_or_skip(self)
         with tempfile.TemporaryDirectory() as folder:
-            code, out, err = run(os.path.join(HERE, "record"), "--make", "9.0", folder)
+            code, out, err = run(os.path.join(HERE, "record"), "--make", "9.0", folder, *sorted(named))
         self.assertEqual((code, err), (0, ""))
         made = set(re.findall(r"^case\d+(?:\.\w+)?: (.*)$", out, re.MULTILINE))
         missing = [line for line in out.splitlines() if line.startswith("skipped: what")]
