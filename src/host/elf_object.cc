@@ -72,6 +72,11 @@ class ElfObjectReader {
             "section " + std::to_string(header_.names_index) +
                 " should hold the section names, and is no string table: the section table was overwritten",
             "build it again, or copy it whole"};
+      if (begins_with_zeros(names))
+        return Error{{},
+                     "section " + std::to_string(header_.names_index) +
+                         " should hold the section names, and begins with zeros: it was overwritten",
+                     "build it again, or copy it whole"};
     }
     std::optional<Error> first_error;
     for (std::uint64_t i = 1; i < header_.section_count; ++i) {
@@ -85,6 +90,14 @@ class ElfObjectReader {
     ARCHGUARD_CHECK(mark_dynamic_names());
     if (first_error) return std::move(*first_error);
     return Done{};
+  }
+
+  // A table of names begins with a NUL, and a name behind it.
+  bool begins_with_zeros(const ElfSection& names) const {
+    constexpr std::uint64_t kLooked = 16;
+    if (header_.names_index == 0 || names.size < kLooked) return false;
+    const auto bytes = read_bytes(source_, names.offset, kLooked);
+    return bytes && std::all_of(bytes->begin(), bytes->end(), [](std::uint8_t each) { return each == 0; });
   }
 
   // A header of another machine above the sections of a cubin: drivers refuse it (error 200, recorded). No

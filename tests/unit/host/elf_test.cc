@@ -141,6 +141,15 @@ TEST_CASE("a section table that was overwritten with zeros to its end is an erro
         "overwritten\n");
 }
 
+TEST_CASE("section names that were overwritten with zeros are an error") {
+  test::Bytes bytes = ElfBuilder{}.section(".nv_fatbin", filler(64)).bytes();
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const auto names = static_cast<std::ptrdiff_t>(text.rfind(".nv_fatbin"));
+  std::fill(bytes.begin() + names, bytes.begin() + names + 16, std::uint8_t{0});
+  CHECK(errors_of(read(bytes, "t.so")) ==
+        "t.so: section 2 should hold the section names, and begins with zeros: it was overwritten\n");
+}
+
 TEST_CASE("a section outside of the file is an error, its neighbours are read") {
   auto bytes = shared_library();
   const std::size_t second = (bytes[kTableAt] | bytes[kTableAt + 1] << 8) + 2 * 64;
