@@ -107,7 +107,10 @@ std::optional<Version> FixTrial::needs_of(const FatbinCode& code, const Device& 
 
   Version needs = judgement.needs_driver.value_or(Version{});
   const auto runtime = question_.runtime && build.toolkit ? build.toolkit : question_.runtime;
-  for (const auto& version : {runtime, toolkit_of(code.images[*judgement.image])})
+  // Of PTX its ISA decides, whatever compiler says that it wrote it.
+  const auto of_image =
+      judgement.verdict == Verdict::sass ? toolkit_of(code.images[*judgement.image]) : std::nullopt;
+  for (const auto& version : {runtime, of_image})
     if (version) needs = std::max(needs, lowest_driver_cuda_for_toolkit(*version));
   return needs;
 }
