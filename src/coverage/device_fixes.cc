@@ -96,13 +96,10 @@ std::string DeviceFixes::say(const Failure& failure, const DeviceResult& result,
   if (failure.code == kInsufficientDriver) return result.runtime_fix;
   if (failure.cause == FailureCause::partly) return fix_for_partly(device_, policy_.judge, failure.code == 0);
   if (image.empty()) return text_of(failure.mend, device_, held, policy_.target);
-  if (failure.code == kSymbolNotFound)
-    return fix_for_missing("kernels", image, failure.kernel, result.kernels.missing, capability);
-  if (failure.code == kInvalidDeviceFunction)
-    return fix_for_missing("kernels", image, failure.kernel, result.kernels.unlaunchable, capability);
-  if (failure.code == kInvalidSymbol)
-    return fix_for_missing("variables", image, failure.variable, result.variables.missing, capability);
-  return fix_for_hollow(image, failure.kernel, result.kernels.hollow, capability);
+  const auto& names = names_failing(result, failure);
+  if (failure.cause == FailureCause::hollow) return fix_for_hollow(image, failure.kernel, names, capability);
+  return failure.kernel.empty() ? fix_for_missing("variables", image, failure.variable, names, capability)
+                                : fix_for_missing("kernels", image, failure.kernel, names, capability);
 }
 
 void DeviceFixes::say(DeviceResult& result, const std::vector<ExpectedImage>& held) const {

@@ -138,11 +138,11 @@ struct DeviceJudge::State {
       ++(unknown ? result_.fatbins.unknown : result_.fatbins.uncovered);
       for_each_name(code, [&](const std::string& name) { waivers_.leave_open(name, *device_.capability); });
       const Judgement seen = as_seen(judgement);
-      failures_.add(
-          object, code,
-          {seen.code, seen.numbered, unknown, seen.reason, FailureCause::image, fixes_.find(code, judgement)},
-          code.kernels.empty() ? std::string() : code.kernels.front().name,
-          variables_only ? code.variables.front() : std::string());
+      failures_.add(object, code,
+                    {seen.code, seen.numbered, unknown, seen.reason, FailureCause::image,
+                     fixes_.find(code, judgement), seen.code != judgement.code},
+                    code.kernels.empty() ? std::string() : code.kernels.front().name,
+                    variables_only ? code.variables.front() : std::string());
       return;
     }
     ++(judgement.verdict == Verdict::sass ? result_.fatbins.sass : result_.fatbins.jit);
@@ -193,8 +193,9 @@ struct DeviceJudge::State {
     judge_runtime(result_, known_.devices, policy_, fixes_.take_kinds(), runtime);
     judge_driver_functions(result_, known_.devices, policy_, functions);
     judge_device_driver(result_, stated_);
-    for (auto* names : {&result_.kernels.missing, &result_.kernels.unlaunchable, &result_.kernels.hollow,
-                        &result_.variables.missing, &result_.variables.unnamed}) {
+    for (auto* names :
+         {&result_.kernels.missing, &result_.kernels.unlaunchable, &result_.kernels.hollow,
+          &result_.variables.missing, &result_.variables.unregistered, &result_.variables.unnamed}) {
       std::sort(names->begin(), names->end());
       names->erase(std::unique(names->begin(), names->end()), names->end());
     }
@@ -220,6 +221,7 @@ struct DeviceJudge::State {
       result_.kernels.total -= gap.needless.kernels;
       result_.variables.total -= gap.needless.variables;
       add_unnamed(gap.image, gap.unnamed);
+      add_unregistered(registered_.take_unregistered(gap.subject, gap.names));
       add_gaps(std::move(gap.names), gap.subject, gap.image);
     }
   }
@@ -235,10 +237,7 @@ struct DeviceJudge::State {
   void add_shared_stubs() {
     for (SharedStubs::Finding& finding : stubs_.find(for_others_)) {
       auto& kernels = finding.kernels;
-      kernels.erase(
-          std::remove_if(kernels.begin(), kernels.end(),
-                         [&](const std::string& name) { return waivers_.waive(name, *device_.capability); }),
-          kernels.end());
+      remove_waived(kernels);
       if (kernels.empty()) continue;
       Fix fix;
       fix.change =
@@ -279,7 +278,7 @@ struct DeviceJudge::State {
       const std::string image = "sm_" + to_string(*outcome.taken);
       const std::string reason = why_left_out(left_out.unread, image);
       add_gaps(left_out.names, {left_out.place, left_out.where, left_out.found}, image,
-               fix_of_left_out(left_out.unread, image), reason, reason, {});
+               fix_of_left_out(left_out.unread, image), reason, {});
     }
     for (const LinkJudge::Gap& gap : outcome.gaps) {
       add_unnamed(gap.image, gap.unnamed);
@@ -404,44 +403,43 @@ struct DeviceJudge::State {
     add_unnamed(finding.image, finding.unnamed);
     result_.kernels.total -= std::min(result_.kernels.total, finding.never_launched);
     add_gaps({std::move(finding.kernels), {}, std::move(finding.missing)}, finding.subject, finding.image);
+    result_.kernels.covered -= std::min(result_.kernels.covered, finding.in_image);
+    add_unregistered(std::move(finding.names));
+  }
+
+  void add_unregistered(RegisteredNames::Unregistered names) {
     const auto seen_by_nvcc = [](const std::string& lacks) {
       return "nvcc registers what it sees for the last architecture of its list, and the " + lacks +
              " image of the same fat binary lacks it";
     };
-    for (auto& [lacks, names] : finding.unregistered)
-      add_gaps(
-          {{}, {}, std::move(names)}, finding.subject, finding.image, lacking(lacks), {},
-          "host code uses it and does not register it, so it fails on every device: " + seen_by_nvcc(lacks),
-          {});
-    result_.kernels.covered -= std::min(result_.kernels.covered, finding.in_image);
-    for (auto& [lacks, names] : finding.unlaunchable)
+    for (auto& [lacks, variables] : names.variables)
       add_missing(
-          kInvalidDeviceFunction, std::move(names), result_.kernels.unlaunchable, finding.subject,
-          lacking(lacks),
-          "host code does not register it, so a launch fails on every device: " + seen_by_nvcc(lacks));
+          {kInvalidSymbol, true, false,
+           "host code uses it and does not register it, so it fails on every device: " + seen_by_nvcc(lacks),
+           FailureCause::image, lacking(lacks)},
+          true, std::move(variables), result_.variables.unregistered, names.subject);
+    for (auto& [lacks, kernels] : names.kernels)
+      add_missing(
+          {kInvalidDeviceFunction, true, false,
+           "host code does not register it, so a launch fails on every device: " + seen_by_nvcc(lacks),
+           FailureCause::image, lacking(lacks)},
+          false, std::move(kernels), result_.kernels.unlaunchable, names.subject);
   }
 
   void add_gaps(KernelGaps gaps, const LinkJudge::Subject& subject, const std::string& image) {
-    const std::string lacks =
-        "the " + image + " image that this device takes lacks it; another image of the same ";
     add_gaps(
-        std::move(gaps), subject, image, lacking(image), lacks + "fat binary has it",
-        lacks + "fat binary has it",
+        std::move(gaps), subject, image, lacking(image),
+        "the " + image +
+            " image that this device takes lacks it; another image of the same fat binary has it",
         "it does no work in the " + image + " image that this device takes; another image holds real code");
   }
 
   void add_gaps(KernelGaps gaps, const LinkJudge::Subject& subject, const std::string& image, const Fix& fix,
-                const std::string& missing, const std::string& missing_variable, const std::string& hollow) {
-    const auto waived = [&](const std::string& name) { return waivers_.waive(name, *device_.capability); };
-    for (auto* names : {&gaps.hollow, &gaps.variables})
-      names->erase(std::remove_if(names->begin(), names->end(), waived), names->end());
-    add_missing(kSymbolNotFound, std::move(gaps.missing), result_.kernels.missing, subject, fix, missing);
-    if (!gaps.variables.empty()) {
-      failures_.add({kInvalidSymbol, true, false, missing_variable, FailureCause::image, fix}, {},
-                    gaps.variables.front(), subject);
-      auto& all = result_.variables.missing;
-      all.insert(all.end(), gaps.variables.begin(), gaps.variables.end());
-    }
+                const std::string& missing, const std::string& hollow) {
+    const Cause lacks{kSymbolNotFound, true, false, missing, FailureCause::image, fix};
+    add_missing(lacks, false, std::move(gaps.missing), result_.kernels.missing, subject);
+    add_missing(lacks, true, std::move(gaps.variables), result_.variables.missing, subject);
+    remove_waived(gaps.hollow);
     if (!gaps.hollow.empty() && policy_.hollow != HollowPolicy::off) {
       fixes_.note_hollow(image);
       if (policy_.hollow == HollowPolicy::error)
@@ -451,14 +449,21 @@ struct DeviceJudge::State {
     }
   }
 
-  // `all`: those that fail with this error, of the whole file.
-  void add_missing(int code, std::vector<std::string> kernels, std::vector<std::string>& all,
-                   const LinkJudge::Subject& subject, const Fix& fix, const std::string& reason) {
-    const auto waived = [&](const std::string& name) { return waivers_.waive(name, *device_.capability); };
-    kernels.erase(std::remove_if(kernels.begin(), kernels.end(), waived), kernels.end());
-    if (kernels.empty()) return;
-    failures_.add({code, true, false, reason, FailureCause::image, fix}, kernels.front(), {}, subject);
-    all.insert(all.end(), std::make_move_iterator(kernels.begin()), std::make_move_iterator(kernels.end()));
+  // `all`: those that fail of this cause, of the whole file.
+  void add_missing(const Cause& cause, bool are_variables, std::vector<std::string> names,
+                   std::vector<std::string>& all, const LinkJudge::Subject& subject) {
+    remove_waived(names);
+    if (names.empty()) return;
+    failures_.add(cause, are_variables ? std::string() : names.front(),
+                  are_variables ? names.front() : std::string(), subject);
+    all.insert(all.end(), std::make_move_iterator(names.begin()), std::make_move_iterator(names.end()));
+  }
+
+  void remove_waived(std::vector<std::string>& names) {
+    names.erase(
+        std::remove_if(names.begin(), names.end(),
+                       [&](const std::string& name) { return waivers_.waive(name, *device_.capability); }),
+        names.end());
   }
 
   const DeviceClass& stated_;

@@ -75,7 +75,7 @@ class DeviceLinks {
   // that may stand for others: `_ZN3lib5table*` for each instance of a template.
   bool is_named(std::size_t link, const std::string& name) const {
     const HostReferences* lists = links_[link].lists;
-    return lists != nullptr && std::binary_search(lists->names.begin(), lists->names.end(), name);
+    return lists != nullptr && lists->lists(name);
   }
   // Takes the variables away that no host code of the link's objects is known to name, once all is read: nvcc
   // lists what the code that it compiles names, so it is in doubt whether a program misses them.

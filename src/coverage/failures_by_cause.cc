@@ -28,7 +28,9 @@ void FailuresByCause::add(const Cause& cause, const std::string& kernel, const s
                          cause.about,
                          text_of(cause.mend, device_, {}, target_),
                          cause.numbered,
-                         cause.mend});
+                         cause.mend,
+                         {},
+                         cause.sooner});
     failure = &failures_.back();
   }
   failure->places.push_back(subject.place);
@@ -55,8 +57,8 @@ void forgive_fatbins(std::vector<Failure>& failures) {
 
 bool forgive_missing_images(std::vector<Failure>& failures) {
   const auto is_mendable = [](const Failure& failure) {
-    return failure.code == kUnsupportedPtxVersion || failure.code == kInvalidKernelImage ||
-           failure.code == kJitDisabled;
+    return !failure.sooner && (failure.code == kUnsupportedPtxVersion ||
+                               failure.code == kInvalidKernelImage || failure.code == kJitDisabled);
   };
   const auto lacks_image = [](const Failure& failure) {
     return !failure.unknown && failure.code == kNoKernelImage;

@@ -16,6 +16,7 @@ struct Cause {
   std::string reason;
   FailureCause about = FailureCause::image;
   Fix mend = {};
+  bool sooner = false;  // as Failure's
 };
 
 // Causes beyond that many are counted with the last: such a file is damaged throughout.

@@ -164,15 +164,27 @@ std::string needed_for(const FatbinCode& code, ComputeCapability device, const U
   return "it needs SASS of " + sass_needed_for(code, device) + (code.fatbin.offload ? "" : ", or " + ptx);
 }
 
+// Has the driver the error kJitDisabled?
+bool has_jit_disabled(const Device& device) {
+  constexpr Version kFirstJitDisabledError{11, 8};  // cuda.h of 11.8 has it, and of 10.2 not
+  return !device.driver_cuda || kFirstJitDisabledError <= *device.driver_cuda;
+}
+
 // Of PTX by itself that does not fit, which the driver compiles all the same.
-void add_isa(const FatbinEntry& entry, const Device& device, const Use& use, Judgement& judgement) {
+void add_sooner(const FatbinEntry& entry, const Device& device, const Use& use, Judgement& judgement) {
   if (entry.kind != EntryKind::ptx) return;
-  judgement.numbered = use.environment.disables_jit.empty();  // or kJitDisabled
+  if (!use.environment.disables_jit.empty()) {
+    judgement.sooner = {kJitDisabled, "; " + use.environment.disables_jit +
+                                          " keeps the driver from compiling PTX, which comes first"};
+    judgement.numbered = has_jit_disabled(device);
+    return;
+  }
   const auto driver = newest_driver(device);
-  if (!judgement.numbered || !entry.ptx_isa || !driver || device.cuda_at_least) return;
+  if (!entry.ptx_isa || !driver || device.cuda_at_least) return;
   if (driver_takes_ptx(*entry.ptx_isa, *driver) != Fit::no) return;
-  judgement.refused_first = "; its ISA " + to_string(*entry.ptx_isa) +
-                            " is newer than the driver's compiler, too, which says so first";
+  judgement.sooner = {kUnsupportedPtxVersion,
+                      "; its ISA " + to_string(*entry.ptx_isa) +
+                          " is newer than the driver's compiler, too, which says so first"};
 }
 
 Judgement judge_choice(const FatbinCode& code, const Device& device, const Use& use) {
@@ -182,12 +194,11 @@ Judgement judge_choice(const FatbinCode& code, const Device& device, const Use& 
   if (!choice.undecided.empty() && !decided) return not_known(choice.undecided);
   const auto taken = choice.native ? choice.native : choice.ptx;
   if (taken && !choice.native && use.step != Step::link && !use.environment.disables_jit.empty()) {
-    constexpr Version kFirstJitDisabledError{11, 8};  // cuda.h of 11.8 has it, and of 10.2 not
     Judgement judgement = failed(
         kJitDisabled,
         "only its PTX fits, and " + use.environment.disables_jit + " keeps the driver from compiling PTX",
         taken);
-    judgement.numbered = !device.driver_cuda || kFirstJitDisabledError <= *device.driver_cuda;
+    judgement.numbered = has_jit_disabled(device);
     return judgement;
   }
   if (taken) {
@@ -201,7 +212,7 @@ Judgement judge_choice(const FatbinCode& code, const Device& device, const Use& 
   const bool text = is_image_by_itself(code.fatbin) && code.fatbin.entries[0].kind == EntryKind::ptx;
   Judgement judgement = failed(error_where_none_fits(text), needed_for(code, capability, use));
   if (code.images.size() == 1 && (text || code.fatbin.bare))
-    add_isa(code.images[0].entry, device, use, judgement);
+    add_sooner(code.images[0].entry, device, use, judgement);
   if (is_specific(code) && !passed_over && use.step != Step::relink) judgement.verdict = Verdict::specific;
   return judgement;
 }
@@ -215,9 +226,9 @@ std::optional<Version> toolkit_of(const Image& image) {
 }
 
 Judgement as_seen(Judgement judgement) {
-  if (judgement.code != kInvalidPtx || judgement.refused_first.empty()) return judgement;
-  judgement.code = kUnsupportedPtxVersion;
-  judgement.reason += judgement.refused_first;
+  if (judgement.code != kInvalidPtx || !judgement.sooner) return judgement;
+  judgement.code = judgement.sooner->code;
+  judgement.reason += judgement.sooner->reason;
   return judgement;
 }
 

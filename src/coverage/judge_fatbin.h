@@ -52,11 +52,16 @@ struct Judgement {
                                         // its own or is too old
   bool numbered = true;                 // false: which error this is, CUDA's documentation does not tell
   bool linked_at_load = false;          // `jit` by linking relocatable fat binaries again
-  std::string refused_first = {};       // with kInvalidPtx: the driver finds this before, with error 222
+  struct Sooner {                       // what the driver says instead, as it comes to that first
+    int code = 0;
+    std::string reason;
+  };
+  std::optional<Sooner> sooner = {};  // with kInvalidPtx
 };
 
-// With the number that is seen. A compiler reads `.version` of PTX first, and stops there (ptxas and
-// nvJitLink 11.8 to 12.4), so a newer driver comes to say kInvalidPtx: it mends nothing.
+// With the number that is seen. A compiler reads `.version` of PTX first, and stops there (recorded on CUDA
+// 13.0), and where the environment forbids to compile it is not asked (recorded). So a newer driver, or
+// another environment, comes to say kInvalidPtx: it mends nothing.
 Judgement as_seen(Judgement judgement);
 
 // What the driver answers where none of the images fits: of a fat binary it takes none. A PTX text by itself

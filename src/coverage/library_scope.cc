@@ -22,7 +22,8 @@ void fail(DeviceResult& result, int code, const std::string& reason) {
 void fail_idle(DeviceResult& result, const LibraryCensus& census, const KernelSum& got) {
   auto& failures = result.failures;
   const auto is_moot = [](const Failure& failure) {
-    return !failure.unknown && (failure.code == kNoKernelImage || failure.code == kInvalidPtx);
+    return !failure.unknown &&
+           (failure.code == kNoKernelImage || failure.code == kInvalidPtx || failure.sooner);
   };
   failures.erase(std::remove_if(failures.begin(), failures.end(), is_moot), failures.end());
   result.partly = census.told(got);
@@ -84,6 +85,7 @@ void judge_as_library(DeviceResult& result, const LibraryQuestion& question) {
   result.kernels.missing.clear();
   result.kernels.unlaunchable.clear();
   result.variables.missing.clear();
+  result.variables.unregistered.clear();
   result.variables.unnamed.clear();
   if (got.working == 0 && question.census.tells()) {
     if (got.fit != 0) fail_idle(result, question.census, got);

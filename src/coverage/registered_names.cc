@@ -6,11 +6,17 @@
 
 #include "base/mangled_name.h"
 #include "base/text.h"
+#include "image/symbol_name.h"
 
 namespace archguard {
 namespace {
 
 constexpr std::size_t kOthersMost = 64;  // names to try whether the file tells what host code names
+
+// Static in a file, of -rdc=true.
+bool is_marked(std::string_view name) {
+  return without_file_mark(name).size() != name.size();
+}
 
 bool has_name(const std::vector<std::string>& names, const std::string& name) {
   return std::binary_search(names.begin(), names.end(), name);
@@ -18,6 +24,7 @@ bool has_name(const std::vector<std::string>& names, const std::string& name) {
 
 // Is this mangled name one of an instance of a template? False where it surely is not.
 bool may_be_template(std::string_view name) {
+  name = without_file_mark(name);
   if (!starts_with(name, "_Z")) return false;
   const auto last = last_plain_name(name);
   if (!last || last->end == name.size()) return true;
@@ -39,22 +46,20 @@ std::map<std::string, std::string> lacked_by_some(const FatbinCode& code,
   return lacking;
 }
 
-void keep_those_of(const Image& image, bool (*has)(const Image&, const std::string&),
-                   std::map<std::string, std::string>& names) {
-  for (auto each = names.begin(); each != names.end();)
-    each = has(image, each->first) ? std::next(each) : names.erase(each);
-}
-
-std::map<std::string, std::string> variables_lacked_elsewhere(const FatbinCode& code, const Image& own) {
-  auto lacked = lacked_by_some(code, code.variables, has_variable);
-  keep_those_of(own, has_variable, lacked);
-  return lacked;
-}
-
 // Is it surely an instance of a template? Of those that only may be one a launch may not link.
 bool is_template(std::string_view name) {
+  name = without_file_mark(name);
   const auto last = last_plain_name(name);
-  return last && last->end < name.size() && name[last->end] == 'I';
+  if (!last) return false;
+  std::string_view behind = name.substr(last->end);
+  while (starts_with(behind, "B")) {  // __attribute__((abi_tag)): B, a length and a text
+    const auto text = behind.find_first_not_of("0123456789", 1);
+    const auto length =
+        parse_number(behind.substr(1, text == std::string_view::npos ? text : text - 1), behind.size());
+    if (!length || text == std::string_view::npos || *length > behind.size() - text) return false;
+    behind.remove_prefix(text + static_cast<std::size_t>(*length));
+  }
+  return starts_with(behind, "I");
 }
 
 std::map<std::string, std::string> templates_lacked(const FatbinCode& code) {
@@ -72,35 +77,41 @@ std::map<std::string, std::string> templates_lacked(const FatbinCode& code) {
 
 void RegisteredNames::take(const DeviceObject& object, const FatbinCode& code, std::size_t taken,
                            const std::string& image, KernelGaps& gaps) {
-  const Image& own = code.images[taken];
-  if (!own.code || !host_names_.tells_of(object, code.fatbin)) return;
+  if (!code.images[taken].code || !host_names_.tells_of(object, code.fatbin)) return;
   note_witness(object, code);
-  auto held = variables_lacked_elsewhere(code, own);
+  auto variables = lacked_by_some(code, code.variables, has_variable);
   auto templates = templates_lacked(code);
-  if (held.empty() && templates.empty() && gaps.variables.empty() && gaps.missing.empty()) return;
-  Taken of{&object,
-           subject_of(object, code),
-           image,
-           std::exchange(gaps.missing, {}),
-           std::exchange(gaps.variables, {}),
-           std::move(held),
-           std::move(templates),
-           {},
-           {}};
-  look_for(std::move(of), code, gaps);
+  if (variables.empty() && templates.empty() && gaps.missing.empty()) return;
+  look_for({&object,
+            subject_of(object, code),
+            image,
+            std::exchange(gaps.missing, {}),
+            std::exchange(gaps.variables, {}),
+            std::move(variables),
+            std::move(templates),
+            {},
+            {}},
+           code);
 }
 
 void RegisteredNames::take_linked(std::size_t link, const DeviceObject& object, const FatbinCode& code,
                                   std::size_t taken) {
-  const Image& own = code.images[taken];
-  if (!own.code) return;
+  if (!code.images[taken].code) return;
   note_witness(object, code);
-  auto held = variables_lacked_elsewhere(code, own);
+  auto variables = lacked_by_some(code, code.variables, has_variable);
   auto templates = templates_lacked(code);
-  keep_those_of(own, has_kernel, templates);
-  if (held.empty() && templates.empty()) return;
-  look_for({&object, subject_of(object, code), {}, {}, {}, std::move(held), std::move(templates), {}, link},
-           code, compare_kernels(code, taken));
+  if (variables.empty() && templates.empty()) return;
+  KernelGaps gaps = compare_kernels(code, taken);
+  look_for({&object,
+            subject_of(object, code),
+            {},
+            std::move(gaps.missing),
+            std::move(gaps.variables),
+            std::move(variables),
+            std::move(templates),
+            {},
+            link},
+           code);
 }
 
 void RegisteredNames::note_witness(const DeviceObject& object, const FatbinCode& code) {
@@ -118,17 +129,18 @@ bool RegisteredNames::has_witness(const DeviceObject& object) {
                      [&](const std::string& name) { return host_names_.has(object, name); });
 }
 
-// `gaps`: what else the image lacks.
-void RegisteredNames::look_for(Taken of, const FatbinCode& code, const KernelGaps& gaps) {
+void RegisteredNames::look_for(Taken of, const FatbinCode& code) {
   const auto note_other = [&](const std::string& name) {
-    if (of.others.size() < kOthersMost && !has_name(gaps.missing, name) && !has_name(gaps.variables, name) &&
-        !has_name(of.missing, name) && !has_name(of.kernels, name))
+    if (of.others.size() < kOthersMost && !has_name(of.missing, name) && !has_name(of.kernels, name))
       of.others.push_back(name);
   };
   for (const KernelName& kernel : code.kernels) note_other(kernel.name);
   for (const std::string& name : code.variables) note_other(name);
-  for (const std::string& name : of.missing) host_names_.look_for(*of.object, name);
-  for (const auto& [name, lacking] : of.held) host_names_.look_for(*of.object, name);
+  for (const auto& [name, lacking] : of.variables)
+    if (is_marked(name))
+      host_names_.look_for_kernel(*of.object, name);
+    else
+      host_names_.look_for(*of.object, name);
   for (const auto* names : {&of.kernels, &of.others})
     for (const std::string& name : *names) host_names_.look_for_kernel(*of.object, name);
   for (const auto& [name, lacking] : of.templates) host_names_.look_for_kernel(*of.object, name);
@@ -136,49 +148,111 @@ void RegisteredNames::look_for(Taken of, const FatbinCode& code, const KernelGap
 }
 
 // Of a fat binary of which host code registers nothing that is looked for, the file does not tell what it
-// registers. A template that is not registered may be launched all the same, with error 98; the launch of
-// another kernel wants a stub that is not there, and links only into libraries.
+// registers.
+bool RegisteredNames::is_told(const Taken& of) {
+  const auto is_told_by = [&](const std::string& name) { return host_names_.has(*of.object, name); };
+  return std::any_of(of.others.begin(), of.others.end(), is_told_by) ||
+         std::any_of(of.kernels.begin(), of.kernels.end(),
+                     [&](const std::string& name) { return starts_with(name, "_Z") && is_told_by(name); });
+}
+
+// A name with the mark of its file stands nowhere but in the call that registers it.
+bool RegisteredNames::registers(const Taken& of, const std::string& variable) {
+  return is_marked(variable) ? !host_names_.lacks(*of.object, variable)
+                             : host_names_.registers(*of.object, variable);
+}
+
+// Is a kernel of a template not registered, and its launch compiled? Of a device link device code may launch
+// it, and only a symbol of its host function tells; of what is static in a file, other files may have one.
+bool RegisteredNames::is_unlaunchable(const Taken& of, bool told, const std::string& kernel) {
+  if (!host_names_.lacks(*of.object, kernel)) return false;
+  if (of.link)
+    return host_names_.has_host_function(*of.object, kernel) &&
+           (!is_marked(kernel) || links_.is_named(*of.link, kernel));
+  if (!told && !has_witness(*of.object)) return host_names_.has_host_function(*of.object, kernel);
+  return host_names_.may_launch_unregistered(*of.object, kernel);
+}
+
+RegisteredNames::Unregistered RegisteredNames::take_unregistered(const LinkJudge::Subject& subject,
+                                                                 KernelGaps& gaps) {
+  Unregistered names{subject, {}, {}};
+  const auto found = std::find_if(taken_.begin(), taken_.end(), [&](const Taken& each) {
+    return each.link && each.subject.where == subject.where;
+  });
+  if (found == taken_.end()) return names;
+  const Taken& of = *found;
+  const bool told = is_told(of);
+  const auto move_some = [](std::vector<std::string>& from, const auto& is_wanted, const auto& lacking,
+                            auto& to) {
+    const auto rest = std::stable_partition(from.begin(), from.end(),
+                                            [&](const std::string& name) { return !is_wanted(name); });
+    for (auto each = rest; each != from.end(); ++each) to[lacking.at(*each)].push_back(std::move(*each));
+    from.erase(rest, from.end());
+  };
+  move_some(
+      gaps.missing,
+      [&](const std::string& name) {
+        return of.templates.count(name) != 0 && is_unlaunchable(of, told, name);
+      },
+      of.templates, names.kernels);
+  move_some(
+      gaps.variables,
+      [&](const std::string& name) { return told && of.variables.count(name) != 0 && !registers(of, name); },
+      of.variables, names.variables);
+  return names;
+}
+
+// A template that is not registered may be launched all the same, with error 98; the launch of another kernel
+// wants a stub that is not there, and links only into libraries.
 std::vector<RegisteredNames::Finding> RegisteredNames::tell() {
   std::vector<Finding> findings;
   for (Taken& each : taken_) {
-    const auto is_told_by = [&](const std::string& name) { return host_names_.has(*each.object, name); };
-    const bool told = std::any_of(each.others.begin(), each.others.end(), is_told_by) ||
-                      std::any_of(each.kernels.begin(), each.kernels.end(), [&](const std::string& name) {
-                        return starts_with(name, "_Z") && is_told_by(name);
-                      });
-    const auto may_be_registered = [&](const std::string& name) {
-      return !told || !host_names_.lacks(*each.object, name);
-    };
-    Finding finding{std::move(each.subject), std::move(each.image), {}, 0, {}, {}, {}, {}, 0};
-    std::set<std::string> unregistered;
-    for (const auto& [name, lacking] : each.templates)
-      if (host_names_.lacks(*each.object, name)) unregistered.insert(name);
-    // Of a device link, device code may launch it, and lists name templates as a whole.
-    const bool by_symbol = each.link || (!told && !unregistered.empty() && !has_witness(*each.object));
-    for (auto name = unregistered.begin(); by_symbol && name != unregistered.end();)
-      name = host_names_.has_host_function(*each.object, *name) ? std::next(name) : unregistered.erase(name);
-    for (const std::string& name : unregistered) {
-      finding.unlaunchable[each.templates.at(name)].push_back(name);
-      finding.in_image += !has_name(each.kernels, name);
+    const bool told = is_told(each);
+    Finding finding{each.subject, std::move(each.image), {}, 0, {}, {}, {each.subject, {}, {}}, 0};
+    std::set<std::string> unlaunchable;
+    for (const auto& [name, lacking] : each.templates) {
+      const bool missing = has_name(each.kernels, name);
+      if ((missing && each.link) || !is_unlaunchable(each, told, name)) continue;
+      unlaunchable.insert(name);
+      finding.names.kernels[lacking].push_back(name);
+      finding.in_image += !missing;
     }
-    for (std::string& name : each.kernels)
-      if (!may_be_registered(name) && !may_be_template(name) &&
-          host_names_.leaves_none_open(*each.object, name))
-        ++finding.never_launched;
-      else if (unregistered.count(name) == 0)
-        finding.kernels.push_back(std::move(name));
-    for (const std::string& name : each.missing)
-      (told && !host_names_.may_use(*each.object, name) ? finding.unnamed : finding.missing).push_back(name);
     const auto is_used = [&](const std::string& name) {
-      return each.link ? links_.is_named(*each.link, name) && !host_names_.registers(*each.object, name)
+      return each.link ? links_.is_named(*each.link, name) && !is_template(name) && !registers(each, name)
                        : host_names_.uses_unregistered(*each.object, name);
     };
-    for (const auto& [name, lacking] : each.held)
-      if (told && is_used(name)) finding.unregistered[lacking].push_back(name);
+    for (const auto& [name, lacking] : each.variables)
+      if (told && !has_name(each.missing, name) && is_used(name))
+        finding.names.variables[lacking].push_back(name);
+    if (!each.link) tell_missing(each, told, unlaunchable, finding);
     findings.push_back(std::move(finding));
   }
   taken_.clear();
   return findings;
+}
+
+void RegisteredNames::tell_missing(Taken& of, bool told, const std::set<std::string>& unlaunchable,
+                                   Finding& finding) {
+  const auto is_never_launched = [&](const std::string& name) {
+    if (!told || !host_names_.lacks(*of.object, name) || !host_names_.leaves_none_open(*of.object, name))
+      return false;
+    return !may_be_template(name) ||
+           (is_template(name) && !host_names_.may_launch_unregistered(*of.object, name));
+  };
+  for (std::string& name : of.kernels) {
+    if (unlaunchable.count(name) != 0) continue;
+    if (is_never_launched(name))
+      ++finding.never_launched;
+    else
+      finding.kernels.push_back(std::move(name));
+  }
+  for (const std::string& name : of.missing)
+    if (!told || registers(of, name))
+      finding.missing.push_back(name);
+    else if (host_names_.may_use(*of.object, name))
+      finding.names.variables[of.variables.at(name)].push_back(name);
+    else
+      finding.unnamed.push_back(name);
 }
 
 }  // namespace archguard

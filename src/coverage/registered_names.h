@@ -2,6 +2,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,8 +23,17 @@ class RegisteredNames {
   // whether host code uses them is told once all is read. The object outlives this.
   void take(const DeviceObject& object, const FatbinCode& code, std::size_t taken, const std::string& image,
             KernelGaps& gaps);
-  // Of what this device link made, whose gaps its lists tell: only what the image holds is looked at.
+  // Of what this device link made, whose gaps its lists tell: only what the image holds is judged here.
   void take_linked(std::size_t link, const DeviceObject& object, const FatbinCode& code, std::size_t taken);
+
+  // What host code uses and does not register, by the last image that lacks it, which is the reason.
+  struct Unregistered {
+    LinkJudge::Subject subject;
+    std::map<std::string, std::vector<std::string>> variables;  // a use of one fails with error 13
+    std::map<std::string, std::vector<std::string>> kernels;    // of templates: a launch fails with error 98
+  };
+  // Of what an image of a device link lacks after all, once all was taken: takes these away.
+  Unregistered take_unregistered(const LinkJudge::Subject& subject, KernelGaps& gaps);
 
   struct Finding {
     LinkJudge::Subject subject;
@@ -32,11 +42,8 @@ class RegisteredNames {
     std::uint64_t never_launched = 0;  // missing ones that it cannot
     std::vector<std::string> missing;  // variables that host code may use
     std::vector<std::string> unnamed;  // that no host code uses
-    // Variables that the image holds and host code uses, with error 13, by the last image that lacks them.
-    std::map<std::string, std::vector<std::string>> unregistered;
-    // Kernels of templates, likewise, in the image or missing in it: a launch fails with error 98.
-    std::map<std::string, std::vector<std::string>> unlaunchable;
-    std::uint64_t in_image = 0;  // of these
+    Unregistered names;                // in the image, or missing in it
+    std::uint64_t in_image = 0;        // of these, kernels
   };
   // Of all that were taken.
   std::vector<Finding> tell();
@@ -46,14 +53,17 @@ class RegisteredNames {
     const DeviceObject* object;
     LinkJudge::Subject subject;
     std::string image;
-    std::vector<std::string> kernels, missing;
-    // What not all images have, and the last one that lacks it: variables of this one, and kernels of
-    // templates (of a device link, those of this one).
-    std::map<std::string, std::string> held, templates;
+    std::vector<std::string> kernels, missing;  // of this image's gaps, ascending
+    // What not all images have, and the last one that lacks it: variables, and kernels of templates.
+    std::map<std::string, std::string> variables, templates;
     std::vector<std::string> others;  // kernels and variables that this image has
     std::optional<std::size_t> link;
   };
-  void look_for(Taken of, const FatbinCode& code, const KernelGaps& gaps);
+  void look_for(Taken of, const FatbinCode& code);
+  void tell_missing(Taken& of, bool told, const std::set<std::string>& unlaunchable, Finding& finding);
+  bool is_told(const Taken& of);
+  bool registers(const Taken& of, const std::string& variable);
+  bool is_unlaunchable(const Taken& of, bool told, const std::string& kernel);
   void note_witness(const DeviceObject& object, const FatbinCode& code);
   bool has_witness(const DeviceObject& object);
 

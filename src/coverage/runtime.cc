@@ -208,7 +208,7 @@ void judge_runtime(DeviceResult& result, const DeviceClass& devices, const Verif
   if (elsewhere || policy.driver == DriverPolicy::warn) return;
   // What a newer driver mends as well: none of it happens, since the runtime fails first.
   auto& failures = result.failures;
-  const auto is_later = [](const Failure& each) { return is_of_driver(each.code); };
+  const auto is_later = [](const Failure& each) { return is_of_driver(each.code) && !each.sooner; };
   failures.erase(std::remove_if(failures.begin(), failures.end(), is_later), failures.end());
   result.embedded.comes_later = is_of_driver(result.embedded.code) && result.embedded.needs_driver;
   failure.reason = "the runtime of CUDA " + to_string(need->toolkit) + " needs a driver of CUDA " +

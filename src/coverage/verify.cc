@@ -151,6 +151,15 @@ bool tell_driver_library(const DeviceObject& object, const ByteSource& file, Fil
 
 }  // namespace
 
+const std::vector<std::string>& names_failing(const DeviceResult& result, const Failure& failure) {
+  static const std::vector<std::string> kNone;
+  if (failure.cause == FailureCause::hollow) return result.kernels.hollow;
+  if (failure.code == kInvalidDeviceFunction) return result.kernels.unlaunchable;
+  if (failure.code == kInvalidSymbol) return result.variables.unregistered;
+  if (failure.code != kSymbolNotFound) return kNone;
+  return failure.kernel.empty() ? result.variables.missing : result.kernels.missing;
+}
+
 std::vector<DeviceClass> classes_of(const DeviceList& devices) {
   std::map<std::tuple<int, int, int, int, bool>, std::size_t> class_of;
   std::vector<DeviceClass> classes;

@@ -69,6 +69,7 @@ struct Failure {
   bool numbered = true;  // false: CUDA does not document which error it is; `code` is that of a single image
   Fix mend = {};         // what `fix` says: of the first of the fat binaries, and of the others, too
   std::vector<Addition> add = {};  // entries that the build's list lacks, where `fix` is to add them
+  bool sooner = false;             // the driver says it before another error, which what mends `code` leaves
 };
 
 struct FatbinCounts {
@@ -89,6 +90,7 @@ struct KernelCounts {
 struct VariableCounts {
   std::uint64_t total = 0;           // that host code can name, of the fat binaries that are asked for
   std::vector<std::string> missing;  // mangled; waived ones are left out
+  std::vector<std::string> unregistered = {};  // likewise, which host code uses and does not register
   // Likewise, missing in the image that the device takes, and no host code that nvcc compiled names them: of
   // separately compiled code by what it lists, of other code by what it registers (fatbin/host_names.h).
   std::vector<std::string> unnamed;
@@ -147,6 +149,10 @@ struct ExpectResult {
   std::uint64_t specific = 0;  // exempt, see ExpectVerdict
   std::vector<ExpectFailure> failures;
 };
+
+// The kernels or variables of the file that fail on the device as this failure says; empty where it is not
+// about some of them, but about a whole fat binary or the file.
+const std::vector<std::string>& names_failing(const DeviceResult& result, const Failure& failure);
 
 struct FileResult {
   std::string path;

@@ -164,8 +164,9 @@ NotAll FileContents::not_all(const DeviceResult& result, std::size_t device_clas
   for (const auto* kernels : {&result.kernels.missing, &result.kernels.unlaunchable, &result.kernels.hollow})
     for (const std::string& kernel : *kernels)
       if (const auto at = number(false, kernel)) lacking[*at] = true;
-  for (const std::string& variable : result.variables.missing)
-    if (const auto at = number(true, variable)) lacking[*at] = true;
+  for (const auto* variables : {&result.variables.missing, &result.variables.unregistered})
+    for (const std::string& variable : *variables)
+      if (const auto at = number(true, variable)) lacking[*at] = true;
 
   std::vector<bool> is_linked(held_.size());  // the parts of a device link stand for nothing then
   for (const auto& [name, held] : held_) is_linked[held.number] = held.fatbins != 0;

@@ -58,9 +58,11 @@ const std::vector<KnownError>& cuda_errors() {
        {"device-code", "stale-code"},
        {kInvalidSymbol},
        {"invalid device symbol"},
-       "a __device__ or __constant__ variable is used that the loaded device code does not have",
-       {"the fat binary of this variable has no image for the GPU, and nothing was started from it before",
-        "the variable is compiled only for some architectures (__CUDA_ARCH__)",
+       "a __device__ or __constant__ variable is used that host code did not register, or whose device code "
+       "is not loaded",
+       {"the variable was never registered: #if __CUDA_ARCH__ leaves it out of the last architecture of "
+        "nvcc's list (archguard verify names it)",
+        "the fat binary of this variable has no image for the GPU, and nothing was started from it before",
         "the symbol's name is given as a string"},
        "archguard verify FILE --device {CC}",
        "build that file for the GPU: archguard verify prints the line",
@@ -73,8 +75,8 @@ const std::vector<KnownError>& cuda_errors() {
        {"named symbol not found"},
        "a kernel or variable is looked up by name in device code that does not hold it",
        {"code built with -rdc=true holds nothing for this GPU: then the driver says this, not 209",
-        "the image that this GPU takes lacks the kernel: it is behind #if __CUDA_ARCH__ >= 800, or a device "
-        "link lost it",
+        "the image that this GPU takes lacks the kernel or variable: it is behind #if __CUDA_ARCH__ >= 800, "
+        "or a device link lost it",
         "a misspelt or mangled name"},
        "archguard verify FILE --device {CC}",
        "build the library for this GPU, install a release of it that has code for this GPU, or use a GPU "

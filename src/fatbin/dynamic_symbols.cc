@@ -26,11 +26,16 @@ bool is_wanted(Wanted wanted, const std::set<unsigned>& empty, unsigned section,
   return empty.count(section) != 0;
 }
 
-// ELF's symbols: u32 name, u8 binding and type at 4, u16 section (0: to be found elsewhere) at 6 of 24 bytes;
-// at 12 and 14 of 16 in 32-bit files.
+struct VisitedSymbol {
+  std::string_view name;
+  std::uint64_t index = 0, value = 0;
+};
+
+// ELF's symbols: u32 name, u8 binding and type at 4, u16 section (0: to be found elsewhere) at 6, u64 value
+// at 8 of 24 bytes; of 16 in 32-bit files at 12 and 14, with u32 value at 4.
 bool visit_symbols(const ByteSource& source, const HostObject& host, const char* table_name,
                    const char* texts_name, Wanted wanted, std::size_t most,
-                   const std::function<bool(std::string_view)>& visit) {
+                   const std::function<bool(const VisitedSymbol&)>& visit) {
   if (host.format != HostFormat::elf) return false;
   const Section *symbols = section_of(host, table_name), *texts = section_of(host, texts_name);
   const auto start = read_bytes(source, 0, std::min<std::uint64_t>(5, source.size()));
@@ -40,7 +45,11 @@ bool visit_symbols(const ByteSource& source, const HostObject& host, const char*
   for (const Section& each : host.sections)
     if (!each.has_bytes) empty.insert(each.index);
   const std::size_t each = is64 ? 24 : 16, type_at = is64 ? 4 : 12, section_at = type_at + 2;
-  std::vector<std::uint32_t> names;  // where they begin among the texts
+  struct Place {
+    std::uint32_t name, index;  // the name: where it begins among the texts
+    std::uint64_t value;
+  };
+  std::vector<Place> places;
   Window table(source, each * kSymbolsAtOnce, each * kSymbolsAtOnce);
   const std::uint64_t count = std::min(symbols->size / each, kSymbolsMost);
   bool whole = count == symbols->size / each;
@@ -53,18 +62,21 @@ bool visit_symbols(const ByteSource& source, const HostObject& host, const char*
     for (std::size_t at = 0; at < bytes->size; at += each) {
       if (!is_wanted(wanted, empty, in.u16(at + section_at), in.u8(at + type_at) & 15)) continue;
       whole &= in.u32(at) < texts->size;
-      if (in.u32(at) < texts->size) names.push_back(in.u32(at));
+      const std::uint64_t index = first + at / each;
+      if (in.u32(at) < texts->size)
+        places.push_back(
+            {in.u32(at), static_cast<std::uint32_t>(index), is64 ? in.u64(at + 8) : in.u32(at + 4)});
     }
   }
   // Millions of others may stand between them: in their own order each block is read once.
-  std::sort(names.begin(), names.end());
+  std::sort(places.begin(), places.end(), [](const Place& a, const Place& b) { return a.name < b.name; });
   Window in(source, kNamesAtOnce, kNamesAtOnce);
-  for (const std::uint32_t name : names) {
-    const auto bytes = in.at(texts->offset + name,
-                             static_cast<std::size_t>(std::min<std::uint64_t>(most, texts->size - name)));
+  for (const Place& place : places) {
+    const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(most, texts->size - place.name));
+    const auto bytes = in.at(texts->offset + place.name, size);
     if (!bytes) return false;
     const std::string_view text = bytes->text();
-    if (!visit(text.substr(0, text.find('\0')))) break;
+    if (!visit({text.substr(0, text.find('\0')), place.index, place.value})) break;
   }
   return whole;
 }
@@ -95,12 +107,14 @@ const Section* section_of(const HostObject& host, std::string_view name) {
 
 bool visit_wanted_symbols(const ByteSource& source, const HostObject& host, std::size_t most,
                           const std::function<bool(std::string_view)>& visit) {
-  return visit_symbols(source, host, ".dynsym", ".dynstr", Wanted::elsewhere, most, visit);
+  return visit_symbols(source, host, ".dynsym", ".dynstr", Wanted::elsewhere, most,
+                       [&](const VisitedSymbol& each) { return visit(each.name); });
 }
 
 bool visit_wanted_data(const ByteSource& source, const HostObject& host, std::size_t most,
                        const std::function<bool(std::string_view)>& visit) {
-  return visit_symbols(source, host, ".dynsym", ".dynstr", Wanted::elsewhere_or_copied, most, visit);
+  return visit_symbols(source, host, ".dynsym", ".dynstr", Wanted::elsewhere_or_copied, most,
+                       [&](const VisitedSymbol& each) { return visit(each.name); });
 }
 
 bool wants_symbol(const ByteSource& source, const HostObject& host, std::string_view name) {
@@ -132,9 +146,10 @@ std::optional<std::set<std::string>> wanted_kernels(const ByteSource& source, co
     }
     return true;
   };
-  const bool told =
-      host.linked ? visit_wanted_symbols(source, host, kNamesAtOnce, take)
-                  : visit_symbols(source, host, ".symtab", ".strtab", Wanted::elsewhere, kNamesAtOnce, take);
+  const bool told = host.linked
+                        ? visit_wanted_symbols(source, host, kNamesAtOnce, take)
+                        : visit_symbols(source, host, ".symtab", ".strtab", Wanted::elsewhere, kNamesAtOnce,
+                                        [&](const VisitedSymbol& each) { return take(each.name); });
   if (!told) return std::nullopt;
   return wanted;
 }
@@ -143,10 +158,10 @@ std::optional<std::map<std::string, std::size_t>> functions_among(const ByteSour
                                                                   const HostObject& host,
                                                                   const std::set<std::string>& names) {
   std::map<std::string, std::size_t> found;
-  const auto take = [&](std::string_view text) {
-    auto name = names.find(std::string(text));
-    if (name == names.end() && text.find(kExpanded) != std::string_view::npos)
-      name = names.find(edg_name(text));
+  const auto take = [&](const VisitedSymbol& each) {
+    auto name = names.find(std::string(each.name));
+    if (name == names.end() && each.name.find(kExpanded) != std::string_view::npos)
+      name = names.find(edg_name(each.name));
     if (name != names.end()) ++found[*name];
     return true;
   };
@@ -155,6 +170,28 @@ std::optional<std::map<std::string, std::size_t>> functions_among(const ByteSour
                      Wanted::functions, kNamesAtOnce, take))
     return std::nullopt;
   return found;
+}
+
+std::optional<FunctionPlaces> places_of_functions(const ByteSource& source, const HostObject& host,
+                                                  const std::set<std::string>& names) {
+  FunctionPlaces places;
+  const auto is_asked = [&](const VisitedSymbol& each) { return names.count(std::string(each.name)) != 0; };
+  const auto take = [&](const VisitedSymbol& each) {
+    if (is_asked(each)) places.defined.insert(each.value);
+    return true;
+  };
+  const auto take_wanted = [&](const VisitedSymbol& each) {
+    if (is_asked(each)) places.wanted.insert(each.index);
+    return true;
+  };
+  if (!host.linked ||
+      !visit_symbols(source, host, ".symtab", ".strtab", Wanted::functions, kNamesAtOnce, take))
+    return std::nullopt;
+  const bool dynamic = section_of(host, ".dynsym") != nullptr;
+  if (dynamic &&
+      !visit_symbols(source, host, ".dynsym", ".dynstr", Wanted::elsewhere, kNamesAtOnce, take_wanted))
+    return std::nullopt;
+  return places;
 }
 
 }  // namespace archguard::fatbin

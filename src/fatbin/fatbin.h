@@ -125,6 +125,9 @@ struct HostReferences {
 
   // `name` is mangled.
   bool does_name(std::string_view name) const;
+  // Is there an entry for it, or its template? What is static in a file is listed by its own name behind the
+  // mark of the file and a `*`. False of others with a `*`, which may stand for others.
+  bool lists(std::string_view name) const;
   bool may_name(std::string_view name) const;  // faster: by the beginning alone
 };
 

@@ -25,6 +25,7 @@ constexpr std::size_t kCopyWorkMost = std::size_t{1} << 29;  // bytes of symbols
 constexpr std::size_t kCopiesMost = std::size_t{1} << 16;
 constexpr std::size_t kCopySymbolSize = 24, kCopySymbolsAtOnce = 512;
 constexpr std::size_t kCopyNameMost = std::size_t{64} * 1024, kCopyNamesBlock = std::size_t{1} << 18;
+constexpr std::string_view kManaged = "__nv_managed_data__";
 constexpr unsigned kObjectType = 1, kFunctionType = 2, kSectionType = 3, kFileType = 4;  // STT_…
 constexpr unsigned kCopyLocalBinding = 0;                                                // STB_LOCAL
 
@@ -160,7 +161,8 @@ class CopySymbols {
 
   // What has another name as well, such as the end of .data, may be meant by that, and of another file's
   // variables no device code is known. What has a value is as well a host table of that name, which `#ifndef
-  // __CUDA_ARCH__` puts in the place of the device's: of copies only those of constants have one.
+  // __CUDA_ARCH__` puts in the place of the device's: of copies only those of constants have one. That of a
+  // managed variable is a pointer, which the runtime sets, in a section of its own.
   void doubt(const std::vector<Symbol>& all, const HostObject& host) {
     std::map<std::uint64_t, std::size_t> names;
     for (const HostCopy& each : copies) names.emplace(each.begin, 0);
@@ -168,8 +170,8 @@ class CopySymbols {
       if (const auto found = names.find(each.value); found != names.end()) ++found->second;
     for (HostCopy& each : copies) {
       const bool empty = std::any_of(host.sections.begin(), host.sections.end(), [&](const Section& section) {
-        return section.loaded && !section.has_bytes && section.address <= each.begin &&
-               each.begin - section.address < section.size;
+        return section.loaded && (!section.has_bytes || section.name == kManaged) &&
+               section.address <= each.begin && each.begin - section.address < section.size;
       });
       if (!empty || names[each.begin] != 1 || each.file == 0 || files_.count(each.file) == 0)
         each.surely.clear();

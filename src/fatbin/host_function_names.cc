@@ -2,6 +2,7 @@
 
 #include "base/mangled_name.h"
 #include "base/text.h"
+#include "image/symbol_name.h"
 
 namespace archguard::fatbin {
 
@@ -14,7 +15,8 @@ std::string static_function_name(const std::string& kernel) {
   return kernel.substr(0, last->begin) + "L" + kernel.substr(last->begin);
 }
 
-std::vector<std::string> host_function_names(const std::string& kernel) {
+std::vector<std::string> host_function_names(const std::string& device_name) {
+  const std::string kernel(without_file_mark(device_name));
   std::vector<std::string> names{kernel};
   if (auto internal = static_function_name(kernel); !internal.empty()) names.push_back(std::move(internal));
   const auto last = last_plain_name(kernel);

@@ -11,6 +11,6 @@ std::string static_function_name(const std::string& kernel);
 
 // By which names host code may want the function of a kernel from elsewhere. nvcc calls a static kernel as
 // one that is not, and what is static within `extern "C"` has its plain name in host code.
-std::vector<std::string> host_function_names(const std::string& kernel);
+std::vector<std::string> host_function_names(const std::string& device_name);
 
 }  // namespace archguard::fatbin

@@ -8,6 +8,7 @@
 #include "fatbin/host_copies.h"
 #include "fatbin/host_function_names.h"
 #include "fatbin/host_pointers.h"
+#include "fatbin/unregistered_launches.h"
 #include "host/host_file.h"
 #include "io/window.h"
 
@@ -250,7 +251,23 @@ bool HostNames::registers(const DeviceObject& object, const std::string& name) {
 
 bool HostNames::may_use(const DeviceObject& object, const std::string& name) {
   const OfObject& of = searched(object);
+  if (!of.told && of.whole && is_of_clang(object)) return of.texts.count(name) != 0;
   return !of.told || of.wanted.count(name) == 0 || of.perhaps_used.count(name) != 0;
+}
+
+// Does clang's code register each of its fat binaries, as a symbol of its own for each object shows?
+bool HostNames::is_of_clang(const DeviceObject& object) {
+  constexpr const char* kConstructor = "__cuda_module_ctor";
+  auto& of_clang = objects_[&object].of_clang;
+  if (!of_clang) {
+    const auto registering = std::count_if(object.registrations.begin(), object.registrations.end(),
+                                           [](const Registration& each) { return !each.device_linked; });
+    const auto counts = count_host_functions(object, file_, {kConstructor});
+    const auto found = counts.find(kConstructor);
+    of_clang =
+        registering != 0 && found != counts.end() && found->second == static_cast<std::size_t>(registering);
+  }
+  return *of_clang;
 }
 
 bool HostNames::uses_unregistered(const DeviceObject& object, const std::string& name) {
@@ -274,6 +291,21 @@ bool HostNames::has_host_function(const DeviceObject& object, const std::string&
       of.with_function->insert(kernels[name].begin(), kernels[name].end());
   }
   return of.with_function->count(kernel) != 0;
+}
+
+bool HostNames::may_launch_unregistered(const DeviceObject& object, const std::string& kernel) {
+  if (is_of_clang(object)) return false;
+  if (has_host_function(object, kernel)) return true;
+  auto& may_launch = objects_[&object].may_launch;
+  if (!may_launch) {
+    may_launch = true;
+    const PartSource source = bytes_of(object, file_);
+    const HostFile read = visit_host_file(source, {}, {}, [&](const HostObject& host) {
+      may_launch = fatbin::may_launch_unregistered(source, host, object.fatbins);
+    });
+    if (!read.errors.empty()) may_launch = true;
+  }
+  return *may_launch;
 }
 
 std::map<std::string, std::size_t> count_host_functions(const DeviceObject& object, const ByteSource& file,

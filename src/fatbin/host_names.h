@@ -43,10 +43,15 @@ class HostNames {
   // Has the host function of that kernel, which was looked for, a symbol there: was code that launches it
   // compiled? The symbols are read once for all names.
   bool has_host_function(const DeviceObject& object, const std::string& kernel);
+  // May a launch of that kernel, which is not registered, have been compiled? Not where the file has all
+  // symbols, none of the kernel's host function, and launches nothing that is not registered; and not by
+  // clang.
+  bool may_launch_unregistered(const DeviceObject& object, const std::string& kernel);
   // Is it, of a variable, there for a call that registers it? As long as the file does not tell, that it is
   // there at all.
   bool registers(const DeviceObject& object, const std::string& name);
-  // Is a variable registered, or used all the same: has it a copy? True where that cannot be told.
+  // Is a variable registered, or used all the same: has it a copy? True where that cannot be told. clang
+  // registers whatever host code can use.
   bool may_use(const DeviceObject& object, const std::string& name);
   // Is a variable used that nothing registers? False where that cannot be told.
   bool uses_unregistered(const DeviceObject& object, const std::string& name);
@@ -61,8 +66,11 @@ class HostNames {
     std::optional<std::set<std::string>> wanted_elsewhere;        // kernels
     std::optional<std::set<std::string>> with_function;           // kernels, of so many in `wanted`
     std::size_t asked_functions = 0;
+    std::optional<bool> may_launch;  // anything that is not registered
+    std::optional<bool> of_clang;
   };
   OfObject& searched(const DeviceObject& object);
+  bool is_of_clang(const DeviceObject& object);
   bool search(OfObject& of, const DeviceObject& object, const ByteSource& source, const HostObject& host);
 
   const ByteSource& file_;

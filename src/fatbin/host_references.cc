@@ -5,9 +5,11 @@
 #include <optional>
 #include <set>
 
+#include "base/mangled_name.h"
 #include "base/text.h"
 #include "elf/elf.h"
 #include "fatbin/host_bytes.h"
+#include "image/symbol_name.h"
 #include "io/window.h"
 
 // Six sections of an object, each a list of names that end in NUL, or a single NUL: kernels (K), variables
@@ -69,6 +71,27 @@ std::optional<bool> is_named_within(const HostReferences& references, std::strin
     }
   }
   return false;
+}
+
+// Of `__nv_static_21__mark_plain` `__nv_static_21__mark_*plain`; of a name that is mangled behind the mark,
+// in
+// `_INTERNAL_…` or not, `…_*1n6spaced*` (seen of nvcc 13.0). Empty where that is not known.
+std::string listed_name(std::string_view name) {
+  const std::string_view own = without_file_mark(name);
+  if (own.size() == name.size()) return std::string(name);
+  std::string listed = std::string(name.substr(0, name.size() - own.size())) + '*';
+  if (!starts_with(own, "_Z")) return listed.append(own);
+  const auto last = last_plain_name(own);
+  if (!last || last->is_static) return {};
+  std::string_view path = own.substr(0, last->end);
+  path.remove_prefix(last->nested ? 3 : 2);
+  const auto after_digits = path.find_first_not_of("0123456789");
+  if (const auto length = parse_number(path.substr(0, after_digits), path.size());
+      length && starts_with(path.substr(after_digits), "_INTERNAL_")) {
+    if (*length >= path.size() - after_digits) return {};
+    path.remove_prefix(after_digits + static_cast<std::size_t>(*length));
+  }
+  return listed.append(path) + '*';
 }
 
 bool is_host_program(const ByteSource& source, const HostObject& host) {
@@ -198,6 +221,10 @@ HostReferences read_host_references(const ByteSource& source, const HostObject& 
 }
 
 }  // namespace fatbin
+
+bool HostReferences::lists(std::string_view name) const {
+  return std::binary_search(names.begin(), names.end(), fatbin::listed_name(name), std::less<>());
+}
 
 bool HostReferences::may_name(std::string_view name) const {
   if (!told) return true;

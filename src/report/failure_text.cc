@@ -104,9 +104,8 @@ std::string missing_text(const Failure& failure, const DeviceResult& result, std
   const auto several = [&](const std::vector<std::string>& names) {
     return names.size() > 1 ? name_list(names, most) : std::string();
   };
-  if (failure.code == kSymbolNotFound) return several(result.kernels.missing);
-  if (failure.code == kInvalidDeviceFunction) return several(result.kernels.unlaunchable);
-  if (failure.code == kInvalidSymbol) return several(result.variables.missing);
+  if (failure.cause != FailureCause::hollow)
+    if (const auto& names = names_failing(result, failure); !names.empty()) return several(names);
   return result.embedded.is_error && failure.where == result.embedded.where ? several(result.embedded.without)
                                                                             : "";
 }

@@ -173,7 +173,9 @@ class VerifyJsonWriter {
 
   void members(const VariableCounts& counts) {
     json_.number("total", counts.total);
-    json_.texts("missing", counts.missing);
+    auto missing = counts.missing;
+    missing.insert(missing.end(), counts.unregistered.begin(), counts.unregistered.end());
+    json_.texts("missing", missing);
     json_.texts("unnamed", counts.unnamed);
   }
 

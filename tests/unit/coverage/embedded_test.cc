@@ -119,7 +119,11 @@ TEST_CASE("the fix is nothing that the file has already, and leads to no other e
   // PTX that nobody compiles.
   policy = {};
   policy.environment.disables_jit = "CUDA_DISABLE_PTX_JIT";
-  CHECK(judged({bare(ptx("90", "9.0"))}, {"8.0", {}, policy}) == "218: compute_90: " + kNeeds80 + kACubin);
+  CHECK(judged({bare(ptx("90", "9.0"))}, {"8.0", {}, policy}) ==
+        "223: compute_90: it needs SASS of sm_80, or PTX of compute_80 or older; CUDA_DISABLE_PTX_JIT keeps "
+        "the "
+        "driver from compiling PTX, which comes first; " +
+            kACubin);
   // What no toolkit makes.
   CHECK(judged({bare(sass("90"))}, {"1.3", {}, {}, true})
             .find("; no known toolkit helps 1.3: leave this device "

@@ -424,9 +424,15 @@ TEST_CASE("PTX by itself that fits nothing is error 222 where its ISA is too new
   JudgePolicy policy;
   CHECK(judge(file, device("8.0", "12.4"), policy).numbered);
   policy.environment.disables_jit = "CUDA_DISABLE_PTX_JIT";
-  CHECK_FALSE(judge(file, device("8.0", "12.4"), policy).numbered);
-  CHECK_MESSAGE(as_seen(judge(file, device("8.0", "12.2"), policy)).code == kInvalidPtx,
-                "nothing is compiled");
+  for (const char* driver : {"12.2", "12.4"}) {
+    const Judgement disabled = as_seen(judge(file, device("8.0", driver), policy));
+    CHECK_MESSAGE(disabled.code == kJitDisabled, "nothing is compiled");
+    CHECK(disabled.numbered);
+    CHECK(disabled.reason ==
+          "it needs SASS of sm_80, or PTX of compute_80 or older; CUDA_DISABLE_PTX_JIT keeps the driver from "
+          "compiling PTX, which comes first");
+  }
+  CHECK_FALSE(judge(file, device("8.0", "11.4"), policy).numbered);
 }
 
 TEST_CASE("whether anything links PTX for linking that stands among data is not known") {

@@ -82,7 +82,7 @@ TEST_CASE("variables alone are device code; those of the toolkit's headers ask f
             .kernels.missing == std::vector<std::string>{"k"});
 }
 
-TEST_CASE("a missing variable is error 13 with its line to waive it") {
+TEST_CASE("a missing variable is error 500 with its line to waive it") {
   const auto bytes = FatbinBuilder{}
                          .cubin(80, kernel(80).variable("dv", ".nv.global", 4).bytes())
                          .cubin(86, kernel(86).bytes())
@@ -92,7 +92,7 @@ TEST_CASE("a missing variable is error 13 with its line to waive it") {
   CHECK(lacking.coverage == Coverage::not_covered);
   CHECK(lacking.variables.missing == std::vector<std::string>{"dv"});
   REQUIRE(lacking.failures.size() == 1);
-  CHECK(lacking.failures[0].code == kInvalidSymbol);
+  CHECK(lacking.failures[0].code == kSymbolNotFound);
   CHECK(lacking.failures[0].reason ==
         "the sm_86 image that this device takes lacks it; another image of the same fat binary has it");
   CHECK(lacking.fix ==
@@ -124,7 +124,8 @@ TEST_CASE("a missing variable that no host code registers or uses is a warning")
   const FileResult named = judged(named_in_code, "\0k\0dv\0\0");
   CHECK(named.devices[1].coverage == Coverage::not_covered);
   CHECK(named.devices[1].failures[0].code == kInvalidSymbol);
-  CHECK(named.devices[1].variables.missing == std::vector<std::string>{"dv"});
+  CHECK(named.devices[1].variables.unregistered == std::vector<std::string>{"dv"});
+  CHECK(named.devices[1].variables.missing.empty());
   CHECK(named.devices[1].variables.unnamed.empty());
 
   const FileResult unnamed = judged(whole, "\0k\0dw\0\0");
@@ -167,9 +168,9 @@ TEST_CASE("a missing kernel that no host code registers is not asked for, but of
     CHECK(missing(name, name) == "500");
     CHECK_MESSAGE(missing(name, "x", name) == "500", "its launch links into a library");
   }
-  for (const char* name : {"_Z2dvIfEvT_", "_ZN1SIfE2dvEv", "_ZN1a2dvIfEEvT_"})
+  for (const char* name : {"_Z2dvIfEvT_", "_ZN1SIfE2dvEv", "_ZN1a2dvIfEEvT_", "_Z2dvB3tagB1aIfEvT_"})
     CHECK_MESSAGE(missing(name, "x") == "98", "launched without it");
-  for (const char* name : {"_ZZ1fvEN1S2dvEv", "_Z99dvv", "_ZNSt2dvEv"})
+  for (const char* name : {"_ZZ1fvEN1S2dvEv", "_Z99dvv", "_ZNSt2dvEv", "_Z2dvB9tagIfEvT_"})
     CHECK_MESSAGE(missing(name, "x") == "500", "may be one of a template");
   const auto code = FatbinBuilder{}
                         .cubin(80, kernel(80).kernel("dv", sass::exit()).bytes())
@@ -220,8 +221,42 @@ TEST_CASE("where host code registers no kernel of a fat binary, the file has to 
   const auto alone =
       ProgramBuilder{}.whole(only).constants(test::ByteWriter{}.u8(0).text("text").u8(0).bytes());
   CHECK(judged(alone) == Coverage::covered);
-  CHECK_MESSAGE(judged(ProgramBuilder(alone).register_all()) == Coverage::not_covered,
-                "the code that registers");
+  CHECK_MESSAGE(judged(ProgramBuilder(alone).register_all()) == Coverage::covered, "and launches nothing");
+  const auto launching =
+      ProgramBuilder(alone).register_all().symbol("cudaLaunchKernel", 2, ProgramBuilder::kCodeAt + 64);
+  CHECK_MESSAGE(judged(launching) == Coverage::covered, "and calls nothing that launches");
+  const auto launch = [&](std::initializer_list<unsigned> before, unsigned call = 0xe8) {
+    test::ByteWriter code;
+    for (const unsigned each : before) code.u8(each);
+    code.u8(call);
+    code.u32(64 - static_cast<std::uint32_t>(code.size()) - 4).zeros(64 - code.size()).u8(0xc3);
+    return judged(ProgramBuilder(launching).code(code.bytes()));
+  };
+  for (const auto& nothing : std::initializer_list<std::initializer_list<unsigned>>{
+           {0x31, 0xff},                                            // xor edi, edi
+           {0x33, 0xff},                                            // xor edi, edi
+           {0xbf, 0, 0, 0, 0},                                      // mov edi, 0
+           {0x48, 0xc7, 0xc7, 0, 0, 0, 0},                          // mov rdi, 0
+           {0x48, 0x8d, 0x3d, 1, 2, 3, 4, 0x31, 0xff, 0x6a, 0x00},  // lea rdi, […]; xor edi, edi; push 0
+           {0x90, 0x90, 0x90},                                      // nop: not told
+           {}}) {
+    CHECK_MESSAGE(launch(nothing) == Coverage::not_covered, "launches what is not registered");
+    CHECK(launch(nothing, 0xe9) == Coverage::not_covered);
+  }
+  for (const auto& something : std::initializer_list<std::initializer_list<unsigned>>{
+           {0x31, 0xff, 0x48, 0x8d, 0x3d, 1, 2, 3, 4},  // xor edi, edi; lea rdi, [rip + …]
+           {0xbf, 0x10, 0x40, 0x40, 0x00, 0x90},        // mov edi, 0x404010; nop
+           {0x48, 0x89, 0xdf, 0x6a, 0x00},              // mov rdi, rbx; push 0
+           {0x4c, 0x89, 0xe7},                          // mov rdi, r12
+           {0x49, 0x8b, 0x7c, 0x24, 0x08},              // mov rdi, [r12 + 8]
+           {0x48, 0x8b, 0x3d, 1, 2, 3, 4}}) {           // mov rdi, [rip + …]
+    CHECK_MESSAGE(launch(something) == Coverage::covered, "launches what is registered");
+    CHECK(launch(something, 0xe9) == Coverage::covered);
+  }
+  CHECK_MESSAGE(launch({0x48, 0x8d}, 0x05) == Coverage::not_covered, "takes its address");
+  CHECK_MESSAGE(
+      judged(ProgramBuilder(alone).register_all().wants("cudaLaunchKernel")) == Coverage::not_covered,
+      "calls it nobody knows where");
   CHECK_MESSAGE(judged(ProgramBuilder(alone).symbol("_Z3oldIfEvPT_", 2, 0x1000)) == Coverage::not_covered,
                 "a function that launches it");
   const auto other =

@@ -160,7 +160,7 @@ TEST_CASE("no device code is the answer only where no file holds any") {
   CHECK(verify_text(all, {}) == "1 file without device code\n2 files without kernels\n");
 }
 
-TEST_CASE("variables are named as kernels are, and those that are missing are error 13") {
+TEST_CASE("variables are named as kernels are, and those that are not registered are error 13") {
   Verification all = example();
   DeviceResult& result = all.files[0].devices[0];
   result.failures[0].kernel.clear();
@@ -174,7 +174,7 @@ TEST_CASE("variables are named as kernels are, and those that are missing are er
   result = covered();
   result.coverage = Coverage::not_covered;
   result.variables.total = 3;
-  result.variables.missing = {"_ZN4user2dvE", "cv"};
+  result.variables.unregistered = {"_ZN4user2dvE", "cv"};
   result.failures.push_back({13,
                              false,
                              "the sm_75 image that this device takes lacks it",

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <vector>
+
+#include "fatbin/fatbin.h"
+#include "host/host_file.h"
+
+namespace archguard::fatbin {
+
+// May the file launch a kernel that it does not register? nvcc makes such a launch, of an instance of a
+// template, a call of the runtime with no kernel: `cudaLaunchKernel(0, 0, 0, 0, 0, 0)` (seen of nvcc 11.8 to
+// 13.5, which registered ones hand a function or a handle). False where each call hands over something; true
+// where that is not told: of what is not linked, other files than ELF for x86-64, and without all symbols.
+bool may_launch_unregistered(const ByteSource& source, const HostObject& host,
+                             const std::vector<Fatbin>& fatbins);
+
+}  // namespace archguard::fatbin
