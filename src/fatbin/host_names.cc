@@ -295,7 +295,7 @@ bool HostNames::has_host_function(const DeviceObject& object, const std::string&
 
 bool HostNames::may_launch_unregistered(const DeviceObject& object, const std::string& kernel) {
   if (is_of_clang(object)) return false;
-  if (has_host_function(object, kernel)) return true;
+  if (!knows_registering_code(object) || has_host_function(object, kernel)) return true;
   auto& may_launch = objects_[&object].may_launch;
   if (!may_launch) {
     may_launch = true;

@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/text.h"
 #include "elf/elf.h"
@@ -50,42 +51,75 @@ std::optional<std::set<std::uint64_t>> slots_of(const ByteSource& source, const 
   return slots;
 }
 
-// Does the code before a call set its first argument, rdi, to something? The last instruction that is seen to
-// set it decides. (Intel 64 Architectures Manual, volume 2: REX 48 to 4f, ModRM.)
-bool hands_over_something(const unsigned char* code, std::size_t call) {
-  const std::size_t first = call - std::min(call, kLooksBack);
-  const auto is_zero = [&](std::size_t at) {
-    return std::all_of(code + at, code + at + 4, [](unsigned char each) { return each == 0; });
+// What an instruction does to a register, as far as its bytes tell.
+enum class Sets { nothing, something, perhaps_null, copies };
+
+// Of the instruction that begins at `in`, of which `size` bytes are there. (Intel 64 Architectures Manual,
+// volume 2: REX 40 to 4f, whose bits W, R, X and B widen operands and numbers of registers; ModRM.) `fixed`:
+// the program is linked for its place in memory, so that an address is a number of 4 bytes.
+Sets what_is_set(const unsigned char* in, std::size_t size, bool fixed, unsigned& reg) {
+  const auto number = [&](std::size_t at) {
+    const bool null = std::all_of(in + at, in + at + 4, [](unsigned char each) { return each == 0; });
+    return null || !fixed ? Sets::perhaps_null : Sets::something;
   };
+  const bool has_rex = size >= 2 && (in[0] & 0xf0) == 0x40;
+  const unsigned rex = has_rex ? in[0] : 0;
+  const std::size_t at = has_rex ? 1 : 0;
+  const bool wide = (rex & 8) != 0;
+  const unsigned rm_high = (rex & 1) != 0 ? 8 : 0, reg_high = (rex & 4) != 0 ? 8 : 0;
+  if (size >= at + 5 && in[at] == 0xb8 + (reg & 7) && (reg & 8) == rm_high)  // mov reg, number
+    return wide ? Sets::perhaps_null : number(at + 1);
+  if (size < at + 2) return Sets::nothing;
+  const unsigned op = in[at], modrm = in[at + 1];
+  const unsigned rm = (modrm & 7) | rm_high, other = ((modrm >> 3) & 7) | reg_high;
+  const bool to_register = modrm >> 6 == 3;
+  if ((op == 0x31 && to_register && rm == reg) || (op == 0x33 && other == reg))  // xor
+    return Sets::perhaps_null;
+  if (op == 0xc7 && to_register && rm == reg && size >= at + 6) return number(at + 2);  // mov reg, number
+  if (op == 0x8d && wide && other == reg) return Sets::something;                       // lea reg, …
+  const bool from_register = op == 0x89 && to_register && rm == reg, to_reg = op == 0x8b && other == reg;
+  if (!from_register && !to_reg) return Sets::nothing;
+  if (!wide) return Sets::perhaps_null;
+  if (to_reg && !to_register) return Sets::something;  // mov reg, […]
+  reg = from_register ? other : rm;
+  return Sets::copies;
+}
+
+// Does the code before a call set its first argument, rdi, to something? The last instruction that is seen to
+// set it decides. What follows a byte that may be REX is a part of that instruction, but for what sets
+// null, whichever of them it is.
+bool hands_over_something(const unsigned char* code, std::size_t call, bool fixed) {
+  const std::size_t first = call - std::min(call, kLooksBack);
+  unsigned reg = 7;  // rdi
   for (std::size_t at = call; at-- > first;) {
-    const std::size_t left = call - at;
-    const unsigned char* in = code + at;
-    if (left >= 2 && (in[0] == 0x31 || in[0] == 0x33) && in[1] == 0xff) return false;  // xor edi, edi
-    if (left >= 5 && in[0] == 0xbf) return !is_zero(at + 1);                           // mov edi, number
-    if (left >= 7 && in[0] == 0x48 && in[1] == 0xc7 && in[2] == 0xc7) return !is_zero(at + 3);
-    if (left < 3) continue;
-    const bool to_first = (in[2] & 0x38) == 0x38;
-    if ((in[0] == 0x48 || in[0] == 0x49) && in[1] == 0x8b && to_first) return true;  // mov rdi, …
-    if ((in[0] & 0xfc) == 0x48 && in[1] == 0x8d && to_first) return true;            // lea rdi, …
-    if ((in[0] == 0x48 || in[0] == 0x4c) && in[1] == 0x89 && (in[2] & 0xc7) == 0xc7) return true;
+    const bool behind_rex = at != first && (code[at - 1] & 0xf0) == 0x40;
+    if (behind_rex && code[at] != 0x31 && code[at] != 0x33) continue;
+    const Sets sets = what_is_set(code + at, call - at, fixed, reg);
+    if (sets == Sets::something) return true;
+    if (sets == Sets::perhaps_null) return false;
   }
   return false;
 }
 
 // Goes through the code of a file, which calls a function by its distance, or by the slot that holds its
-// address, itself or in a procedure linkage table (whose names begin with .plt).
+// address, itself or in a procedure linkage table (whose names begin with .plt), or takes its address.
 class LaunchSearch {
  public:
-  LaunchSearch(const FunctionPlaces& places, std::set<std::uint64_t> slots)
-      : functions_(places.defined), slots_(std::move(slots)) {}
+  LaunchSearch(const HostObject& host, const FunctionPlaces& places, std::set<std::uint64_t> slots,
+               bool fixed)
+      : functions_(places.defined), slots_(std::move(slots)), fixed_(fixed) {
+    for (const char* name : {".got", ".got.plt"})
+      if (const Section* table = section_of(host, name)) tables_.push_back(table->address);
+  }
 
   bool may_launch = false;
 
   // False where it cannot be read.
   bool search_tables(const ByteSource& source, const Section& section, std::uint64_t at, std::uint64_t size) {
     return search(source, section, at, size, [&](ByteView bytes, std::size_t i, std::uint64_t place) {
-      // An entry is 16 bytes from a multiple of 16 on, wherever the jump stands in it.
-      if (!is_jump_by_slot(bytes, i)) return;
+      // An entry is 16 bytes from a multiple of 16 on, wherever the jump stands in it. Others are not known
+      // (lld -z retpolineplt).
+      may_launch |= !is_jump_by_slot(bytes, i);
       functions_.insert(place & ~std::uint64_t{15});
       functions_.insert(place - 2);
     });
@@ -97,7 +131,7 @@ class LaunchSearch {
       const bool indirect =
           i >= 2 && bytes.data[i - 2] == kIndirect && (before == kCallOfSlot || before == kJumpOfSlot);
       if (indirect || before == kCall || before == kJump)
-        may_launch |= !hands_over_something(bytes.data, i - (indirect ? 2 : 1));
+        may_launch |= !hands_over_something(bytes.data, i - (indirect ? 2 : 1), fixed_);
       else
         may_launch |= (before & 0xc7) == 0x05;  // by ModRM, what takes its address
     });
@@ -108,7 +142,8 @@ class LaunchSearch {
   template <class Visit>
   bool search(const ByteSource& source, const Section& section, std::uint64_t at, std::uint64_t size,
               const Visit& visit) {
-    constexpr std::size_t kBehind = 4;
+    constexpr std::size_t kBehind = 8;
+    note_borders();
     Window in(source, kLooksBack + kLaunchesBlock + kBehind, 0);
     for (std::uint64_t begin = 0; begin < size && !may_launch; begin += kLaunchesBlock) {
       const auto before = static_cast<std::size_t>(std::min<std::uint64_t>(begin, kLooksBack));
@@ -119,21 +154,41 @@ class LaunchSearch {
       const std::uint64_t address = section.address + (at + begin - section.offset) - before;
       const Cursor words(*bytes);
       for (std::size_t i = std::max<std::size_t>(before, 1); i + 4 <= bytes->size && !may_launch; ++i) {
-        const std::int64_t distance = static_cast<std::int32_t>(words.u32(i));
+        const std::uint32_t word = words.u32(i);
+        const std::int64_t distance = static_cast<std::int32_t>(word);
         if (is_target(address + i + 4 + static_cast<std::uint64_t>(distance))) visit(*bytes, i, address + i);
+        may_launch |= (fixed_ && is_target(word)) || (i + 8 <= bytes->size && is_taken(words.u64(i)));
       }
     }
     return true;
   }
 
   bool is_target(std::uint64_t place) const {
-    return functions_.count(place) != 0 || slots_.count(place) != 0;
+    return place >= lowest_ && place <= highest_ &&
+           (functions_.count(place) != 0 || slots_.count(place) != 0);
+  }
+  // By its address, or by its distance to the global offset table (-mcmodel=large).
+  bool is_taken(std::uint64_t word) const {
+    return is_target(word) || std::any_of(tables_.begin(), tables_.end(),
+                                          [&](std::uint64_t table) { return is_target(table + word); });
+  }
+  void note_borders() {
+    lowest_ = UINT64_MAX;
+    highest_ = 0;
+    for (const auto* places : {&functions_, &slots_}) {
+      if (places->empty()) continue;
+      lowest_ = std::min(lowest_, *places->begin());
+      highest_ = std::max(highest_, *places->rbegin());
+    }
   }
   static bool is_jump_by_slot(ByteView bytes, std::size_t i) {
     return i >= 2 && bytes.data[i - 2] == kIndirect && bytes.data[i - 1] == kJumpOfSlot;
   }
 
   std::set<std::uint64_t> functions_, slots_;
+  std::uint64_t lowest_ = 0, highest_ = 0;  // of both
+  std::vector<std::uint64_t> tables_;       // that may be the global offset table
+  bool fixed_;
 };
 
 }  // namespace
@@ -147,7 +202,8 @@ bool may_launch_unregistered(const ByteSource& source, const HostObject& host,
   const auto places = places_of_functions(source, host, launching_functions());
   const auto slots = places ? slots_of(source, host, places->wanted) : std::nullopt;
   if (!slots) return true;
-  LaunchSearch search(*places, *slots);
+  if (places->defined.empty() && slots->empty()) return false;
+  LaunchSearch search(host, *places, *slots, header->type == kElfExecutable);
   const auto is_table = [](const Section& section) {
     return section.executable && starts_with(section.name, ".plt");
   };

@@ -238,18 +238,21 @@ TEST_CASE("where host code registers no kernel of a fat binary, the file has to 
            {0xbf, 0, 0, 0, 0},                                      // mov edi, 0
            {0x48, 0xc7, 0xc7, 0, 0, 0, 0},                          // mov rdi, 0
            {0x48, 0x8d, 0x3d, 1, 2, 3, 4, 0x31, 0xff, 0x6a, 0x00},  // lea rdi, […]; xor edi, edi; push 0
-           {0x90, 0x90, 0x90},                                      // nop: not told
+           {0x31, 0xc0, 0x41, 0x89, 0xc1, 0x4c, 0x89, 0xcf},        // xor eax, eax; mov r9d, eax; mov rdi, r9
+           {0x45, 0x31, 0xc9, 0x4c, 0x89, 0xcf},                    // xor r9d, r9d; mov rdi, r9
+           {0xbf, 0x10, 0x40, 0x40, 0x00, 0x90},  // mov edi, 0x404010: no address in a library
+           {0x48, 0x89, 0xdf, 0x6a, 0x00},        // mov rdi, rbx; push 0: of what is not told
+           {0x90, 0x90, 0x90},                    // nop: not told
            {}}) {
     CHECK_MESSAGE(launch(nothing) == Coverage::not_covered, "launches what is not registered");
     CHECK(launch(nothing, 0xe9) == Coverage::not_covered);
   }
   for (const auto& something : std::initializer_list<std::initializer_list<unsigned>>{
-           {0x31, 0xff, 0x48, 0x8d, 0x3d, 1, 2, 3, 4},  // xor edi, edi; lea rdi, [rip + …]
-           {0xbf, 0x10, 0x40, 0x40, 0x00, 0x90},        // mov edi, 0x404010; nop
-           {0x48, 0x89, 0xdf, 0x6a, 0x00},              // mov rdi, rbx; push 0
-           {0x4c, 0x89, 0xe7},                          // mov rdi, r12
-           {0x49, 0x8b, 0x7c, 0x24, 0x08},              // mov rdi, [r12 + 8]
-           {0x48, 0x8b, 0x3d, 1, 2, 3, 4}}) {           // mov rdi, [rip + …]
+           {0x31, 0xff, 0x48, 0x8d, 0x3d, 1, 2, 3, 4},        // xor edi, edi; lea rdi, [rip + …]
+           {0x48, 0x8b, 0x45, 0xf8, 0x48, 0x89, 0xc7},        // mov rax, [rbp - 8]; mov rdi, rax
+           {0x4c, 0x8d, 0x25, 1, 2, 3, 4, 0x4c, 0x89, 0xe7},  // lea r12, [rip + …]; mov rdi, r12
+           {0x49, 0x8b, 0x7c, 0x24, 0x08},                    // mov rdi, [r12 + 8]
+           {0x48, 0x8b, 0x3d, 1, 2, 3, 4}}) {                 // mov rdi, [rip + …]
     CHECK_MESSAGE(launch(something) == Coverage::covered, "launches what is registered");
     CHECK(launch(something, 0xe9) == Coverage::covered);
   }
