@@ -1,6 +1,7 @@
 #include "fatbin/unregistered_launches.h"
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <set>
 #include <string>
@@ -18,7 +19,7 @@ namespace {
 
 constexpr std::uint16_t kLaunchesX64 = 62;  // EM_X86_64
 constexpr std::size_t kLaunchesBlock = std::size_t{1} << 20;
-constexpr std::size_t kLooksBack = 96;  // bytes of code before a call that may set its arguments
+constexpr std::size_t kLooksBack = 160;  // bytes of code before a call that may set its arguments
 constexpr unsigned kCall = 0xe8, kJump = 0xe9, kIndirect = 0xff, kCallOfSlot = 0x15, kJumpOfSlot = 0x25;
 
 // The functions of the runtime that launch; the second one with `--default-stream per-thread`.
@@ -85,20 +86,41 @@ Sets what_is_set(const unsigned char* in, std::size_t size, bool fixed, unsigned
   return Sets::copies;
 }
 
-// Does the code before a call set its first argument, rdi, to something? The last instruction that is seen to
-// set it decides. What follows a byte that may be REX is a part of that instruction, but for what sets
+// Where the code before a call sets its first argument, rdi, to something. The last instruction that is seen
+// to set it decides. What follows a byte that may be REX is a part of that instruction, but for what sets
 // null, whichever of them it is.
-bool hands_over_something(const unsigned char* code, std::size_t call, bool fixed) {
+std::optional<std::size_t> where_set(const unsigned char* code, std::size_t call, bool fixed) {
   const std::size_t first = call - std::min(call, kLooksBack);
   unsigned reg = 7;  // rdi
   for (std::size_t at = call; at-- > first;) {
     const bool behind_rex = at != first && (code[at - 1] & 0xf0) == 0x40;
     if (behind_rex && code[at] != 0x31 && code[at] != 0x33) continue;
     const Sets sets = what_is_set(code + at, call - at, fixed, reg);
-    if (sets == Sets::something) return true;
-    if (sets == Sets::perhaps_null) return false;
+    if (sets == Sets::something) return at;
+    if (sets == Sets::perhaps_null) return std::nullopt;
   }
-  return false;
+  return std::nullopt;
+}
+
+// How far behind `at` a jump goes that begins there. Of one byte the conditional ones count behind what
+// compares (test, cmp), since any byte may look like one.
+std::optional<std::int64_t> jump_at(ByteView bytes, std::size_t at) {
+  const unsigned char* code = bytes.data;
+  const std::size_t left = bytes.size - at;
+  const auto is_comparison = [](unsigned op) {
+    return op == 0x84 || op == 0x85 || (op >= 0x38 && op <= 0x3b);
+  };
+  const bool conditional =
+      (code[at] & 0xf0) == 0x70 && ((at >= 2 && is_comparison(code[at - 2])) ||
+                                    (at >= 3 && (code[at - 3] == 0x83 || code[at - 3] == 0x80)) ||
+                                    (at >= 3 && is_comparison(code[at - 3])));
+  if (left >= 2 && (code[at] == 0xeb || conditional))
+    return std::int64_t{static_cast<signed char>(code[at + 1])} + 2;
+  const Cursor words(bytes);
+  if (left >= 5 && code[at] == kJump) return std::int64_t{static_cast<std::int32_t>(words.u32(at + 1))} + 5;
+  if (left >= 6 && code[at] == 0x0f && (code[at + 1] & 0xf0) == 0x80)
+    return std::int64_t{static_cast<std::int32_t>(words.u32(at + 2))} + 6;
+  return std::nullopt;
 }
 
 // Goes through the code of a file, which calls a function by its distance, or by the slot that holds its
@@ -126,24 +148,37 @@ class LaunchSearch {
   }
 
   bool search_code(const ByteSource& source, const Section& section, std::uint64_t at, std::uint64_t size) {
-    return search(source, section, at, size, [&](ByteView bytes, std::size_t i, std::uint64_t) {
+    return search(source, section, at, size, [&](ByteView bytes, std::size_t i, std::uint64_t place) {
       const unsigned before = bytes.data[i - 1];
       const bool indirect =
           i >= 2 && bytes.data[i - 2] == kIndirect && (before == kCallOfSlot || before == kJumpOfSlot);
+      const std::size_t call = i - (indirect ? 2 : 1);
       if (indirect || before == kCall || before == kJump)
-        may_launch |= !hands_over_something(bytes.data, i - (indirect ? 2 : 1), fixed_);
+        note_call(place - i + call, call, where_set(bytes.data, call, fixed_));
       else
         may_launch |= (before & 0xc7) == 0x05;  // by ModRM, what takes its address
     });
   }
 
+  // Once all code was searched: jumps to a call, behind what sets its argument, may come from where it is
+  // null.
+  bool search_jumps(const ByteSource& source, const Section& section, std::uint64_t at, std::uint64_t size) {
+    std::sort(calls_.begin(), calls_.end());
+    return visit_blocks(
+        source, section, at, size, [&](ByteView bytes, std::size_t first, std::uint64_t address) {
+          for (std::size_t i = first; i < bytes.size && !may_launch; ++i)
+            if (const auto distance = jump_at(bytes, i))
+              may_launch |= is_within_call(address + i + static_cast<std::uint64_t>(*distance));
+        });
+  }
+
  private:
-  // Visits each distance to a function or slot, where it stands in `bytes` and in memory.
+  // `visit` gets the bytes of a block, some before and behind it, where it begins in them, and where they
+  // begin in memory.
   template <class Visit>
-  bool search(const ByteSource& source, const Section& section, std::uint64_t at, std::uint64_t size,
-              const Visit& visit) {
+  bool visit_blocks(const ByteSource& source, const Section& section, std::uint64_t at, std::uint64_t size,
+                    const Visit& visit) {
     constexpr std::size_t kBehind = 8;
-    note_borders();
     Window in(source, kLooksBack + kLaunchesBlock + kBehind, 0);
     for (std::uint64_t begin = 0; begin < size && !may_launch; begin += kLaunchesBlock) {
       const auto before = static_cast<std::size_t>(std::min<std::uint64_t>(begin, kLooksBack));
@@ -151,16 +186,44 @@ class LaunchSearch {
           static_cast<std::size_t>(std::min<std::uint64_t>(size - begin, kLaunchesBlock + kBehind));
       const auto bytes = in.at(at + begin - before, before + rest);
       if (!bytes) return false;
-      const std::uint64_t address = section.address + (at + begin - section.offset) - before;
-      const Cursor words(*bytes);
-      for (std::size_t i = std::max<std::size_t>(before, 1); i + 4 <= bytes->size && !may_launch; ++i) {
-        const std::uint32_t word = words.u32(i);
-        const std::int64_t distance = static_cast<std::int32_t>(word);
-        if (is_target(address + i + 4 + static_cast<std::uint64_t>(distance))) visit(*bytes, i, address + i);
-        may_launch |= (fixed_ && is_target(word)) || (i + 8 <= bytes->size && is_taken(words.u64(i)));
-      }
+      visit(ByteView(*bytes), before, section.address + (at + begin - section.offset) - before);
     }
     return true;
+  }
+
+  // Visits each distance to a function or slot, where it stands in the bytes and in memory.
+  template <class Visit>
+  bool search(const ByteSource& source, const Section& section, std::uint64_t at, std::uint64_t size,
+              const Visit& visit) {
+    note_borders();
+    return visit_blocks(
+        source, section, at, size, [&](ByteView bytes, std::size_t first, std::uint64_t address) {
+          const Cursor words(bytes);
+          for (std::size_t i = std::max<std::size_t>(first, 1); i + 4 <= bytes.size && !may_launch; ++i) {
+            const std::uint32_t word = words.u32(i);
+            const std::int64_t distance = static_cast<std::int32_t>(word);
+            if (is_target(address + i + 4 + static_cast<std::uint64_t>(distance)))
+              visit(bytes, i, address + i);
+            const bool is_wide = i >= 2 && (bytes.data[i - 2] & 0xfe) == 0x48 &&
+                                 (bytes.data[i - 1] & 0xf8) == 0xb8 && i + 8 <= bytes.size;  // movabs
+            may_launch |= (fixed_ && is_target(word)) || (is_wide && is_taken(words.u64(i)));
+          }
+        });
+  }
+
+  void note_call(std::uint64_t place, std::size_t call, std::optional<std::size_t> set) {
+    constexpr std::size_t kCallsMost = std::size_t{1} << 20;
+    if (set && calls_.size() < kCallsMost)
+      calls_.emplace_back(place, call - *set);
+    else
+      may_launch = true;
+  }
+
+  bool is_within_call(std::uint64_t place) const {
+    auto call = std::lower_bound(calls_.begin(), calls_.end(), std::pair(place, std::size_t{0}));
+    for (; call != calls_.end() && call->first - place < kLooksBack; ++call)
+      if (call->first - place < call->second) return true;
+    return false;
   }
 
   bool is_target(std::uint64_t place) const {
@@ -188,6 +251,8 @@ class LaunchSearch {
   std::set<std::uint64_t> functions_, slots_;
   std::uint64_t lowest_ = 0, highest_ = 0;  // of both
   std::vector<std::uint64_t> tables_;       // that may be the global offset table
+  // Where they stand, and how far before them their argument is set.
+  std::vector<std::pair<std::uint64_t, std::size_t>> calls_;
   bool fixed_;
 };
 
@@ -202,20 +267,26 @@ bool may_launch_unregistered(const ByteSource& source, const HostObject& host,
   const auto places = places_of_functions(source, host, launching_functions());
   const auto slots = places ? slots_of(source, host, places->wanted) : std::nullopt;
   if (!slots) return true;
-  if (places->defined.empty() && slots->empty()) return false;
+  if (places->defined.empty() && slots->empty()) {
+    // What is registered is launched by others, from nvcc 13.0 on.
+    const auto others = places_of_functions(source, host, {"__cudaLaunchKernel", "__cudaLaunchKernel_ptsz"});
+    return !others || (others->defined.empty() && others->wanted.empty());
+  }
   LaunchSearch search(host, *places, *slots, header->type == kElfExecutable);
   const auto is_table = [](const Section& section) {
     return section.executable && starts_with(section.name, ".plt");
   };
   const auto is_code = [&](const Section& section) { return section.executable && !is_table(section); };
-  const bool whole = visit_host_bytes(source, host, fatbins, is_table,
-                                      [&](const Section& section, std::uint64_t at, std::uint64_t size) {
-                                        return search.search_tables(source, section, at, size);
-                                      }) &&
-                     visit_host_bytes(source, host, fatbins, is_code,
-                                      [&](const Section& section, std::uint64_t at, std::uint64_t size) {
-                                        return search.search_code(source, section, at, size);
-                                      });
+  using Search = bool (LaunchSearch::*)(const ByteSource&, const Section&, std::uint64_t, std::uint64_t);
+  const auto visit = [&](const std::function<bool(const Section&)>& is_wanted, Search look) {
+    return visit_host_bytes(source, host, fatbins, is_wanted,
+                            [&](const Section& section, std::uint64_t at, std::uint64_t size) {
+                              return (search.*look)(source, section, at, size);
+                            });
+  };
+  const bool whole = visit(is_table, &LaunchSearch::search_tables) &&
+                     visit(is_code, &LaunchSearch::search_code) &&
+                     visit(is_code, &LaunchSearch::search_jumps);
   return !whole || search.may_launch;
 }
 

@@ -322,8 +322,9 @@ class TemplatesTest(unittest.TestCase):
                 self.assertEqual(errors_of(unregistered), [[98], [98]])
                 self.assertEqual(errors_of(self.compile(nvcc, "last-" + name, TEMPLATES, *options, *FOR_80, *FOR_90)), [[500], []])
                 if name == "optimized":
-                    common.run(["strip", unregistered])
-                    self.assertEqual(errors_of(unregistered), [[98], [98]])
+                    for option in ("-x", "-s"):  # local symbols, all
+                        common.run(["strip", option, unregistered])
+                        self.assertEqual(errors_of(unregistered), [[98], [98]])
 
     def test(self):
         self.check(common.nvcc(), ("program", []), ("optimized", ["-O3"]), ("library.so", ["-shared", "-Xcompiler", "-fPIC"]), ("object.o", ["-c"]))
@@ -331,6 +332,12 @@ class TemplatesTest(unittest.TestCase):
     def test_clang_as_host_compiler(self):
         self.check(common.nvcc(), ("clang.so", ["-ccbin", common.clang(), "-shared", "-Xcompiler", "-fPIC"]))
         self.check(common.nvcc(), ("clang", ["-ccbin", common.clang(), "-O3", "-cudart=shared"]))
+        # The host function of a lambda's instance has another name.
+        lambdas = TEMPLATES.replace("return fast<<<1, 1>>>(p)", "return fast_one<<<1, 1>>>([=] __device__ { *p = 1; })").replace(
+            "template <class T> __global__ void fast(T* p) { *p = 1; }", "template <class T> __global__ void fast_one(T f) { f(); }")
+        for options in ([], ["-O3"]):
+            path = self.compile(common.nvcc(), "lambda", lambdas, "-extended-lambda", "-ccbin", common.clang(), *options, *FOR_90, *FOR_80)
+            self.assertEqual(errors_of(path), [[98], [98]])
 
     def test_nothing_else(self):
         """Then host code registers no kernel at all, and the code that registers shows it."""

@@ -221,7 +221,9 @@ TEST_CASE("where host code registers no kernel of a fat binary, the file has to 
   const auto alone =
       ProgramBuilder{}.whole(only).constants(test::ByteWriter{}.u8(0).text("text").u8(0).bytes());
   CHECK(judged(alone) == Coverage::covered);
-  CHECK_MESSAGE(judged(ProgramBuilder(alone).register_all()) == Coverage::covered, "and launches nothing");
+  CHECK_MESSAGE(judged(ProgramBuilder(alone).register_all()) == Coverage::not_covered, "and launches how?");
+  CHECK_MESSAGE(judged(ProgramBuilder(alone).register_all().wants("__cudaLaunchKernel")) == Coverage::covered,
+                "and launches what is registered");
   const auto launching =
       ProgramBuilder(alone).register_all().symbol("cudaLaunchKernel", 2, ProgramBuilder::kCodeAt + 64);
   CHECK_MESSAGE(judged(launching) == Coverage::covered, "and calls nothing that launches");
@@ -229,7 +231,7 @@ TEST_CASE("where host code registers no kernel of a fat binary, the file has to 
     test::ByteWriter code;
     for (const unsigned each : before) code.u8(each);
     code.u8(call);
-    code.u32(64 - static_cast<std::uint32_t>(code.size()) - 4).zeros(64 - code.size()).u8(0xc3);
+    code.u32(64 - static_cast<std::uint32_t>(code.size()) - 4).zeros(64 - code.size()).u8(0xc3).zeros(16);
     return judged(ProgramBuilder(launching).code(code.bytes()));
   };
   for (const auto& nothing : std::initializer_list<std::initializer_list<unsigned>>{
@@ -256,6 +258,14 @@ TEST_CASE("where host code registers no kernel of a fat binary, the file has to 
     CHECK_MESSAGE(launch(something) == Coverage::covered, "launches what is registered");
     CHECK(launch(something, 0xe9) == Coverage::covered);
   }
+  // xor edi, edi; jmp to the call; lea rdi, […]: or over it, to what sets the argument.
+  const auto jump = [&](unsigned distance) {
+    return launch({0x31, 0xff, 0xeb, distance, 0x90, 0x48, 0x8d, 0x3d, 1, 2, 3, 4, 0x6a, 0x00});
+  };
+  CHECK_MESSAGE(jump(10) == Coverage::not_covered, "from where it is null");
+  CHECK_MESSAGE(jump(8) == Coverage::not_covered, "behind what sets it");
+  CHECK_MESSAGE(jump(1) == Coverage::covered, "to what sets it");
+  CHECK_MESSAGE(jump(15) == Coverage::covered, "behind the call");
   CHECK_MESSAGE(launch({0x48, 0x8d}, 0x05) == Coverage::not_covered, "takes its address");
   CHECK_MESSAGE(
       judged(ProgramBuilder(alone).register_all().wants("cudaLaunchKernel")) == Coverage::not_covered,
