@@ -109,6 +109,9 @@ TEST_CASE("error 222 and 35: one toolkit for a device, whoever asks") {
         kAdd + "89-real" + kTo + ", or update the driver to branch 550 (CUDA 12.4) or newer");
   const std::string update = "update the driver to branch 580 (CUDA 13.0) or newer, or build with CUDA 12.9";
   CHECK(fix_of(fatbin_of({by("13.0", sass("80"))}), device("8.0", "12.4")) == update);
+  CHECK_MESSAGE(fix_of(fatbin_of({by("13.2", ptx("80", "7.8"))}), device("8.0", "11.4"))
+                        .find("update the driver to branch 520 (CUDA 11.8) or newer") == 0,
+                "by its ISA, whatever compiler wrote it");
   CHECK(fix_of(fatbin_of({by("13.0", ptx("60", "9.0"))}), device("6.1", "12.4"))
             .find("update the driver to branch 580 (CUDA 13.0), the last for this device") !=
         std::string::npos);

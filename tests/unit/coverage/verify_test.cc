@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "compat/driver.h"
+#include "coverage/failures_by_cause.h"
 #include "support/builders/cubin_builder.h"
 #include "support/builders/elf_builder.h"
 #include "support/builders/fatbin_builder.h"
@@ -242,4 +243,19 @@ TEST_CASE("a file without device code answers nothing") {
   CHECK_FALSE(result.has_fatbins);
   const FileResult empty = verify(FatbinBuilder{}.bytes(), {{gpu("8.0")}});
   CHECK_FALSE(empty.has_code);
+}
+
+TEST_CASE("an error that hides another is none that a newer driver mends") {
+  const auto left = [](bool sooner) {
+    Failure too_new, without;
+    too_new.code = kUnsupportedPtxVersion;
+    too_new.sooner = sooner;
+    without.code = kNoKernelImage;
+    std::vector<Failure> failures{too_new, without};
+    const bool forgiven = forgive_missing_images(failures);
+    CHECK(forgiven == !sooner);
+    return failures.size();
+  };
+  CHECK(left(false) == 1);
+  CHECK(left(true) == 2);
 }
