@@ -15,6 +15,7 @@ struct ToolkitVariable {
   std::string_view name;              // a glob on path_of()
   std::uint64_t least = 0, most = 0;  // bytes
   std::string_view header;            // that defines it
+  std::uint64_t older = 0;            // bytes in older releases, 0 where they are the same
 };
 
 // An object of one byte has no member that host code could set. libcu++ keeps all it defines in a namespace
@@ -26,14 +27,14 @@ constexpr std::array<ToolkitVariable, 15> kToolkitVariables = {{
     {"thrust::*", 1, 1, "thrust/*"},  // seq, device, placeholders::_1, cuda_cub::par, async::reduce
     {"cute::_", 1, 1, "CUTLASS: cute/underscore.hpp"},
     {"cute::product", 1, 1, "CUTLASS: cute/numeric/integral_constant.hpp"},
-    {"precalc_xorwow_matrix", 102400, 102400, "curand_precalc.h"},
-    {"precalc_xorwow_offset_matrix", 102400, 102400, "curand_precalc.h"},
-    {"mrg32k3aM1", 2304, 2304, "curand_mrg32k3a.h"},
-    {"mrg32k3aM2", 2304, 2304, "curand_mrg32k3a.h"},
-    {"mrg32k3aM1SubSeq", 2016, 2016, "curand_mrg32k3a.h"},
-    {"mrg32k3aM2SubSeq", 2016, 2016, "curand_mrg32k3a.h"},
-    {"mrg32k3aM1Seq", 2304, 2304, "curand_mrg32k3a.h"},
-    {"mrg32k3aM2Seq", 2304, 2304, "curand_mrg32k3a.h"},
+    {"precalc_xorwow_matrix", 102400, 102400, "curand_precalc.h", 25600},  // CUDA 7.5 to 11.0 and newer
+    {"precalc_xorwow_offset_matrix", 102400, 102400, "curand_precalc.h", 25600},
+    {"mrg32k3aM1", 2304, 2304, "curand_mrg32k3a.h", 4608},  // of double, until CUDA 10.0 or newer
+    {"mrg32k3aM2", 2304, 2304, "curand_mrg32k3a.h", 4608},
+    {"mrg32k3aM1SubSeq", 2016, 2016, "curand_mrg32k3a.h", 4032},
+    {"mrg32k3aM2SubSeq", 2016, 2016, "curand_mrg32k3a.h", 4032},
+    {"mrg32k3aM1Seq", 2304, 2304, "curand_mrg32k3a.h", 4608},
+    {"mrg32k3aM2Seq", 2304, 2304, "curand_mrg32k3a.h", 4608},
     {"__cr_lgamma_table", 72, 72, "curand_poisson.h"},
 }};
 
@@ -68,7 +69,8 @@ std::string path_of(std::string_view variable) {
 
 bool is_toolkits_own(const DeviceVariable& variable) {
   const auto has_size = [&](const ToolkitVariable& own) {
-    return own.least <= variable.size && variable.size <= own.most;
+    return (own.least <= variable.size && variable.size <= own.most) ||
+           (own.older != 0 && variable.size == own.older);
   };
   if (variable.name.size() > kToolkitNameMost ||
       std::none_of(kToolkitVariables.begin(), kToolkitVariables.end(), has_size))

@@ -93,7 +93,8 @@ std::optional<std::size_t> where_set(const unsigned char* code, std::size_t call
   const std::size_t first = call - std::min(call, kLooksBack);
   unsigned reg = 7;  // rdi
   for (std::size_t at = call; at-- > first;) {
-    const bool behind_rex = at != first && (code[at - 1] & 0xf0) == 0x40;
+    const auto is_rex = [](unsigned char each) { return (each & 0xf0) == 0x40; };
+    const bool behind_rex = at != first && is_rex(code[at - 1]) && !is_rex(code[at]);
     if (behind_rex && code[at] != 0x31 && code[at] != 0x33) continue;
     const Sets sets = what_is_set(code + at, call - at, fixed, reg);
     if (sets == Sets::something) return at;
@@ -132,6 +133,11 @@ class LaunchSearch {
       : functions_(places.defined), slots_(std::move(slots)), fixed_(fixed) {
     for (const char* name : {".got", ".got.plt"})
       if (const Section* table = section_of(host, name)) tables_.push_back(table->address);
+    for (const Section& each : host.sections) {
+      if (!each.loaded) continue;
+      memory_begin_ = std::min(memory_begin_, each.address);
+      memory_end_ = std::max(memory_end_, each.address + each.size);
+    }
   }
 
   bool may_launch = false;
@@ -168,7 +174,8 @@ class LaunchSearch {
         source, section, at, size, [&](ByteView bytes, std::size_t first, std::uint64_t address) {
           for (std::size_t i = first; i < bytes.size && !may_launch; ++i)
             if (const auto distance = jump_at(bytes, i))
-              may_launch |= is_within_call(address + i + static_cast<std::uint64_t>(*distance));
+              may_launch |= is_within_call(address + i + static_cast<std::uint64_t>(*distance)) &&
+                            !is_in_distance(bytes, i, address);
         });
   }
 
@@ -226,6 +233,23 @@ class LaunchSearch {
     return false;
   }
 
+  // Is the byte a part of another instruction's distance, to somewhere in the file's memory: of call, jmp or
+  // a jump on a condition, or of mov or lea?
+  bool is_in_distance(ByteView bytes, std::size_t at, std::uint64_t address) const {
+    const Cursor words(bytes);
+    for (std::size_t op = at - std::min<std::size_t>(at, 4); op < at; ++op) {
+      if (op + 5 > bytes.size) break;
+      const unsigned first = bytes.data[op], before = op == 0 ? 0 : bytes.data[op - 1];
+      const bool by_modrm = (first & 0xc7) == 0x05 && (before == 0x8b || before == 0x8d || before == 0x89);
+      if (first != kCall && first != kJump && !by_modrm && (before != 0x0f || (first & 0xf0) != 0x80))
+        continue;
+      const std::int64_t distance = static_cast<std::int32_t>(words.u32(op + 1));
+      const std::uint64_t place = address + op + 5 + static_cast<std::uint64_t>(distance);
+      if (place >= memory_begin_ && place < memory_end_) return true;
+    }
+    return false;
+  }
+
   bool is_target(std::uint64_t place) const {
     return place >= lowest_ && place <= highest_ &&
            (functions_.count(place) != 0 || slots_.count(place) != 0);
@@ -249,8 +273,9 @@ class LaunchSearch {
   }
 
   std::set<std::uint64_t> functions_, slots_;
-  std::uint64_t lowest_ = 0, highest_ = 0;  // of both
-  std::vector<std::uint64_t> tables_;       // that may be the global offset table
+  std::uint64_t lowest_ = 0, highest_ = 0;                    // of both
+  std::uint64_t memory_begin_ = UINT64_MAX, memory_end_ = 0;  // of the file
+  std::vector<std::uint64_t> tables_;                         // that may be the global offset table
   // Where they stand, and how far before them their argument is set.
   std::vector<std::pair<std::uint64_t, std::size_t>> calls_;
   bool fixed_;

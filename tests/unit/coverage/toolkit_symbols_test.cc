@@ -38,6 +38,9 @@ TEST_CASE("objects of libcu++ and Thrust, and the tables of cuRAND, are the tool
     CHECK_MESSAGE(is_own(name), name);
   CHECK(is_own("_ZN4cuda3std3__47numbers4pi_vI6__halfEE", 2));
   CHECK(is_own("precalc_xorwow_matrix", 102400));
+  CHECK_MESSAGE(is_own("precalc_xorwow_offset_matrix", 25600), "of CUDA 11.0");
+  CHECK_MESSAGE(is_own("mrg32k3aM2Seq", 4608), "of CUDA 10.0");
+  CHECK(is_own("mrg32k3aM1SubSeq", 4032));
   CHECK(is_own("__nv_static_19__e5804319_4_v_cu_cv_mrg32k3aM1", 2304));
   CHECK(is_own("__cr_lgamma_table", 72));
 }
@@ -51,6 +54,7 @@ TEST_CASE("what a user defines is not, whatever its name and size") {
   CHECK_FALSE(is_own("_ZN4cuda3std3__47nulloptE", 4));
   CHECK_FALSE(is_own("_ZN4cuda3std3__47nulloptE", 0));
   CHECK_FALSE(is_own("mrg32k3aM1", 16));
+  CHECK_FALSE(is_own("mrg32k3aM1SubSeq", 4608));
   CHECK_FALSE(is_own("precalc_xorwow_matrix_", 102400));
 }
 

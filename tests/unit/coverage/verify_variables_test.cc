@@ -253,8 +253,9 @@ TEST_CASE("where host code registers no kernel of a fat binary, the file has to 
            {0x31, 0xff, 0x48, 0x8d, 0x3d, 1, 2, 3, 4},        // xor edi, edi; lea rdi, [rip + …]
            {0x48, 0x8b, 0x45, 0xf8, 0x48, 0x89, 0xc7},        // mov rax, [rbp - 8]; mov rdi, rax
            {0x4c, 0x8d, 0x25, 1, 2, 3, 4, 0x4c, 0x89, 0xe7},  // lea r12, [rip + …]; mov rdi, r12
-           {0x49, 0x8b, 0x7c, 0x24, 0x08},                    // mov rdi, [r12 + 8]
-           {0x48, 0x8b, 0x3d, 1, 2, 3, 4}}) {                 // mov rdi, [rip + …]
+           {0x31, 0xff, 0x74, 0x24, 0x40, 0x48, 0x8d, 0x3d, 1, 2, 3, 4},  // push [rsp + 64]; lea rdi, […]
+           {0x49, 0x8b, 0x7c, 0x24, 0x08},                                // mov rdi, [r12 + 8]
+           {0x48, 0x8b, 0x3d, 1, 2, 3, 4}}) {                             // mov rdi, [rip + …]
     CHECK_MESSAGE(launch(something) == Coverage::covered, "launches what is registered");
     CHECK(launch(something, 0xe9) == Coverage::covered);
   }
@@ -262,6 +263,10 @@ TEST_CASE("where host code registers no kernel of a fat binary, the file has to 
   const auto jump = [&](unsigned distance) {
     return launch({0x31, 0xff, 0xeb, distance, 0x90, 0x48, 0x8d, 0x3d, 1, 2, 3, 4, 0x6a, 0x00});
   };
+  // lea rdi, [rip + …]; lea r9, […], whose distance has what looks like a jump to behind the first.
+  CHECK_MESSAGE(
+      launch({0x48, 0x8d, 0x3d, 1, 2, 3, 4, 0x4c, 0x8d, 0x0d, 0xe0, 0xeb, 0xff, 0xff}) == Coverage::covered,
+      "not from within another instruction");
   CHECK_MESSAGE(jump(10) == Coverage::not_covered, "from where it is null");
   CHECK_MESSAGE(jump(8) == Coverage::not_covered, "behind what sets it");
   CHECK_MESSAGE(jump(1) == Coverage::covered, "to what sets it");
