@@ -92,9 +92,11 @@ std::string what_fails(const Failure& failure, const Manner& manner, const Devic
     return fmt::format("{} {} not what was asked for on {}", subject_of(failure, manner),
                        manner.others ? "are" : "is", device);
   if (failure.code == kInsufficientDriver) return fmt::format("the CUDA runtime fails on {}", device);
-  const bool is_gap = failure.code == kSymbolNotFound || failure.code == kInvalidSymbol;
+  const bool is_gap = failure.code == kSymbolNotFound;
   if (failure.code == kInvalidDeviceFunction)
     return fmt::format("{} cannot be launched on {}", subject_of(failure, manner), device);
+  if (failure.code == kInvalidSymbol)
+    return fmt::format("{} cannot be used on {}", subject_of(failure, manner), device);
   const char* end = !is_gap ? "cannot run" : manner.others ? "are missing" : "is missing";
   return fmt::format("{} {} on {}", subject_of(failure, manner), end, device);
 }

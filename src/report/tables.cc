@@ -85,8 +85,10 @@ std::string counts_text(const DeviceResult& result) {
                         embedded.total);
   if (result.kernels.covered != 0 && result.kernels.covered != result.kernels.total)
     text += fmt::format("; {} of {} kernels", result.kernels.covered, result.kernels.total);
-  const std::size_t missing = result.variables.missing.size() + result.variables.unregistered.size();
-  if (missing != 0) text += "; " + count_of(missing, "variable is", "variables are") + " missing";
+  if (const std::size_t missing = result.variables.missing.size(); missing != 0)
+    text += "; " + count_of(missing, "variable is", "variables are") + " missing";
+  if (const std::size_t some = result.variables.unregistered.size(); some != 0)
+    text += "; " + count_of(some, "variable is", "variables are") + " not registered";
   if (result.needs_driver && !result.toolkit_ahead && result.coverage == Coverage::covered)
     text += "; needs a driver that offers CUDA " + to_string(*result.needs_driver);
   if (result.toolkit_ahead && result.coverage == Coverage::covered)

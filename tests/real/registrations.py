@@ -198,7 +198,7 @@ class HostNamesTest(unittest.TestCase):
         self.check_kernels(common.nvcc())
 
     def test_nvcc(self):
-        self.check(common.nvcc())
+        self.check(common.nvcc(), "program", "optimized", "fixed", "large", "object.o", "library.so")
 
     def test_clang_as_host_compiler(self):
         with open(self.source, "w") as file:

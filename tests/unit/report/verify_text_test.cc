@@ -185,17 +185,18 @@ TEST_CASE("variables are named as kernels are, and those that are not registered
                              "_ZN4user2dvE"});
   result.failures.back().fix = "waive them";
   const std::string text = verify_text(all, {});
-  CHECK(text.find("archguard: error 13: libfoo.so(.nv_fatbin+0x40): variable 'user::dv' is missing on NVIDIA "
-                  "T4 (7.5, "
-                  "fleet.csv:4)\n"
-                  "  seen as: invalid device symbol\n"
-                  "  found: sm_75 cubin, no PTX\n"
-                  "  cause: the sm_75 image that this device takes lacks it\n"
-                  "  missing: 'user::dv', 'cv'\n"
-                  "  fix: waive them\n") == 0);
+  CHECK(text.find(
+            "archguard: error 13: libfoo.so(.nv_fatbin+0x40): variable 'user::dv' cannot be used on NVIDIA "
+            "T4 (7.5, "
+            "fleet.csv:4)\n"
+            "  seen as: invalid device symbol\n"
+            "  found: sm_75 cubin, no PTX\n"
+            "  cause: the sm_75 image that this device takes lacks it\n"
+            "  missing: 'user::dv', 'cv'\n"
+            "  fix: waive them\n") == 0);
   CHECK(text.find("  error 13   NVIDIA T4 (7.5, fleet.csv:4)                       2 fat binaries: 2 SASS; 2 "
                   "variables are "
-                  "missing\n") != std::string::npos);
+                  "not registered\n") != std::string::npos);
   const auto json = nlohmann::json::parse(held_text(VerifyJson(all)));
   CHECK(json["files"][0]["results"][0]["variables"]["total"] == 3);
   CHECK(json["files"][0]["results"][0]["variables"]["missing"][1] == "cv");
