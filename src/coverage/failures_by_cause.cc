@@ -7,7 +7,7 @@ namespace archguard {
 
 void FailuresByCause::add(const DeviceObject& object, const FatbinCode& code, const Cause& cause,
                           const std::string& kernel, const std::string& variable) {
-  if (Failure* failure = like(cause))
+  if (Failure* failure = like(cause, kernel.empty() && !variable.empty()))
     failure->places.push_back(subject_of(object, code).place);
   else
     add(cause, kernel, variable, subject_of(object, code));
@@ -15,7 +15,7 @@ void FailuresByCause::add(const DeviceObject& object, const FatbinCode& code, co
 
 void FailuresByCause::add(const Cause& cause, const std::string& kernel, const std::string& variable,
                           const LinkJudge::Subject& subject) {
-  Failure* failure = like(cause);
+  Failure* failure = like(cause, kernel.empty() && !variable.empty());
   if (failure == nullptr) {
     failures_.push_back({cause.number,
                          cause.unknown,
@@ -37,11 +37,16 @@ void FailuresByCause::add(const Cause& cause, const std::string& kernel, const s
 }
 
 // The failure of that cause so far, or nullptr.
-Failure* FailuresByCause::like(const Cause& cause) {
+Failure* FailuresByCause::like(const Cause& cause, bool of_variable) {
   const std::string fix = text_of(cause.mend, device_, {}, target_);
+  // Missing kernels and missing variables are listed apart.
+  const auto is_apart = [&](const Failure& failure) {
+    return cause.number == kSymbolNotFound && of_variable != failure.kernel.empty();
+  };
   const auto same = [&](const Failure& failure) {
-    return std::tie(failure.code, failure.numbered, failure.unknown, failure.reason, failure.fix) ==
-           std::tie(cause.number, cause.numbered, cause.unknown, cause.reason, fix);
+    return !is_apart(failure) &&
+           std::tie(failure.code, failure.numbered, failure.unknown, failure.reason, failure.fix) ==
+               std::tie(cause.number, cause.numbered, cause.unknown, cause.reason, fix);
   };
   const auto failure = std::find_if(failures_.begin(), failures_.end(), same);
   if (failure != failures_.end()) return &*failure;

@@ -35,7 +35,7 @@ class FailuresByCause {
            const LinkJudge::Subject& subject);
 
  private:
-  Failure* like(const Cause& cause);
+  Failure* like(const Cause& cause, bool of_variable);
 
   const Device& device_;
   const FixTarget& target_;
