@@ -413,11 +413,10 @@ struct DeviceJudge::State {
              " image of the same fat binary lacks it";
     };
     for (auto& [lacks, variables] : names.variables)
-      add_missing(
-          {kInvalidSymbol, true, false,
-           "host code uses it and does not register it, so it fails on every device: " + seen_by_nvcc(lacks),
-           FailureCause::image, lacking(lacks)},
-          true, std::move(variables), result_.variables.unregistered, names.subject);
+      add_missing({kInvalidSymbol, true, false,
+                   "host code does not register it, so a use fails on every device: " + seen_by_nvcc(lacks),
+                   FailureCause::image, lacking(lacks)},
+                  true, std::move(variables), result_.variables.unregistered, names.subject);
     for (auto& [lacks, kernels] : names.kernels)
       add_missing(
           {kInvalidDeviceFunction, true, false,
