@@ -86,6 +86,7 @@ std::string listed_name(std::string_view name) {
   std::string_view path = own.substr(0, last->end);
   path.remove_prefix(last->nested ? 3 : 2);
   const auto after_digits = path.find_first_not_of("0123456789");
+  if (after_digits == std::string_view::npos) return {};
   if (const auto length = parse_number(path.substr(0, after_digits), path.size());
       length && starts_with(path.substr(after_digits), "_INTERNAL_")) {
     if (*length >= path.size() - after_digits) return {};
