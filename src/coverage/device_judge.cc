@@ -269,7 +269,7 @@ struct DeviceJudge::State {
     if (!outcome.counted) add_linked_at_load(outcome);
     if (outcome.lacks)
       failures_.add({0, true, false, "it holds no plain PTX, which is required, in " + *outcome.lacks,
-                     FailureCause::image, mend_link(outcome, {})},
+                     FailureCause::image, add_ptx_to_link(outcome)},
                     outcome.kernel, outcome.variable, outcome.subject);
     for (const DeviceLinks::LeftOut& left_out : outcome.left_out) {
       add_unnamed("sm_" + to_string(*outcome.taken), left_out.unnamed);
@@ -344,6 +344,16 @@ struct DeviceJudge::State {
     for (Remedy& way : fix.ways)
       if (way.toolkits) build_too(way, links_.archs_of_objects(outcome.link));
     if (!outcome.change.empty()) fix.build_nothing(outcome.change);
+    return fix;
+  }
+
+  // PTX is in the objects, which may be elsewhere.
+  Fix add_ptx_to_link(const LinkJudge::Outcome& outcome) const {
+    if (links_.absent_ids(outcome.link).empty()) return mend_link(outcome, {});
+    Fix fix;
+    fix.change =
+        "verify the program or library that it is linked into: PTX is in its objects, not in what 'nvcc "
+        "-dlink' makes";
     return fix;
   }
 

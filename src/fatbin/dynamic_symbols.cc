@@ -14,16 +14,20 @@ constexpr std::uint64_t kSymbolsMost = std::uint64_t{1} << 22;  // far more than
 constexpr std::uint64_t kSymbolsAtOnce = 256;
 constexpr std::size_t kNamesAtOnce = std::size_t{4} * 1024;
 
-// Not defined; not defined, or of no bytes, as what the loader copies from elsewhere is in a program;
-// defined, and a function.
-enum class Wanted { elsewhere, elsewhere_or_copied, functions };
+constexpr unsigned kFunctionSymbol = 2;  // STT_FUNC
 
-// `empty`: the sections without bytes.
-bool is_wanted(Wanted wanted, const std::set<unsigned>& empty, unsigned section, unsigned type) {
-  constexpr unsigned kFunction = 2;  // STT_FUNC
-  if (wanted == Wanted::functions) return section != 0 && type == kFunction;
-  if (section == 0 || wanted == Wanted::elsewhere) return section == 0;
-  return empty.count(section) != 0;
+struct SymbolKind {
+  unsigned section = 0, type = 0;  // section 0: to be found elsewhere
+  std::uint64_t value = 0;
+};
+using WantedKind = std::function<bool(const SymbolKind&)>;
+
+bool is_elsewhere(const SymbolKind& symbol) {
+  return symbol.section == 0;
+}
+
+bool is_defined_function(const SymbolKind& symbol) {
+  return symbol.section != 0 && symbol.type == kFunctionSymbol;
 }
 
 struct VisitedSymbol {
@@ -34,16 +38,13 @@ struct VisitedSymbol {
 // ELF's symbols: u32 name, u8 binding and type at 4, u16 section (0: to be found elsewhere) at 6, u64 value
 // at 8 of 24 bytes; of 16 in 32-bit files at 12 and 14, with u32 value at 4.
 bool visit_symbols(const ByteSource& source, const HostObject& host, const char* table_name,
-                   const char* texts_name, Wanted wanted, std::size_t most,
+                   const char* texts_name, const WantedKind& is_wanted, std::size_t most,
                    const std::function<bool(const VisitedSymbol&)>& visit) {
   if (host.format != HostFormat::elf) return false;
   const Section *symbols = section_of(host, table_name), *texts = section_of(host, texts_name);
   const auto start = read_bytes(source, 0, std::min<std::uint64_t>(5, source.size()));
   if (symbols == nullptr || texts == nullptr || !start || start->size() < 5) return false;
   const bool is64 = (*start)[4] == 2;
-  std::set<unsigned> empty;
-  for (const Section& each : host.sections)
-    if (!each.has_bytes) empty.insert(each.index);
   const std::size_t each = is64 ? 24 : 16, type_at = is64 ? 4 : 12, section_at = type_at + 2;
   struct Place {
     std::uint32_t name, index;  // the name: where it begins among the texts
@@ -60,12 +61,11 @@ bool visit_symbols(const ByteSource& source, const HostObject& host, const char*
     if (!bytes) break;  // the file shrank: whoever reads images says so
     const Cursor in(*bytes);
     for (std::size_t at = 0; at < bytes->size; at += each) {
-      if (!is_wanted(wanted, empty, in.u16(at + section_at), in.u8(at + type_at) & 15)) continue;
+      const std::uint64_t value = is64 ? in.u64(at + 8) : in.u32(at + 4);
+      if (!is_wanted({in.u16(at + section_at), in.u8(at + type_at) & 15U, value})) continue;
       whole &= in.u32(at) < texts->size;
       const std::uint64_t index = first + at / each;
-      if (in.u32(at) < texts->size)
-        places.push_back(
-            {in.u32(at), static_cast<std::uint32_t>(index), is64 ? in.u64(at + 8) : in.u32(at + 4)});
+      if (in.u32(at) < texts->size) places.push_back({in.u32(at), static_cast<std::uint32_t>(index), value});
     }
   }
   // Millions of others may stand between them: in their own order each block is read once.
@@ -107,14 +107,19 @@ const Section* section_of(const HostObject& host, std::string_view name) {
 
 bool visit_wanted_symbols(const ByteSource& source, const HostObject& host, std::size_t most,
                           const std::function<bool(std::string_view)>& visit) {
-  return visit_symbols(source, host, ".dynsym", ".dynstr", Wanted::elsewhere, most,
+  return visit_symbols(source, host, ".dynsym", ".dynstr", is_elsewhere, most,
                        [&](const VisitedSymbol& each) { return visit(each.name); });
 }
 
 bool visit_wanted_data(const ByteSource& source, const HostObject& host, std::size_t most,
                        const std::function<bool(std::string_view)>& visit) {
-  return visit_symbols(source, host, ".dynsym", ".dynstr", Wanted::elsewhere_or_copied, most,
-                       [&](const VisitedSymbol& each) { return visit(each.name); });
+  std::set<unsigned> empty;  // sections without bytes: what the loader copies into a program is there
+  for (const Section& each : host.sections)
+    if (!each.has_bytes) empty.insert(each.index);
+  return visit_symbols(
+      source, host, ".dynsym", ".dynstr",
+      [&](const SymbolKind& each) { return is_elsewhere(each) || empty.count(each.section) != 0; }, most,
+      [&](const VisitedSymbol& each) { return visit(each.name); });
 }
 
 bool wants_symbol(const ByteSource& source, const HostObject& host, std::string_view name) {
@@ -148,7 +153,7 @@ std::optional<std::set<std::string>> wanted_kernels(const ByteSource& source, co
   };
   const bool told = host.linked
                         ? visit_wanted_symbols(source, host, kNamesAtOnce, take)
-                        : visit_symbols(source, host, ".symtab", ".strtab", Wanted::elsewhere, kNamesAtOnce,
+                        : visit_symbols(source, host, ".symtab", ".strtab", is_elsewhere, kNamesAtOnce,
                                         [&](const VisitedSymbol& each) { return take(each.name); });
   if (!told) return std::nullopt;
   return wanted;
@@ -167,7 +172,7 @@ std::optional<std::map<std::string, std::size_t>> functions_among(const ByteSour
   };
   const bool local = section_of(host, ".symtab") != nullptr;
   if (!visit_symbols(source, host, local ? ".symtab" : ".dynsym", local ? ".strtab" : ".dynstr",
-                     Wanted::functions, kNamesAtOnce, take))
+                     is_defined_function, kNamesAtOnce, take))
     return std::nullopt;
   return found;
 }
@@ -185,13 +190,23 @@ std::optional<FunctionPlaces> places_of_functions(const ByteSource& source, cons
     return true;
   };
   if (!host.linked ||
-      !visit_symbols(source, host, ".symtab", ".strtab", Wanted::functions, kNamesAtOnce, take))
+      !visit_symbols(source, host, ".symtab", ".strtab", is_defined_function, kNamesAtOnce, take))
     return std::nullopt;
   const bool dynamic = section_of(host, ".dynsym") != nullptr;
-  if (dynamic &&
-      !visit_symbols(source, host, ".dynsym", ".dynstr", Wanted::elsewhere, kNamesAtOnce, take_wanted))
+  if (dynamic && !visit_symbols(source, host, ".dynsym", ".dynstr", is_elsewhere, kNamesAtOnce, take_wanted))
     return std::nullopt;
   return places;
+}
+
+bool visit_symbols_at(const ByteSource& source, const HostObject& host, const std::set<std::uint64_t>& places,
+                      const std::function<void(std::uint64_t index, std::uint64_t place)>& visit) {
+  return visit_symbols(
+      source, host, ".dynsym", ".dynstr",
+      [&](const SymbolKind& each) { return !is_elsewhere(each) && places.count(each.value) != 0; }, 1,
+      [&](const VisitedSymbol& each) {
+        visit(each.index, each.value);
+        return true;
+      });
 }
 
 }  // namespace archguard::fatbin

@@ -46,4 +46,9 @@ struct FunctionPlaces {
 std::optional<FunctionPlaces> places_of_functions(const ByteSource& source, const HostObject& host,
                                                   const std::set<std::string>& names);
 
+// Of a linked ELF file, the index in .dynsym of each symbol that it defines at one of these places in memory.
+// False as of visit_wanted_symbols.
+bool visit_symbols_at(const ByteSource& source, const HostObject& host, const std::set<std::uint64_t>& places,
+                      const std::function<void(std::uint64_t index, std::uint64_t place)>& visit);
+
 }  // namespace archguard::fatbin

@@ -7,6 +7,7 @@
 #include "elf/elf.h"
 #include "fatbin/dynamic_symbols.h"
 #include "fatbin/host_bytes.h"
+#include "fatbin/relocations.h"
 #include "io/window.h"
 
 namespace archguard::fatbin {
@@ -23,23 +24,33 @@ constexpr unsigned kModeMask = 0xc7, kRelativeMode = 0x05;  // of ModRM
 // global offset table (-mcmodel=large), 4 in a program that is linked for its place in memory, and 4 that are
 // its distance to what follows them, behind the byte that says so (what has a constant behind these as well
 // takes no address). (System V ABI, AMD64 supplement, "Coding Examples"; Intel 64 Architectures Manual,
-// "RIP-Relative Addressing".) AddressSanitizer lists all variables, and no host code uses one for that.
+// "RIP-Relative Addressing".) Code has an address from a slot of the global offset table as well, which the
+// loader fills where other files may have a variable of that name. AddressSanitizer lists all variables, and
+// no host code uses one for that.
 class PointerSearch {
  public:
   // `places`: some; `visit` outlives this.
   PointerSearch(const std::set<std::uint64_t>& places, const ByteSource& source, const HostObject& host,
                 bool fixed, const PointerVisitor& visit)
-      : places_(places.begin(), places.end()),
-        source_(source),
+      : source_(source),
+        loaded_pointers_(find_loaded_pointers(source, host, places)),
         fixed_(fixed),
         sanitized_(is_sanitized(source, host)),
         visit_(visit) {
+    std::set<std::uint64_t> all = places;
+    for (const auto& [slot, place] : loaded_pointers_.slots) all.insert(slot);
+    places_.assign(all.begin(), all.end());
     for (const char* name : {".got", ".got.plt"})
       if (const Section* table = section_of(host, name)) tables_.push_back(table->address);
     for (const Section& each : host.sections)
       if (sanitized_ && each.loaded && each.has_bytes) loaded_.push_back(&each);
     std::sort(loaded_.begin(), loaded_.end(),
               [](const Section* a, const Section* b) { return a->address < b->address; });
+  }
+
+  void visit_loaded() const {
+    for (const auto& [at, place] : loaded_pointers_.others)
+      if (!sanitized_) visit_(at, place);
   }
 
   bool search(const Section& section, std::uint64_t at, std::uint64_t size) {
@@ -68,7 +79,7 @@ class PointerSearch {
       }
       if (i + 8 > bytes.size) continue;
       const std::uint64_t wide = in.u64(i);
-      if (is_place(wide) && !is_in_list_of_sanitizer(in, i, address + i)) visit_(address + i, wide);
+      if (is_place(wide) && !is_in_list_of_sanitizer(in, i, address + i)) tell(address + i, wide);
       if (code)
         for (const std::uint64_t table : tables_) note(address + i, table + wide);
     }
@@ -113,7 +124,12 @@ class PointerSearch {
   }
 
   void note(std::uint64_t at, std::uint64_t place) {
-    if (is_place(place)) visit_(at, place);
+    if (is_place(place)) tell(at, place);
+  }
+
+  void tell(std::uint64_t at, std::uint64_t place) {
+    const auto slot = loaded_pointers_.slots.find(place);
+    visit_(at, slot == loaded_pointers_.slots.end() ? place : slot->second);
   }
 
   bool is_place(std::uint64_t value) const {
@@ -121,8 +137,9 @@ class PointerSearch {
            std::binary_search(places_.begin(), places_.end(), value);
   }
 
-  std::vector<std::uint64_t> places_;
   const ByteSource& source_;
+  const LoadedPointers loaded_pointers_;
+  std::vector<std::uint64_t> places_;   // and slots that hold one
   std::vector<const Section*> loaded_;  // by address, where they are asked for
   bool fixed_ = false, sanitized_ = false;
   const Section* relocations_ = nullptr;  // that are searched
@@ -160,6 +177,7 @@ bool visit_host_pointers(const ByteSource& source, const HostObject& host, const
     return false;
   if (places.empty()) return true;
   PointerSearch pointers(places, source, host, header->type == kElfExecutable, visit);
+  pointers.visit_loaded();
   return visit_host_bytes(
       source, host, object.fatbins, [](const Section& section) { return section.loaded; },
       [&](const Section& section, std::uint64_t at, std::uint64_t size) {

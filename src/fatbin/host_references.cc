@@ -73,17 +73,19 @@ std::optional<bool> is_named_within(const HostReferences& references, std::strin
   return false;
 }
 
-// Of `__nv_static_21__mark_plain` `__nv_static_21__mark_*plain`; of a name that is mangled behind the mark,
-// in
-// `_INTERNAL_…` or not, `…_*1n6spaced*` (seen of nvcc 13.0). Empty where that is not known.
+// Of `_ZN1n6spacedE` `_ZN1n6spaced*`; of `__nv_static_21__mark_plain` `__nv_static_21__mark_*plain`; of a
+// name that is mangled behind the mark, in `_INTERNAL_…` or not, `…_*1n6spaced*` (seen of nvcc 11.8, 13.0
+// and 13.5). Empty where that is not known.
 std::string listed_name(std::string_view name) {
   const std::string_view own = without_file_mark(name);
-  if (own.size() == name.size()) return std::string(name);
-  std::string listed = std::string(name.substr(0, name.size() - own.size())) + '*';
+  const bool marked = own.size() != name.size();
+  std::string listed(name.substr(0, name.size() - own.size()));
+  if (marked) listed += '*';
   if (!starts_with(own, "_Z")) return listed.append(own);
   const auto last = last_plain_name(own);
   if (!last || last->is_static) return {};
   std::string_view path = own.substr(0, last->end);
+  if (!marked) return listed.append(path) + '*';
   path.remove_prefix(last->nested ? 3 : 2);
   const auto after_digits = path.find_first_not_of("0123456789");
   if (after_digits == std::string_view::npos) return {};

@@ -12,6 +12,7 @@
 #include "elf/elf.h"
 #include "fatbin/dynamic_symbols.h"
 #include "fatbin/host_bytes.h"
+#include "fatbin/relocations.h"
 #include "io/window.h"
 
 namespace archguard::fatbin {
@@ -28,27 +29,18 @@ const std::set<std::string>& launching_functions() {
   return kNames;
 }
 
-// Where the loader puts the addresses of these symbols: .rela.plt and .rela.dyn have u64 place, u32 type, u32
-// symbol and u64 addend. Nothing where another kind of relocation asks for one, or they cannot be read.
+// Where the loader puts the addresses of these symbols. Nothing where another kind of relocation asks for
+// one, or they cannot be read.
 std::optional<std::set<std::uint64_t>> slots_of(const ByteSource& source, const HostObject& host,
                                                 const std::set<std::uint64_t>& symbols) {
-  constexpr std::size_t kEntry = 24, kAtOnce = 512;
-  constexpr std::uint32_t kGlobalData = 6, kJumpSlot = 7;  // R_X86_64_…
   std::set<std::uint64_t> slots;
-  for (const char* name : {".rela.plt", ".rela.dyn"}) {
-    const Section* table = section_of(host, name);
-    if (table == nullptr) continue;
-    Window in(source, kEntry * kAtOnce, kEntry * kAtOnce);
-    for (std::uint64_t at = 0; table->size - at >= kEntry; at += kEntry) {
-      const auto bytes = in.at(table->offset + at, kEntry);
-      if (!bytes) return std::nullopt;
-      const Cursor entry(*bytes);
-      if (symbols.count(entry.u32(12)) == 0) continue;
-      if (entry.u32(8) != kGlobalData && entry.u32(8) != kJumpSlot) return std::nullopt;
-      slots.insert(entry.u64(0));
-    }
-  }
-  if (slots.empty() && !symbols.empty()) return std::nullopt;
+  bool told = true;
+  told &= visit_relocations(source, host, [&](const RelocationX64& each) {
+    if (symbols.count(each.symbol) == 0) return;
+    told &= each.type == RelocationX64::kGlobalData || each.type == RelocationX64::kJumpSlot;
+    slots.insert(each.place);
+  });
+  if (!told || (slots.empty() && !symbols.empty())) return std::nullopt;
   return slots;
 }
 
@@ -166,10 +158,20 @@ class LaunchSearch {
     });
   }
 
-  // Once all code was searched: jumps to a call, behind what sets its argument, may come from where it is
-  // null.
+  // Of calls at one place, as sections of a damaged file may have, the one whose argument is set farthest
+  // before it.
+  void sort_calls() {
+    std::sort(calls_.begin(), calls_.end(), [](const auto& a, const auto& b) {
+      return a.first != b.first ? a.first < b.first : a.second > b.second;
+    });
+    calls_.erase(std::unique(calls_.begin(), calls_.end(),
+                             [](const auto& a, const auto& b) { return a.first == b.first; }),
+                 calls_.end());
+  }
+
+  // Once all code was searched and its calls are sorted: jumps to a call, behind what sets its argument, may
+  // come from where it is null.
   bool search_jumps(const ByteSource& source, const Section& section, std::uint64_t at, std::uint64_t size) {
-    std::sort(calls_.begin(), calls_.end());
     return visit_blocks(
         source, section, at, size, [&](ByteView bytes, std::size_t first, std::uint64_t address) {
           for (std::size_t i = first; i < bytes.size && !may_launch; ++i)
@@ -227,7 +229,8 @@ class LaunchSearch {
   }
 
   bool is_within_call(std::uint64_t place) const {
-    auto call = std::lower_bound(calls_.begin(), calls_.end(), std::pair(place, std::size_t{0}));
+    auto call = std::lower_bound(calls_.begin(), calls_.end(), place,
+                                 [](const auto& each, std::uint64_t at) { return each.first < at; });
     for (; call != calls_.end() && call->first - place < kLooksBack; ++call)
       if (call->first - place < call->second) return true;
     return false;
@@ -309,10 +312,10 @@ bool may_launch_unregistered(const ByteSource& source, const HostObject& host,
                               return (search.*look)(source, section, at, size);
                             });
   };
-  const bool whole = visit(is_table, &LaunchSearch::search_tables) &&
-                     visit(is_code, &LaunchSearch::search_code) &&
-                     visit(is_code, &LaunchSearch::search_jumps);
-  return !whole || search.may_launch;
+  if (!visit(is_table, &LaunchSearch::search_tables) || !visit(is_code, &LaunchSearch::search_code))
+    return true;
+  search.sort_calls();
+  return !visit(is_code, &LaunchSearch::search_jumps) || search.may_launch;
 }
 
 }  // namespace archguard::fatbin

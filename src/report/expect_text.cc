@@ -10,8 +10,10 @@ std::optional<Error> vain_expectation(const Verification& all) {
   if (expects_of_data_alone(all))
     return Error{
         {},
-        "there is no fat binary to hold the expected images; images held as data are not checked",
-        "leave --expect out, or verify the .ptx, .cubin or .fatbin files that the images are made of"};
+        "no fat binary here can be held against the expected images: those held as data are not checked, and "
+        "what 'nvcc -dlink' makes is checked for PTX with its objects only",
+        "leave --expect out, or verify the .ptx, .cubin or .fatbin files that the images are made of, or the "
+        "program that was linked"};
   if (expects_in_vain(all))
     return Error{
         {},

@@ -220,7 +220,7 @@ class HostNamesTest(unittest.TestCase):
         self.check_kernels(nvcc)
 
 
-# What is static in a file of -rdc=true has its mark in its name. 9.0 alone has these.
+# What is static in a file of -rdc=true has its mark in its name, and what is not may be exported. 9.0 alone has these.
 STATIC = """
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
 KIND int table[4];
@@ -236,22 +236,38 @@ int main() { k<<<1, 1>>>(nullptr); }
 """
 
 
-class StaticNamesTest(unittest.TestCase):
+class SeparateNamesTest(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.mkdtemp()
         self.addCleanup(shutil.rmtree, self.folder)
 
-    def test(self):
+    def check(self, nvcc, kind, space, *options):
+        closed = ";" + " }" * kind.count("{")
+        text = STATIC.replace("KIND int table[4];", kind + " int table[4]" + closed).replace("SPACE", space)
+        source, path = (os.path.join(self.folder, name) for name in ("source.cu", "program"))
+        with open(source, "w") as file:
+            file.write(text)
+        for order, errors in ((FOR_90 + FOR_80, [[13], [13]]), (FOR_80 + FOR_90, [[500], []])):
+            with self.subTest(nvcc=nvcc, kind=kind, options=options, order=order):
+                common.run([nvcc, "-w", "-allow-unsupported-compiler", "-rdc=true", source, "-o", path, *options, *order])
+                self.assertEqual(errors_of(path), errors)
+
+    def test_static(self):
         for kind, space in (("static __constant__", ""), ("namespace n { static __device__", "n::"), ("namespace n { namespace { __device__", "n::")):
-            closed = ";" + " }" * kind.count("{")
-            text = STATIC.replace("KIND int table[4];", kind + " int table[4]" + closed).replace("SPACE", space)
-            source, path = (os.path.join(self.folder, name) for name in ("source.cu", "program"))
-            with open(source, "w") as file:
-                file.write(text)
-            for order, errors in ((FOR_90 + FOR_80, [[13], [13]]), (FOR_80 + FOR_90, [[500], []])):
-                with self.subTest(kind=kind, order=order):
-                    common.run([common.nvcc(), "-w", "-rdc=true", source, "-o", path, *order])
-                    self.assertEqual(errors_of(path), errors)
+            self.check(common.nvcc(), kind, space)
+
+    def test_exported(self):
+        """Code has the address of the host copy from the global offset table, which the loader fills by its name."""
+        library = ["-shared", "-Xcompiler", "-fPIC"]
+        old = os.path.join(common.options.cache, "cuda-11.8", "bin", "nvcc")
+        if not os.path.exists(old):
+            raise unittest.SkipTest("no CUDA 11.8; run tests/support/fetch cuda-11.8")
+        self.check(old, "__constant__", "", *library)
+        self.check(old, "__device__", "", "-Xcompiler", "-fPIC,-pie", "-Xlinker", "--no-relax")  # the loader adds the base
+        self.check(common.nvcc(), "namespace n { __device__", "n::", *library)
+        if "--device-entity-has-hidden-visibility" in common.run([common.nvcc(), "--help"]):
+            for linker in ("-fuse-ld=bfd", "-fuse-ld=lld"):
+                self.check(common.nvcc(), "namespace n { __device__", "n::", *library, "--device-entity-has-hidden-visibility=false", "-Xcompiler", linker)
 
 
 # A template that device code for 8.0 does not have, and one whose instance device code for 8.0 alone launches.

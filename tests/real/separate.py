@@ -651,8 +651,11 @@ class ToolsTest(Separate):
         done = subprocess.run([common.options.archguard, "verify", linked, "--expect", "90-real"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         self.assertEqual(done.returncode, 1, done.stdout)
         self.assertIn("linked.o(.nv_fatbin+0x0): lacks SASS of sm_90", done.stdout)
-        done = subprocess.run([common.options.archguard, "verify", linked, "--expect", "80"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        self.assertEqual(done.returncode, 1, done.stdout)  # PTX is not there
+        for arguments, said in ((["--expect", "80"], "what 'nvcc -dlink' makes is checked for PTX with its objects only"),
+                                (["--require-ptx", "--device", "8.0"], "fix: verify the program or library that it is linked into")):
+            done = subprocess.run([common.options.archguard, "verify", linked, *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            self.assertEqual(done.returncode, 1, done.stdout)  # PTX is not there
+            self.assertIn(said, done.stdout)
 
     def test_relocatable_cubin_by_itself(self):
         """As a file and in a fat binary it is the same to a driver."""

@@ -388,15 +388,17 @@ TEST_CASE("a container outside of the sections for device code whose header is d
   CHECK(error_of(test::ByteWriter{}.u32(0).append(data(4, 2)).bytes()) == "");
 }
 
-TEST_CASE("what is static in a file is listed by its own name behind the mark and a star") {
+TEST_CASE(
+    "what is mangled is listed up to its own name, and what is static in a file by that behind the mark") {
   HostReferences references;
   references.told = true;
   const std::string mark = "__nv_static_7__m_a_cu_";
-  references.names = {"_Z1kPi", mark + "*1n6spaced*", mark + "*plain"};
+  references.names = {"_Z1k*", "_ZN1n6spaced*", mark + "*1n6spaced*", mark + "*plain", "plain"};
   CHECK(references.lists(mark + "plain"));
   CHECK(references.lists(mark + "_ZN1n6spacedE"));
   CHECK(references.lists(mark + "_ZN11_INTERNAL_m1n6spacedE"));
-  CHECK(references.lists("_Z1kPi"));
+  for (const char* name : {"_Z1kPi", "_ZN1n6spacedE", "plain"}) CHECK(references.lists(name));
+  for (const char* name : {"_Z2k", "_ZN1n5spaceE", "plain2", "_Z99k"}) CHECK_FALSE(references.lists(name));
   for (const char* other : {"my_plain", "_Z6spaced", "_Z0", "_ZN0E", "_Z", "_ZN99_INTERNAL_m1n6spacedE", ""})
     CHECK_FALSE_MESSAGE(references.lists(mark + other), other);
 }

@@ -1,0 +1,77 @@
+#include "fatbin/relocations.h"
+
+#include <algorithm>
+
+#include "fatbin/dynamic_symbols.h"
+#include "io/window.h"
+
+namespace archguard::fatbin {
+namespace {
+
+constexpr std::size_t kRelocationBytes = 24,
+                      kRelocationsAtOnce = 512;  // u64 place, u32 type, u32 symbol, u64
+constexpr std::size_t kSlotBytes = 8, kSlotsAtOnce = 4096;
+constexpr const char* kOffsetTables[] = {".got", ".got.plt"};
+
+bool is_in_offset_table(const HostObject& host, std::uint64_t place) {
+  return std::any_of(std::begin(kOffsetTables), std::end(kOffsetTables), [&](const char* name) {
+    const Section* table = section_of(host, name);
+    return table != nullptr && table->address <= place && place - table->address < table->size;
+  });
+}
+
+// What the linker wrote, where the loader adds nothing or goes by `.relr.dyn`.
+void add_written_slots(const ByteSource& source, const Section& table, const std::set<std::uint64_t>& places,
+                       LoadedPointers& pointers) {
+  Window in(source, kSlotBytes * kSlotsAtOnce, kSlotBytes);
+  for (std::uint64_t at = 0; table.size - at >= kSlotBytes; at += kSlotBytes) {
+    const auto bytes = in.at(table.offset + at, kSlotBytes);
+    if (!bytes) return;  // the file shrank: whoever reads images says so
+    const std::uint64_t value = Cursor(*bytes).u64(0);
+    if (places.count(value) != 0) pointers.slots.emplace(table.address + at, value);
+  }
+}
+
+}  // namespace
+
+bool visit_relocations(const ByteSource& source, const HostObject& host,
+                       const std::function<void(const RelocationX64&)>& visit) {
+  for (const char* name : {".rela.plt", ".rela.dyn"}) {
+    const Section* table = section_of(host, name);
+    if (table == nullptr) continue;
+    Window in(source, kRelocationBytes * kRelocationsAtOnce, kRelocationBytes * kRelocationsAtOnce);
+    for (std::uint64_t at = 0; table->size - at >= kRelocationBytes; at += kRelocationBytes) {
+      const auto bytes = in.at(table->offset + at, kRelocationBytes);
+      if (!bytes) return false;
+      const Cursor entry(*bytes);
+      visit({entry.u64(0), entry.u32(8), entry.u32(12), entry.u64(16)});
+    }
+  }
+  return true;
+}
+
+LoadedPointers find_loaded_pointers(const ByteSource& source, const HostObject& host,
+                                    const std::set<std::uint64_t>& places) {
+  LoadedPointers pointers;
+  for (const char* name : kOffsetTables)
+    if (const Section* table = section_of(host, name)) add_written_slots(source, *table, places, pointers);
+  std::map<std::uint64_t, std::uint64_t> symbols;
+  visit_symbols_at(source, host, places,
+                   [&](std::uint64_t index, std::uint64_t place) { symbols.emplace(index, place); });
+  visit_relocations(source, host, [&](const RelocationX64& each) {
+    const auto symbol = symbols.find(each.symbol);
+    const bool is_relative = each.type == RelocationX64::kRelative && places.count(each.addend) != 0;
+    const bool is_symbol =
+        symbol != symbols.end() && (each.type == RelocationX64::kGlobalData ||
+                                    (each.type == RelocationX64::kAbsolute && each.addend == 0));
+    if (!is_relative && !is_symbol) return;
+    const std::uint64_t place = is_relative ? each.addend : symbol->second;
+    if (is_in_offset_table(host, each.place))
+      pointers.slots[each.place] = place;
+    else if (is_symbol)
+      pointers.others.emplace(each.place, place);
+  });
+  return pointers;
+}
+
+}  // namespace archguard::fatbin
