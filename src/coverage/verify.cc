@@ -121,6 +121,12 @@ bool may_hold_code(const FatbinCode& code) {
          (asks_for_image(code) || code.fatbin.emptied || !code.errors.empty() || is_linkable(code));
 }
 
+// Of a file that is an image, the file's errors tell of it already.
+void add_errors(const FatbinCode& code, const std::vector<Error>& of_file, std::vector<Error>& errors) {
+  for (const Error& each : code.errors)
+    if (of_file.size() != 1 || of_file.front().text() != each.text()) errors.push_back(each);
+}
+
 // An image that the file holds as data.
 void add_bare_file(const DeviceObject& object, const FatbinCode& code, EmbeddedPolicy policy,
                    BareImages& bare, FileResult& result) {
@@ -212,7 +218,7 @@ FileResult verify_file(const DeviceCode& code, const ByteSource& file, const std
                              bool data) {
     if (on_judged) on_judged(object, contents);
     result.has_code |= may_hold_code(contents);
-    result.errors.insert(result.errors.end(), contents.errors.begin(), contents.errors.end());
+    add_errors(contents, code.errors, result.errors);
     add_warnings(contents, result.warnings);
     // The toolkit brings the device runtime, for all devices that it knows.
     if (asks_for_image(contents) && !DeviceLinks::is_runtime(contents)) add_held(held, contents);

@@ -136,7 +136,9 @@ Error not_recognized(ByteView start, std::uint64_t size, const std::string& name
     return {name, "is a pointer of git-annex, not the file itself", "git annex get"};
   if (is_preflight_table(start, size))
     return {name, "is a preflight table, which holds no code", "name the program that it stands beside"};
-  return {name, start.size == 0 ? "is empty" : "is no ELF or PE file, archive, fat binary, cubin or PTX", {}};
+  if (start.size == 0) return {name, "is empty", "build it again, or copy it whole"};
+  return {name, "is no ELF or PE file, archive, fat binary, cubin or PTX",
+          "name what a compiler made, or a package or folder of that"};
 }
 
 // The objects of an `ar` archive. `outer`: its own name as a member of a zip file, or empty.
