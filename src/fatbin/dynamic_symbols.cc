@@ -182,6 +182,7 @@ std::optional<FunctionPlaces> places_of_functions(const ByteSource& source, cons
   FunctionPlaces places;
   const auto is_asked = [&](const VisitedSymbol& each) { return names.count(std::string(each.name)) != 0; };
   const auto take = [&](const VisitedSymbol& each) {
+    places.starts.push_back(each.value);
     if (is_asked(each)) places.defined.insert(each.value);
     return true;
   };
@@ -192,6 +193,7 @@ std::optional<FunctionPlaces> places_of_functions(const ByteSource& source, cons
   if (!host.linked ||
       !visit_symbols(source, host, ".symtab", ".strtab", is_defined_function, kNamesAtOnce, take))
     return std::nullopt;
+  std::sort(places.starts.begin(), places.starts.end());
   const bool dynamic = section_of(host, ".dynsym") != nullptr;
   if (dynamic && !visit_symbols(source, host, ".dynsym", ".dynstr", is_elsewhere, kNamesAtOnce, take_wanted))
     return std::nullopt;

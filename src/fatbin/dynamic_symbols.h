@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "host/host_file.h"
 
@@ -38,8 +39,9 @@ std::optional<std::map<std::string, std::size_t>> functions_among(const ByteSour
                                                                   const std::set<std::string>& names);
 
 struct FunctionPlaces {
-  std::set<std::uint64_t> defined;  // where in memory they begin
-  std::set<std::uint64_t> wanted;   // of those to be found elsewhere, their indices in .dynsym
+  std::vector<std::uint64_t> starts;  // where in memory any function begins, ascending
+  std::set<std::uint64_t> defined;    // where in memory they begin
+  std::set<std::uint64_t> wanted;     // of those to be found elsewhere, their indices in .dynsym
 };
 // Of the functions of these names in a linked ELF file. Nothing where it has no table of all symbols, or that
 // cannot be read.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <string>
@@ -78,16 +79,25 @@ Sets what_is_set(const unsigned char* in, std::size_t size, bool fixed, unsigned
   return Sets::copies;
 }
 
-// Where the code before a call sets its first argument, rdi, to something. The last instruction that is seen
-// to set it decides. What follows a byte that may be REX is a part of that instruction, but for what sets
-// null, whichever of them it is.
-std::optional<std::size_t> where_set(const unsigned char* code, std::size_t call, bool fixed) {
-  const std::size_t first = call - std::min(call, kLooksBack);
+// Is it `xor` of registers, or `mov` of the number 0 to rdi?
+bool may_set_null(const unsigned char* in, std::size_t size) {
+  constexpr unsigned char kMoves[] = {0xbf, 0, 0, 0, 0}, kMovesByModrm[] = {0xc7, 0xc7, 0, 0, 0, 0};
+  const auto is = [&](const auto& bytes) {
+    return size >= std::size(bytes) && std::equal(std::begin(bytes), std::end(bytes), in);
+  };
+  return in[0] == 0x31 || in[0] == 0x33 || is(kMoves) || is(kMovesByModrm);
+}
+
+// Where the code before a call sets its first argument, rdi, to something, from `first` on, where its
+// function begins. The last instruction that is seen to set it decides. What follows a byte that may be REX
+// is a part of that instruction, but for what sets null, whichever of them it is.
+std::optional<std::size_t> where_set(const unsigned char* code, std::size_t first, std::size_t call,
+                                     bool fixed) {
   unsigned reg = 7;  // rdi
   for (std::size_t at = call; at-- > first;) {
     const auto is_rex = [](unsigned char each) { return (each & 0xf0) == 0x40; };
     const bool behind_rex = at != first && is_rex(code[at - 1]) && !is_rex(code[at]);
-    if (behind_rex && code[at] != 0x31 && code[at] != 0x33) continue;
+    if (behind_rex && !may_set_null(code + at, call - at)) continue;
     const Sets sets = what_is_set(code + at, call - at, fixed, reg);
     if (sets == Sets::something) return at;
     if (sets == Sets::perhaps_null) return std::nullopt;
@@ -122,7 +132,7 @@ class LaunchSearch {
  public:
   LaunchSearch(const HostObject& host, const FunctionPlaces& places, std::set<std::uint64_t> slots,
                bool fixed)
-      : functions_(places.defined), slots_(std::move(slots)), fixed_(fixed) {
+      : functions_(places.defined), slots_(std::move(slots)), starts_(places.starts), fixed_(fixed) {
     for (const char* name : {".got", ".got.plt"})
       if (const Section* table = section_of(host, name)) tables_.push_back(table->address);
     for (const Section& each : host.sections) {
@@ -150,9 +160,11 @@ class LaunchSearch {
       const unsigned before = bytes.data[i - 1];
       const bool indirect =
           i >= 2 && bytes.data[i - 2] == kIndirect && (before == kCallOfSlot || before == kJumpOfSlot);
-      const std::size_t call = i - (indirect ? 2 : 1);
-      if (indirect || before == kCall || before == kJump)
-        note_call(place - i + call, call, where_set(bytes.data, call, fixed_));
+      const bool conditional = i >= 2 && bytes.data[i - 2] == 0x0f && (before & 0xf0) == 0x80;
+      const std::size_t call = i - (indirect || conditional ? 2 : 1);
+      if (indirect || conditional || before == kCall || before == kJump)
+        note_call(place - i + call, call,
+                  where_set(bytes.data, call - looks_back(place - i + call, call), call, fixed_));
       else
         may_launch |= (before & 0xc7) == 0x05;  // by ModRM, what takes its address
     });
@@ -220,6 +232,13 @@ class LaunchSearch {
         });
   }
 
+  // How many bytes before that place, of which the block has so many, are of the same function.
+  std::size_t looks_back(std::uint64_t place, std::size_t before) const {
+    const auto behind = std::upper_bound(starts_.begin(), starts_.end(), place);
+    const std::uint64_t since = behind == starts_.begin() ? 0 : place - *std::prev(behind);
+    return static_cast<std::size_t>(std::min<std::uint64_t>(since, std::min(before, kLooksBack)));
+  }
+
   void note_call(std::uint64_t place, std::size_t call, std::optional<std::size_t> set) {
     constexpr std::size_t kCallsMost = std::size_t{1} << 20;
     if (set && calls_.size() < kCallsMost)
@@ -277,6 +296,7 @@ class LaunchSearch {
 
   std::set<std::uint64_t> functions_, slots_;
   std::uint64_t lowest_ = 0, highest_ = 0;                    // of both
+  const std::vector<std::uint64_t>& starts_;                  // of functions, ascending
   std::uint64_t memory_begin_ = UINT64_MAX, memory_end_ = 0;  // of the file
   std::vector<std::uint64_t> tables_;                         // that may be the global offset table
   // Where they stand, and how far before them their argument is set.

@@ -227,18 +227,23 @@ TEST_CASE("where host code registers no kernel of a fat binary, the file has to 
   const auto launching =
       ProgramBuilder(alone).register_all().symbol("cudaLaunchKernel", 2, ProgramBuilder::kCodeAt + 64);
   CHECK_MESSAGE(judged(launching) == Coverage::covered, "and calls nothing that launches");
-  const auto launch = [&](std::initializer_list<unsigned> before, unsigned call = 0xe8) {
+  const auto launch_of = [&](const ProgramBuilder& program, std::initializer_list<unsigned> before,
+                             unsigned call = 0xe8) {
     test::ByteWriter code;
     for (const unsigned each : before) code.u8(each);
     code.u8(call);
     code.u32(64 - static_cast<std::uint32_t>(code.size()) - 4).zeros(64 - code.size()).u8(0xc3).zeros(16);
-    return judged(ProgramBuilder(launching).code(code.bytes()));
+    return judged(ProgramBuilder(program).code(code.bytes()));
+  };
+  const auto launch = [&](std::initializer_list<unsigned> before, unsigned call = 0xe8) {
+    return launch_of(launching, before, call);
   };
   for (const auto& nothing : std::initializer_list<std::initializer_list<unsigned>>{
-           {0x31, 0xff},                                            // xor edi, edi
-           {0x33, 0xff},                                            // xor edi, edi
-           {0xbf, 0, 0, 0, 0},                                      // mov edi, 0
-           {0x48, 0xc7, 0xc7, 0, 0, 0, 0},                          // mov rdi, 0
+           {0x31, 0xff},                                                        // xor edi, edi
+           {0x33, 0xff},                                                        // xor edi, edi
+           {0xbf, 0, 0, 0, 0},                                                  // mov edi, 0
+           {0x48, 0x8d, 0x3d, 1, 2, 3, 4, 0x8b, 0x75, 0x49, 0xbf, 0, 0, 0, 0},  // …; mov esi, […]; mov edi, 0
+           {0x48, 0xc7, 0xc7, 0, 0, 0, 0},                                      // mov rdi, 0
            {0x48, 0x8d, 0x3d, 1, 2, 3, 4, 0x31, 0xff, 0x6a, 0x00},  // lea rdi, […]; xor edi, edi; push 0
            {0x31, 0xc0, 0x41, 0x89, 0xc1, 0x4c, 0x89, 0xcf},        // xor eax, eax; mov r9d, eax; mov rdi, r9
            {0x45, 0x31, 0xc9, 0x4c, 0x89, 0xcf},                    // xor r9d, r9d; mov rdi, r9
@@ -259,6 +264,13 @@ TEST_CASE("where host code registers no kernel of a fat binary, the file has to 
     CHECK_MESSAGE(launch(something) == Coverage::covered, "launches what is registered");
     CHECK(launch(something, 0xe9) == Coverage::covered);
   }
+  // lea rdi, […], the end of one function; another hands on what it was called with.
+  const auto wrapper = ProgramBuilder(launching).symbol("wrapper", 2, ProgramBuilder::kCodeAt + 7);
+  CHECK(launch_of(wrapper, {0x48, 0x8d, 0x3d, 1, 2, 3, 4}) == Coverage::not_covered);
+  CHECK(launch_of(wrapper, {0x48, 0x8d, 0x3d, 1, 2, 3, 4, 0x48, 0x8d, 0x3d, 1, 2, 3, 4}) ==
+        Coverage::covered);
+  CHECK_MESSAGE(launch({0x31, 0xff, 0x0f}, 0x84) == Coverage::not_covered, "a jump on a condition");
+  CHECK(launch({0x48, 0x8d, 0x3d, 1, 2, 3, 4, 0x0f}, 0x84) == Coverage::covered);
   // xor edi, edi; jmp to the call; lea rdi, […]: or over it, to what sets the argument.
   const auto jump = [&](unsigned distance) {
     return launch({0x31, 0xff, 0xeb, distance, 0x90, 0x48, 0x8d, 0x3d, 1, 2, 3, 4, 0x6a, 0x00});
