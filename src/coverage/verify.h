@@ -150,8 +150,8 @@ struct ExpectResult {
   std::vector<ExpectFailure> failures;
 };
 
-// The kernels or variables of the file that fail on the device as this failure says; empty where it is not
-// about some of them, but about a whole fat binary or the file.
+// The kernels or variables of the file that fail on the device with this failure's error; empty where that
+// is none of single kernels and variables.
 const std::vector<std::string>& names_failing(const DeviceResult& result, const Failure& failure);
 
 struct FileResult {

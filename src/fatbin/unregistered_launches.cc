@@ -49,12 +49,15 @@ std::optional<std::set<std::uint64_t>> slots_of(const ByteSource& source, const 
 enum class Sets { nothing, something, perhaps_null, copies };
 
 // Of the instruction that begins at `in`, of which `size` bytes are there. (Intel 64 Architectures Manual,
-// volume 2: REX 40 to 4f, whose bits W, R, X and B widen operands and numbers of registers; ModRM.) `fixed`:
-// the program is linked for its place in memory, so that an address is a number of 4 bytes.
-Sets what_is_set(const unsigned char* in, std::size_t size, bool fixed, unsigned& reg) {
+// volume 2: REX 40 to 4f, whose bits W, R, X and B widen operands and numbers of registers; ModRM.) `starts`:
+// of functions, whose addresses are numbers of 4 bytes in a program that is linked for its place in memory.
+Sets what_is_set(const unsigned char* in, std::size_t size, const std::vector<std::uint64_t>& starts,
+                 unsigned& reg) {
   const auto number = [&](std::size_t at) {
-    const bool null = std::all_of(in + at, in + at + 4, [](unsigned char each) { return each == 0; });
-    return null || !fixed ? Sets::perhaps_null : Sets::something;
+    const std::uint32_t value = Cursor({in, size}).u32(at);
+    if (value == 0) return Sets::perhaps_null;
+    const bool is_function = std::binary_search(starts.begin(), starts.end(), std::uint64_t{value});
+    return is_function ? Sets::something : Sets::nothing;  // any bytes may look like it
   };
   const bool has_rex = size >= 2 && (in[0] & 0xf0) == 0x40;
   const unsigned rex = has_rex ? in[0] : 0;
@@ -92,13 +95,13 @@ bool may_set_null(const unsigned char* in, std::size_t size) {
 // function begins. The last instruction that is seen to set it decides. What follows a byte that may be REX
 // is a part of that instruction, but for what sets null, whichever of them it is.
 std::optional<std::size_t> where_set(const unsigned char* code, std::size_t first, std::size_t call,
-                                     bool fixed) {
+                                     const std::vector<std::uint64_t>& starts) {
   unsigned reg = 7;  // rdi
   for (std::size_t at = call; at-- > first;) {
     const auto is_rex = [](unsigned char each) { return (each & 0xf0) == 0x40; };
     const bool behind_rex = at != first && is_rex(code[at - 1]) && !is_rex(code[at]);
     if (behind_rex && !may_set_null(code + at, call - at)) continue;
-    const Sets sets = what_is_set(code + at, call - at, fixed, reg);
+    const Sets sets = what_is_set(code + at, call - at, starts, reg);
     if (sets == Sets::something) return at;
     if (sets == Sets::perhaps_null) return std::nullopt;
   }
@@ -164,7 +167,8 @@ class LaunchSearch {
       const std::size_t call = i - (indirect || conditional ? 2 : 1);
       if (indirect || conditional || before == kCall || before == kJump)
         note_call(place - i + call, call,
-                  where_set(bytes.data, call - looks_back(place - i + call, call), call, fixed_));
+                  where_set(bytes.data, call - looks_back(place - i + call, call), call,
+                            fixed_ ? starts_ : kNoStarts));
       else
         may_launch |= (before & 0xc7) == 0x05;  // by ModRM, what takes its address
     });
@@ -302,6 +306,7 @@ class LaunchSearch {
   // Where they stand, and how far before them their argument is set.
   std::vector<std::pair<std::uint64_t, std::size_t>> calls_;
   bool fixed_;
+  static inline const std::vector<std::uint64_t> kNoStarts;
 };
 
 }  // namespace

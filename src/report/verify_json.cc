@@ -1,5 +1,7 @@
 #include "report/verify_json.h"
 
+#include <set>
+
 #include "base/json.h"
 #include "device/device_json.h"
 #include "installed/package.h"
@@ -15,6 +17,13 @@ std::vector<std::string> names_of(const std::vector<ExpectedImage>& images) {
   for (const ExpectedImage& image : images)
     names.push_back(to_string(image.arch) + (image.sass ? "-real" : "-virtual"));
   return names;
+}
+
+// Each name once.
+std::vector<std::string> sorted(const std::vector<std::string>& some, const std::vector<std::string>& more) {
+  std::set<std::string> names(some.begin(), some.end());
+  names.insert(more.begin(), more.end());
+  return {names.begin(), names.end()};
 }
 
 // Writes the document. What there is one of for each device, of which there may be a million, is written as
@@ -165,17 +174,13 @@ class VerifyJsonWriter {
   void members(const KernelCounts& counts) {
     json_.number("total", counts.total);
     json_.number("covered", counts.covered);
-    auto missing = counts.missing;
-    missing.insert(missing.end(), counts.unlaunchable.begin(), counts.unlaunchable.end());
-    json_.texts("missing", missing);
+    json_.texts("missing", sorted(counts.missing, counts.unlaunchable));
     json_.texts("hollow", counts.hollow);
   }
 
   void members(const VariableCounts& counts) {
     json_.number("total", counts.total);
-    auto missing = counts.missing;
-    missing.insert(missing.end(), counts.unregistered.begin(), counts.unregistered.end());
-    json_.texts("missing", missing);
+    json_.texts("missing", sorted(counts.missing, counts.unregistered));
     json_.texts("unnamed", counts.unnamed);
   }
 

@@ -116,6 +116,11 @@ ProgramBuilder& ProgramBuilder::program() {
   return *this;
 }
 
+ProgramBuilder& ProgramBuilder::fixed() {
+  fixed_ = true;
+  return *this;
+}
+
 std::size_t ProgramBuilder::offset_of(std::size_t nth) const {
   const Layout layout(parts_);
   return kFirstSectionAt + layout.within[nth] + (parts_[nth].relocatable ? layout.linked.size() : 0);
@@ -147,6 +152,7 @@ Bytes ProgramBuilder::bytes() const {
     elf.section(".dynsym", wanted_.bytes(), 11).section(".dynstr", wanted_names_.bytes(), 3);
   if (has_ids_) elf.section("__nv_module_id", ids_.bytes()).at(0x40000000);
   if (relocations.size() != 0) elf.section(".rela.dyn", relocations.bytes(), 4);
+  if (fixed_) elf.executable();
   if (program_) elf.section(".interp", ByteWriter{}.text("/lib64/ld-linux-x86-64.so.2").u8(0).bytes());
   if (names_) {
     elf.section(".nvHRKE", ByteWriter{}.u8(0).append(named_kernels_.bytes()).bytes());

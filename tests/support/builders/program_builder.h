@@ -36,6 +36,7 @@ class ProgramBuilder {
   static constexpr std::uint64_t kCodeAt = 0x60000000;
   ProgramBuilder& compiled_by(std::string compiler);  // what `.comment` says, beside symbols
   ProgramBuilder& program();                          // not a library
+  ProgramBuilder& fixed();                            // linked for its place in memory
   ProgramBuilder& objects_in(std::string section);    // in place of __nv_relfatbin
 
   // Where the fat binary of the nth object, whole program or link is in the file.
@@ -53,7 +54,7 @@ class ProgramBuilder {
   ByteWriter ids_;
   Pointers pointers_ = Pointers::in_place;
   unsigned machine_ = 62;
-  bool has_ids_ = true, has_sections_ = true, names_ = false, program_ = false;
+  bool has_ids_ = true, has_sections_ = true, names_ = false, program_ = false, fixed_ = false;
   ByteWriter named_kernels_, named_variables_;
   Bytes constants_, code_;
   ByteWriter symbols_, symbol_names_, wanted_, wanted_names_;

@@ -269,6 +269,14 @@ TEST_CASE("where host code registers no kernel of a fat binary, the file has to 
   CHECK(launch_of(wrapper, {0x48, 0x8d, 0x3d, 1, 2, 3, 4}) == Coverage::not_covered);
   CHECK(launch_of(wrapper, {0x48, 0x8d, 0x3d, 1, 2, 3, 4, 0x48, 0x8d, 0x3d, 1, 2, 3, 4}) ==
         Coverage::covered);
+  // xor edi, edi; mov rax, [rip + 0x784bf], in whose distance an address seems to follow mov edi.
+  const std::initializer_list<unsigned> hidden{0x31, 0xff, 0x48, 0x8b, 0x05, 0xbf, 0x84, 0x07, 0x00, 0x90};
+  CHECK(launch_of(ProgramBuilder(launching).fixed(), hidden) == Coverage::not_covered);
+  // mov edi, the address of a function.
+  const std::initializer_list<unsigned> address{0xbf, 0x30, 0, 0, 0x60};
+  const auto stub = ProgramBuilder(launching).symbol("stub", 2, ProgramBuilder::kCodeAt + 48);
+  CHECK(launch_of(ProgramBuilder(stub).fixed(), address) == Coverage::covered);
+  CHECK(launch_of(stub, address) == Coverage::not_covered);
   CHECK_MESSAGE(launch({0x31, 0xff, 0x0f}, 0x84) == Coverage::not_covered, "a jump on a condition");
   CHECK(launch({0x48, 0x8d, 0x3d, 1, 2, 3, 4, 0x0f}, 0x84) == Coverage::covered);
   // xor edi, edi; jmp to the call; lea rdi, […]: or over it, to what sets the argument.
