@@ -158,6 +158,28 @@ bool ends_in(const ByteSource& source, std::uint64_t begin, std::uint64_t end, s
   return tail && ByteView(*tail).text().find(text) != std::string_view::npos;
 }
 
+// Sections that no loader reads are for tools, such as debuggers; of others a program may read its own, where
+// it unpacks what begins there (staticx).
+bool may_unpack(const Section& section) {
+  constexpr std::string_view kOfTools[] = {".debug", ".zdebug", ".gnu_debugdata", ".gnu.lto_",
+                                           ".gnu.debuglto"};
+  return section.has_bytes && !section.loaded &&
+         std::none_of(std::begin(kOfTools), std::end(kOfTools),
+                      [&](std::string_view begin) { return starts_with(section.name, begin); });
+}
+
+std::optional<std::uint64_t> packed_in_section(const ByteSource& source, const HostObject& program) {
+  int left = 64;  // each costs a read
+  for (const Section& section : program.sections) {
+    if (!may_unpack(section) || section.offset > source.size() || left-- == 0) continue;
+    const std::uint64_t rest = std::min(section.size, source.size() - section.offset);
+    const auto start = read_bytes(source, section.offset, std::min<std::uint64_t>(kPackedStart, rest));
+    const bool is_zip = start && starts_with(ByteView(*start).text(), "PK\3\4");
+    if (start && (is_zip || is_packed(ByteView(*start)))) return section.offset;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 bool is_packed(ByteView start) {
@@ -186,6 +208,8 @@ std::optional<std::uint64_t> packed_in_program(const ByteSource& source, const H
     if (section.name == "pydata" && section.has_bytes &&
         ends_in(source, section.offset, section.offset + section.size, kCookie))
       return section.offset;
+  if (program.format == HostFormat::elf && program.linked)
+    if (const auto at = packed_in_section(source, program)) return at;
   const bool is_pe = program.format == HostFormat::pe;
   const bool may_be_upx =
       is_pe ? std::any_of(program.sections.begin(), program.sections.end(),

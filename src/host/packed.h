@@ -15,8 +15,8 @@ bool is_packed(ByteView start);
 bool is_packed(const ByteSource& source);
 
 // Where packed bytes stand in a program, which unpacks them when it runs: behind its end (AppImage,
-// self-extracting files), or as PyInstaller and UPX keep them. A zip file at the very end is read, and is
-// none of these.
+// self-extracting files), in a section that no loader reads (staticx), or as PyInstaller and UPX keep them. A
+// zip file at the very end is read, and is none of these.
 std::optional<std::uint64_t> packed_in_program(const ByteSource& source, const HostObject& program);
 
 }  // namespace archguard

@@ -169,12 +169,19 @@ TEST_CASE("packed bytes behind a program are passed over, and said so") {
   CHECK(verify(folder, {"p"}).exit_code == 3);
 }
 
-TEST_CASE("PyInstaller's archive in a section, and what UPX made, are packed bytes in a program") {
+TEST_CASE("archives in sections of their own, and what UPX made, are packed bytes in a program") {
   const TemporaryFolder folder;
   Bytes archive = bytes_of_text("packed MEI\014\013\012\013\016");
   archive.resize(archive.size() + 80);
   folder.file("p", text_of(ElfBuilder{}.section("pydata", archive).bytes()));
   CHECK(verify(folder, {"p"}).exit_code == 2);
+  const Bytes xz = bytes_of_text(
+      "\xfd"
+      "7zXZ and so on");
+  folder.file("static", text_of(ElfBuilder{}.section(".static.archive", xz, 1, 0).bytes()));
+  CHECK(verify(folder, {"static"}).exit_code == 2);
+  folder.file("debug", text_of(ElfBuilder{}.section(".gnu_debugdata", xz, 1, 0).bytes()));
+  CHECK_MESSAGE(verify(folder, {"debug"}).exit_code == 3, "for debuggers");
   const Bytes upx =
       ElfBuilder{}.section(".rodata", bytes_of_text("a program")).without_section_table().bytes();
   folder.file("bare", text_of(upx));
