@@ -71,6 +71,12 @@ Result<ElfHeader> parse_elf_header(ByteView start) {
   return header;
 }
 
+Result<ElfHeader> read_elf_header(const ByteSource& source) {
+  ARCHGUARD_TRY(start, read_bytes(source, 0, std::min<std::uint64_t>(kElfHeaderMost, source.size())));
+  if (!has_elf_magic(start)) return Error{{}, "is no ELF file", {}};
+  return parse_elf_header(start);
+}
+
 void apply_section_zero(ElfHeader& header, ByteView section_zero) {
   const ElfSection zero = parse_elf_section(header, section_zero);
   if (header.section_count == 0) header.section_count = zero.size;

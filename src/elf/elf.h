@@ -43,7 +43,7 @@ struct ElfSection {
 };
 
 constexpr std::uint16_t kElfRelocatable = 1, kElfExecutable = 2, kElfShared = 3;
-constexpr std::uint16_t kElfMachineCuda = 190;
+constexpr std::uint16_t kElfMachineX64 = 62, kElfMachineArm64 = 183, kElfMachineCuda = 190;
 constexpr std::uint32_t kElfProgramBits = 1;
 constexpr std::uint32_t kElfSymbols = 2, kElfStrings = 3, kElfRelocationsWithAddends = 4, kElfNote = 7,
                         kElfNoBits = 8, kElfRelocations = 9, kElfDynamicSymbols = 11;
@@ -65,6 +65,8 @@ bool is_elf_table(std::uint32_t type);
 // From the first bytes of the file (64, or all of a smaller one). Table positions are not checked yet.
 // Errors: cut short, big-endian, unknown class.
 Result<ElfHeader> parse_elf_header(ByteView start);
+// Of a whole file, also by its magic.
+Result<ElfHeader> read_elf_header(const ByteSource& source);
 
 // The header of section 0 holds the counts that did not fit (more than 65,279 sections).
 void apply_section_zero(ElfHeader& header, ByteView section_zero);

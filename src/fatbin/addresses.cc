@@ -11,7 +11,6 @@ namespace {
 // A relocation of a 64-bit ELF file: u64 place, u32 type, u32 symbol, u64 addend. A symbol: u16 section at 6,
 // u64 value at 8. (System V ABI, "Relocation" and "Symbol Table"; its supplements for each machine.)
 constexpr std::uint64_t kRelocationSize = 24, kElfSymbolSize = 24;
-constexpr std::uint16_t kElfX64 = 62, kElfArm64 = 183;
 constexpr std::size_t kElfBlock = std::size_t{128} * 1024 / kRelocationSize * kRelocationSize;
 constexpr std::size_t kRelocationsMost = std::size_t{1} << 21;  // two for each fat binary
 constexpr std::size_t kTablesMost = 64;                  // each costs a search of the file's relocations
@@ -19,10 +18,10 @@ constexpr std::string_view kPackedRelocations = "APS2";  // of lld's --pack-dyn-
 
 // "Base plus addend", and "the symbol's address plus addend".
 bool is_relative(std::uint16_t machine, std::uint32_t type) {
-  return type == (machine == kElfX64 ? 8U : 1027U);
+  return type == (machine == kElfMachineX64 ? 8U : 1027U);
 }
 bool is_absolute(std::uint16_t machine, std::uint32_t type) {
-  return type == (machine == kElfX64 ? 1U : 257U);
+  return type == (machine == kElfMachineX64 ? 1U : 257U);
 }
 
 }  // namespace
@@ -30,13 +29,10 @@ bool is_absolute(std::uint16_t machine, std::uint32_t type) {
 Addresses::Addresses(const ByteSource& source, const HostObject& host) : source_(source), host_(host) {
   fixed_ = host.format == HostFormat::pe;
   if (host.format == HostFormat::elf) {
-    const auto start = read_bytes(source, 0, std::min<std::uint64_t>(kElfHeaderMost, source.size()));
-    if (start) {
-      const auto header = parse_elf_header(*start);
-      if (header && header->is64 && (header->machine == kElfX64 || header->machine == kElfArm64))
-        machine_ = header->machine;
-      fixed_ = header && header->type == kElfExecutable;
-    }
+    const auto header = read_elf_header(source);
+    if (header && header->is64 && (header->machine == kElfMachineX64 || header->machine == kElfMachineArm64))
+      machine_ = header->machine;
+    fixed_ = header && header->type == kElfExecutable;
   }
   for (const Section& section : host.sections)
     if (section.has_bytes && section.address != 0) loaded_.push_back(&section);

@@ -209,9 +209,7 @@ class CopySymbols {
 
 std::optional<HostCopies> find_host_copies(const ByteSource& source, const HostObject& host,
                                            const DeviceObject& object, const std::set<std::string>& names) {
-  const auto start = read_bytes(source, 0, std::min<std::uint64_t>(kElfHeaderMost, source.size()));
-  const auto header =
-      start && host.format == HostFormat::elf ? parse_elf_header(*start) : Result<ElfHeader>(Error{});
+  const auto header = read_elf_header(source);
   if (!header || !header->is64) return std::nullopt;
   CopySymbols symbols(names);
   if (!symbols.read(source, host)) return std::nullopt;

@@ -17,7 +17,6 @@ using PointerVisitor = std::function<void(std::uint64_t at, std::uint64_t place)
 
 constexpr std::size_t kPointersBlock = std::size_t{1} << 20, kPointersBehind = 47;
 constexpr std::size_t kListed = 48;  // bytes of what AddressSanitizer has of a variable
-constexpr std::uint16_t kPointersX64 = 62;
 constexpr unsigned kModeMask = 0xc7, kRelativeMode = 0x05;  // of ModRM
 
 // What GCC and linkers make of an address: 8 bytes anywhere; in code 8 bytes that are its distance to the
@@ -171,9 +170,9 @@ bool is_compiled_by_gcc_alone(const ByteSource& source, const HostObject& host) 
 bool visit_host_pointers(const ByteSource& source, const HostObject& host, const DeviceObject& object,
                          const std::set<std::uint64_t>& places, const PointerVisitor& visit) {
   if (!host.linked || host.format != HostFormat::elf) return false;
-  const auto start = read_bytes(source, 0, std::min<std::uint64_t>(kElfHeaderMost, source.size()));
-  const auto header = start ? parse_elf_header(*start) : Result<ElfHeader>(Error{});
-  if (!header || !header->is64 || header->machine != kPointersX64 || !is_compiled_by_gcc_alone(source, host))
+  const auto header = read_elf_header(source);
+  if (!header || !header->is64 || header->machine != kElfMachineX64 ||
+      !is_compiled_by_gcc_alone(source, host))
     return false;
   if (places.empty()) return true;
   PointerSearch pointers(places, source, host, header->type == kElfExecutable, visit);

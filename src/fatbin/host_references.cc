@@ -98,8 +98,7 @@ std::string listed_name(std::string_view name) {
 }
 
 bool is_host_program(const ByteSource& source, const HostObject& host) {
-  const auto start = read_bytes(source, 0, std::min<std::uint64_t>(kElfHeaderMost, source.size()));
-  const auto header = start ? parse_elf_header(*start) : Result<ElfHeader>(Error{});
+  const auto header = read_elf_header(source);
   return (header && header->type == kElfExecutable) ||
          std::any_of(host.sections.begin(), host.sections.end(),
                      [](const Section& section) { return section.name == ".interp"; });

@@ -19,7 +19,6 @@
 namespace archguard::fatbin {
 namespace {
 
-constexpr std::uint16_t kLaunchesX64 = 62;  // EM_X86_64
 constexpr std::size_t kLaunchesBlock = std::size_t{1} << 20;
 constexpr std::size_t kLooksBack = 160;  // bytes of code before a call that may set its arguments
 constexpr unsigned kCall = 0xe8, kJump = 0xe9, kIndirect = 0xff, kCallOfSlot = 0x15, kJumpOfSlot = 0x25;
@@ -314,9 +313,8 @@ class LaunchSearch {
 bool may_launch_unregistered(const ByteSource& source, const HostObject& host,
                              const std::vector<Fatbin>& fatbins) {
   if (!host.linked || host.format != HostFormat::elf) return true;
-  const auto start = read_bytes(source, 0, std::min<std::uint64_t>(kElfHeaderMost, source.size()));
-  const auto header = start ? parse_elf_header(*start) : Result<ElfHeader>(Error{});
-  if (!header || !header->is64 || header->machine != kLaunchesX64) return true;
+  const auto header = read_elf_header(source);
+  if (!header || !header->is64 || header->machine != kElfMachineX64) return true;
   const auto places = places_of_functions(source, host, launching_functions());
   const auto slots = places ? slots_of(source, host, places->wanted) : std::nullopt;
   if (!slots) return true;

@@ -263,8 +263,7 @@ bool ends_with_zip(const ByteSource& source) {
 
 // Is the table of sections the last of an ELF file, as linkers put it? Then nothing stands behind.
 bool ends_with_sections(const ByteSource& source) {
-  const auto start = read_bytes(source, 0, std::min<std::uint64_t>(kElfHeaderMost, source.size()));
-  const auto header = start && has_elf_magic(*start) ? parse_elf_header(*start) : Result<ElfHeader>(Error{});
+  const auto header = read_elf_header(source);
   return header && header->section_count != 0 && header->sections_offset <= source.size() &&
          source.size() - header->sections_offset == header->section_count * header->section_size;
 }
