@@ -132,9 +132,14 @@ std::optional<std::int64_t> jump_at(ByteView bytes, std::size_t at) {
 // address, itself or in a procedure linkage table (whose names begin with .plt), or takes its address.
 class LaunchSearch {
  public:
-  LaunchSearch(const HostObject& host, const FunctionPlaces& places, std::set<std::uint64_t> slots,
-               bool fixed)
-      : functions_(places.defined), slots_(std::move(slots)), starts_(places.starts), fixed_(fixed) {
+  // `of_registered`: functions that hand on what is registered.
+  LaunchSearch(const HostObject& host, const FunctionPlaces& places, std::set<std::uint64_t> of_registered,
+               std::set<std::uint64_t> slots, bool fixed)
+      : functions_(places.defined),
+        of_registered_(std::move(of_registered)),
+        slots_(std::move(slots)),
+        starts_(places.starts),
+        fixed_(fixed) {
     for (const char* name : {".got", ".got.plt"})
       if (const Section* table = section_of(host, name)) tables_.push_back(table->address);
     for (const Section& each : host.sections) {
@@ -165,9 +170,7 @@ class LaunchSearch {
       const bool conditional = i >= 2 && bytes.data[i - 2] == 0x0f && (before & 0xf0) == 0x80;
       const std::size_t call = i - (indirect || conditional ? 2 : 1);
       if (indirect || conditional || before == kCall || before == kJump)
-        note_call(place - i + call, call,
-                  where_set(bytes.data, call - looks_back(place - i + call, call), call,
-                            fixed_ ? starts_ : kNoStarts));
+        note_call(bytes, call, place - i + call);
       else
         may_launch |= (before & 0xc7) == 0x05;  // by ModRM, what takes its address
     });
@@ -235,15 +238,15 @@ class LaunchSearch {
         });
   }
 
-  // How many bytes before that place, of which the block has so many, are of the same function.
-  std::size_t looks_back(std::uint64_t place, std::size_t before) const {
-    const auto behind = std::upper_bound(starts_.begin(), starts_.end(), place);
-    const std::uint64_t since = behind == starts_.begin() ? 0 : place - *std::prev(behind);
-    return static_cast<std::size_t>(std::min<std::uint64_t>(since, std::min(before, kLooksBack)));
-  }
-
-  void note_call(std::uint64_t place, std::size_t call, std::optional<std::size_t> set) {
+  // `call`: where it begins in the bytes, `place` in memory.
+  void note_call(ByteView bytes, std::size_t call, std::uint64_t place) {
     constexpr std::size_t kCallsMost = std::size_t{1} << 20;
+    const auto behind = std::upper_bound(starts_.begin(), starts_.end(), place);
+    const std::uint64_t start = behind == starts_.begin() ? place : *std::prev(behind);
+    if (of_registered_.count(start) != 0) return;
+    const std::uint64_t back = std::min<std::uint64_t>(place - start, std::min(call, kLooksBack));
+    const auto set =
+        where_set(bytes.data, call - static_cast<std::size_t>(back), call, fixed_ ? starts_ : kNoStarts);
     if (set && calls_.size() < kCallsMost)
       calls_.emplace_back(place, call - *set);
     else
@@ -297,7 +300,7 @@ class LaunchSearch {
     return i >= 2 && bytes.data[i - 2] == kIndirect && bytes.data[i - 1] == kJumpOfSlot;
   }
 
-  std::set<std::uint64_t> functions_, slots_;
+  std::set<std::uint64_t> functions_, of_registered_, slots_;
   std::uint64_t lowest_ = 0, highest_ = 0;                    // of both
   const std::vector<std::uint64_t>& starts_;                  // of functions, ascending
   std::uint64_t memory_begin_ = UINT64_MAX, memory_end_ = 0;  // of the file
@@ -318,12 +321,11 @@ bool may_launch_unregistered(const ByteSource& source, const HostObject& host,
   const auto places = places_of_functions(source, host, launching_functions());
   const auto slots = places ? slots_of(source, host, places->wanted) : std::nullopt;
   if (!slots) return true;
-  if (places->defined.empty() && slots->empty()) {
-    // What is registered is launched by others, from nvcc 13.0 on.
-    const auto others = places_of_functions(source, host, {"__cudaLaunchKernel", "__cudaLaunchKernel_ptsz"});
-    return !others || (others->defined.empty() && others->wanted.empty());
-  }
-  LaunchSearch search(host, *places, *slots, header->type == kElfExecutable);
+  // What is registered is launched by others, from nvcc 13.0 on, which libcudart_static has call the first.
+  const auto others = places_of_functions(source, host, {"__cudaLaunchKernel", "__cudaLaunchKernel_ptsz"});
+  if (!others) return true;
+  if (places->defined.empty() && slots->empty()) return others->defined.empty() && others->wanted.empty();
+  LaunchSearch search(host, *places, others->defined, *slots, header->type == kElfExecutable);
   const auto is_table = [](const Section& section) {
     return section.executable && starts_with(section.name, ".plt");
   };

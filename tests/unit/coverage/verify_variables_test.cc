@@ -269,6 +269,9 @@ TEST_CASE("where host code registers no kernel of a fat binary, the file has to 
   CHECK(launch_of(wrapper, {0x48, 0x8d, 0x3d, 1, 2, 3, 4}) == Coverage::not_covered);
   CHECK(launch_of(wrapper, {0x48, 0x8d, 0x3d, 1, 2, 3, 4, 0x48, 0x8d, 0x3d, 1, 2, 3, 4}) ==
         Coverage::covered);
+  const auto runtime = ProgramBuilder(launching).symbol("__cudaLaunchKernel", 2, ProgramBuilder::kCodeAt);
+  CHECK_MESSAGE(launch_of(runtime, {}, 0xe9) == Coverage::covered,
+                "the runtime's own, of what is registered");
   // xor edi, edi; mov rax, [rip + 0x784bf], in whose distance an address seems to follow mov edi.
   const std::initializer_list<unsigned> hidden{0x31, 0xff, 0x48, 0x8b, 0x05, 0xbf, 0x84, 0x07, 0x00, 0x90};
   CHECK(launch_of(ProgramBuilder(launching).fixed(), hidden) == Coverage::not_covered);
