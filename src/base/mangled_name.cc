@@ -29,4 +29,14 @@ std::optional<PlainName> last_plain_name(std::string_view mangled) {
   return last;
 }
 
+std::optional<std::string_view> within_file_namespace(std::string_view mangled) {
+  if (!starts_with(mangled, "_ZN")) return std::nullopt;
+  const std::string_view path = mangled.substr(3);
+  const auto digits = std::min(path.find_first_not_of("0123456789"), path.size());
+  if (!starts_with(path.substr(digits), "_INTERNAL_")) return path;
+  const auto length = parse_number(path.substr(0, digits), path.size() - digits);
+  if (!length) return std::nullopt;
+  return path.substr(digits + static_cast<std::size_t>(*length));
+}
+
 }  // namespace archguard

@@ -18,4 +18,9 @@ struct PlainName {
 // Nothing where the name is not mangled, begins otherwise, or is cut short.
 std::optional<PlainName> last_plain_name(std::string_view mangled);
 
+// What of a nested name follows `_ZN` and the namespace in which nvcc puts what is static in a file: of
+// `_ZN11_INTERNAL_m1n6spacedE` and `_ZN1n6spacedE` `1n6spacedE`. Nothing where the name is not nested, or
+// that is cut short.
+std::optional<std::string_view> within_file_namespace(std::string_view mangled);
+
 }  // namespace archguard

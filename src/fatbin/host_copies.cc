@@ -41,13 +41,15 @@ std::optional<std::string> own_name(std::string_view variable) {
 }
 
 // Is it how cudafe++ calls a variable's copy? table, _ZL5table, _ZN1a5tableE become _ZL5table, _ZL5table and
-// _ZN1aL5tableE.
+// _ZN1aL5tableE, as if what is static in a file were in no namespace for that.
 bool is_host_copy_of(std::string_view symbol, std::string_view variable, const std::string& own) {
   if (symbol == variable) return true;
   if (!starts_with(variable, "_Z")) return symbol == "_ZL" + own;
+  const auto path = within_file_namespace(variable);
   const std::string end = own + "E";
-  if (!starts_with(variable, "_ZN") || !ends_with(variable, end)) return false;
-  return symbol == std::string(variable.substr(0, variable.size() - end.size())) + "L" + end;
+  if (!path || !ends_with(*path, end)) return false;
+  const std::string outer(path->substr(0, path->size() - end.size()));
+  return symbol == (outer.empty() ? "_ZL" + own : "_ZN" + outer + "L" + end);
 }
 
 // The symbols of a 64-bit ELF file: u32 name, u8 type and binding, u8, u16 section, u64 value, u64 size.

@@ -122,15 +122,17 @@ class Calls {
   void take(std::uint64_t at, std::uint64_t place) {
     if (const auto copy = copies_.find(place); copy != copies_.end()) {
       used.insert(place);
+      if (is_in_code(at)) handed_over.insert(place);
       for (const std::string& name : copy->second->names) join(name, at, of_copies_, of_texts_);
     }
     if (const auto text = texts_.find(place); text != texts_.end())
       join(text->second, at, of_texts_, of_copies_);
   }
 
-  std::set<std::uint64_t> places;    // to look for pointers to
-  std::set<std::uint64_t> used;      // of copies
-  std::set<std::string> registered;  // names
+  std::set<std::uint64_t> places;       // to look for pointers to
+  std::set<std::uint64_t> used;         // of copies
+  std::set<std::uint64_t> handed_over;  // of these by the code that registers
+  std::set<std::string> registered;     // names
 
  private:
   using Last = std::map<std::string, std::uint64_t>;
@@ -226,7 +228,8 @@ bool HostNames::search(OfObject& of, const DeviceObject& object, const ByteSourc
   for (const fatbin::HostCopy& each : copies->copies) {
     if (points && calls.used.count(each.begin) == 0) continue;
     of.perhaps_used.insert(each.names.begin(), each.names.end());
-    if (points && !each.surely.empty()) of.surely_used.insert(each.surely);
+    if (points && !each.surely.empty() && calls.handed_over.count(each.begin) == 0)
+      of.surely_used.insert(each.surely);
   }
   return true;
 }

@@ -84,17 +84,11 @@ std::string listed_name(std::string_view name) {
   if (!starts_with(own, "_Z")) return listed.append(own);
   const auto last = last_plain_name(own);
   if (!last || last->is_static) return {};
-  std::string_view path = own.substr(0, last->end);
-  if (!marked) return listed.append(path) + '*';
-  path.remove_prefix(last->nested ? 3 : 2);
-  const auto after_digits = path.find_first_not_of("0123456789");
-  if (after_digits == std::string_view::npos) return {};
-  if (const auto length = parse_number(path.substr(0, after_digits), path.size());
-      length && starts_with(path.substr(after_digits), "_INTERNAL_")) {
-    if (*length >= path.size() - after_digits) return {};
-    path.remove_prefix(after_digits + static_cast<std::size_t>(*length));
-  }
-  return listed.append(path) + '*';
+  const std::string_view name_until = own.substr(0, last->end);
+  if (!marked) return listed.append(name_until) + '*';
+  const auto path = last->nested ? within_file_namespace(name_until) : name_until.substr(2);
+  if (!path || path->empty()) return {};
+  return listed.append(*path) + '*';
 }
 
 bool is_host_program(const ByteSource& source, const HostObject& host) {
