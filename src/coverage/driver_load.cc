@@ -180,7 +180,7 @@ Judgement refuse_unlinked(const FatbinCode& code, std::size_t index) {
   const ImageKernels& ptx = *code.images[index].code;
   std::string reason =
       "its PTX is made for linking: '" + ptx.unresolved + "' is declared in it and not defined";
-  if (code.fatbin.in_data)
+  if (code.fatbin.in_data || code.fatbin.bare)
     return not_known(reason +
                      "; whether something links it, at the latest when the program runs (nvJitLink, "
                      "cuLinkAddData), the file does not tell");
@@ -194,7 +194,13 @@ Judgement load_ptx(const FatbinCode& code, std::size_t index, const Device& devi
                    const std::optional<DeviceRefusal>& refusal, Judgement judgement) {
   const Image& image = code.images[index];
   const bool sure = refusal && !refusal->taken_from && !refusal->in_doubt;
-  if (image.code->relocatable && use.step == Step::load && !sure) return refuse_unlinked(code, index);
+  if (image.code->relocatable && use.step == Step::load && !sure) {
+    Judgement unlinked = refuse_unlinked(code, index);
+    const bool by_driver = unlinked.verdict == Verdict::unknown && !code.fatbin.in_data && !code.fatbin.bare;
+    const bool too_new = by_driver && device.driver_cuda && image.entry.ptx_isa &&
+                         driver_takes_ptx(*image.entry.ptx_isa, *device.driver_cuda) == Fit::no;
+    if (!too_new) return unlinked;
+  }
   if (!image.entry.ptx_isa) return not_known("the ISA version of its PTX is not known");
   const Version isa = *image.entry.ptx_isa;
   if (auto refused = refuse_isa(isa, index, device, use, judgement)) return *std::move(refused);

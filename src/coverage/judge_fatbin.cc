@@ -164,6 +164,21 @@ std::string needed_for(const FatbinCode& code, ComputeCapability device, const U
   return "it needs SASS of " + sass_needed_for(code, device) + (code.fatbin.offload ? "" : ", or " + ptx);
 }
 
+// Nothing but parts for a linker, relocatable code beside LTO-IR, which is for the device?
+bool may_be_linked(const FatbinCode& code, ComputeCapability device, const Use& use) {
+  const auto is_relocatable = [](const Image& image) { return image.code && image.code->relocatable; };
+  const auto is_part = [&](const Image& image) {
+    return image.entry.kind == EntryKind::ltoir || is_relocatable(image);
+  };
+  const auto is_linked = [&](const Image& image) {
+    return image.entry.kind == EntryKind::ltoir && ptx_fits(image.entry.arch, device) == Fit::yes &&
+           is_linked_for(image.entry.ltoir_version, device);
+  };
+  return use.step == Step::load && std::all_of(code.images.begin(), code.images.end(), is_part) &&
+         std::any_of(code.images.begin(), code.images.end(), is_relocatable) &&
+         std::any_of(code.images.begin(), code.images.end(), is_linked);
+}
+
 // Has the driver the error kJitDisabled?
 bool has_jit_disabled(const Device& device) {
   constexpr Version kFirstJitDisabledError{11, 8};  // cuda.h of 11.8 has it, and of 10.2 not
@@ -204,8 +219,13 @@ Judgement judge_choice(const FatbinCode& code, const Device& device, const Use& 
   if (taken) {
     Judgement judgement = judge_loading(code, *taken, device, use);
     judgement.image = taken;
+    if (judgement.code == kInvalidPtx) add_sooner(code.images[*taken].entry, device, use, judgement);
     return judgement;
   }
+  if (may_be_linked(code, capability, use))
+    return not_known(
+        "no driver loads what it holds, which is made for a linker; it may link the LTO-IR for this device, "
+        "at the latest when the program runs (nvJitLink), which the file does not tell");
   // Not required of a device that none of its images is for; one that is passed over is for it.
   const bool passed_over = !use.environment.forces_jit.empty() &&
                            choose(code, capability, {use.step, JitEnvironment{}}).native.has_value();
