@@ -30,6 +30,11 @@ bool is_defined_function(const SymbolKind& symbol) {
   return symbol.section != 0 && symbol.type == kFunctionSymbol;
 }
 
+// A program that is linked for its place in memory has an address of what it calls elsewhere, too.
+bool has_address(const SymbolKind& symbol) {
+  return symbol.type == kFunctionSymbol && (symbol.section != 0 || symbol.value != 0);
+}
+
 struct VisitedSymbol {
   std::string_view name;
   std::uint64_t index = 0, value = 0;
@@ -190,8 +195,7 @@ std::optional<FunctionPlaces> places_of_functions(const ByteSource& source, cons
     if (is_asked(each)) places.wanted.insert(each.index);
     return true;
   };
-  if (!host.linked ||
-      !visit_symbols(source, host, ".symtab", ".strtab", is_defined_function, kNamesAtOnce, take))
+  if (!host.linked || !visit_symbols(source, host, ".symtab", ".strtab", has_address, kNamesAtOnce, take))
     return std::nullopt;
   std::sort(places.starts.begin(), places.starts.end());
   const bool dynamic = section_of(host, ".dynsym") != nullptr;

@@ -1,6 +1,7 @@
 #include "fatbin/host_copies.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -170,12 +171,15 @@ class CopySymbols {
     for (const HostCopy& each : copies) names.emplace(each.begin, 0);
     for (const Symbol& each : all)
       if (const auto found = names.find(each.value); found != names.end()) ++found->second;
+    std::map<std::uint64_t, std::uint64_t> empty;  // sections, by address: their size
+    for (const Section& each : host.sections)
+      if (each.loaded && (!each.has_bytes || each.name == kManaged)) empty[each.address] = each.size;
+    const auto is_empty = [&](std::uint64_t place) {
+      const auto behind = empty.upper_bound(place);
+      return behind != empty.begin() && place - std::prev(behind)->first < std::prev(behind)->second;
+    };
     for (HostCopy& each : copies) {
-      const bool empty = std::any_of(host.sections.begin(), host.sections.end(), [&](const Section& section) {
-        return section.loaded && (!section.has_bytes || section.name == kManaged) &&
-               section.address <= each.begin && each.begin - section.address < section.size;
-      });
-      if (!empty || names[each.begin] != 1 || each.file == 0 || files_.count(each.file) == 0)
+      if (!is_empty(each.begin) || names[each.begin] != 1 || each.file == 0 || files_.count(each.file) == 0)
         each.surely.clear();
     }
   }

@@ -1,6 +1,7 @@
 #include "fatbin/relocations.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "fatbin/dynamic_symbols.h"
 #include "io/window.h"
@@ -11,24 +12,31 @@ namespace {
 constexpr std::size_t kRelocationBytes = 24,
                       kRelocationsAtOnce = 512;  // u64 place, u32 type, u32 symbol, u64
 constexpr std::size_t kSlotBytes = 8, kSlotsAtOnce = 4096;
-constexpr const char* kOffsetTables[] = {".got", ".got.plt"};
 
-bool is_in_offset_table(const HostObject& host, std::uint64_t place) {
-  return std::any_of(std::begin(kOffsetTables), std::end(kOffsetTables), [&](const char* name) {
-    const Section* table = section_of(host, name);
-    return table != nullptr && table->address <= place && place - table->address < table->size;
+std::vector<const Section*> offset_tables(const HostObject& host) {
+  std::vector<const Section*> tables;
+  for (const char* name : {".got", ".got.plt"})
+    if (const Section* table = section_of(host, name)) tables.push_back(table);
+  return tables;
+}
+
+bool is_in(const std::vector<const Section*>& tables, std::uint64_t place) {
+  return std::any_of(tables.begin(), tables.end(), [&](const Section* table) {
+    return table->address <= place && place - table->address < table->size;
   });
 }
 
 // What the linker wrote, where the loader adds nothing or goes by `.relr.dyn`.
 void add_written_slots(const ByteSource& source, const Section& table, const std::set<std::uint64_t>& places,
                        LoadedPointers& pointers) {
+  constexpr std::uint64_t kSlotsMost = std::uint64_t{1} << 20;  // far more than any file has
   Window in(source, kSlotBytes * kSlotsAtOnce, kSlotBytes);
-  for (std::uint64_t at = 0; table.size - at >= kSlotBytes; at += kSlotBytes) {
-    const auto bytes = in.at(table.offset + at, kSlotBytes);
+  const std::uint64_t count = std::min(table.size / kSlotBytes, kSlotsMost);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const auto bytes = in.at(table.offset + i * kSlotBytes, kSlotBytes);
     if (!bytes) return;  // the file shrank: whoever reads images says so
     const std::uint64_t value = Cursor(*bytes).u64(0);
-    if (places.count(value) != 0) pointers.slots.emplace(table.address + at, value);
+    if (value != 0 && places.count(value) != 0) pointers.slots.emplace(table.address + i * kSlotBytes, value);
   }
 }
 
@@ -53,8 +61,8 @@ bool visit_relocations(const ByteSource& source, const HostObject& host,
 LoadedPointers find_loaded_pointers(const ByteSource& source, const HostObject& host,
                                     const std::set<std::uint64_t>& places) {
   LoadedPointers pointers;
-  for (const char* name : kOffsetTables)
-    if (const Section* table = section_of(host, name)) add_written_slots(source, *table, places, pointers);
+  const auto tables = offset_tables(host);
+  for (const Section* table : tables) add_written_slots(source, *table, places, pointers);
   std::map<std::uint64_t, std::uint64_t> symbols;
   visit_symbols_at(source, host, places,
                    [&](std::uint64_t index, std::uint64_t place) { symbols.emplace(index, place); });
@@ -64,9 +72,11 @@ LoadedPointers find_loaded_pointers(const ByteSource& source, const HostObject& 
     const bool is_symbol =
         symbol != symbols.end() && (each.type == RelocationX64::kGlobalData ||
                                     (each.type == RelocationX64::kAbsolute && each.addend == 0));
-    if (!is_relative && !is_symbol) return;
+    constexpr std::size_t kPointersMost = std::size_t{1} << 20;
+    if ((!is_relative && !is_symbol) || pointers.slots.size() + pointers.others.size() >= kPointersMost)
+      return;
     const std::uint64_t place = is_relative ? each.addend : symbol->second;
-    if (is_in_offset_table(host, each.place))
+    if (is_in(tables, each.place))
       pointers.slots[each.place] = place;
     else if (is_symbol)
       pointers.others.emplace(each.place, place);

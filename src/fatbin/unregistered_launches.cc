@@ -23,9 +23,11 @@ constexpr std::size_t kLaunchesBlock = std::size_t{1} << 20;
 constexpr std::size_t kLooksBack = 160;  // bytes of code before a call that may set its arguments
 constexpr unsigned kCall = 0xe8, kJump = 0xe9, kIndirect = 0xff, kCallOfSlot = 0x15, kJumpOfSlot = 0x25;
 
-// The functions of the runtime that launch; the second one with `--default-stream per-thread`.
+// The functions of the runtime that launch, the second one with `--default-stream per-thread`, and what
+// stands in for them after `ld --wrap`.
 const std::set<std::string>& launching_functions() {
-  static const std::set<std::string> kNames{"cudaLaunchKernel", "cudaLaunchKernel_ptsz"};
+  static const std::set<std::string> kNames{"cudaLaunchKernel", "cudaLaunchKernel_ptsz",
+                                            "__wrap_cudaLaunchKernel", "__wrap_cudaLaunchKernel_ptsz"};
   return kNames;
 }
 
@@ -90,21 +92,26 @@ bool may_set_null(const unsigned char* in, std::size_t size) {
   return in[0] == 0x31 || in[0] == 0x33 || is(kMoves) || is(kMovesByModrm);
 }
 
-// Where the code before a call sets its first argument, rdi, to something, from `first` on, where its
-// function begins. The last instruction that is seen to set it decides. What follows a byte that may be REX
-// is a part of that instruction, but for what sets null, whichever of them it is.
-std::optional<std::size_t> where_set(const unsigned char* code, std::size_t first, std::size_t call,
-                                     const std::vector<std::uint64_t>& starts) {
-  unsigned reg = 7;  // rdi
+// What the code before a call does to its first argument, rdi.
+struct FirstArgument {
+  std::optional<std::size_t> set;  // to something, by the instruction that begins there
+  bool kept = false;               // nothing, so that it is the first one of what makes the call
+};
+// In these bytes, from `first` on. The last instruction that is seen to set it decides. What follows a byte
+// that may be REX is a part of that instruction, but for what sets null, whichever of them it is.
+FirstArgument first_argument(const unsigned char* code, std::size_t first, std::size_t call,
+                             const std::vector<std::uint64_t>& starts) {
+  constexpr unsigned kRdi = 7;
+  unsigned reg = kRdi;
   for (std::size_t at = call; at-- > first;) {
     const auto is_rex = [](unsigned char each) { return (each & 0xf0) == 0x40; };
     const bool behind_rex = at != first && is_rex(code[at - 1]) && !is_rex(code[at]);
     if (behind_rex && !may_set_null(code + at, call - at)) continue;
     const Sets sets = what_is_set(code + at, call - at, starts, reg);
-    if (sets == Sets::something) return at;
-    if (sets == Sets::perhaps_null) return std::nullopt;
+    if (sets == Sets::something) return {at, false};
+    if (sets == Sets::perhaps_null) return {};
   }
-  return std::nullopt;
+  return {std::nullopt, reg == kRdi};
 }
 
 // How far behind `at` a jump goes that begins there. Of one byte the conditional ones count behind what
@@ -132,14 +139,9 @@ std::optional<std::int64_t> jump_at(ByteView bytes, std::size_t at) {
 // address, itself or in a procedure linkage table (whose names begin with .plt), or takes its address.
 class LaunchSearch {
  public:
-  // `of_registered`: functions that hand on what is registered.
-  LaunchSearch(const HostObject& host, const FunctionPlaces& places, std::set<std::uint64_t> of_registered,
-               std::set<std::uint64_t> slots, bool fixed)
-      : functions_(places.defined),
-        of_registered_(std::move(of_registered)),
-        slots_(std::move(slots)),
-        starts_(places.starts),
-        fixed_(fixed) {
+  LaunchSearch(const HostObject& host, const FunctionPlaces& places, std::set<std::uint64_t> slots,
+               bool fixed)
+      : functions_(places.defined), slots_(std::move(slots)), starts_(places.starts), fixed_(fixed) {
     for (const char* name : {".got", ".got.plt"})
       if (const Section* table = section_of(host, name)) tables_.push_back(table->address);
     for (const Section& each : host.sections) {
@@ -238,17 +240,18 @@ class LaunchSearch {
         });
   }
 
-  // `call`: where it begins in the bytes, `place` in memory.
+  // `call`: where it begins in the bytes, `place` in memory. A function that hands on its own first argument
+  // launches what others registered: for what is not, nvcc calls the runtime's.
   void note_call(ByteView bytes, std::size_t call, std::uint64_t place) {
     constexpr std::size_t kCallsMost = std::size_t{1} << 20;
     const auto behind = std::upper_bound(starts_.begin(), starts_.end(), place);
-    const std::uint64_t start = behind == starts_.begin() ? place : *std::prev(behind);
-    if (of_registered_.count(start) != 0) return;
-    const std::uint64_t back = std::min<std::uint64_t>(place - start, std::min(call, kLooksBack));
-    const auto set =
-        where_set(bytes.data, call - static_cast<std::size_t>(back), call, fixed_ ? starts_ : kNoStarts);
-    if (set && calls_.size() < kCallsMost)
-      calls_.emplace_back(place, call - *set);
+    const std::uint64_t since = behind == starts_.begin() ? UINT64_MAX : place - *std::prev(behind);
+    const auto back = static_cast<std::size_t>(std::min<std::uint64_t>(since, std::min(call, kLooksBack)));
+    const FirstArgument argument =
+        first_argument(bytes.data, call - back, call, fixed_ ? starts_ : kNoStarts);
+    if (argument.kept && back == since) return;
+    if (argument.set && calls_.size() < kCallsMost)
+      calls_.emplace_back(place, call - *argument.set);
     else
       may_launch = true;
   }
@@ -300,7 +303,7 @@ class LaunchSearch {
     return i >= 2 && bytes.data[i - 2] == kIndirect && bytes.data[i - 1] == kJumpOfSlot;
   }
 
-  std::set<std::uint64_t> functions_, of_registered_, slots_;
+  std::set<std::uint64_t> functions_, slots_;
   std::uint64_t lowest_ = 0, highest_ = 0;                    // of both
   const std::vector<std::uint64_t>& starts_;                  // of functions, ascending
   std::uint64_t memory_begin_ = UINT64_MAX, memory_end_ = 0;  // of the file
@@ -321,11 +324,12 @@ bool may_launch_unregistered(const ByteSource& source, const HostObject& host,
   const auto places = places_of_functions(source, host, launching_functions());
   const auto slots = places ? slots_of(source, host, places->wanted) : std::nullopt;
   if (!slots) return true;
-  // What is registered is launched by others, from nvcc 13.0 on, which libcudart_static has call the first.
-  const auto others = places_of_functions(source, host, {"__cudaLaunchKernel", "__cudaLaunchKernel_ptsz"});
-  if (!others) return true;
-  if (places->defined.empty() && slots->empty()) return others->defined.empty() && others->wanted.empty();
-  LaunchSearch search(host, *places, others->defined, *slots, header->type == kElfExecutable);
+  if (places->defined.empty() && slots->empty()) {
+    // What is registered is launched by others, from nvcc 13.0 on.
+    const auto others = places_of_functions(source, host, {"__cudaLaunchKernel", "__cudaLaunchKernel_ptsz"});
+    return !others || (others->defined.empty() && others->wanted.empty());
+  }
+  LaunchSearch search(host, *places, *slots, header->type == kElfExecutable);
   const auto is_table = [](const Section& section) {
     return section.executable && starts_with(section.name, ".plt");
   };

@@ -171,7 +171,8 @@ bool may_unpack(const Section& section) {
 std::optional<std::uint64_t> packed_in_section(const ByteSource& source, const HostObject& program) {
   int left = 64;  // each costs a read
   for (const Section& section : program.sections) {
-    if (!may_unpack(section) || section.offset > source.size() || left-- == 0) continue;
+    if (!may_unpack(section) || section.offset > source.size()) continue;
+    if (left-- == 0) break;
     const std::uint64_t rest = std::min(section.size, source.size() - section.offset);
     const auto start = read_bytes(source, section.offset, std::min<std::uint64_t>(kPackedStart, rest));
     const bool is_zip = start && starts_with(ByteView(*start).text(), "PK\3\4");

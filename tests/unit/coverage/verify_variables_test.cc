@@ -264,14 +264,22 @@ TEST_CASE("where host code registers no kernel of a fat binary, the file has to 
     CHECK_MESSAGE(launch(something) == Coverage::covered, "launches what is registered");
     CHECK(launch(something, 0xe9) == Coverage::covered);
   }
-  // lea rdi, […], the end of one function; another hands on what it was called with.
+  // lea rdi, […], or xor edi, edi, the end of one function; another hands on what it was called with.
   const auto wrapper = ProgramBuilder(launching).symbol("wrapper", 2, ProgramBuilder::kCodeAt + 7);
-  CHECK(launch_of(wrapper, {0x48, 0x8d, 0x3d, 1, 2, 3, 4}) == Coverage::not_covered);
+  CHECK(launch_of(wrapper, {0x90, 0x90, 0x90, 0x90, 0x90, 0x31, 0xff, 0x90}) == Coverage::covered);
+  CHECK(launch_of(wrapper, {0x48, 0x8d, 0x3d, 1, 2, 3, 4, 0x31, 0xff}) == Coverage::not_covered);
+  CHECK_MESSAGE(launch_of(wrapper, {0x48, 0x8d, 0x3d, 1, 2, 3, 4, 0x48, 0x89, 0xf7}) == Coverage::not_covered,
+                "mov rdi, rsi: not its first argument");
   CHECK(launch_of(wrapper, {0x48, 0x8d, 0x3d, 1, 2, 3, 4, 0x48, 0x8d, 0x3d, 1, 2, 3, 4}) ==
         Coverage::covered);
   const auto runtime = ProgramBuilder(launching).symbol("__cudaLaunchKernel", 2, ProgramBuilder::kCodeAt);
   CHECK_MESSAGE(launch_of(runtime, {}, 0xe9) == Coverage::covered,
                 "the runtime's own, of what is registered");
+  // ld --wrap=cudaLaunchKernel, whose calls go to another.
+  const auto wrapped =
+      ProgramBuilder(alone).register_all().symbol("__wrap_cudaLaunchKernel", 2, ProgramBuilder::kCodeAt + 64);
+  CHECK(launch_of(wrapped, {0x31, 0xff}) == Coverage::not_covered);
+  CHECK(launch_of(wrapped, {0x48, 0x8d, 0x3d, 1, 2, 3, 4}) == Coverage::covered);
   // xor edi, edi; mov rax, [rip + 0x784bf], in whose distance an address seems to follow mov edi.
   const std::initializer_list<unsigned> hidden{0x31, 0xff, 0x48, 0x8b, 0x05, 0xbf, 0x84, 0x07, 0x00, 0x90};
   CHECK(launch_of(ProgramBuilder(launching).fixed(), hidden) == Coverage::not_covered);
