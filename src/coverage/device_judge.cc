@@ -220,8 +220,9 @@ struct DeviceJudge::State {
     for (LinkJudge::Gap& gap : gaps) {
       result_.kernels.total -= gap.needless.kernels;
       result_.variables.total -= gap.needless.variables;
+      auto unregistered = registered_.take_unregistered(gap.subject, gap.names, gap.unnamed);
       add_unnamed(gap.image, gap.unnamed);
-      add_unregistered(registered_.take_unregistered(gap.subject, gap.names));
+      add_unregistered(std::move(unregistered));
       add_gaps(std::move(gap.names), gap.subject, gap.image);
     }
   }

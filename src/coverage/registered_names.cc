@@ -174,7 +174,8 @@ bool RegisteredNames::is_unlaunchable(const Taken& of, bool told, const std::str
 }
 
 RegisteredNames::Unregistered RegisteredNames::take_unregistered(const LinkJudge::Subject& subject,
-                                                                 KernelGaps& gaps) {
+                                                                 KernelGaps& gaps,
+                                                                 std::vector<std::string>& unnamed) {
   Unregistered names{subject, {}, {}};
   const auto found = std::find_if(taken_.begin(), taken_.end(), [&](const Taken& each) {
     return each.link && each.subject.where == subject.where;
@@ -182,11 +183,10 @@ RegisteredNames::Unregistered RegisteredNames::take_unregistered(const LinkJudge
   if (found == taken_.end()) return names;
   const Taken& of = *found;
   const bool told = is_told(of);
-  const auto move_some = [](std::vector<std::string>& from, const auto& is_wanted, const auto& lacking,
-                            auto& to) {
+  const auto move_some = [](std::vector<std::string>& from, const auto& is_wanted, const auto& to) {
     const auto rest = std::stable_partition(from.begin(), from.end(),
                                             [&](const std::string& name) { return !is_wanted(name); });
-    for (auto each = rest; each != from.end(); ++each) to[lacking.at(*each)].push_back(std::move(*each));
+    for (auto each = rest; each != from.end(); ++each) to(std::move(*each));
     from.erase(rest, from.end());
   };
   move_some(
@@ -194,11 +194,15 @@ RegisteredNames::Unregistered RegisteredNames::take_unregistered(const LinkJudge
       [&](const std::string& name) {
         return of.templates.count(name) != 0 && is_unlaunchable(of, told, name);
       },
-      of.templates, names.kernels);
+      [&](std::string name) { names.kernels[of.templates.at(name)].push_back(std::move(name)); });
   move_some(
       gaps.variables,
       [&](const std::string& name) { return told && of.variables.count(name) != 0 && !registers(of, name); },
-      of.variables, names.variables);
+      [&](std::string name) {
+        const bool is_used =
+            is_marked(name) ? links_.is_named(*of.link, name) : host_names_.may_use(*of.object, name);
+        (is_used ? names.variables[of.variables.at(name)] : unnamed).push_back(std::move(name));
+      });
   return names;
 }
 

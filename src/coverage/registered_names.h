@@ -32,8 +32,10 @@ class RegisteredNames {
     std::map<std::string, std::vector<std::string>> variables;  // a use of one fails with error 13
     std::map<std::string, std::vector<std::string>> kernels;    // of templates: a launch fails with error 98
   };
-  // Of what an image of a device link lacks after all, once all was taken: takes these away.
-  Unregistered take_unregistered(const LinkJudge::Subject& subject, KernelGaps& gaps);
+  // Of what an image of a device link lacks after all, once all was taken: takes these away, and into
+  // `unnamed` the variables that no host code can use.
+  Unregistered take_unregistered(const LinkJudge::Subject& subject, KernelGaps& gaps,
+                                 std::vector<std::string>& unnamed);
 
   struct Finding {
     LinkJudge::Subject subject;

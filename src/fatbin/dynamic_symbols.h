@@ -39,7 +39,7 @@ std::optional<std::map<std::string, std::size_t>> functions_among(const ByteSour
                                                                   const std::set<std::string>& names);
 
 struct FunctionPlaces {
-  std::vector<std::uint64_t> starts;  // where in memory any function begins, ascending
+  std::vector<std::uint64_t> starts;  // where in memory any whole function begins, ascending
   std::set<std::uint64_t> defined;    // where in memory they begin
   std::set<std::uint64_t> wanted;     // of those to be found elsewhere, their indices in .dynsym
 };

@@ -153,6 +153,13 @@ class LaunchSearch {
 
   bool may_launch = false;
 
+  // Its argument is set so many bytes before it, or kept since the function's beginning.
+  struct LaunchCall {
+    std::uint64_t place = 0;
+    std::size_t distance = 0;
+    bool kept = false;
+  };
+
   // False where it cannot be read.
   bool search_tables(const ByteSource& source, const Section& section, std::uint64_t at, std::uint64_t size) {
     return search(source, section, at, size, [&](ByteView bytes, std::size_t i, std::uint64_t place) {
@@ -181,11 +188,11 @@ class LaunchSearch {
   // Of calls at one place, as sections of a damaged file may have, the one whose argument is set farthest
   // before it.
   void sort_calls() {
-    std::sort(calls_.begin(), calls_.end(), [](const auto& a, const auto& b) {
-      return a.first != b.first ? a.first < b.first : a.second > b.second;
+    std::sort(calls_.begin(), calls_.end(), [](const LaunchCall& a, const LaunchCall& b) {
+      return a.place != b.place ? a.place < b.place : a.distance > b.distance;
     });
     calls_.erase(std::unique(calls_.begin(), calls_.end(),
-                             [](const auto& a, const auto& b) { return a.first == b.first; }),
+                             [](const LaunchCall& a, const LaunchCall& b) { return a.place == b.place; }),
                  calls_.end());
   }
 
@@ -196,8 +203,9 @@ class LaunchSearch {
         source, section, at, size, [&](ByteView bytes, std::size_t first, std::uint64_t address) {
           for (std::size_t i = first; i < bytes.size && !may_launch; ++i)
             if (const auto distance = jump_at(bytes, i))
-              may_launch |= is_within_call(address + i + static_cast<std::uint64_t>(*distance)) &&
-                            !is_in_distance(bytes, i, address);
+              may_launch |=
+                  is_within_call(address + i + static_cast<std::uint64_t>(*distance), address + i) &&
+                  !is_in_distance(bytes, i, address);
         });
   }
 
@@ -249,18 +257,22 @@ class LaunchSearch {
     const auto back = static_cast<std::size_t>(std::min<std::uint64_t>(since, std::min(call, kLooksBack)));
     const FirstArgument argument =
         first_argument(bytes.data, call - back, call, fixed_ ? starts_ : kNoStarts);
-    if (argument.kept && back == since) return;
-    if (argument.set && calls_.size() < kCallsMost)
-      calls_.emplace_back(place, call - *argument.set);
-    else
+    const bool kept = argument.kept && back == since;
+    if ((!kept && !argument.set) || calls_.size() == kCallsMost)
       may_launch = true;
+    else
+      calls_.push_back({place, kept ? back : call - *argument.set, kept});
   }
 
-  bool is_within_call(std::uint64_t place) const {
+  // Does a jump from there lead behind what sets the argument of a call? Of one that is kept, from elsewhere
+  // than between the function's beginning and the call.
+  bool is_within_call(std::uint64_t place, std::uint64_t from) const {
     auto call = std::lower_bound(calls_.begin(), calls_.end(), place,
-                                 [](const auto& each, std::uint64_t at) { return each.first < at; });
-    for (; call != calls_.end() && call->first - place < kLooksBack; ++call)
-      if (call->first - place < call->second) return true;
+                                 [](const LaunchCall& each, std::uint64_t at) { return each.place < at; });
+    for (; call != calls_.end() && call->place - place < kLooksBack; ++call) {
+      const bool from_there = from < call->place && call->place - from <= call->distance;
+      if (call->place - place < call->distance && !(call->kept && from_there)) return true;
+    }
     return false;
   }
 
@@ -308,8 +320,7 @@ class LaunchSearch {
   const std::vector<std::uint64_t>& starts_;                  // of functions, ascending
   std::uint64_t memory_begin_ = UINT64_MAX, memory_end_ = 0;  // of the file
   std::vector<std::uint64_t> tables_;                         // that may be the global offset table
-  // Where they stand, and how far before them their argument is set.
-  std::vector<std::pair<std::uint64_t, std::size_t>> calls_;
+  std::vector<LaunchCall> calls_;
   bool fixed_;
   static inline const std::vector<std::uint64_t> kNoStarts;
 };

@@ -1,6 +1,7 @@
 #include "host/elf_object.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <string_view>
 
@@ -72,10 +73,10 @@ class ElfObjectReader {
             "section " + std::to_string(header_.names_index) +
                 " should hold the section names, and is no string table: the section table was overwritten",
             "build it again, or copy it whole"};
-      if (begins_with_zeros(names))
+      if (!holds_names(names))
         return Error{{},
                      "section " + std::to_string(header_.names_index) +
-                         " should hold the section names, and begins with zeros: it was overwritten",
+                         " should hold the section names, and its bytes are none: it was overwritten",
                      "build it again, or copy it whole"};
     }
     std::optional<Error> first_error;
@@ -92,12 +93,21 @@ class ElfObjectReader {
     return Done{};
   }
 
-  // A table of names begins with a NUL, and a name behind it.
-  bool begins_with_zeros(const ElfSection& names) const {
-    constexpr std::uint64_t kLooked = 16;
-    if (header_.names_index == 0 || names.size < kLooked) return false;
-    const auto bytes = read_bytes(source_, names.offset, kLooked);
-    return bytes && std::all_of(bytes->begin(), bytes->end(), [](std::uint8_t each) { return each == 0; });
+  // A table of names begins and ends with a NUL (System V ABI, "String Table"), and holds its own name: of
+  // all linkers, LLVM's objects and ptxas one of two.
+  bool holds_names(const ElfSection& names) const {
+    constexpr std::string_view kOwnNames[] = {".shstrtab", ".strtab"};
+    constexpr std::uint64_t kNameBytes = 16;
+    if (header_.names_index == 0 || names.size < kNameBytes || names.name >= names.size) return true;
+    const auto first = read_bytes(source_, names.offset, 1),
+               last = read_bytes(source_, names.offset + names.size - 1, 1),
+               own = read_bytes(source_, names.offset + names.name,
+                                std::min<std::uint64_t>(kNameBytes, names.size - names.name));
+    if (!first || !last || !own) return true;  // it is told where the names are read
+    const std::string_view text = ByteView(*own).text();
+    return first->front() == 0 && last->front() == 0 &&
+           std::find(std::begin(kOwnNames), std::end(kOwnNames), text.substr(0, text.find('\0'))) !=
+               std::end(kOwnNames);
   }
 
   // A header of another machine above the sections of a cubin: drivers refuse it (error 200, recorded). No

@@ -466,6 +466,18 @@ class ToolsTest(Separate):
             with self.subTest(name):
                 self.assertEqual([len(each["variables"]["missing"]) for each in results.values()], missing)
 
+    def test_variables_of_one_architecture(self):
+        """No host code can name them, in a library either."""
+        with open(os.path.join(self.folder, "one.cu"), "w") as file:
+            file.write("__constant__ int both[4] = {1};\n__global__ void k(int* p) { *p = both[*p & 3]; }\n#if __CUDA_ARCH__ >= 900\n__constant__ int only[4] = {1};\n"
+                       "__device__ int alone;\n__global__ void nine(int* p) { *p = only[*p & 3] + alone; }\n#endif\n"
+                       "int use() { k<<<1, 1>>>(nullptr); return cudaMemcpyToSymbol(both, \"abc\", 4); }\nint main() { return use(); }\n")
+        old, new = (["-gencode", "arch=compute_%s,code=sm_%s" % (arch, arch)] for arch in ("80", "90"))
+        for kind, options in (("one-program", []), ("one-library", ["-shared", "-Xcompiler", "-fPIC"])):
+            result = verify_devices(self.nvcc(kind, "-w", "-rdc=true", *options, *new, *old, "one.cu"), ["8.0"], None)["8.0"]
+            with self.subTest(kind):
+                self.assertEqual((result["verdict"], result["variables"]["unnamed"]), ("covered", ["alone", "only"]))
+
     def test_static_device_library(self):
         """CMake's CUDA_RESOLVE_DEVICE_SYMBOLS: the archive holds the device link beside its objects."""
         objects = self.pair("both", BOTH, BOTH)

@@ -272,6 +272,12 @@ TEST_CASE("where host code registers no kernel of a fat binary, the file has to 
                 "mov rdi, rsi: not its first argument");
   CHECK(launch_of(wrapper, {0x48, 0x8d, 0x3d, 1, 2, 3, 4, 0x48, 0x8d, 0x3d, 1, 2, 3, 4}) ==
         Coverage::covered);
+  // wrapper: test esi, esi; je to the call; nop; call. Then, or instead of that, xor edi, edi; jmp to the
+  // call.
+  const auto branching = ProgramBuilder(launching).symbol("wrapper", 2, ProgramBuilder::kCodeAt);
+  CHECK(launch_of(branching, {0x85, 0xf6, 0x74, 0x01, 0x90}) == Coverage::covered);
+  const auto shared = ProgramBuilder(launching).symbol("wrapper", 2, ProgramBuilder::kCodeAt + 5);
+  CHECK(launch_of(shared, {0x31, 0xff, 0xeb, 0x02, 0x90, 0x90, 0x90}) == Coverage::not_covered);
   const auto runtime = ProgramBuilder(launching).symbol("__cudaLaunchKernel", 2, ProgramBuilder::kCodeAt);
   CHECK_MESSAGE(launch_of(runtime, {}, 0xe9) == Coverage::covered,
                 "the runtime's own, of what is registered");

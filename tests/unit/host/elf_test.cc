@@ -141,13 +141,24 @@ TEST_CASE("a section table that was overwritten with zeros to its end is an erro
         "overwritten\n");
 }
 
-TEST_CASE("section names that were overwritten with zeros are an error") {
-  test::Bytes bytes = ElfBuilder{}.section(".nv_fatbin", filler(64)).bytes();
-  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  const auto names = static_cast<std::ptrdiff_t>(text.rfind(".nv_fatbin"));
-  std::fill(bytes.begin() + names, bytes.begin() + names + 16, std::uint8_t{0});
-  CHECK(errors_of(read(bytes, "t.so")) ==
-        "t.so: section 2 should hold the section names, and begins with zeros: it was overwritten\n");
+TEST_CASE("section names that were overwritten are an error") {
+  const test::Bytes whole = ElfBuilder{}.section(".nv_fatbin", filler(64)).bytes();
+  const std::string_view text(reinterpret_cast<const char*>(whole.data()), whole.size());
+  const auto names = static_cast<std::ptrdiff_t>(text.rfind(".nv_fatbin")) - 1;
+  const auto own = static_cast<std::ptrdiff_t>(text.rfind(".shstrtab"));
+  const auto end = own + static_cast<std::ptrdiff_t>(std::string_view(".shstrtab").size());
+  struct Damage {
+    std::ptrdiff_t begin, end;
+    std::uint8_t byte;
+  };
+  for (const Damage& damage :
+       {Damage{names, end, 0}, Damage{names, end + 1, 0xff}, Damage{names, names + 1, 'A'},
+        Damage{own, end, 0}, Damage{end, end + 1, 'A'}}) {
+    test::Bytes bytes = whole;
+    std::fill(bytes.begin() + damage.begin, bytes.begin() + damage.end, damage.byte);
+    CHECK(errors_of(read(bytes, "t.so")) ==
+          "t.so: section 2 should hold the section names, and its bytes are none: it was overwritten\n");
+  }
 }
 
 TEST_CASE("a section outside of the file is an error, its neighbours are read") {
