@@ -71,7 +71,8 @@ bool DataFatbins::holds(std::size_t index) const {
 }
 
 bool DataFatbins::may_be_alternative(std::size_t index, const FatbinCode& code) const {
-  return object_.has_sections && all_known_ && holds(index) && !code.fatbin.section.empty() &&
+  const bool bare = code.fatbin.bare && object_.linked && !code.fatbin.offload;
+  return object_.has_sections && all_known_ && (bare || holds(index)) && !code.fatbin.section.empty() &&
          asks_for_image(code) && code.errors.empty() &&
          std::all_of(code.images.begin(), code.images.end(), is_whole);
 }
@@ -89,10 +90,13 @@ std::vector<FatbinCode> DataAlternatives::take() {
   for (std::size_t i = 0; i < all_.size(); ++i) groups[asked_of(all_[i])].push_back(i);
   std::vector<bool> joined(all_.size(), false);
   for (const auto& [asked, group] : groups) {
-    if (!share_no_arch(all_, group)) continue;
-    for (std::size_t i = 1; i < group.size(); ++i) {
-      join_into(all_[group.front()], std::move(all_[group[i]]));
-      joined[group[i]] = true;
+    const auto first =
+        std::find_if(group.begin(), group.end(), [&](std::size_t each) { return !all_[each].fatbin.bare; });
+    if (first == group.end() || !share_no_arch(all_, group)) continue;
+    for (const std::size_t each : group) {
+      if (each == *first) continue;
+      join_into(all_[*first], std::move(all_[each]));
+      joined[each] = true;
     }
   }
   std::vector<FatbinCode> taken;

@@ -29,7 +29,8 @@ class DataFatbins {
 };
 
 // One fat binary for each architecture, as data: fat binaries of the very same kernels and variables, no two
-// of which hold an image of the same kind and arch, are taken for one. The others stay what they are: what
+// of which hold an image of the same kind and arch, are taken for one, with the bare images beside them that
+// have these, too. The others stay what they are: what
 // shares an arch is no alternative to choose by it, but other code of the same names.
 class DataAlternatives {
  public:

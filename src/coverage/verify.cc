@@ -234,6 +234,10 @@ FileResult verify_file(const DeviceCode& code, const ByteSource& file, const std
       add_expectation(result.expect, expect_images(contents, request.expected), subject_of(object, contents),
                       newest_maker(contents));
   };
+  const auto judge_bare = [&](const DeviceObject& object, const FatbinCode& contents) {
+    if (on_judged) on_judged(object, contents);
+    add_bare_file(object, contents, request.policy.embedded, bare, result);
+  };
   // With scope library one of them is enough anyway.
   const bool one_of_several = request.policy.scope == Scope::fatbin;
   DataAlternatives alternatives;
@@ -258,18 +262,21 @@ FileResult verify_file(const DeviceCode& code, const ByteSource& file, const std
       if (contents.fatbin.bare) {
         if (!of_driver) of_driver = tell_driver_library(object, file, result);
         if (*of_driver) continue;
-        if (on_judged) on_judged(object, contents);
-        add_bare_file(object, contents, request.policy.embedded, bare, result);
-        continue;
       }
-      if (one_of_several && role == nullptr && !alternatives.is_full() &&
+      const bool is_judged = !contents.fatbin.bare || request.policy.embedded != EmbeddedPolicy::off;
+      if (one_of_several && is_judged && role == nullptr && !alternatives.is_full() &&
           data.may_be_alternative(i, contents))
         alternatives.add(std::move(contents));
+      else if (contents.fatbin.bare)
+        judge_bare(object, contents);
       else
         judge_one(object, contents, role, !object.linked && data.holds(i));
     }
     for (const FatbinCode& contents : alternatives.take())
-      judge_one(object, contents, nullptr, !object.linked);
+      if (contents.fatbin.bare)
+        judge_bare(object, contents);
+      else
+        judge_one(object, contents, nullptr, !object.linked);
   }
   for (std::size_t i = 0; i < links.size(); ++i) result.has_code |= links.asks(i);
   expected_of_links.finish(result.expect, links, request.expected);

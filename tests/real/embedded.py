@@ -140,6 +140,18 @@ class EmbeddedTest(unittest.TestCase):
                                      "9.0", "--device", "7.5")
         self.assertEqual((code, [each["verdict"] for each in results]), (1, ["covered", "covered", "not-covered"]))
 
+    def test_a_fat_binary_for_one_architecture_and_images_for_others(self):
+        self.make("k80.fatbin", common.nvcc(), "-gencode=arch=compute_80,code=sm_80", "-fatbin", "k.cu", "-o", "k80.fatbin")
+        cubin, ptx = self.image("cubin", "sm_90")[0], self.image("ptx", "compute_100")[0]
+        with open(os.path.join(self.folder, "mixed.cc"), "w") as file:
+            file.write('__asm__(".section .rodata\\n.balign 16\\n.incbin \\"k80.fatbin\\"\\n.balign 16\\n.incbin \\"%s\\"\\n.byte 0\\n.incbin \\"%s\\"\\n'
+                       '.byte 0\\n.text\\n");\nextern "C" const unsigned char blob[] = {1};\n' % (cubin, ptx))
+        path = self.make("libmixed.so", "g++", "-shared", "-fPIC", "mixed.cc", "-o", "libmixed.so")
+        for device, verdict in (("8.6", "covered"), ("9.0", "covered"), ("12.0", "covered"), ("7.5", "not-covered")):
+            with self.subTest(device):
+                (result,) = self.verdict(path, "--device", device)[1]
+                self.assertEqual(result["verdict"], verdict)
+
     def test_fat_binaries_for_other_devices_beside_an_image_that_runs(self):
         """A kernel for 9.0 alone takes nothing from the devices that the images are for, with either scope."""
         blob = self.array("special.cpp", self.image("cubin", "sm_80")[1])
