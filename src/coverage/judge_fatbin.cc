@@ -219,7 +219,8 @@ Judgement judge_choice(const FatbinCode& code, const Device& device, const Use& 
   if (taken) {
     Judgement judgement = judge_loading(code, *taken, device, use);
     judgement.image = taken;
-    if (judgement.code == kInvalidPtx) add_sooner(code.images[*taken].entry, device, use, judgement);
+    if (judgement.code == kInvalidPtx && use.step == Step::load)
+      add_sooner(code.images[*taken].entry, device, use, judgement);
     return judgement;
   }
   if (may_be_linked(code, capability, use))

@@ -263,7 +263,9 @@ FileResult verify_file(const DeviceCode& code, const ByteSource& file, const std
         if (!of_driver) of_driver = tell_driver_library(object, file, result);
         if (*of_driver) continue;
       }
-      const bool is_judged = !contents.fatbin.bare || request.policy.embedded != EmbeddedPolicy::off;
+      // Images that the driver is handed by themselves, it does not pass over.
+      const bool is_judged = !contents.fatbin.bare || (request.policy.embedded != EmbeddedPolicy::off &&
+                                                       request.policy.judge.environment.forces_jit.empty());
       if (one_of_several && is_judged && role == nullptr && !alternatives.is_full() &&
           data.may_be_alternative(i, contents))
         alternatives.add(std::move(contents));

@@ -174,23 +174,28 @@ ImageFinder::Ptx ImageFinder::ptx_at(std::uint64_t begin, std::uint64_t at, std:
   if (!whole) fatbin->entries[0].unknown = "its end is not found";
   // The program may hand it over, and drivers differ in whether they take it.
   if (before == Before::marker) fatbin->entries[0].unknown = "a line marker stands before it";
-  if (begins_with_mark(begin, start)) fatbin->entries[0].unknown = "a byte order mark stands before it";
+  if (follows_mark(begin, start)) fatbin->entries[0].unknown = "a byte order mark stands before it";
   return {place(std::move(*fatbin), start), behind};
 }
 
-// Does the text begin with a byte order mark, from the NUL before it on or from `begin`?
-bool ImageFinder::begins_with_mark(std::uint64_t begin, std::uint64_t module) {
-  constexpr std::string_view kMark = "\xef\xbb\xbf";
-  constexpr std::uint64_t kBack = 1024;  // comments
+// Does a byte order mark stand before the text, or before the lines of comments above it?
+bool ImageFinder::follows_mark(std::uint64_t begin, std::uint64_t module) {
+  constexpr std::string_view kMark = "\xef\xbb\xbf", kComment = "//";
+  constexpr std::uint64_t kBack = 1024;
   const std::uint64_t count = std::min(module - begin, kBack);
   const auto bytes = text_.at(module - count, static_cast<std::size_t>(count));
   if (!bytes) return false;
-  std::string_view text = bytes->text();
-  if (const auto nul = text.rfind('\0'); nul != std::string_view::npos)
-    text.remove_prefix(nul + 1);
-  else if (count == kBack)
-    text.remove_prefix(text.size() - std::min(text.size(), kMark.size()));
-  return starts_with(text, kMark);
+  const std::string_view text = bytes->text();
+  const auto mark = text.rfind(kMark);
+  if (mark == std::string_view::npos) return false;
+  std::string_view above = text.substr(mark + kMark.size());
+  while (!above.empty()) {
+    const std::string_view line = above.substr(0, above.find('\n'));
+    if (!starts_with(line, kComment) && line.find_first_not_of(" \t\r") != std::string_view::npos)
+      return false;
+    above.remove_prefix(std::min(above.size(), line.size() + 1));
+  }
+  return true;
 }
 
 Fatbin ImageFinder::place(Fatbin fatbin, std::uint64_t at) {

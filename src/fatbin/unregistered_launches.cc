@@ -92,21 +92,30 @@ bool may_set_null(const unsigned char* in, std::size_t size) {
   return in[0] == 0x31 || in[0] == 0x33 || is(kMoves) || is(kMovesByModrm);
 }
 
+// A register that a function need not keep: all but rbx, rsp, rbp and r12 to r15. (System V ABI, AMD64
+// supplement, "Register Usage".)
+bool is_scratch(unsigned reg) {
+  return reg != 3 && reg != 4 && reg != 5 && reg < 12;
+}
+
 // What the code before a call does to its first argument, rdi.
 struct FirstArgument {
   std::optional<std::size_t> set;  // to something, by the instruction that begins there
   bool kept = false;               // nothing, so that it is the first one of what makes the call
 };
 // In these bytes, from `first` on. The last instruction that is seen to set it decides. What follows a byte
-// that may be REX is a part of that instruction, but for what sets null, whichever of them it is.
+// that may be REX is a part of that instruction, but for what sets null, whichever of them it is. `calls`: is
+// a call of a function there?
 FirstArgument first_argument(const unsigned char* code, std::size_t first, std::size_t call,
-                             const std::vector<std::uint64_t>& starts) {
+                             const std::vector<std::uint64_t>& starts,
+                             const std::function<bool(std::size_t at)>& calls) {
   constexpr unsigned kRdi = 7;
   unsigned reg = kRdi;
   for (std::size_t at = call; at-- > first;) {
     const auto is_rex = [](unsigned char each) { return (each & 0xf0) == 0x40; };
     const bool behind_rex = at != first && is_rex(code[at - 1]) && !is_rex(code[at]);
     if (behind_rex && !may_set_null(code + at, call - at)) continue;
+    if (is_scratch(reg) && calls(at)) return {};
     const Sets sets = what_is_set(code + at, call - at, starts, reg);
     if (sets == Sets::something) return {at, false};
     if (sets == Sets::perhaps_null) return {};
@@ -255,8 +264,15 @@ class LaunchSearch {
     const auto behind = std::upper_bound(starts_.begin(), starts_.end(), place);
     const std::uint64_t since = behind == starts_.begin() ? UINT64_MAX : place - *std::prev(behind);
     const auto back = static_cast<std::size_t>(std::min<std::uint64_t>(since, std::min(call, kLooksBack)));
+    const Cursor words(bytes);
+    const auto calls = [&](std::size_t at) {  // any byte may look like one
+      if (bytes.data[at] != kCall || call - at < 5) return false;
+      const std::int64_t distance = static_cast<std::int32_t>(words.u32(at + 1));
+      return std::binary_search(starts_.begin(), starts_.end(),
+                                place - (call - at) + 5 + static_cast<std::uint64_t>(distance));
+    };
     const FirstArgument argument =
-        first_argument(bytes.data, call - back, call, fixed_ ? starts_ : kNoStarts);
+        first_argument(bytes.data, call - back, call, fixed_ ? starts_ : kNoStarts, calls);
     const bool kept = argument.kept && back == since;
     if ((!kept && !argument.set) || calls_.size() == kCallsMost)
       may_launch = true;

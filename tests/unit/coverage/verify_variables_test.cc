@@ -272,6 +272,13 @@ TEST_CASE("where host code registers no kernel of a fat binary, the file has to 
                 "mov rdi, rsi: not its first argument");
   CHECK(launch_of(wrapper, {0x48, 0x8d, 0x3d, 1, 2, 3, 4, 0x48, 0x8d, 0x3d, 1, 2, 3, 4}) ==
         Coverage::covered);
+  // lea rdi, […]; call of a function, which may set it: of clang's -enable-machine-outliner.
+  const auto outlined =
+      ProgramBuilder(launching).symbol("OUTLINED_FUNCTION_1", 2, ProgramBuilder::kCodeAt + 48);
+  CHECK(launch_of(outlined, {0x48, 0x8d, 0x3d, 1, 2, 3, 4, 0xe8, 48 - 12, 0, 0, 0}) == Coverage::not_covered);
+  // lea rbx, […]; call of it; mov rdi, rbx.
+  CHECK(launch_of(outlined, {0x48, 0x8d, 0x1d, 1, 2, 3, 4, 0xe8, 48 - 12, 0, 0, 0, 0x48, 0x89, 0xdf}) ==
+        Coverage::covered);
   // wrapper: test esi, esi; je to the call; nop; call. Then, or instead of that, xor edi, edi; jmp to the
   // call.
   const auto branching = ProgramBuilder(launching).symbol("wrapper", 2, ProgramBuilder::kCodeAt);
