@@ -72,7 +72,7 @@ bool DataFatbins::holds(std::size_t index) const {
 }
 
 bool DataFatbins::may_be_alternative(std::size_t index, const FatbinCode& code) const {
-  const bool bare = any_ && code.fatbin.bare && object_.linked && !code.fatbin.offload;
+  const bool bare = any_ && code.fatbin.bare && !code.fatbin.offload;
   return object_.has_sections && all_known_ && (bare || holds(index)) && !code.fatbin.section.empty() &&
          asks_for_image(code) && code.errors.empty() &&
          std::all_of(code.images.begin(), code.images.end(), is_whole);

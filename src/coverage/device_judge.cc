@@ -221,6 +221,7 @@ struct DeviceJudge::State {
       result_.kernels.total -= gap.needless.kernels;
       result_.variables.total -= gap.needless.variables;
       auto unregistered = registered_.take_unregistered(gap.subject, gap.names, gap.unnamed);
+      result_.kernels.total -= std::min(result_.kernels.total, unregistered.never_launched);
       add_unnamed(gap.image, gap.unnamed);
       add_unregistered(std::move(unregistered));
       add_gaps(std::move(gap.names), gap.subject, gap.image);

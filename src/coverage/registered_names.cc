@@ -173,10 +173,19 @@ bool RegisteredNames::is_unlaunchable(const Taken& of, bool told, const std::str
   return host_names_.may_launch_unregistered(*of.object, kernel);
 }
 
+// Of a device link device code may launch it, where the link has libcudadevrt.
+bool RegisteredNames::is_never_launched(const Taken& of, bool told, const std::string& kernel) {
+  if (!told || (of.link && links_.wants_runtime(*of.link)) || !host_names_.lacks(*of.object, kernel) ||
+      !host_names_.leaves_none_open(*of.object, kernel))
+    return false;
+  return !may_be_template(kernel) ||
+         (is_template(kernel) && !host_names_.may_launch_unregistered(*of.object, kernel));
+}
+
 RegisteredNames::Unregistered RegisteredNames::take_unregistered(const LinkJudge::Subject& subject,
                                                                  KernelGaps& gaps,
                                                                  std::vector<std::string>& unnamed) {
-  Unregistered names{subject, {}, {}};
+  Unregistered names{subject, {}, {}, 0};
   const auto found = std::find_if(taken_.begin(), taken_.end(), [&](const Taken& each) {
     return each.link && each.subject.where == subject.where;
   });
@@ -196,6 +205,9 @@ RegisteredNames::Unregistered RegisteredNames::take_unregistered(const LinkJudge
       },
       [&](std::string name) { names.kernels[of.templates.at(name)].push_back(std::move(name)); });
   move_some(
+      gaps.missing, [&](const std::string& name) { return is_never_launched(of, told, name); },
+      [&](const std::string&) { ++names.never_launched; });
+  move_some(
       gaps.variables,
       [&](const std::string& name) { return told && of.variables.count(name) != 0 && !registers(of, name); },
       [&](std::string name) {
@@ -212,7 +224,7 @@ std::vector<RegisteredNames::Finding> RegisteredNames::tell() {
   std::vector<Finding> findings;
   for (Taken& each : taken_) {
     const bool told = is_told(each);
-    Finding finding{each.subject, std::move(each.image), {}, 0, {}, {}, {each.subject, {}, {}}, 0};
+    Finding finding{each.subject, std::move(each.image), {}, 0, {}, {}, {each.subject, {}, {}, 0}, 0};
     std::set<std::string> unlaunchable;
     for (const auto& [name, lacking] : each.templates) {
       const bool missing = has_name(each.kernels, name);
@@ -237,15 +249,9 @@ std::vector<RegisteredNames::Finding> RegisteredNames::tell() {
 
 void RegisteredNames::tell_missing(Taken& of, bool told, const std::set<std::string>& unlaunchable,
                                    Finding& finding) {
-  const auto is_never_launched = [&](const std::string& name) {
-    if (!told || !host_names_.lacks(*of.object, name) || !host_names_.leaves_none_open(*of.object, name))
-      return false;
-    return !may_be_template(name) ||
-           (is_template(name) && !host_names_.may_launch_unregistered(*of.object, name));
-  };
   for (std::string& name : of.kernels) {
     if (unlaunchable.count(name) != 0) continue;
-    if (is_never_launched(name))
+    if (is_never_launched(of, told, name))
       ++finding.never_launched;
     else
       finding.kernels.push_back(std::move(name));

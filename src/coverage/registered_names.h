@@ -31,6 +31,7 @@ class RegisteredNames {
     LinkJudge::Subject subject;
     std::map<std::string, std::vector<std::string>> variables;  // a use of one fails with error 13
     std::map<std::string, std::vector<std::string>> kernels;    // of templates: a launch fails with error 98
+    std::uint64_t never_launched = 0;                           // kernels that are missing
   };
   // Of what an image of a device link lacks after all, once all was taken: takes these away, and into
   // `unnamed` the variables that no host code can use.
@@ -66,6 +67,7 @@ class RegisteredNames {
   bool is_told(const Taken& of);
   bool registers(const Taken& of, const std::string& variable);
   bool is_unlaunchable(const Taken& of, bool told, const std::string& kernel);
+  bool is_never_launched(const Taken& of, bool told, const std::string& kernel);
   void note_witness(const DeviceObject& object, const FatbinCode& code);
   bool has_witness(const DeviceObject& object);
 

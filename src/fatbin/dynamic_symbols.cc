@@ -187,8 +187,9 @@ std::optional<FunctionPlaces> places_of_functions(const ByteSource& source, cons
   FunctionPlaces places;
   const auto is_asked = [&](const VisitedSymbol& each) { return names.count(std::string(each.name)) != 0; };
   const auto take = [&](const VisitedSymbol& each) {
-    // Parts of one, foo.cold and others that GCC splits off, are called in ways of their own.
-    if (each.name.find('.') == std::string_view::npos) places.starts.push_back(each.value);
+    const bool is_part = each.name.find(".cold") != std::string_view::npos ||
+                         each.name.find(".part.") != std::string_view::npos;  // that GCC splits off
+    if (!is_part) places.starts.push_back(each.value);
     if (is_asked(each)) places.defined.insert(each.value);
     return true;
   };
