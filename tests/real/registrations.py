@@ -118,9 +118,9 @@ class HostNamesTest(unittest.TestCase):
                 path = self.compile(nvcc, name, *options, *FOR_80, *FOR_90)
                 # The C runtime's code points to the end of .data, where the managed one is then.
                 self.assertEqual(self.verify(path), unnamed if name != "fixed" else ("not-covered", [13], 1, 6))
-                # On 8.0 as well: nothing registers them. Those with a value may be tables of the host, and one has a made-up name.
+                # On 8.0 as well: nothing registers them. Those with a value may be tables of the host.
                 # The end of .data, where the managed one stands in a fixed program, is in doubt.
-                unregistered = 0 if name == "object.o" else 3 if name.startswith("fixed") else 4
+                unregistered = 0 if name == "object.o" else 4 if name.startswith("fixed") else 5
                 used = self.compile(nvcc, "used-" + name, "-DUSE", *options, *FOR_80, *FOR_90)
                 self.assertEqual(self.verify(used, unregistered), missing)
                 self.assertEqual(self.verify(self.compile(nvcc, "last-" + name, *options, *FOR_90, *FOR_80)), registered)
@@ -134,7 +134,7 @@ class HostNamesTest(unittest.TestCase):
                 if name == "optimized":  # libcudart_static has a text "flags", and one that ends in "table"
                     named = ["-Dplain_table=flags", "-Dinternal_table=table"]
                     self.assertEqual(self.verify(self.compile(nvcc, "named", *named, *options, *FOR_80, *FOR_90)), unnamed)
-                    self.assertEqual(self.verify(self.compile(nvcc, "used-named", "-DUSE", *named, *options, *FOR_80, *FOR_90), 4), missing)
+                    self.assertEqual(self.verify(self.compile(nvcc, "used-named", "-DUSE", *named, *options, *FOR_80, *FOR_90), 5), missing)
                     self.assertEqual(self.verify(self.compile(nvcc, "last-named", *named, *options, *FOR_90, *FOR_80)), registered)
         with self.subTest(nvcc=nvcc, kind="by itself"):
             self.assertEqual(self.verify(self.compile(nvcc, "tables.fatbin", "-fatbin", *FOR_80, *FOR_90)), registered)
@@ -192,7 +192,7 @@ class HostNamesTest(unittest.TestCase):
         for more in ([], ["-Xcompiler", "-static-libasan"]):
             with self.subTest(more=more):
                 self.assertEqual(self.verify(self.compile(common.nvcc(), "program", *asan, *more, *FOR_80, *FOR_90)), ("covered", [], 0, 7))
-        self.assertEqual(self.verify(self.compile(common.nvcc(), "used", "-DUSE", *asan, *FOR_80, *FOR_90), 4), ("not-covered", [13], 7, 0))
+        self.assertEqual(self.verify(self.compile(common.nvcc(), "used", "-DUSE", *asan, *FOR_80, *FOR_90), 5), ("not-covered", [13], 7, 0))
 
     def test_kernels(self):
         self.check_kernels(common.nvcc())
