@@ -100,8 +100,8 @@ void RegisteredNames::take_linked(std::size_t link, const DeviceObject& object, 
   note_witness(object, code);
   auto variables = lacked_by_some(code, code.variables, has_variable);
   auto templates = templates_lacked(code);
-  if (variables.empty() && templates.empty()) return;
   KernelGaps gaps = compare_kernels(code, taken);
+  if (variables.empty() && templates.empty() && gaps.missing.empty()) return;
   look_for({&object,
             subject_of(object, code),
             {},
