@@ -173,10 +173,9 @@ bool RegisteredNames::is_unlaunchable(const Taken& of, bool told, const std::str
   return host_names_.may_launch_unregistered(*of.object, kernel);
 }
 
-// Of a device link device code may launch it, where the link has libcudadevrt.
+// Device code of an image that lacks it launches it neither: nvlink would not find it.
 bool RegisteredNames::is_never_launched(const Taken& of, bool told, const std::string& kernel) {
-  if (!told || (of.link && links_.wants_runtime(*of.link)) || !host_names_.lacks(*of.object, kernel) ||
-      !host_names_.leaves_none_open(*of.object, kernel))
+  if (!told || !host_names_.lacks(*of.object, kernel) || !host_names_.leaves_none_open(*of.object, kernel))
     return false;
   return !may_be_template(kernel) ||
          (is_template(kernel) && !host_names_.may_launch_unregistered(*of.object, kernel));
