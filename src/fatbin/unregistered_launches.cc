@@ -37,12 +37,12 @@ std::optional<std::set<std::uint64_t>> slots_of(const ByteSource& source, const 
                                                 const std::set<std::uint64_t>& symbols) {
   std::set<std::uint64_t> slots;
   bool told = true;
-  told &= visit_relocations(source, host, [&](const RelocationX64& each) {
+  const bool whole = visit_relocations(source, host, [&](const RelocationX64& each) {
     if (symbols.count(each.symbol) == 0) return;
     told &= each.type == RelocationX64::kGlobalData || each.type == RelocationX64::kJumpSlot;
     slots.insert(each.place);
   });
-  if (!told || (slots.empty() && !symbols.empty())) return std::nullopt;
+  if (!whole || !told || (slots.empty() && !symbols.empty())) return std::nullopt;
   return slots;
 }
 
