@@ -60,7 +60,7 @@ DataFatbins::DataFatbins(const DeviceObject& object)
     if (each.fatbin && *each.fatbin < registered_.size()) registered_[*each.fatbin] = true;
     all_known_ = all_known_ && (each.fatbin || each.device_linked);  // an empty link has none
   }
-  for (std::size_t i = 0; i < registered_.size(); ++i) any_ |= !object.fatbins[i].bare && holds(i);
+  for (std::size_t i = 0; i < registered_.size(); ++i) any_held_ |= !object.fatbins[i].bare && holds(i);
 }
 
 bool DataFatbins::holds(std::size_t index) const {
@@ -72,7 +72,7 @@ bool DataFatbins::holds(std::size_t index) const {
 }
 
 bool DataFatbins::may_be_alternative(std::size_t index, const FatbinCode& code) const {
-  const bool bare = any_ && code.fatbin.bare && !code.fatbin.offload;
+  const bool bare = any_held_ && code.fatbin.bare && !code.fatbin.offload;
   return object_.has_sections && all_known_ && (bare || holds(index)) && !code.fatbin.section.empty() &&
          asks_for_image(code) && code.errors.empty() &&
          std::all_of(code.images.begin(), code.images.end(), is_whole);

@@ -25,7 +25,7 @@ class DataFatbins {
  private:
   const DeviceObject& object_;
   std::vector<bool> registered_;  // by fat binary
-  bool all_known_ = true, any_ = false;
+  bool all_known_ = true, any_held_ = false;
 };
 
 // One fat binary for each architecture, as data: fat binaries of the very same kernels and variables, no two

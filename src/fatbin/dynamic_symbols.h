@@ -43,8 +43,8 @@ struct FunctionPlaces {
   std::set<std::uint64_t> defined;    // where in memory they begin
   std::set<std::uint64_t> wanted;     // of those to be found elsewhere, their indices in .dynsym
 };
-// Of the functions of these names in a linked ELF file. Nothing where it has no table of all symbols, or that
-// cannot be read.
+// Of the functions of these names in a linked ELF file, and where all others begin. Nothing where it has no
+// table of all symbols, or that cannot be read.
 std::optional<FunctionPlaces> places_of_functions(const ByteSource& source, const HostObject& host,
                                                   const std::set<std::string>& names);
 

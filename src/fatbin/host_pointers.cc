@@ -1,6 +1,7 @@
 #include "fatbin/host_pointers.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "base/text.h"
@@ -29,10 +30,10 @@ constexpr unsigned kModeMask = 0xc7, kRelativeMode = 0x05;  // of ModRM
 class PointerSearch {
  public:
   // `places`: some; `visit` outlives this.
-  PointerSearch(const std::set<std::uint64_t>& places, const ByteSource& source, const HostObject& host,
-                bool fixed, const PointerVisitor& visit)
+  PointerSearch(const std::set<std::uint64_t>& places, LoadedPointers loaded, const ByteSource& source,
+                const HostObject& host, bool fixed, const PointerVisitor& visit)
       : source_(source),
-        loaded_pointers_(find_loaded_pointers(source, host, places)),
+        loaded_pointers_(std::move(loaded)),
         fixed_(fixed),
         sanitized_(is_sanitized(source, host)),
         visit_(visit) {
@@ -175,7 +176,9 @@ bool visit_host_pointers(const ByteSource& source, const HostObject& host, const
       !is_compiled_by_gcc_alone(source, host))
     return false;
   if (places.empty()) return true;
-  PointerSearch pointers(places, source, host, header->type == kElfExecutable, visit);
+  auto loaded = find_loaded_pointers(source, host, places);
+  if (!loaded) return false;
+  PointerSearch pointers(places, std::move(*loaded), source, host, header->type == kElfExecutable, visit);
   pointers.visit_loaded();
   return visit_host_bytes(
       source, host, object.fatbins, [](const Section& section) { return section.loaded; },

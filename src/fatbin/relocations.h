@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "host/host_file.h"
@@ -22,12 +23,13 @@ bool visit_relocations(const ByteSource& source, const HostObject& host,
                        const std::function<void(const RelocationX64&)>& visit);
 
 // Which places in memory are addresses of these `places` once the file is loaded, as the loader resolves
-// symbols by itself or the linker left them in the global offset table.
+// symbols by itself or the linker left them in the global offset table. Nothing where not all of that could
+// be read, or is more than files have.
 struct LoadedPointers {
   std::map<std::uint64_t, std::uint64_t> slots;   // of the global offset table, and the place
   std::map<std::uint64_t, std::uint64_t> others;  // that lead there by a symbol
 };
-LoadedPointers find_loaded_pointers(const ByteSource& source, const HostObject& host,
-                                    const std::set<std::uint64_t>& places);
+std::optional<LoadedPointers> find_loaded_pointers(const ByteSource& source, const HostObject& host,
+                                                   const std::set<std::uint64_t>& places);
 
 }  // namespace archguard::fatbin
