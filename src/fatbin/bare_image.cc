@@ -27,8 +27,7 @@ Fatbin one_entry(FatbinEntry entry, std::uint64_t size) {
 }  // namespace
 
 Result<Fatbin> read_bare_cubin(const ByteSource& source, const HostObject& object) {
-  ARCHGUARD_TRY(start, read_bytes(source, 0, std::min<std::uint64_t>(kElfHeaderMost, source.size())));
-  ARCHGUARD_TRY(header, parse_elf_header(start));
+  ARCHGUARD_TRY(header, read_elf_header(source));
   CubinIdentity cubin = identify_cubin(header);
   std::uint64_t looked_at = 0;  // sections that share bytes would let a small file cost without end
   for (const Section& section : object.sections) {

@@ -40,8 +40,7 @@ class PointerSearch {
     std::set<std::uint64_t> all = places;
     for (const auto& [slot, place] : loaded_pointers_.slots) all.insert(slot);
     places_.assign(all.begin(), all.end());
-    for (const char* name : {".got", ".got.plt"})
-      if (const Section* table = section_of(host, name)) tables_.push_back(table->address);
+    for (const Section* table : global_offset_tables(host)) tables_.push_back(table->address);
     for (const Section& each : host.sections)
       if (sanitized_ && each.loaded && each.has_bytes) loaded_.push_back(&each);
     std::sort(loaded_.begin(), loaded_.end(),

@@ -174,12 +174,13 @@ ImageFinder::Ptx ImageFinder::ptx_at(std::uint64_t begin, std::uint64_t at, std:
   if (!whole) fatbin->entries[0].unknown = "its end is not found";
   // The program may hand it over, and drivers differ in whether they take it.
   if (before == Before::marker) fatbin->entries[0].unknown = "a line marker stands before it";
-  if (follows_mark(begin, start)) fatbin->entries[0].unknown = "a byte order mark stands before it";
+  if (follows_byte_order_mark(begin, start))
+    fatbin->entries[0].unknown = "a byte order mark stands before it";
   return {place(std::move(*fatbin), start), behind};
 }
 
 // Does a byte order mark stand before the text, or before the lines of comments above it?
-bool ImageFinder::follows_mark(std::uint64_t begin, std::uint64_t module) {
+bool ImageFinder::follows_byte_order_mark(std::uint64_t begin, std::uint64_t module) {
   constexpr std::string_view kMark = "\xef\xbb\xbf", kComment = "//";
   constexpr std::uint64_t kBack = 1024;
   const std::uint64_t count = std::min(module - begin, kBack);

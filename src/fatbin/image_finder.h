@@ -35,7 +35,7 @@ class ImageFinder {
   Ptx ptx_at(std::uint64_t begin, std::uint64_t at, std::uint64_t end);
 
  private:
-  bool follows_mark(std::uint64_t begin, std::uint64_t module);
+  bool follows_byte_order_mark(std::uint64_t begin, std::uint64_t module);
   Fatbin place(Fatbin fatbin, std::uint64_t at);
   bool is_payload(std::uint64_t at, std::uint64_t size);
   bool is_head(std::uint64_t at, std::uint64_t end);

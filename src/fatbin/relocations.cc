@@ -1,7 +1,6 @@
 #include "fatbin/relocations.h"
 
 #include <algorithm>
-#include <vector>
 
 #include "fatbin/dynamic_symbols.h"
 #include "io/window.h"
@@ -13,13 +12,6 @@ constexpr std::size_t kRelocationBytes = 24;  // u64 place, u32 type, u32 symbol
 constexpr std::size_t kRelocationsAtOnce = 512;
 constexpr std::size_t kSlotBytes = 8, kSlotsAtOnce = 4096;
 constexpr std::size_t kPointersMost = std::size_t{1} << 20;  // far more than any file has
-
-std::vector<const Section*> offset_tables(const HostObject& host) {
-  std::vector<const Section*> tables;
-  for (const char* name : {".got", ".got.plt"})
-    if (const Section* table = section_of(host, name)) tables.push_back(table);
-  return tables;
-}
 
 bool is_in(const std::vector<const Section*>& tables, std::uint64_t place) {
   return std::any_of(tables.begin(), tables.end(), [&](const Section* table) {
@@ -44,6 +36,13 @@ bool add_written_slots(const ByteSource& source, const Section& table, const std
 
 }  // namespace
 
+std::vector<const Section*> global_offset_tables(const HostObject& host) {
+  std::vector<const Section*> tables;
+  for (const char* name : {".got", ".got.plt"})
+    if (const Section* table = section_of(host, name)) tables.push_back(table);
+  return tables;
+}
+
 bool visit_relocations(const ByteSource& source, const HostObject& host,
                        const std::function<void(const RelocationX64&)>& visit) {
   for (const char* name : {".rela.plt", ".rela.dyn"}) {
@@ -63,7 +62,7 @@ bool visit_relocations(const ByteSource& source, const HostObject& host,
 std::optional<LoadedPointers> find_loaded_pointers(const ByteSource& source, const HostObject& host,
                                                    const std::set<std::uint64_t>& places) {
   LoadedPointers pointers;
-  const auto tables = offset_tables(host);
+  const auto tables = global_offset_tables(host);
   for (const Section* table : tables)
     if (!add_written_slots(source, *table, places, pointers)) return std::nullopt;
   std::map<std::uint64_t, std::uint64_t> symbols;

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <vector>
 
 #include "host/host_file.h"
 
@@ -21,6 +22,9 @@ struct RelocationX64 {
 // Visits those in .rela.plt and .rela.dyn of a linked 64-bit file. False where they cannot be read.
 bool visit_relocations(const ByteSource& source, const HostObject& host,
                        const std::function<void(const RelocationX64&)>& visit);
+
+// The sections of the global offset table, through whose slots code reaches what other files may have.
+std::vector<const Section*> global_offset_tables(const HostObject& host);
 
 // Which places in memory are addresses of these `places` once the file is loaded, as the loader resolves
 // symbols by itself or the linker left them in the global offset table. Nothing where not all of that could

@@ -151,8 +151,7 @@ class LaunchSearch {
   LaunchSearch(const HostObject& host, const FunctionPlaces& places, std::set<std::uint64_t> slots,
                bool fixed)
       : functions_(places.defined), slots_(std::move(slots)), starts_(places.starts), fixed_(fixed) {
-    for (const char* name : {".got", ".got.plt"})
-      if (const Section* table = section_of(host, name)) tables_.push_back(table->address);
+    for (const Section* table : global_offset_tables(host)) tables_.push_back(table->address);
     for (const Section& each : host.sections) {
       if (!each.loaded) continue;
       memory_begin_ = std::min(memory_begin_, each.address);
