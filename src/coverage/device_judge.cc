@@ -15,6 +15,7 @@
 #include "coverage/other_order.h"
 #include "coverage/registered_names.h"
 #include "coverage/untold_links.h"
+#include "fatbin/runtime_code.h"
 
 namespace archguard {
 namespace {
@@ -151,8 +152,9 @@ struct DeviceJudge::State {
     if (census_ != nullptr) add_to(got_, census_->of_image(*judgement.image, judgement.verdict));
   }
 
-  DeviceResult finish(const std::vector<ExpectedImage>& held, bool whole, bool loads_code,
-                      const BareImages& bare, RuntimeUse& runtime, DriverFunctions& functions) {
+  DeviceResult finish(const std::vector<ExpectedImage>& held, bool whole,
+                      const std::vector<std::string>& runtime_code, const BareImages& bare,
+                      RuntimeUse& runtime, DriverFunctions& functions) {
     add_lacking(link_judge_.lacking());
     for (RegisteredNames::Finding& finding : registered_.tell()) add_registered(std::move(finding));
     for (const LinkJudge::Outcome& outcome : link_judge_.finish()) add_link(outcome);
@@ -166,7 +168,7 @@ struct DeviceJudge::State {
                                           : counts.total != 0 && counts.total == counts.specific;
     if (census_ != nullptr)
       judge_as_library(result_, {*census_, got_, *device_.capability, device_.driver_cuda, policy_.partly,
-                                 any_fits, loads_code});
+                                 any_fits, !runtime_code.empty()});
     result_.embedded = judge_embedded(bare, device_, policy_.judge, policy_.scope == Scope::library);
     if (all_specific && result_.embedded.fitting == 0)
       result_.failures.push_back({specific_.code,
@@ -200,7 +202,7 @@ struct DeviceJudge::State {
       names->erase(std::unique(names->begin(), names->end()), names->end());
     }
     fixes_.say(result_, held);
-    add_embedded_failure(result_, policy_);
+    add_embedded_failure(result_, policy_, fatbin::compiles_code(runtime_code));
     number_for_driver(result_, device_);
     const auto is_unknown = [](const Failure& failure) { return failure.unknown; };
     const bool any_unknown = std::any_of(result_.failures.begin(), result_.failures.end(), is_unknown);
@@ -517,9 +519,10 @@ void DeviceJudge::add(const DeviceObject& object, const FatbinCode& code, const 
   state_->add(object, code, role);
 }
 
-DeviceResult DeviceJudge::finish(const std::vector<ExpectedImage>& held, bool whole, bool loads_code,
-                                 const BareImages& bare, RuntimeUse& runtime, DriverFunctions& functions) {
-  return state_->finish(held, whole, loads_code, bare, runtime, functions);
+DeviceResult DeviceJudge::finish(const std::vector<ExpectedImage>& held, bool whole,
+                                 const std::vector<std::string>& runtime_code, const BareImages& bare,
+                                 RuntimeUse& runtime, DriverFunctions& functions) {
+  return state_->finish(held, whole, runtime_code, bare, runtime, functions);
 }
 
 }  // namespace archguard

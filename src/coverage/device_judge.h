@@ -27,10 +27,11 @@ class DeviceJudge {
   void add(const DeviceObject& object, const FatbinCode& code, const LinkRole* role);
 
   // `held`: the images of the whole file, for fixes. `whole`: all of the file was read and understood; else
-  // nothing is covered. `loads_code`: the file compiles code, or loads some that it is handed, when it runs.
-  // `bare`: what the file holds as data.
-  DeviceResult finish(const std::vector<ExpectedImage>& held, bool whole, bool loads_code,
-                      const BareImages& bare, RuntimeUse& runtime, DriverFunctions& functions);
+  // nothing is covered. `runtime_code`: the functions with which the file compiles code, or loads some that
+  // it is handed, when it runs. `bare`: what the file holds as data.
+  DeviceResult finish(const std::vector<ExpectedImage>& held, bool whole,
+                      const std::vector<std::string>& runtime_code, const BareImages& bare,
+                      RuntimeUse& runtime, DriverFunctions& functions);
 
  private:
   struct State;

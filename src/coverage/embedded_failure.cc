@@ -2,7 +2,7 @@
 
 namespace archguard {
 
-void add_embedded_failure(DeviceResult& result, const VerifyPolicy& policy) {
+void add_embedded_failure(DeviceResult& result, const VerifyPolicy& policy, bool compiles_code) {
   EmbeddedResult& embedded = result.embedded;
   const bool all = result.fatbins.total == 0;
   // A library links it for the device that it finds, as cuFFT does with 12,728 pieces.
@@ -15,6 +15,11 @@ void add_embedded_failure(DeviceResult& result, const VerifyPolicy& policy) {
   embedded.is_error =
       embedded.lacking() && is_error && !embedded.comes_later && !embedded.in_doubt && !embedded.for_others;
   if (!embedded.is_error) return;
+  if (compiles_code && policy.embedded != EmbeddedPolicy::error && !embedded.taken_by_runtime) {
+    embedded.may_run = true;
+    embedded.reason +=
+        "; the file compiles code when it runs (NVRTC), and may need these images on other devices alone";
+  }
   Failure failure;
   failure.code = embedded.code;
   failure.unknown = embedded.undecided();

@@ -11,6 +11,7 @@
 #include "coverage/kernel_costs.h"
 #include "coverage/runtime.h"
 #include "fatbin/driver_library.h"
+#include "fatbin/runtime_code.h"
 
 namespace archguard {
 namespace {
@@ -127,6 +128,15 @@ void add_errors(const FatbinCode& code, const std::vector<Error>& of_file, std::
     if (of_file.size() != 1 || of_file.front().text() != each.text()) errors.push_back(each);
 }
 
+// Are its kernels known, and none of them does anything?
+bool does_nothing(const FatbinCode& code) {
+  return std::all_of(code.images.begin(), code.images.end(), [](const Image& image) {
+    return image.unknown.empty() && image.code &&
+           std::all_of(image.code->kernels.begin(), image.code->kernels.end(),
+                       [](const Kernel& kernel) { return is_hollow(kernel.state); });
+  });
+}
+
 // An image that the file holds as data.
 void add_bare_file(const DeviceObject& object, const FatbinCode& code, EmbeddedPolicy policy,
                    BareImages& bare, FileResult& result) {
@@ -236,6 +246,9 @@ FileResult verify_file(const DeviceCode& code, const ByteSource& file, const std
   };
   const auto judge_bare = [&](const DeviceObject& object, const FatbinCode& contents) {
     if (on_judged) on_judged(object, contents);
+    // Compiled code is all that works there: a kernel that does nothing is loaded to ask the driver
+    // something.
+    if (fatbin::compiles_code(result.runtime_code) && does_nothing(contents)) return;
     add_bare_file(object, contents, request.policy.embedded, bare, result);
   };
   // With scope library one of them is enough anyway.
@@ -286,7 +299,7 @@ FileResult verify_file(const DeviceCode& code, const ByteSource& file, const std
   result.sizes = costs.sizes();
   for (DeviceJudge& each : judges)
     result.devices.push_back(
-        each.finish(held, result.errors.empty(), !result.runtime_code.empty(), bare, runtime, functions));
+        each.finish(held, result.errors.empty(), result.runtime_code, bare, runtime, functions));
   if (auto warning = result.has_code || !bare.items().empty() ? warning_of_calls(request.classes, functions)
                                                               : std::nullopt)
     result.warnings.push_back(std::move(*warning));

@@ -14,10 +14,18 @@ namespace {
 // runtime's Library Management, which CUDA 12.8 brought.
 // The mangled one is what cuDNN 9's engines for run-time compilation call NVRTC through (seen in 9.10
 // and 9.13).
+constexpr std::string_view kNvrtc = "nvrtcCompileProgram", kNvrtcOfCudnn = "_ZN11nvrtcHelper4loadEv";
 constexpr std::string_view kFunctions[] = {
-    "_ZN11nvrtcHelper4loadEv", "cuLibraryLoadData",   "cuLibraryLoadFromFile", "cuModuleLoad",
-    "cuModuleLoadData",        "cuModuleLoadDataEx",  "cuModuleLoadFatBinary", "cudaLibraryLoadData",
-    "cudaLibraryLoadFromFile", "nvrtcCompileProgram",
+    kNvrtcOfCudnn,
+    "cuLibraryLoadData",
+    "cuLibraryLoadFromFile",
+    "cuModuleLoad",
+    "cuModuleLoadData",
+    "cuModuleLoadDataEx",
+    "cuModuleLoadFatBinary",
+    "cudaLibraryLoadData",
+    "cudaLibraryLoadFromFile",
+    kNvrtc,
 };
 constexpr std::size_t kRuntimeCodeNameMost = 32;  // longer than each of them
 
@@ -52,6 +60,12 @@ std::vector<std::string> runtime_code_of(const ByteSource& source, const HostObj
   if (host.format == HostFormat::elf) found = imports_of_elf(source, host);
   if (host.format == HostFormat::pe) found = imports_of_pe(source);
   return {found.begin(), found.end()};
+}
+
+bool compiles_code(const std::vector<std::string>& functions) {
+  return std::any_of(functions.begin(), functions.end(), [](const std::string& function) {
+    return function == kNvrtc || function == kNvrtcOfCudnn;
+  });
 }
 
 }  // namespace archguard::fatbin

@@ -13,4 +13,7 @@ namespace archguard::fatbin {
 // cuGetProcAddress) are not among them.
 std::vector<std::string> runtime_code_of(const ByteSource& source, const HostObject& host);
 
+// Is one of these what compiles device code: NVRTC?
+bool compiles_code(const std::vector<std::string>& functions);
+
 }  // namespace archguard::fatbin

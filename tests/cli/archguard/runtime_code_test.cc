@@ -10,10 +10,14 @@ using namespace archguard::test;
 
 namespace {
 
-Bytes importing(std::string_view function) {
+ElfBuilder importing_file(std::string_view function) {
   const Bytes symbols = ByteWriter{}.zeros(24).u32(1).u8(0x12).u8(0).u16(0).zeros(16).bytes();
   const Bytes names = ByteWriter{}.u8(0).text(function).u8(0).bytes();
-  return ElfBuilder{}.section(".dynsym", symbols, 11).section(".dynstr", names, 3).bytes();
+  return ElfBuilder{}.section(".dynsym", symbols, 11).section(".dynstr", names, 3);
+}
+
+Bytes importing(std::string_view function) {
+  return importing_file(function).bytes();
 }
 
 }  // namespace
@@ -38,6 +42,34 @@ TEST_CASE("a file that compiles at run time is noted, with and without device co
     if (command == "verify") arguments.insert(arguments.end(), {"--device", "8.0"});
     const auto json = nlohmann::json::parse(run_archguard(arguments, folder.path()).out);
     CHECK(json["files"][0]["runtime_code"] == nlohmann::json::array({"nvrtcCompileProgram"}));
+  }
+}
+
+// nvFuser 0.2.36: PTX for 9.0 alone, loaded there to ask how large a cluster may be.
+TEST_CASE("what a file holds as data need not be all of its code, if it compiles more when it runs") {
+  const std::string head = ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry asked(";
+  const std::string nothing = head + ") {\n  ret;\n}\n";
+  const std::string works = head +
+                            ".param .u64 p) {\n  .reg .b64 %r;\n  ld.param.u64 %r, [p];\n"
+                            "  cvta.to.global.u64 %r, %r;\n  st.global.u32 [%r], 1;\n  ret;\n}\n";
+  const TemporaryFolder folder;
+  for (const char* function : {"nvrtcCompileProgram", "cuModuleLoadData"}) {
+    const bool compiles = function[0] == 'n';
+    CAPTURE(compiles);
+    for (const std::string* text : {&nothing, &works}) {
+      const bool does_work = text == &works;
+      CAPTURE(does_work);
+      folder.file("lib.so",
+                  text_of(importing_file(function).section(".rodata", bytes_of_text(*text)).bytes()));
+      RunOutput run = run_archguard({"verify", "lib.so", "--device", "8.0"}, folder.path());
+      CHECK(run.exit_code == (!compiles ? 1 : does_work ? 2 : 3));
+      CHECK((run.out.find("compiles code when it runs (NVRTC)") != std::string::npos) ==
+            (compiles && does_work));
+      run = run_archguard({"verify", "lib.so", "--device", "8.0", "--embedded", "error"}, folder.path());
+      CHECK(run.exit_code == (compiles && !does_work ? 3 : 1));
+      run = run_archguard({"verify", "lib.so", "--device", "9.0"}, folder.path());
+      CHECK(run.exit_code == (compiles && !does_work ? 3 : 0));
+    }
   }
 }
 
