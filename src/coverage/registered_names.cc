@@ -256,7 +256,9 @@ void RegisteredNames::tell_missing(Taken& of, bool told, const std::set<std::str
       finding.kernels.push_back(std::move(name));
   }
   for (const std::string& name : of.missing)
-    if (!told || registers(of, name))
+    if (told && host_names_.leaves_alone(*of.object, name))
+      finding.unnamed.push_back(name);
+    else if (!told || registers(of, name))
       finding.missing.push_back(name);
     else if (host_names_.may_use(*of.object, name))
       finding.names.variables[of.variables.at(name)].push_back(name);

@@ -44,7 +44,7 @@ class RegisteredNames {
     std::vector<std::string> kernels;  // missing ones that host code may launch
     std::uint64_t never_launched = 0;  // missing ones that it cannot
     std::vector<std::string> missing;  // variables that host code may use
-    std::vector<std::string> unnamed;  // that no host code uses
+    std::vector<std::string> unnamed;  // that no host code uses, registered or not
     Unregistered names;                // in the image, or missing in it
     std::uint64_t in_image = 0;        // of these, kernels
   };

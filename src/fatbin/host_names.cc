@@ -122,17 +122,18 @@ class Calls {
   void take(std::uint64_t at, std::uint64_t place) {
     if (const auto copy = copies_.find(place); copy != copies_.end()) {
       used.insert(place);
-      if (is_in_code(at)) handed_over.insert(place);
+      (is_in_code(at) ? handed_over : used_elsewhere).insert(place);
       for (const std::string& name : copy->second->names) join(name, at, of_copies_, of_texts_);
     }
     if (const auto text = texts_.find(place); text != texts_.end())
       join(text->second, at, of_texts_, of_copies_);
   }
 
-  std::set<std::uint64_t> places;       // to look for pointers to
-  std::set<std::uint64_t> used;         // of copies
-  std::set<std::uint64_t> handed_over;  // of these by the code that registers
-  std::set<std::string> registered;     // names
+  std::set<std::uint64_t> places;          // to look for pointers to
+  std::set<std::uint64_t> used;            // of copies
+  std::set<std::uint64_t> handed_over;     // of these by the code that registers
+  std::set<std::uint64_t> used_elsewhere;  // by other code, or data
+  std::set<std::string> registered;        // names
 
  private:
   using Last = std::map<std::string, std::uint64_t>;
@@ -155,6 +156,18 @@ class Calls {
   std::map<std::uint64_t, const fatbin::HostCopy*> copies_;
   Last of_texts_, of_copies_;  // where the last pointer stands
 };
+
+// Variables whose copies nothing but the code that registers points to.
+std::set<std::string> handed_over_alone(const fatbin::HostCopies& copies, const Calls& calls) {
+  std::set<std::string> alone;
+  for (const fatbin::HostCopy& each : copies.copies)
+    if (calls.handed_over.count(each.begin) != 0) alone.insert(each.names.begin(), each.names.end());
+  for (const fatbin::HostCopy& each : copies.copies)
+    if (calls.used_elsewhere.count(each.begin) != 0)
+      for (const std::string& name : each.names) alone.erase(name);
+  for (const std::string& name : copies.used) alone.erase(name);
+  return alone;
+}
 
 }  // namespace
 
@@ -208,6 +221,7 @@ bool HostNames::search(OfObject& of, const DeviceObject& object, const ByteSourc
   of.texts = of.registered = names.found();
   of.perhaps_used.clear();
   of.surely_used.clear();
+  of.left_alone.clear();
   of.whole = whole;
   of.wanted_elsewhere = fatbin::wanted_kernels(source, host, of.wanted);
   if (!whole) return false;
@@ -223,6 +237,7 @@ bool HostNames::search(OfObject& of, const DeviceObject& object, const ByteSourc
     of.registered = std::move(calls.registered);
     for (const std::string& name : copies->used)
       if (of.texts.count(name) != 0) of.registered.insert(name);
+    of.left_alone = handed_over_alone(*copies, calls);
   }
   of.perhaps_used = copies->used;
   for (const fatbin::HostCopy& each : copies->copies) {
@@ -271,6 +286,11 @@ bool HostNames::is_of_clang(const DeviceObject& object) {
         registering != 0 && found != counts.end() && found->second == static_cast<std::size_t>(registering);
   }
   return *of_clang;
+}
+
+bool HostNames::leaves_alone(const DeviceObject& object, const std::string& name) {
+  const OfObject& of = searched(object);
+  return of.told && of.registered.count(name) != 0 && of.left_alone.count(name) != 0;
 }
 
 bool HostNames::uses_unregistered(const DeviceObject& object, const std::string& name) {

@@ -53,6 +53,9 @@ class HostNames {
   // Is a variable registered, or used all the same: has it a copy? True where that cannot be told. clang
   // registers whatever host code can use.
   bool may_use(const DeviceObject& object, const std::string& name);
+  // Is a variable that is registered not used: does nothing but the call that registers it point to its copy?
+  // False where that cannot be told.
+  bool leaves_alone(const DeviceObject& object, const std::string& name);
   // Is a variable used that nothing registers? False where that cannot be told.
   bool uses_unregistered(const DeviceObject& object, const std::string& name);
 
@@ -62,9 +65,9 @@ class HostNames {
     std::set<std::string> wanted, variables;           // and of these those that may have copies
     bool searched = false, told = false, whole = false;
     std::set<std::string> texts;
-    std::set<std::string> registered, perhaps_used, surely_used;  // of variables
-    std::optional<std::set<std::string>> wanted_elsewhere;        // kernels
-    std::optional<std::set<std::string>> with_function;           // kernels, of so many in `wanted`
+    std::set<std::string> registered, perhaps_used, surely_used, left_alone;  // of variables
+    std::optional<std::set<std::string>> wanted_elsewhere;                    // kernels
+    std::optional<std::set<std::string>> with_function;  // kernels, of so many in `wanted`
     std::size_t asked_functions = 0;
     std::optional<bool> may_launch;  // anything that is not registered
     std::optional<bool> of_clang;

@@ -106,7 +106,7 @@ class HostNamesTest(unittest.TestCase):
 
     def check(self, nvcc, *names):
         """All kinds of programs, or these: each takes seconds."""
-        # Of what the last image of the list has, host code registers it, and the runtime does not find it: 500.
+        # Of what the last image of the list has, host code registers it, and the runtime does not find it: 500, if it is used.
         unnamed, missing, registered = ("covered", [], 0, 7), ("not-covered", [13], 7, 0), ("not-covered", [500], 7, 0)
         fixed = ["-Xcompiler", "-fno-pie", "-Xlinker", "-no-pie"]
         for name, options in {"program": [], "optimized": ["-O3"], "debug": ["-g", "-lineinfo"], "fixed": fixed,
@@ -123,7 +123,12 @@ class HostNamesTest(unittest.TestCase):
                 unregistered = 0 if name == "object.o" else 4 if name.startswith("fixed") else 5
                 used = self.compile(nvcc, "used-" + name, "-DUSE", *options, *FOR_80, *FOR_90)
                 self.assertEqual(self.verify(used, unregistered), missing)
-                self.assertEqual(self.verify(self.compile(nvcc, "last-" + name, *options, *FOR_90, *FOR_80)), registered)
+                last = self.compile(nvcc, "last-" + name, *options, *FOR_90, *FOR_80)
+                self.assertEqual(self.verify(last), registered if name == "object.o" else ("not-covered", [500], 1, 6) if fixed[-1] in options else unnamed)
+                if name == "optimized":
+                    common.run(["strip", last])
+                    self.assertEqual(self.verify(last), registered)
+                self.assertEqual(self.verify(self.compile(nvcc, "last-used-" + name, "-DUSE", *options, *FOR_90, *FOR_80)), registered)
                 if name == "program":
                     common.run(["strip", path])
                     self.assertEqual(self.verify(path), missing)
@@ -135,7 +140,8 @@ class HostNamesTest(unittest.TestCase):
                     named = ["-Dplain_table=flags", "-Dinternal_table=table"]
                     self.assertEqual(self.verify(self.compile(nvcc, "named", *named, *options, *FOR_80, *FOR_90)), unnamed)
                     self.assertEqual(self.verify(self.compile(nvcc, "used-named", "-DUSE", *named, *options, *FOR_80, *FOR_90), 5), missing)
-                    self.assertEqual(self.verify(self.compile(nvcc, "last-named", *named, *options, *FOR_90, *FOR_80)), registered)
+                    self.assertEqual(self.verify(self.compile(nvcc, "last-named", *named, *options, *FOR_90, *FOR_80)), unnamed)
+                    self.assertEqual(self.verify(self.compile(nvcc, "last-used-named", "-DUSE", *named, *options, *FOR_90, *FOR_80)), registered)
         with self.subTest(nvcc=nvcc, kind="by itself"):
             self.assertEqual(self.verify(self.compile(nvcc, "tables.fatbin", "-fatbin", *FOR_80, *FOR_90)), registered)
 
