@@ -92,7 +92,7 @@ void judge_driver_functions(DeviceResult& result, const DeviceClass& devices, co
                             DriverFunctions& functions) {
   // A library without device code keeps the program that needs it from starting, too.
   const bool any_code = result.fatbins.total != 0 || result.embedded.total != 0;
-  if (!any_code && policy.scope != Scope::library) return;
+  if (!any_code && !policy.needed) return;
   const Device& device = devices.device;
   const auto driver = newest_driver(device);
   // Without a driver, what the file needs so far says what is asked for already.

@@ -241,6 +241,19 @@ TEST_CASE("a needed library without device code keeps a program from starting") 
   CHECK(run.exit_code == 0);
 }
 
+TEST_CASE("a file without device code is none in any scope, whatever it calls") {
+  const TemporaryFolder folder;
+  const auto library =
+      calling("cuGreenCtxCreate", "libcuda.so.1", kGlobal, Use::call, ElfBuilder{}.shared(), false);
+  folder.file("libwrap.so", text_of_now(library));
+  for (const char* scope : {"fatbin", "library"}) {
+    const RunOutput run =
+        run_archguard({"verify", "libwrap.so", "--device", "8.0@12.2", "--scope", scope}, folder.path());
+    CHECK(run.out == "libwrap.so: no device code\n");
+    CHECK(run.exit_code == 3);
+  }
+}
+
 TEST_CASE("what a needed library calls may be defined by any library that is loaded with it") {
   const TemporaryFolder folder;
   const auto program = [](std::initializer_list<const char*> libraries) {
