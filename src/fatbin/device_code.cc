@@ -77,6 +77,11 @@ DeviceCode search_device_code(const ByteSource& source, const std::string& path,
                            "holds device code, and begins as no program, library, object or archive: its "
                            "start was overwritten, and more of it may be lost",
                            "build it again, or get it again"});
+  else if (start && holds_section_names(source))
+    code.errors.push_back({object_name(path, member),
+                           "holds the names of a program's or library's sections and not its beginning, "
+                           "which was overwritten; more of it may be lost",
+                           "build it again, or get it again"});
   else if (object.holds_fatbins() && holds_archive_headers(source))
     code.errors.push_back({object_name(path, member),
                            "holds headers of an archive and does not begin with one: it may be damaged, and "

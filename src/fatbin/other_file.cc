@@ -1,11 +1,13 @@
 #include "fatbin/other_file.h"
 
 #include <algorithm>
+#include <cstring>
 #include <iterator>
 
 #include "base/preflight_format.h"
 #include "base/printable.h"
 #include "base/text.h"
+#include "elf/elf.h"
 #include "fatbin/format.h"
 #include "host/archive_stream.h"
 #include "host/host_file.h"
@@ -169,12 +171,37 @@ bool is_tar_of_nothing(std::string_view name, const ByteSource& bytes) {
 
 bool has_lost_start(std::string_view name, ByteView start) {
   if (is_named_like_program(name) || is_named_like_object(name) || is_named_like_zip(name)) return true;
+  constexpr std::string_view kTexts[] = {".ptx"};  // the driver is given all of it
+  if (ends_with_any(name, kTexts)) return true;
   // Some images have a head of a program's own, and data may begin with a few zeros.
   if (is_named_like_image(name) && begins_with_zeros(start, kZerosOfImage)) return true;
   const auto slash = name.rfind('/');
   const std::string_view file = name.substr(slash == std::string_view::npos ? 0 : slash + 1);
   return file.find('.') == std::string_view::npos &&
          begins_with_zeros(start, kZerosOfProgram);  // a program of Linux
+}
+
+bool holds_section_names(const ByteSource& source) {
+  using namespace std::string_view_literals;
+  constexpr std::string_view kMagic = "\177ELF\2\1\1"sv;  // 64-bit, little-endian, version 1
+  constexpr std::uint64_t kBlock = std::uint64_t{256} << 10, kOverlap = 32;
+  constexpr std::size_t kMachine = 18;  // of the header: where its machine stands
+  const std::string name(fatbin::kRegistrationSection, std::strlen(fatbin::kRegistrationSection) + 1);
+  bool found = false;
+  for (std::uint64_t at = 0; at < source.size(); at += kBlock - kOverlap) {
+    const auto bytes = read_bytes(source, at, std::min(kBlock, source.size() - at));
+    if (!bytes) return false;  // whoever reads images says so
+    const std::string_view text = ByteView(*bytes).text();
+    for (auto magic = text.find(kMagic); magic != std::string_view::npos;
+         magic = text.find(kMagic, magic + 1)) {
+      if (text.size() - magic < kMachine + sizeof(std::uint16_t)) continue;
+      const std::uint16_t machine = Cursor(*bytes).u16(magic + kMachine);
+      if (machine == kElfMachineX64 || machine == kElfMachineArm64) return false;
+    }
+    found |= text.find(name) != std::string_view::npos;
+    if (bytes->size() < kBlock) break;
+  }
+  return found;
 }
 
 std::optional<UnreadKind> unread_kind(std::string_view name, ByteView start) {

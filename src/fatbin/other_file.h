@@ -42,6 +42,10 @@ bool is_tar_of_nothing(std::string_view name, const ByteSource& bytes);
 // it begins with zeros. More of it may be lost.
 bool has_lost_start(std::string_view name, ByteView start);
 
+// Does it hold the names of sections that only linked files and objects of CUDA have, and no header of one: a
+// program whose beginning was overwritten, by whatever?
+bool holds_section_names(const ByteSource& source);
+
 // What is to be said of one that was not searched. Bitcode of another name than an object's is a library for
 // compilers.
 std::optional<UnreadKind> unread_kind(std::string_view name, ByteView start);

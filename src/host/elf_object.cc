@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "elf/elf.h"
+#include "host/byte_stream.h"
 #include "io/window.h"
 
 namespace archguard {
@@ -50,7 +51,10 @@ class ElfObjectReader {
 
  private:
   Status read_sections() {
-    if (header_.sections_offset == 0) return Done{};  // no section table: sstrip, some packers
+    if (header_.sections_offset == 0) {
+      if (object_.linked) return Done{};  // no section table: sstrip, some packers
+      return Error{{}, "is an object without a section table: it is cut, or its header was overwritten", kGetWhole};
+    }
     if (header_.section_count == 0 || header_.names_index == kElfIndexInSectionZero) {
       ElfHeader one = header_;
       one.section_count = 1;

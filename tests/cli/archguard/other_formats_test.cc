@@ -6,6 +6,7 @@
 #include "running.h"
 #include "support/builders/archive_builder.h"
 #include "support/builders/cubin_builder.h"
+#include "support/builders/elf_builder.h"
 #include "support/builders/fatbin_builder.h"
 #include "support/builders/zip_builder.h"
 
@@ -129,10 +130,48 @@ TEST_CASE("a file whose start was overwritten is not covered by what is left of 
     }
 }
 
+TEST_CASE("a program whose beginning was overwritten by whatever is known by the names of its sections") {
+  Bytes program = ElfBuilder{}
+                      .executable()
+                      .section(".nv_fatbin", FatbinBuilder{}.cubin(80, cubin()).bytes())
+                      .section(".nvFatBinSegment", Bytes(24))
+                      .bytes();
+  std::fill(program.begin(), program.begin() + 64, std::uint8_t{0xff});
+  const Bytes whole = ElfBuilder{}.executable().section(".data", Bytes(64)).bytes();
+  const TemporaryFolder folder;
+  folder.file("prog", text_of(program));
+  folder.file("prog.1", text_of(program));
+  folder.file("behind", std::string(64, '\377') + text_of(whole) + text_of(program));  // what holds programs
+  for (const char* name : {"prog", "prog.1"}) {
+    const RunOutput run = verify(folder, name, "8.0");
+    CHECK(run.exit_code == 2);
+    CHECK(run.out.find("holds the names of a program's or library's sections and not its beginning") !=
+          std::string::npos);
+  }
+  CHECK(verify(folder, "behind", "8.0").exit_code == 0);
+}
+
+TEST_CASE("an object without a section table holds anything") {
+  const Bytes object = ElfBuilder{}
+                           .relocatable()
+                           .section(".nv_fatbin", FatbinBuilder{}.cubin(80, cubin()).bytes())
+                           .without_section_table()
+                           .bytes();
+  const TemporaryFolder folder;
+  folder.file("x.o", text_of(object));
+  const RunOutput run = verify(folder, "x.o", "8.0");
+  CHECK(run.exit_code == 2);
+  CHECK(run.out.find("is an object without a section table") != std::string::npos);
+}
+
 TEST_CASE("PTX whose head is zeros is not covered by its name") {
   const TemporaryFolder folder;
   folder.file("k.ptx", std::string(64, '\0') +
                            "\n.version 9.0\n.target sm_80\n.address_size 64\n.visible .entry k() { ret; }\n");
+  for (const char* path : {"k.ptx", "."}) CHECK(verify(folder, path, "8.6").exit_code == 2);
+  folder.file("k.ptx",
+              "// a comment that lost a few\n" + std::string(8, '\0') +
+                  " letters\n.version 9.0\n.target sm_80\n.address_size 64\n.visible .entry k() { ret; }\n");
   for (const char* path : {"k.ptx", "."}) CHECK(verify(folder, path, "8.6").exit_code == 2);
 }
 
