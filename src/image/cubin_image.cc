@@ -18,7 +18,8 @@ namespace {
 // In the low half of st_info: STT_OBJECT, STT_FUNC, texture and surface references, and what relocatable
 // cubins call an object.
 constexpr unsigned kElfObject = 1, kElfFunction = 2, kTexture = 10, kSurface = 12, kCudaObject = 13;
-constexpr unsigned kKernelMark = 0x10, kManagedMark = 0x4;  // in st_other: STO_CUDA_ENTRY, STO_CUDA_MANAGED
+// In st_other: STO_CUDA_ENTRY, STO_CUDA_MANAGED, STO_CUDA_SHARED.
+constexpr unsigned kKernelMark = 0x10, kManagedMark = 0x4, kSharedMark = 0x40;
 
 struct Symbol {
   std::uint32_t name = 0;
@@ -31,6 +32,10 @@ struct Symbol {
   unsigned type() const { return info & 0xfU; }
   bool is_function() const { return type() == kElfFunction && section != 0; }
   bool is_wanted_function() const { return type() == kElfFunction && section == 0; }
+  // `extern __shared__`: the launch gives its size, and nothing defines it.
+  bool is_dynamic_shared() const {
+    return type() == kCudaObject && section == 0 && (other & kSharedMark) != 0;
+  }
   bool is_global() const { return info >> 4 != 0; }  // STB_GLOBAL, STB_WEAK
   bool is_weak() const { return info >> 4 == 2; }
   bool is_kernel() const { return is_function() && (other & kKernelMark) != 0; }
@@ -430,7 +435,8 @@ class CubinReader {
     link.whole = link.whole && link_names_size_ <= in_.size();
     if (symbol.section == 0) {
       // Weak ones that are no functions are what ptxas brings along: __UDT, .nv.reservedSmem.offset0.
-      if (symbol.is_wanted_function() || !symbol.is_weak()) add_wanted(link, name, false);
+      if (symbol.is_wanted_function() || (!symbol.is_weak() && !symbol.is_dynamic_shared()))
+        add_wanted(link, name, false);
     } else {
       add_defined(link, name, !symbol.is_weak() && is_code_or_variable(symbol));
     }

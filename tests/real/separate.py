@@ -375,6 +375,16 @@ class ToolsTest(Separate):
         results = verify_devices(self.nvcc("slow", "-arch=sm_80", "slow.o"), ["8.0", "9.0"], "13.0", exits=(2,))
         self.assertEqual([each["verdict"] for each in results.values()], ["covered", "unknown"])
 
+    def test_shared_memory_that_the_launch_gives(self):
+        """`extern __shared__`, which no object defines, beside a variable that one must."""
+        with open(os.path.join(self.folder, "shared.cu"), "w") as file:
+            file.write("extern __shared__ int given[];\nnamespace n { extern __shared__ double wide[]; }\n__global__ void k(int* p) {\n"
+                       "  given[threadIdx.x] = *p;\n  __syncthreads();\n  *p = given[1] + int(n::wide[2]);\n}\nint main() { k<<<1, 1, 64>>>(nullptr); }\n")
+        self.compile("shared.cu", "shared.o", "-gencode", "arch=compute_75,code=sm_75", "-gencode", "arch=compute_80,code=sm_80")
+        path = self.nvcc("shared", "-arch=sm_80", "shared.o")
+        self.assertGreater(self.compare(path), 1)
+        self.assertTrue(self.verify(path, "13.0")["7.5"]["linked_at_load"])
+
     def test_two_device_links(self):
         first = self.pair("both", BOTH, BOTH)
         sass = ["-gencode", "arch=compute_80,code=sm_80"]
