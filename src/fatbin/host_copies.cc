@@ -42,15 +42,20 @@ std::optional<std::string> own_name(std::string_view variable) {
 }
 
 // Is it how cudafe++ calls a variable's copy? table, _ZL5table, _ZN1a5tableE become _ZL5table, _ZL5table and
-// _ZN1aL5tableE, as if what is static in a file were in no namespace for that.
+// _ZN1aL5tableE, as if what is static in a file were in no namespace for that. Of a template _ZN1a5tableIfEE
+// becomes _ZN1aL5tableIfEE, and one that is static in a file _Z5tableIfE.
 bool is_host_copy_of(std::string_view symbol, std::string_view variable, const std::string& own) {
   if (symbol == variable) return true;
   if (!starts_with(variable, "_Z")) return symbol == "_ZL" + own;
   const auto path = within_file_namespace(variable);
-  const std::string end = own + "E";
-  if (!path || !ends_with(*path, end)) return false;
-  const std::string outer(path->substr(0, path->size() - end.size()));
-  return symbol == (outer.empty() ? "_ZL" + own : "_ZN" + outer + "L" + end);
+  const auto name = last_plain_name(variable);
+  if (!path || !name || !ends_with(*path, "E")) return false;
+  const std::size_t begin = path->size() - (variable.size() - name->begin);
+  const std::string outer(path->substr(0, begin)), rest(path->substr(begin));  // of `rest`, the last is E
+  if (!starts_with(rest, own)) return false;
+  if (!outer.empty()) return symbol == "_ZN" + outer + "L" + rest;
+  const bool plain = rest.size() == own.size() + 1;
+  return symbol == (plain ? "_ZL" : "_Z") + rest.substr(0, rest.size() - 1);
 }
 
 // The symbols of a 64-bit ELF file: u32 name, u8 type and binding, u8, u16 section, u64 value, u64 size.
