@@ -87,6 +87,7 @@ void RegisteredNames::take(const DeviceObject& object, const FatbinCode& code, s
             image,
             std::exchange(gaps.missing, {}),
             std::exchange(gaps.variables, {}),
+            {},
             std::move(variables),
             std::move(templates),
             {},
@@ -107,6 +108,7 @@ void RegisteredNames::take_linked(std::size_t link, const DeviceObject& object, 
             {},
             std::move(gaps.missing),
             std::move(gaps.variables),
+            {},
             std::move(variables),
             std::move(templates),
             {},
@@ -130,6 +132,10 @@ bool RegisteredNames::has_witness(const DeviceObject& object) {
 }
 
 void RegisteredNames::look_for(Taken of, const FatbinCode& code) {
+  for (const Image& image : code.images)
+    for (const DeviceVariable& variable : image.code ? image.code->variables : std::vector<DeviceVariable>())
+      if (variable.space == VariableSpace::managed && has_name(of.missing, variable.name))
+        of.managed.insert(variable.name);
   const auto note_other = [&](const std::string& name) {
     if (of.others.size() < kOthersMost && !has_name(of.missing, name) && !has_name(of.kernels, name))
       of.others.push_back(name);
@@ -256,7 +262,7 @@ void RegisteredNames::tell_missing(Taken& of, bool told, const std::set<std::str
       finding.kernels.push_back(std::move(name));
   }
   for (const std::string& name : of.missing)
-    if (told && host_names_.leaves_alone(*of.object, name))
+    if (told && of.managed.count(name) == 0 && host_names_.leaves_alone(*of.object, name))
       finding.unnamed.push_back(name);
     else if (!told || registers(of, name))
       finding.missing.push_back(name);

@@ -106,8 +106,9 @@ class HostNamesTest(unittest.TestCase):
 
     def check(self, nvcc, *names):
         """All kinds of programs, or these: each takes seconds."""
-        # Of what the last image of the list has, host code registers it, and the runtime does not find it: 500, if it is used.
+        # Of what the last image of the list has, host code registers it, and the runtime does not find it: 500, if it is used. It looks for a managed one itself.
         unnamed, missing, registered = ("covered", [], 0, 7), ("not-covered", [13], 7, 0), ("not-covered", [500], 7, 0)
+        left_alone = ("not-covered", [500], 1, 6)
         fixed = ["-Xcompiler", "-fno-pie", "-Xlinker", "-no-pie"]
         for name, options in {"program": [], "optimized": ["-O3"], "debug": ["-g", "-lineinfo"], "fixed": fixed,
                               "fixed-optimized": ["-O3", *fixed], "large": ["-Xcompiler", "-mcmodel=large"],
@@ -124,7 +125,7 @@ class HostNamesTest(unittest.TestCase):
                 used = self.compile(nvcc, "used-" + name, "-DUSE", *options, *FOR_80, *FOR_90)
                 self.assertEqual(self.verify(used, unregistered), missing)
                 last = self.compile(nvcc, "last-" + name, *options, *FOR_90, *FOR_80)
-                self.assertEqual(self.verify(last), registered if name == "object.o" else ("not-covered", [500], 1, 6) if fixed[-1] in options else unnamed)
+                self.assertEqual(self.verify(last), registered if name == "object.o" else left_alone)
                 if name == "optimized":
                     common.run(["strip", last])
                     self.assertEqual(self.verify(last), registered)
@@ -140,7 +141,7 @@ class HostNamesTest(unittest.TestCase):
                     named = ["-Dplain_table=flags", "-Dinternal_table=table"]
                     self.assertEqual(self.verify(self.compile(nvcc, "named", *named, *options, *FOR_80, *FOR_90)), unnamed)
                     self.assertEqual(self.verify(self.compile(nvcc, "used-named", "-DUSE", *named, *options, *FOR_80, *FOR_90), 5), missing)
-                    self.assertEqual(self.verify(self.compile(nvcc, "last-named", *named, *options, *FOR_90, *FOR_80)), unnamed)
+                    self.assertEqual(self.verify(self.compile(nvcc, "last-named", *named, *options, *FOR_90, *FOR_80)), left_alone)
                     self.assertEqual(self.verify(self.compile(nvcc, "last-used-named", "-DUSE", *named, *options, *FOR_90, *FOR_80)), registered)
         with self.subTest(nvcc=nvcc, kind="by itself"):
             self.assertEqual(self.verify(self.compile(nvcc, "tables.fatbin", "-fatbin", *FOR_80, *FOR_90)), registered)
@@ -154,6 +155,19 @@ class HostNamesTest(unittest.TestCase):
                        "  return cudaMemcpy(x, plain_table + count, 4, cudaMemcpyHostToHost);\n#endif\n}\n")
         path = self.compile(common.nvcc(), "twin", *FOR_80, *FOR_90)
         self.verify(path)  # covered on 8.0
+
+    def test_instances(self):
+        """Of a variable's template, by the name of its copy: in a namespace, with a name or without, and static in a file."""
+        for name, declared in (("ttt", "template <class T> __constant__ T ttt[4];"), ("q::ttt", "namespace q { template <class T> __device__ T ttt[4]; }"),
+                               ("u::ttt", "namespace u { namespace { template <class T> __constant__ T ttt[4]; } }"),
+                               ("ttt", "template <class T> static __constant__ T ttt[4];")):
+            with open(self.source, "w") as file:
+                file.write("#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900\n%s\n#define READ %s<float>[1]\n#else\n#define READ 2\n#endif\n" % (declared, name) +
+                           "__global__ void k(float* p) { *p = READ; }\nint main() { k<<<1, 1>>>(nullptr);\n#ifndef __CUDA_ARCH__\n"
+                           "float z = 0; return cudaMemcpyToSymbol(%s<float>, &z, 4);\n#endif\n}\n" % name)
+            for options in ([], ["-O3"]):
+                with self.subTest(declared=declared, options=options):
+                    self.assertEqual(errors_of(self.compile(common.nvcc(), "instances", *options, *FOR_90, *FOR_80)), [[13], [13]])
 
     def test_a_macro_that_names_what_failed(self):
         """The name and the copy in one place, and no registration; of separate compilation the copy is no local symbol."""
