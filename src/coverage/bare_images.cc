@@ -70,6 +70,11 @@ void BareImages::add_items(const std::string& place, const FatbinCode& code) {
   }
 }
 
+bool BareImages::shares_kernels(const FatbinCode& code) const {
+  return std::any_of(code.kernels.begin(), code.kernels.end(),
+                     [&](const KernelName& kernel) { return kernels_.count(kernel.name) != 0; });
+}
+
 void BareImages::finish() {
   if (const auto joined = gcc_.join()) add_items(joined->place, joined->code);
   for (std::size_t item = 0; item < items_.size(); ++item) modules_[root_of(item)].push_back(item);

@@ -39,6 +39,8 @@ class BareImages {
 
   // `place` names it in messages. What asks for nothing is passed over.
   void add(const std::string& place, const FatbinCode& code);
+  // Does one of those that were added hold a kernel of these images?
+  bool shares_kernels(const FatbinCode& code) const;
   // Once all is read.
   void finish();
 

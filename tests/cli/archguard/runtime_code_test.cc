@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "running.h"
+#include "support/builders/cubin_builder.h"
 #include "support/builders/elf_builder.h"
 #include "support/builders/pe_builder.h"
 
@@ -70,6 +71,23 @@ TEST_CASE("what a file holds as data need not be all of its code, if it compiles
       run = run_archguard({"verify", "lib.so", "--device", "9.0"}, folder.path());
       CHECK(run.exit_code == (compiles && !does_work ? 3 : 0));
     }
+  }
+}
+
+TEST_CASE("an image that does nothing counts where another one holds more of the same kernel") {
+  const TemporaryFolder folder;
+  const auto image = [](int sm, const Bytes& code) {
+    return CubinBuilder{}.sm(sm).generation7(120).kernel("gemm", code).bytes();
+  };
+  folder.file("lib.so", text_of(importing_file("nvrtcCompileProgram")
+                                    .section(".data", image(80, sass::join({sass::store(), sass::exit()})))
+                                    .section(".rodata", image(90, sass::exit()))
+                                    .bytes()));
+  for (const char* policy : {"warn", "error"}) {
+    const RunOutput run = run_archguard(
+        {"verify", "lib.so", "--device", "8.0", "--device", "9.0", "--embedded", policy}, folder.path());
+    CHECK(run.out.find("lib.so: 2 of 2 covered\n") != std::string::npos);
+    CHECK(run.exit_code == 0);
   }
 }
 
