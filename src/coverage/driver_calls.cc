@@ -90,9 +90,7 @@ std::optional<DriverFunctions::Lacking> DriverFunctions::beyond(Version driver_c
 
 void judge_driver_functions(DeviceResult& result, const DeviceClass& devices, const VerifyPolicy& policy,
                             DriverFunctions& functions) {
-  // A library without device code keeps the program that needs it from starting, too.
-  const bool any_code = result.fatbins.total != 0 || result.embedded.total != 0;
-  if (!any_code && !policy.needed) return;
+  // A file without device code that does not load keeps what needs it from running, too.
   const Device& device = devices.device;
   const auto driver = newest_driver(device);
   // Without a driver, what the file needs so far says what is asked for already.

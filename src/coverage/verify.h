@@ -41,9 +41,6 @@ struct VerifyPolicy {
   EmbeddedPolicy embedded = EmbeddedPolicy::warn;
   JudgePolicy judge;
   FixTarget target;  // that the fix names
-  // Another file needs it, which does not start where it does not load: also asked where it has no device
-  // code.
-  bool needed = false;
 };
 
 enum class Coverage { covered, not_covered, unknown };

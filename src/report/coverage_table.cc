@@ -16,7 +16,8 @@ CoverageCell covered_cell(const DeviceResult& result) {
   if (result.partly) return {State::partly, 0};
   const FatbinCounts& counts = result.fatbins;
   if (counts.jit != 0) return {State::ptx, 0};
-  return {counts.sass != 0 ? State::sass : State::data, 0};
+  if (counts.sass != 0) return {State::sass, 0};
+  return {result.embedded.total != 0 ? State::data : State::none, 0};
 }
 
 // The driver, the name, or at last the number of the class.
@@ -59,6 +60,8 @@ std::string letter_of(const CoverageCell& cell) {
       return "P";
     case State::data:
       return "D";
+    case State::none:
+      return "-";
     case State::elsewhere:
       return "other";
     case State::partly:
@@ -107,6 +110,7 @@ std::string legend_of(const CoverageTable& table) {
   add(State::sass, "S SASS");
   add(State::ptx, "P compiled from PTX when it is loaded");
   add(State::data, "D images held as data");
+  add(State::none, "- nothing is asked of the device");
   add(State::elsewhere, "other: another file covers the device");
   add(State::partly, "partly: far less than other devices get, or than with a newer driver");
   add(State::error, "numbers are CUDA's errors");

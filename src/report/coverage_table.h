@@ -10,7 +10,7 @@ namespace archguard {
 
 // What one file gets on one class of devices.
 struct CoverageCell {
-  enum class State { sass, ptx, data, elsewhere, partly, error, unknown };
+  enum class State { sass, ptx, data, none, elsewhere, partly, error, unknown };
   State state = State::unknown;
   int error = 0;  // CUDA's number, with State::error; 0 where it has none
 };

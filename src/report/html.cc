@@ -49,6 +49,7 @@ const char* look_of(const CoverageCell& cell) {
     case CoverageCell::State::ptx:
       return "ptx";
     case CoverageCell::State::data:
+    case CoverageCell::State::none:
     case CoverageCell::State::elsewhere:
       return "other";
     case CoverageCell::State::partly:
@@ -69,6 +70,8 @@ std::string meaning_of(const CoverageCell& cell) {
       return "compiled from PTX when it is loaded";
     case CoverageCell::State::data:
       return "images held as data";
+    case CoverageCell::State::none:
+      return "nothing is asked of the device";
     case CoverageCell::State::elsewhere:
       return "another file covers the device";
     case CoverageCell::State::partly:

@@ -138,7 +138,6 @@ VerifyRequest request_of_library(VerifyRequest request) {
   request.expected.clear();
   VerifyPolicy& policy = request.policy;
   policy.scope = Scope::library;
-  policy.needed = true;
   if (policy.embedded == EmbeddedPolicy::error) policy.embedded = EmbeddedPolicy::warn;
   policy.target = {};
   policy.hollow = HollowPolicy::off;
