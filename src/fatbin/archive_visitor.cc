@@ -175,7 +175,7 @@ void ArchiveVisitor::read_compressed(ByteStream& bytes, const std::string& name,
   const auto start = start_of(**kept);
   if (!start) return in_.add_error(name, start.error());
   const std::string& named = name.empty() ? in_.path : name;
-  if (name.empty() && (is_named_like_program(named) || is_named_like_object(named)))
+  if (is_named_like_program(named) || is_named_like_object(named))
     return in_.add_error(name, {{},
                                 "is packed, and named as a program, library or object, which no loader or "
                                 "linker takes so",

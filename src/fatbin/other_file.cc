@@ -16,6 +16,13 @@
 namespace archguard {
 namespace {
 
+// Machines that CUDA was made for: x86, ARM of 32 bits, POWER, x86-64 and aarch64.
+bool is_machine_of_cuda(std::uint16_t machine) {
+  constexpr std::uint16_t kX86 = 3, kPower64 = 21, kArm = 40;
+  return machine == kX86 || machine == kPower64 || machine == kArm || machine == kElfMachineX64 ||
+         machine == kElfMachineArm64;
+}
+
 // In letters of either case: Windows has X.DLL as well.
 template <std::size_t kCount>
 bool ends_with_any(std::string_view name, const std::string_view (&suffixes)[kCount]) {
@@ -153,7 +160,8 @@ bool is_lost_binary(std::string_view name, ByteView start) {
     return true;  // empty on purpose some objects are, zeros none
   if (is_git_lfs_pointer(start) || is_git_annex_pointer(start)) return true;
   if (!promises || (start.size == 0 && is_named_like_zip(name))) return false;  // scipy has one in its wheel
-  if (is_packed(start) || is_bitcode(start) || is_wasm(start) || is_of_other_systems(start)) return false;
+  if (is_packed(start)) return !is_named_like_zip(name);  // as it was sent: no loader takes it
+  if (is_bitcode(start) || is_wasm(start) || is_of_other_systems(start)) return false;
   std::string_view text = start.text();
   constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
   if (starts_with(text, kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
@@ -182,8 +190,8 @@ bool has_lost_start(std::string_view name, ByteView start) {
 }
 
 bool holds_section_names(const ByteSource& source) {
-  using namespace std::string_view_literals;
-  constexpr std::string_view kMagic = "\177ELF\2\1\1"sv;  // 64-bit, little-endian, version 1
+  constexpr std::string_view kMagic = "\177ELF";
+  constexpr std::size_t kClass = 4, kOrder = 5;
   constexpr std::uint64_t kBlock = std::uint64_t{256} << 10, kOverlap = 32;
   constexpr std::size_t kMachine = 18;  // of the header: where its machine stands
   const std::string name(fatbin::kRegistrationSection, std::strlen(fatbin::kRegistrationSection) + 1);
@@ -195,8 +203,11 @@ bool holds_section_names(const ByteSource& source) {
     for (auto magic = text.find(kMagic); magic != std::string_view::npos;
          magic = text.find(kMagic, magic + 1)) {
       if (text.size() - magic < kMachine + sizeof(std::uint16_t)) continue;
-      const std::uint16_t machine = Cursor(*bytes).u16(magic + kMachine);
-      if (machine == kElfMachineX64 || machine == kElfMachineArm64) return false;
+      const Cursor in(*bytes);
+      const std::uint16_t machine = in.u16(magic + kMachine);
+      if ((in.u8(magic + kClass) == 1 || in.u8(magic + kClass) == 2) && in.u8(magic + kOrder) == 1 &&
+          is_machine_of_cuda(machine))
+        return false;
     }
     found |= text.find(name) != std::string_view::npos;
     if (bytes->size() < kBlock) break;
