@@ -32,9 +32,10 @@ struct Symbol {
   unsigned type() const { return info & 0xfU; }
   bool is_function() const { return type() == kElfFunction && section != 0; }
   bool is_wanted_function() const { return type() == kElfFunction && section == 0; }
-  // `extern __shared__`: the launch gives its size, and nothing defines it.
+  // `extern __shared__ int x[]`: the launch gives its size, and nothing defines it. What has one is another
+  // file's.
   bool is_dynamic_shared() const {
-    return type() == kCudaObject && section == 0 && (other & kSharedMark) != 0;
+    return type() == kCudaObject && section == 0 && size == 0 && (other & kSharedMark) != 0;
   }
   bool is_global() const { return info >> 4 != 0; }  // STB_GLOBAL, STB_WEAK
   bool is_weak() const { return info >> 4 == 2; }
