@@ -41,6 +41,19 @@ std::optional<std::string> own_name(std::string_view variable) {
   return std::string(variable.substr(last->begin, last->end - last->begin));
 }
 
+// Substitutions (Itanium C++ ABI, "Compression": S_, S0_, …) count the namespaces before them, of which the
+// copy of what is static in a file has one less.
+std::string without_numbers_of_substitutions(std::string_view mangled) {
+  std::string text;
+  for (std::size_t at = 0; at < mangled.size(); ++at) {
+    text += mangled[at];
+    if (mangled[at] != 'S') continue;
+    const auto end = mangled.find_first_not_of("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ", at + 1);
+    if (end != std::string_view::npos && mangled[end] == '_') at = end - 1;
+  }
+  return text;
+}
+
 // Is it how cudafe++ calls a variable's copy? table, _ZL5table, _ZN1a5tableE become _ZL5table, _ZL5table and
 // _ZN1aL5tableE, as if what is static in a file were in no namespace for that. Of a template _ZN1a5tableIfEE
 // becomes _ZN1aL5tableIfEE, and one that is static in a file _Z5tableIfE.
@@ -53,9 +66,12 @@ bool is_host_copy_of(std::string_view symbol, std::string_view variable, const s
   const std::size_t begin = path->size() - (variable.size() - name->begin);
   const std::string outer(path->substr(0, begin)), rest(path->substr(begin));  // of `rest`, the last is E
   if (!starts_with(rest, own)) return false;
-  if (!outer.empty()) return symbol == "_ZN" + outer + "L" + rest;
   const bool plain = rest.size() == own.size() + 1;
-  return symbol == (plain ? "_ZL" : "_Z") + rest.substr(0, rest.size() - 1);
+  const std::string copy =
+      !outer.empty() ? "_ZN" + outer + "L" + rest : (plain ? "_ZL" : "_Z") + rest.substr(0, rest.size() - 1);
+  if (symbol == copy) return true;
+  const bool of_file = variable.size() != path->size() + std::string_view("_ZN").size();
+  return of_file && without_numbers_of_substitutions(symbol) == without_numbers_of_substitutions(copy);
 }
 
 // The symbols of a 64-bit ELF file: u32 name, u8 type and binding, u8, u16 section, u64 value, u64 size.

@@ -160,11 +160,15 @@ class HostNamesTest(unittest.TestCase):
         """Of a variable's template, by the name of its copy: in a namespace, with a name or without, and static in a file."""
         for name, declared in (("ttt", "template <class T> __constant__ T ttt[4];"), ("q::ttt", "namespace q { template <class T> __device__ T ttt[4]; }"),
                                ("u::ttt", "namespace u { namespace { template <class T> __constant__ T ttt[4]; } }"),
-                               ("ttt", "template <class T> static __constant__ T ttt[4];")):
+                               ("ttt", "template <class T> static __constant__ T ttt[4];"),
+                               # The namespace of the file, which the device's name alone has, counts for substitutions.
+                               ("q::ttt", "namespace q { struct P { float f; __host__ __device__ operator float() const { return f; } }; template <class T> static __device__ T ttt[4]; }"),
+                               ("u::ttt", "namespace u { struct P { float f; __host__ __device__ operator float() const { return f; } }; namespace { template <class T> __device__ T ttt[4]; } }")):
+            argument = name[:3] + "P" if "struct P" in declared else "float"
             with open(self.source, "w") as file:
-                file.write("#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900\n%s\n#define READ %s<float>[1]\n#else\n#define READ 2\n#endif\n" % (declared, name) +
+                file.write("#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900\n%s\n#define READ %s<%s>[1]\n#else\n#define READ 2\n#endif\n" % (declared, name, argument) +
                            "__global__ void k(float* p) { *p = READ; }\nint main() { k<<<1, 1>>>(nullptr);\n#ifndef __CUDA_ARCH__\n"
-                           "float z = 0; return cudaMemcpyToSymbol(%s<float>, &z, 4);\n#endif\n}\n" % name)
+                           "float z = 0; return cudaMemcpyToSymbol(%s<%s>, &z, 4);\n#endif\n}\n" % (name, argument))
             for options in ([], ["-O3"]):
                 with self.subTest(declared=declared, options=options):
                     self.assertEqual(errors_of(self.compile(common.nvcc(), "instances", *options, *FOR_90, *FOR_80)), [[13], [13]])
