@@ -162,7 +162,7 @@ std::vector<AnyOf> groups_by_place(const Verification& verification, const std::
     const FileResult& file = verification.files[i];
     if (!file.opened || !file.needed_by.empty() || !any_of_matches(glob, file)) continue;
     const std::string place = alternatives_place(glob, file);
-    if (outcome_of(verification, file) == Outcome::no_device_code) {
+    if (is_without_code(verification, file)) {
       ++without_code[place];
       ++all_without_code;
       continue;

@@ -10,12 +10,12 @@ bool any_device(const FileResult& file, Coverage coverage) {
                      [&](const DeviceResult& result) { return result.coverage == coverage; });
 }
 
-bool has_device_code(const Verification& verification, const FileResult& file) {
-  const bool held = file.expect.fatbins + file.expect.specific != 0;
-  return file.has_code || (verification.expects && held) || any_device(file, Coverage::not_covered);
-}
-
 }  // namespace
+
+bool is_without_code(const Verification& verification, const FileResult& file) {
+  const bool held = file.expect.fatbins + file.expect.specific != 0;
+  return file.errors.empty() && !file.has_code && !(verification.expects && held);
+}
 
 bool is_unjudged(const Device& device) {
   return is_wanted(device) && !device.capability;
@@ -23,7 +23,8 @@ bool is_unjudged(const Device& device) {
 
 Outcome outcome_of(const Verification& verification, const FileResult& file) {
   if (!file.errors.empty()) return Outcome::unknown;
-  if (!has_device_code(verification, file)) return Outcome::no_device_code;
+  if (is_without_code(verification, file) && !any_device(file, Coverage::not_covered))
+    return Outcome::no_device_code;
   const bool unjudged = verification.devices.any_kind(is_unjudged);
   if (unjudged || any_device(file, Coverage::unknown)) return Outcome::unknown;
   const bool lacking = any_device(file, Coverage::not_covered) || !file.expect.failures.empty();

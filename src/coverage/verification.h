@@ -54,6 +54,9 @@ struct Verification {
 // its fleet leaves out, is nobody's business.
 bool is_unjudged(const Device& device);
 
+// Has the file been read, and holds no device code? It may fail all the same, where it does not load.
+bool is_without_code(const Verification& verification, const FileResult& file);
+
 // Of this file alone, whatever its alternatives say.
 Outcome outcome_of(const Verification& verification, const FileResult& file);
 
