@@ -79,12 +79,12 @@ bool ArchiveVisitor::read_file(const ByteSource& source, const std::string& oute
   if (is_debian_package(*start)) return read_debian(source, outer, depth);
   if (is_rpm(*start)) return read_rpm(source, outer, depth);
   SourceStream stream(source);
-  return read(stream, outer, depth, outer, Compressed::read);
+  return read(stream, outer, depth, outer, outer.empty() ? &in_.path : &outer);
 }
 
 void ArchiveVisitor::read_package(ByteStream& stream, const std::string& name, const std::string& outer,
                                   std::size_t depth) {
-  if (!read(stream, outer, depth, name, Compressed::refused))
+  if (!read(stream, outer, depth, name, nullptr))
     in_.add_error(
         name,
         {{}, "holds no archive that is known, so the package is not read", "unpack it and name the folder"});
@@ -112,17 +112,15 @@ Result<StreamKind> ArchiveVisitor::visit(ByteStream& stream, const VisitStreamMe
   return visit_archive_stream(stream, spend, visit, visit_compressed);
 }
 
-// `named`: what it is called where it is damaged.
 bool ArchiveVisitor::read(ByteStream& stream, const std::string& outer, std::size_t depth,
-                          const std::string& named, Compressed compressed) {
+                          const std::string& named, const std::string* own) {
   Archive archive{outer, depth};
   const auto visit_member = [&](const StreamMember& member, ByteStream& bytes) {
     take(archive, member, bytes);
     return true;
   };
   VisitCompressed visit_file;
-  if (compressed == Compressed::read)
-    visit_file = [&](ByteStream& bytes) { read_compressed(bytes, outer, depth); };
+  if (own != nullptr) visit_file = [&](ByteStream& bytes) { read_compressed(bytes, outer, *own, depth); };
   const auto found = visit(stream, visit_member, visit_file);
   if (!found)
     in_.add_error(named, found.error());
@@ -151,8 +149,7 @@ void ArchiveVisitor::read_member(Archive& archive, const StreamMember& member, B
   const MemberStart first(member.name, *start, member.size);
   const bool is_stream = may_be_archive_stream(*start) && !first.may_be_read;
   if (is_stream && archive.depth < kDepthMost) {
-    if (!read(peeked, name, archive.depth + 1, name, Compressed::read))
-      in_.pass_over(name, UnreadKind::packed);
+    if (!read(peeked, name, archive.depth + 1, name, &member.name)) in_.pass_over(name, UnreadKind::packed);
     return;
   }
   if (is_stream) return in_.add_error(name, too_deep());
@@ -169,18 +166,18 @@ void ArchiveVisitor::read_member(Archive& archive, const StreamMember& member, B
 }
 
 // "lib/libfoo.so.gz" holds libfoo.so. A tar archive of nothing is zeros alone.
-void ArchiveVisitor::read_compressed(ByteStream& bytes, const std::string& name, std::size_t depth) {
+void ArchiveVisitor::read_compressed(ByteStream& bytes, const std::string& name, const std::string& own,
+                                     std::size_t depth) {
   const auto kept = keep_member(bytes, std::nullopt);
   if (!kept) return in_.add_error(name, kept.error());
   const auto start = start_of(**kept);
   if (!start) return in_.add_error(name, start.error());
-  const std::string& named = name.empty() ? in_.path : name;
-  if (is_named_like_program(named) || is_named_like_object(named))
+  if (is_named_like_program(own) || is_named_like_object(own))
     return in_.add_error(name, {{},
                                 "is packed, and named as a program, library or object, which no loader or "
                                 "linker takes so",
                                 "unpack it: tar -xf, gzip -d, unxz or zstd -d, as `file` says"});
-  if (is_named_like_archive(named) && !start->empty() && are_zeros(*start)) {
+  if (is_named_like_archive(own) && !start->empty() && are_zeros(*start)) {
     if (is_tar_of_nothing(**kept)) return;
     return in_.add_error(
         name, {{},
@@ -188,7 +185,7 @@ void ArchiveVisitor::read_compressed(ByteStream& bytes, const std::string& name,
                "was lost",
                "get it again"});
   }
-  const MemberStart first(named.substr(0, named.rfind('.')), *start, (*kept)->size());
+  const MemberStart first(own.substr(0, own.rfind('.')), *start, (*kept)->size());
   const bool is_package = is_rpm(*start);
   if (first.unread && !is_package) in_.pass_over(name, *first.unread);
   if (first.wanted() || is_package) read_within(**kept, first, name, depth);
@@ -251,7 +248,7 @@ bool ArchiveVisitor::read_rpm(const ByteSource& package, const std::string& oute
   }
   const PartSource payload(package, *at, package.size() - *at);
   SourceStream stream(payload);
-  if (!read(stream, outer, depth, outer, Compressed::refused))
+  if (!read(stream, outer, depth, outer, nullptr))
     in_.add_error(outer, {{},
                           "is an RPM package whose files are in a format that is not read",
                           "unpack it and name the folder: rpm2archive"});

@@ -48,15 +48,15 @@ class ArchiveVisitor {
  private:
   struct Archive;
 
-  enum class Compressed { read, refused };  // a compressed file that is no archive
-
+  // `named`: what it is called where it is damaged. `own`: its name by itself, for a compressed file that is
+  // no archive, which is refused without.
   bool read(ByteStream& stream, const std::string& outer, std::size_t depth, const std::string& named,
-            Compressed compressed);
+            const std::string* own);
   Result<StreamKind> visit(ByteStream& stream, const VisitStreamMember& visit,
                            const VisitCompressed& visit_compressed = {});
   void take(Archive& archive, const StreamMember& member, ByteStream& bytes);
   void read_member(Archive& archive, const StreamMember& member, ByteStream& bytes);
-  void read_compressed(ByteStream& bytes, const std::string& name, std::size_t depth);
+  void read_compressed(ByteStream& bytes, const std::string& name, const std::string& own, std::size_t depth);
   void read_within(const ByteSource& bytes, const MemberStart& start, const std::string& name,
                    std::size_t depth);
   void add_broken_links(const Archive& archive);

@@ -156,11 +156,11 @@ bool is_lost_binary(std::string_view name, ByteView start) {
   if (is_named_like_image(name)) return true;
   const bool promises = is_named_like_program(name);
   if (!promises && !is_named_like_object(name)) return false;
+  if (is_packed(start)) return !is_named_like_zip(name);  // as it was sent: no loader or linker takes it
   if (!promises && start.size >= kZerosOfImage && are_zeros(start))
     return true;  // empty on purpose some objects are, zeros none
   if (is_git_lfs_pointer(start) || is_git_annex_pointer(start)) return true;
   if (!promises || (start.size == 0 && is_named_like_zip(name))) return false;  // scipy has one in its wheel
-  if (is_packed(start)) return !is_named_like_zip(name);  // as it was sent: no loader takes it
   if (is_bitcode(start) || is_wasm(start) || is_of_other_systems(start)) return false;
   std::string_view text = start.text();
   constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";

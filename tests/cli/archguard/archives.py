@@ -260,6 +260,7 @@ class Formats(Archives):
                 for name in ("old.so", "old.so.1", "old.o"):  # a loader or linker is given it as it is
                     self.check(name, pack(self.new), 2, says="is packed, and named as a program, library or object")
                     self.check("t.tar", tar((name, pack(self.new)), ("new.so", self.new)), 2, "new.so", says="is packed, and named as a program, library or object")
+                    self.check("t.tar", tar(("in.tar", tar(("lib/" + name, pack(self.new)))), ("new.so", self.new)), 2, "new.so", says="is packed, and named")
                 self.check("t.gz", pack(b"text"), 2, says="t.gz")
                 self.check("t.gz", pack(bytes(99) + b"data"), 2, says="t.gz")
                 self.check("t.tar", tar(("lost.so.gz", pack(b""))), 2, "lost.so.gz", says="t.tar(lost.so.gz)")
