@@ -179,11 +179,12 @@ bool visit_host_pointers(const ByteSource& source, const HostObject& host, const
   if (!loaded) return false;
   PointerSearch pointers(places, std::move(*loaded), source, host, header->type == kElfExecutable, visit);
   pointers.visit_loaded();
-  return visit_host_bytes(
-      source, host, object.fatbins, [](const Section& section) { return section.loaded; },
-      [&](const Section& section, std::uint64_t at, std::uint64_t size) {
-        return pointers.search(section, at, size);
-      });
+  // The loader's own table points to no variable; its numbers may look so.
+  const auto may_point = [](const Section& section) { return section.loaded && section.name != ".dynamic"; };
+  return visit_host_bytes(source, host, object.fatbins, may_point,
+                          [&](const Section& section, std::uint64_t at, std::uint64_t size) {
+                            return pointers.search(section, at, size);
+                          });
 }
 
 }  // namespace archguard::fatbin
