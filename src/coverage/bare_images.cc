@@ -35,6 +35,15 @@ std::string kind_text(const Image& image, const FatbinCode& code) {
   return text + "|" + image.unknown;
 }
 
+// Are its kernels known, and none of them does anything?
+bool does_nothing(const FatbinCode& code) {
+  return !code.kernels.empty() && std::all_of(code.images.begin(), code.images.end(), [](const Image& image) {
+    return image.unknown.empty() && image.code &&
+           std::all_of(image.code->kernels.begin(), image.code->kernels.end(),
+                       [](const Kernel& kernel) { return is_hollow(kernel.state); });
+  });
+}
+
 }  // namespace
 
 bool asks_as_embedded(const FatbinCode& code) {
@@ -44,14 +53,20 @@ bool asks_as_embedded(const FatbinCode& code) {
   });
 }
 
-void BareImages::add(const std::string& place, const FatbinCode& code) {
-  if (is_of_gcc(code)) return gcc_.add(place, code);
-  if (asks_as_embedded(code)) {
+bool BareImages::add(const std::string& place, const FatbinCode& code, bool compiles_code) {
+  if (is_of_gcc(code)) {
+    gcc_.add(place, code);
+  } else if (asks_as_embedded(code)) {
+    if (compiles_code && does_nothing(code)) {
+      idle_.push_back({place, code});
+      return true;
+    }
     if (asks_for_image(code)) add_items(place, code);
   } else if (!code.fatbin.relocatable) {
     for (const Image& image : code.images)
       if (image.code && image.code->functions) functions_.of(image, code);
   }
+  return false;
 }
 
 void BareImages::add_items(const std::string& place, const FatbinCode& code) {
@@ -70,13 +85,33 @@ void BareImages::add_items(const std::string& place, const FatbinCode& code) {
   }
 }
 
-bool BareImages::shares_kernels(const FatbinCode& code) const {
-  return std::any_of(code.kernels.begin(), code.kernels.end(),
-                     [&](const KernelName& kernel) { return kernels_.count(kernel.name) != 0; });
+// Those that share a kernel with what was added, or with one of those.
+void BareImages::add_idle() {
+  std::map<std::string, std::vector<std::size_t>> holders;
+  for (std::size_t i = 0; i < idle_.size(); ++i)
+    for (const KernelName& kernel : idle_[i].code.kernels) holders[kernel.name].push_back(i);
+  std::vector<std::string> open;
+  for (const auto& each : kernels_) open.push_back(each.first);
+  std::vector<bool> added(idle_.size());
+  while (!open.empty()) {
+    const auto found = holders.find(open.back());
+    open.pop_back();
+    if (found == holders.end()) continue;
+    const std::vector<std::size_t> holding = std::move(found->second);
+    holders.erase(found);
+    for (const std::size_t i : holding) {
+      if (added[i]) continue;
+      added[i] = true;
+      add_items(idle_[i].place, idle_[i].code);
+      for (const KernelName& kernel : idle_[i].code.kernels) open.push_back(kernel.name);
+    }
+  }
+  idle_.clear();
 }
 
 void BareImages::finish() {
   if (const auto joined = gcc_.join()) add_items(joined->place, joined->code);
+  add_idle();
   for (std::size_t item = 0; item < items_.size(); ++item) modules_[root_of(item)].push_back(item);
   for (auto& [name, kernel] : kernels_) {
     kernel.module = root_of(kernel.items.front());

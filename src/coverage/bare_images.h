@@ -37,10 +37,10 @@ class BareImages {
     bool perhaps_suffixed = false;  // likewise, but for cubins that do not tell their suffix
   };
 
-  // `place` names it in messages. What asks for nothing is passed over.
-  void add(const std::string& place, const FatbinCode& code);
-  // Does one of those that were added hold a kernel of these images?
-  bool shares_kernels(const FatbinCode& code) const;
+  // `place` names it in messages. What asks for nothing is passed over. True where that is told by finish()
+  // alone: `compiles_code`, the file compiles all that works, and loads a kernel that does nothing to ask the
+  // driver something; but another image may hold more of the same kernel.
+  bool add(const std::string& place, const FatbinCode& code, bool compiles_code);
   // Once all is read.
   void finish();
 
@@ -58,6 +58,7 @@ class BareImages {
 
  private:
   void add_items(const std::string& place, const FatbinCode& code);
+  void add_idle();
   std::size_t root_of(std::size_t item);
 
   struct Kinds {
@@ -66,6 +67,11 @@ class BareImages {
 
     std::size_t of(const Image& image, const FatbinCode& code);
   };
+  struct Idle {
+    std::string place;
+    FatbinCode code;
+  };
+  std::vector<Idle> idle_;
   GccModules gcc_;
   std::vector<Item> items_;
   Kinds kinds_, functions_;

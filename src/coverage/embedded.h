@@ -49,8 +49,9 @@ struct EmbeddedResult {
 
   // With lacking(): a runtime takes them, libomptarget's or GCC's, not the program itself.
   bool taken_by_runtime = false;
-  bool ltoir = false;        // none of them is anything but LTO-IR, which the program links for its device
-  bool may_run = false;      // with lacking(): an image that is not understood, or no need of them is known
+  bool ltoir = false;  // none of them is anything but LTO-IR, which the program links for its device
+  bool may_run =
+      false;  // with lacking(): an image that is not understood, or the program may need none of them there
   bool for_others = false;   // with lacking(): none of the kernels is asked of this device; beside code that
                              // runs there, never an error
   bool is_error = false;     // by the policy; else a warning

@@ -18,7 +18,8 @@ void add_embedded_failure(DeviceResult& result, const VerifyPolicy& policy, bool
   if (compiles_code && policy.embedded != EmbeddedPolicy::error && !embedded.taken_by_runtime) {
     embedded.may_run = true;
     embedded.reason +=
-        "; the file compiles code when it runs (NVRTC), and may need these images on other devices alone";
+        "; the file compiles code when it runs (NVRTC), and may need these images on other devices alone: "
+        "then give --embedded off";
   }
   Failure failure;
   failure.code = embedded.code;

@@ -8,6 +8,7 @@
 #include "coverage/device_link.h"
 #include "coverage/verify.h"
 #include "fatbin/format.h"
+#include "fatbin/runtime_code.h"
 
 namespace archguard {
 namespace {
@@ -180,7 +181,7 @@ Status PreflightTable::add(const DeviceCode& code, const ByteSource& file, const
   Waivers none;
   const auto collect = [&](const DeviceObject& object, const FatbinCode& contents) {
     if (contents.fatbin.bare)
-      bare.add(where(object, contents.fatbin), contents);
+      bare.add(where(object, contents.fatbin), contents, fatbin::compiles_code(object.runtime_code));
     else if (!links.add(object, contents) && asks_for_image(contents) && !contents.fatbin.relocatable) {
       add_unit(unit_of(contents.images));
       any_alone = true;

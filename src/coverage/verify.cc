@@ -128,23 +128,14 @@ void add_errors(const FatbinCode& code, const std::vector<Error>& of_file, std::
     if (of_file.size() != 1 || of_file.front().text() != each.text()) errors.push_back(each);
 }
 
-// Are its kernels known, and none of them does anything?
-bool does_nothing(const FatbinCode& code) {
-  return std::all_of(code.images.begin(), code.images.end(), [](const Image& image) {
-    return image.unknown.empty() && image.code &&
-           std::all_of(image.code->kernels.begin(), image.code->kernels.end(),
-                       [](const Kernel& kernel) { return is_hollow(kernel.state); });
-  });
-}
-
 // An image that the file holds as data.
 void add_bare_file(const DeviceObject& object, const FatbinCode& code, EmbeddedPolicy policy,
                    BareImages& bare, FileResult& result) {
   if (policy == EmbeddedPolicy::off) return;
-  result.has_code |= asks_as_embedded(code);
   result.errors.insert(result.errors.end(), code.errors.begin(), code.errors.end());
   add_warnings(code, result.warnings);
-  bare.add(where(object, code.fatbin), code);
+  const bool waits = bare.add(where(object, code.fatbin), code, fatbin::compiles_code(result.runtime_code));
+  result.has_code |= !waits && asks_as_embedded(code);
 }
 
 // Says so where the object is the driver's own library.
@@ -244,14 +235,8 @@ FileResult verify_file(const DeviceCode& code, const ByteSource& file, const std
       add_expectation(result.expect, expect_images(contents, request.expected), subject_of(object, contents),
                       newest_maker(contents));
   };
-  // A file that compiles all that works loads a kernel that does nothing to ask the driver something. But
-  // another image may hold more of the same kernel.
-  constexpr std::size_t kIdleMost = 64;
-  std::vector<std::pair<const DeviceObject*, FatbinCode>> idle;
   const auto judge_bare = [&](const DeviceObject& object, const FatbinCode& contents) {
     if (on_judged) on_judged(object, contents);
-    if (idle.size() < kIdleMost && fatbin::compiles_code(result.runtime_code) && does_nothing(contents))
-      return idle.emplace_back(&object, contents), void();
     add_bare_file(object, contents, request.policy.embedded, bare, result);
   };
   // With scope library one of them is enough anyway.
@@ -296,12 +281,10 @@ FileResult verify_file(const DeviceCode& code, const ByteSource& file, const std
       else
         judge_one(object, contents, nullptr, !object.linked);
   }
-  for (const auto& [object, contents] : idle)
-    if (bare.shares_kernels(contents))
-      add_bare_file(*object, contents, request.policy.embedded, bare, result);
   for (std::size_t i = 0; i < links.size(); ++i) result.has_code |= links.asks(i);
   expected_of_links.finish(result.expect, links, request.expected);
   bare.finish();
+  result.has_code |= !bare.items().empty();
   result.sizes = costs.sizes();
   for (DeviceJudge& each : judges)
     result.devices.push_back(

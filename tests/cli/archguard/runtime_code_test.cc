@@ -91,6 +91,34 @@ TEST_CASE("an image that does nothing counts where another one holds more of the
   }
 }
 
+TEST_CASE("of images that do nothing neither their number nor their order tells") {
+  const auto image = [](int sm, const std::vector<std::string>& kernels, const Bytes& code) {
+    CubinBuilder cubin;
+    cubin.sm(sm).generation7(120);
+    for (const std::string& kernel : kernels) cubin.kernel(kernel, code);
+    return cubin.bytes();
+  };
+  const TemporaryFolder folder;
+  ElfBuilder many = importing_file("nvrtcCompileProgram");
+  for (int i = 0; i < 70; ++i)
+    many.section(".data" + std::to_string(i), image(90, {"asked" + std::to_string(i)}, sass::exit()));
+  folder.file("many.so", text_of(many.bytes()));
+  CHECK(run_archguard({"verify", "many.so", "--device", "8.0", "--embedded", "error"}, folder.path())
+            .exit_code == 3);
+  const Bytes one = image(90, {"k1", "k2"}, sass::exit()), two = image(90, {"k2", "k3"}, sass::exit()),
+              works = image(80, {"k3"}, sass::join({sass::store(), sass::exit()}));
+  for (const auto& order : {std::vector<Bytes>{one, two, works}, {two, one, works}, {works, one, two}}) {
+    ElfBuilder file = importing_file("nvrtcCompileProgram");
+    for (std::size_t i = 0; i < order.size(); ++i) file.section(".data" + std::to_string(i), order[i]);
+    folder.file("lib.so", text_of(file.bytes()));
+    const RunOutput run = run_archguard({"verify", "lib.so", "--device", "9.0", "--brief"}, folder.path());
+    CHECK(run.exit_code == 0);
+    const auto json = nlohmann::json::parse(
+        run_archguard({"verify", "lib.so", "--device", "9.0", "--format", "json"}, folder.path()).out);
+    CHECK(json["files"][0]["results"][0]["embedded"]["images"] == 3);
+  }
+}
+
 TEST_CASE("a DLL that compiles at run time is noted, too") {
   const TemporaryFolder folder;
   folder.file("jit.dll",

@@ -25,7 +25,7 @@ FatbinCode relocatable(FatbinCode code) {
 
 BareImages held(const std::vector<FatbinCode>& images) {
   BareImages held;
-  for (const FatbinCode& code : images) held.add("here", code);
+  for (const FatbinCode& code : images) held.add("here", code, false);
   held.finish();
   return held;
 }
