@@ -50,10 +50,14 @@ class ElfObjectReader {
   }
 
  private:
+  static Error no_section_table() {
+    return {{}, "is an object without a section table: it is cut, or its header was overwritten", kGetWhole};
+  }
+
   Status read_sections() {
     if (header_.sections_offset == 0) {
       if (object_.linked) return Done{};  // no section table: sstrip, some packers
-      return Error{{}, "is an object without a section table: it is cut, or its header was overwritten", kGetWhole};
+      return no_section_table();
     }
     if (header_.section_count == 0 || header_.names_index == kElfIndexInSectionZero) {
       ElfHeader one = header_;
@@ -61,6 +65,7 @@ class ElfObjectReader {
       ARCHGUARD_CHECK(check_section_table(one, source_.size()));
       ARCHGUARD_TRY(zero, table_.at(header_.sections_offset, header_.section_size));
       apply_section_zero(header_, zero);
+      if (header_.section_count == 0 && !object_.linked) return no_section_table();
     }
     ARCHGUARD_CHECK(check_section_table(header_, source_.size()));
     if (header_.section_count > kElfObjectSectionsMost)
