@@ -165,18 +165,21 @@ void ArchiveVisitor::read_member(Archive& archive, const StreamMember& member, B
   read_within(**kept, first, name, archive.depth);
 }
 
-// "lib/libfoo.so.gz" holds libfoo.so. A tar archive of nothing is zeros alone.
+// "lib/libfoo.so.gz" holds libfoo.so. One that is named as what it holds is refused. A tar archive of nothing
+// is zeros alone.
 void ArchiveVisitor::read_compressed(ByteStream& bytes, const std::string& name, const std::string& own,
                                      std::size_t depth) {
+  if (is_named_like_program(own) || (name.empty() && is_named_like_object(own)))
+    return in_.add_error(
+        name,
+        {{},
+         "is packed, and named as a program, library or object, which no loader or "
+         "linker takes so",
+         "unpack it into another file: gzip -dc FILE > NEW, or xz, zstd or bzip2 -dc, as `file` tells"});
   const auto kept = keep_member(bytes, std::nullopt);
   if (!kept) return in_.add_error(name, kept.error());
   const auto start = start_of(**kept);
   if (!start) return in_.add_error(name, start.error());
-  if (is_named_like_program(own) || is_named_like_object(own))
-    return in_.add_error(name, {{},
-                                "is packed, and named as a program, library or object, which no loader or "
-                                "linker takes so",
-                                "unpack it: tar -xf, gzip -d, unxz or zstd -d, as `file` says"});
   if (is_named_like_archive(own) && !start->empty() && are_zeros(*start)) {
     if (is_tar_of_nothing(**kept)) return;
     return in_.add_error(

@@ -48,8 +48,8 @@ class ArchiveVisitor {
  private:
   struct Archive;
 
-  // `named`: what it is called where it is damaged. `own`: its name by itself, for a compressed file that is
-  // no archive, which is refused without.
+  // `named`: what it is called where it is damaged. `own`: its name by itself; null: a compressed file that
+  // is no archive is not read.
   bool read(ByteStream& stream, const std::string& outer, std::size_t depth, const std::string& named,
             const std::string* own);
   Result<StreamKind> visit(ByteStream& stream, const VisitStreamMember& visit,

@@ -77,7 +77,7 @@ DeviceCode search_device_code(const ByteSource& source, const std::string& path,
                            "holds device code, and begins as no program, library, object or archive: its "
                            "start was overwritten, and more of it may be lost",
                            "build it again, or get it again"});
-  else if (start && holds_section_names(source))
+  else if (start && has_lost_elf_header(source))
     code.errors.push_back({object_name(path, member),
                            "holds the names of a program's or library's sections and not its beginning, "
                            "which was overwritten; more of it may be lost",

@@ -42,7 +42,7 @@ std::optional<std::string> own_name(std::string_view variable) {
 }
 
 // Substitutions (Itanium C++ ABI, "Compression": S_, S0_, …) count the namespaces before them, of which the
-// copy of what is static in a file has one less.
+// copy of what is static in a file has one fewer.
 std::string without_numbers_of_substitutions(std::string_view mangled) {
   std::string text;
   for (std::size_t at = 0; at < mangled.size(); ++at) {
@@ -58,6 +58,7 @@ std::string without_numbers_of_substitutions(std::string_view mangled) {
 // _ZN1aL5tableE, as if what is static in a file were in no namespace for that. Of a template _ZN1a5tableIfEE
 // becomes _ZN1aL5tableIfEE, and one that is static in a file _Z5tableIfE.
 bool is_host_copy_of(std::string_view symbol, std::string_view variable, const std::string& own) {
+  constexpr std::size_t kNumberMost = 64;  // that many digits fewer or more, in all substitutions
   if (symbol == variable) return true;
   if (!starts_with(variable, "_Z")) return symbol == "_ZL" + own;
   const auto path = within_file_namespace(variable);
@@ -70,6 +71,7 @@ bool is_host_copy_of(std::string_view symbol, std::string_view variable, const s
   const std::string copy =
       !outer.empty() ? "_ZN" + outer + "L" + rest : (plain ? "_ZL" : "_Z") + rest.substr(0, rest.size() - 1);
   if (symbol == copy) return true;
+  if (symbol.size() > copy.size() + kNumberMost || copy.size() > symbol.size() + kNumberMost) return false;
   const bool of_file = variable.size() != path->size() + std::string_view("_ZN").size();
   return of_file && without_numbers_of_substitutions(symbol) == without_numbers_of_substitutions(copy);
 }

@@ -16,13 +16,6 @@
 namespace archguard {
 namespace {
 
-// Machines that CUDA was made for: x86, ARM of 32 bits, POWER, x86-64 and aarch64.
-bool is_machine_of_cuda(std::uint16_t machine) {
-  constexpr std::uint16_t kX86 = 3, kPower64 = 21, kArm = 40;
-  return machine == kX86 || machine == kPower64 || machine == kArm || machine == kElfMachineX64 ||
-         machine == kElfMachineArm64;
-}
-
 // In letters of either case: Windows has X.DLL as well.
 template <std::size_t kCount>
 bool ends_with_any(std::string_view name, const std::string_view (&suffixes)[kCount]) {
@@ -143,9 +136,11 @@ bool is_searched(std::string_view name, ByteView start, std::uint64_t size, bool
   if (is_named_like_archive(name)) return false;  // damaged: what is packed in it would not be found
   constexpr std::uint64_t kMost = std::uint64_t{4} << 20;
   constexpr std::string_view kNames[] = {".engine", ".plan", ".trt", ".pkl", ".pickle", ".nbc", ".nbi"};
-  if (size > kMost && !any_size && !is_named_like_image(name) && !ends_with_any(name, kNames)) return false;
-  return start.text().find('\0') != std::string_view::npos && !is_bitcode(start) && !is_msvc_gl(start) &&
-         !is_packed(start) && !is_preflight_table(start, size);
+  const bool promises = is_named_like_program(name);  // and begins as none
+  if (size > kMost && !any_size && !promises && !is_named_like_image(name) && !ends_with_any(name, kNames))
+    return false;
+  return (promises || start.text().find('\0') != std::string_view::npos) && !is_bitcode(start) &&
+         !is_msvc_gl(start) && !is_packed(start) && !is_preflight_table(start, size);
 }
 
 bool is_named_like_binary(std::string_view name) {
@@ -156,7 +151,7 @@ bool is_lost_binary(std::string_view name, ByteView start) {
   if (is_named_like_image(name)) return true;
   const bool promises = is_named_like_program(name);
   if (!promises && !is_named_like_object(name)) return false;
-  if (is_packed(start)) return !is_named_like_zip(name);  // as it was sent: no loader or linker takes it
+  if (promises && is_packed(start)) return !is_named_like_zip(name);  // as it was sent: no loader takes it
   if (!promises && start.size >= kZerosOfImage && are_zeros(start))
     return true;  // empty on purpose some objects are, zeros none
   if (is_git_lfs_pointer(start) || is_git_annex_pointer(start)) return true;
@@ -189,25 +184,19 @@ bool has_lost_start(std::string_view name, ByteView start) {
          begins_with_zeros(start, kZerosOfProgram);  // a program of Linux
 }
 
-bool holds_section_names(const ByteSource& source) {
-  constexpr std::string_view kMagic = "\177ELF";
-  constexpr std::size_t kClass = 4, kOrder = 5;
-  constexpr std::uint64_t kBlock = std::uint64_t{256} << 10, kOverlap = 32;
-  constexpr std::size_t kMachine = 18;  // of the header: where its machine stands
+bool has_lost_elf_header(const ByteSource& source) {
+  constexpr std::uint64_t kBlock = std::uint64_t{256} << 10;
   const std::string name(fatbin::kRegistrationSection, std::strlen(fatbin::kRegistrationSection) + 1);
   bool found = false;
-  for (std::uint64_t at = 0; at < source.size(); at += kBlock - kOverlap) {
+  for (std::uint64_t at = 0; at < source.size(); at += kBlock - kElfHeaderMost) {
     const auto bytes = read_bytes(source, at, std::min(kBlock, source.size() - at));
     if (!bytes) return false;  // whoever reads images says so
     const std::string_view text = ByteView(*bytes).text();
-    for (auto magic = text.find(kMagic); magic != std::string_view::npos;
-         magic = text.find(kMagic, magic + 1)) {
-      if (text.size() - magic < kMachine + sizeof(std::uint16_t)) continue;
-      const Cursor in(*bytes);
-      const std::uint16_t machine = in.u16(magic + kMachine);
-      if ((in.u8(magic + kClass) == 1 || in.u8(magic + kClass) == 2) && in.u8(magic + kOrder) == 1 &&
-          is_machine_of_cuda(machine))
-        return false;
+    for (auto magic = text.find("\177ELF"); magic != std::string_view::npos;
+         magic = text.find("\177ELF", magic + 1)) {
+      const ByteView start(bytes->data() + magic, std::min(kElfHeaderMost, bytes->size() - magic));
+      const auto header = parse_elf_header(start);
+      if (header && header->machine != kElfMachineCuda) return false;
     }
     found |= text.find(name) != std::string_view::npos;
     if (bytes->size() < kBlock) break;

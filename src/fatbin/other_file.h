@@ -42,9 +42,9 @@ bool is_tar_of_nothing(std::string_view name, const ByteSource& bytes);
 // it begins with zeros. More of it may be lost.
 bool has_lost_start(std::string_view name, ByteView start);
 
-// Does it hold the names of sections that only linked files and objects of CUDA have, and no header of one: a
-// program whose beginning was overwritten, by whatever?
-bool holds_section_names(const ByteSource& source);
+// Of a file of no known format: does it hold the name of a section that only linked files and objects of CUDA
+// have, and no header of one? Then its beginning was overwritten, by whatever.
+bool has_lost_elf_header(const ByteSource& source);
 
 // What is to be said of one that was not searched. Bitcode of another name than an object's is a library for
 // compilers.

@@ -137,6 +137,7 @@ Error not_recognized(ByteView start, std::uint64_t size, const std::string& name
   if (is_preflight_table(start, size))
     return {name, "is a preflight table, which holds no code", "name the program that it stands beside"};
   if (start.size == 0) return {name, "is empty", "build it again, or copy it whole"};
+  if (is_packed(start)) return {name, "is packed, and is not read", "unpack it, and name what comes out"};
   return {name, "is no ELF or PE file, archive, fat binary, cubin or PTX",
           "name what a compiler made, or a package or folder of that"};
 }

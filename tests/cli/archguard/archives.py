@@ -259,6 +259,8 @@ class Formats(Archives):
                 self.check("t.tar", tar(("new.so", self.new), ("x.tar.gz", pack(bytes(128 << 10)))), 0, "new.so")
                 for name in ("old.so", "old.so.1", "old.o"):  # a loader or linker is given it as it is
                     self.check(name, pack(self.new), 2, says="is packed, and named as a program, library or object")
+                    if name == "old.o":  # within others it may be a mesh
+                        continue
                     self.check("t.tar", tar((name, pack(self.new)), ("new.so", self.new)), 2, "new.so", says="is packed, and named as a program, library or object")
                     self.check("t.tar", tar(("in.tar", tar(("lib/" + name, pack(self.new)))), ("new.so", self.new)), 2, "new.so", says="is packed, and named")
                 self.check("t.gz", pack(b"text"), 2, says="t.gz")

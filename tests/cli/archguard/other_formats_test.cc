@@ -151,7 +151,20 @@ TEST_CASE("a program whose beginning was overwritten by whatever is known by the
   CHECK(verify(folder, "behind", "8.0").exit_code == 0);
 }
 
-TEST_CASE("an object without a section table holds anything") {
+TEST_CASE("a library whose first block is text is none, in a folder and an archive, too") {
+  std::string library = text_of(ElfBuilder{}
+                                    .shared()
+                                    .section(".data", Bytes(8192))
+                                    .section(".nv_fatbin", FatbinBuilder{}.cubin(80, cubin()).bytes())
+                                    .bytes());
+  library.replace(0, 4096, std::string(4096, 'A'));
+  const TemporaryFolder folder;
+  folder.file("f/libk.so", library);
+  folder.file("p.zip", text_of(ZipBuilder{}.stored("libk.so", bytes_of_text(library)).bytes()));
+  for (const char* path : {"f", "f/libk.so", "p.zip"}) CHECK(verify(folder, path, "8.0").exit_code == 2);
+}
+
+TEST_CASE("an object without a section table may hold anything") {
   const Bytes object = ElfBuilder{}
                            .relocatable()
                            .section(".nv_fatbin", FatbinBuilder{}.cubin(80, cubin()).bytes())
@@ -161,6 +174,12 @@ TEST_CASE("an object without a section table holds anything") {
   folder.file("x.o", text_of(object));
   const RunOutput run = verify(folder, "x.o", "8.0");
   CHECK(run.exit_code == 2);
+  // Likewise where its count of sections is lost: neither the header nor section 0 has it.
+  Bytes uncounted =
+      ElfBuilder{}.relocatable().section(".nv_fatbin", FatbinBuilder{}.cubin(80, cubin()).bytes()).bytes();
+  uncounted[60] = uncounted[61] = 0;
+  folder.file("y.o", text_of(uncounted));
+  CHECK(verify(folder, "y.o", "8.0").exit_code == 2);
   CHECK(run.out.find("is an object without a section table") != std::string::npos);
 }
 
