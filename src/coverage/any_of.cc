@@ -324,7 +324,7 @@ std::vector<std::size_t> globs_of(const Verification& verification, const FileRe
 std::string suggest_any_of(const Verification& verification) {
   std::map<std::string, std::size_t> globs;  // names without their numbers, and how many files have each
   for (const FileResult& file : verification.files) {
-    if (!file.opened || outcome_of(verification, file) == Outcome::no_device_code) continue;
+    if (!file.opened || is_without_code(verification, file)) continue;
     const std::string& path = file.member.empty() ? file.path : file.member;
     std::string glob;
     for (const char c : path.substr(path.find_last_of('/') + 1)) {

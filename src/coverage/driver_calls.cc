@@ -90,7 +90,6 @@ std::optional<DriverFunctions::Lacking> DriverFunctions::beyond(Version driver_c
 
 void judge_driver_functions(DeviceResult& result, const DeviceClass& devices, const VerifyPolicy& policy,
                             DriverFunctions& functions) {
-  // A file without device code that does not load keeps what needs it from running, too.
   const Device& device = devices.device;
   const auto driver = newest_driver(device);
   // Without a driver, what the file needs so far says what is asked for already.

@@ -87,7 +87,6 @@ void RegisteredNames::take(const DeviceObject& object, const FatbinCode& code, s
             image,
             std::exchange(gaps.missing, {}),
             std::exchange(gaps.variables, {}),
-            {},
             std::move(variables),
             std::move(templates),
             {},
@@ -108,7 +107,6 @@ void RegisteredNames::take_linked(std::size_t link, const DeviceObject& object, 
             {},
             std::move(gaps.missing),
             std::move(gaps.variables),
-            {},
             std::move(variables),
             std::move(templates),
             {},
@@ -132,10 +130,12 @@ bool RegisteredNames::has_witness(const DeviceObject& object) {
 }
 
 void RegisteredNames::look_for(Taken of, const FatbinCode& code) {
-  for (const Image& image : code.images)
-    for (const DeviceVariable& variable : image.code ? image.code->variables : std::vector<DeviceVariable>())
+  for (const Image& image : code.images) {
+    if (of.missing.empty() || !image.code) continue;
+    for (const DeviceVariable& variable : image.code->variables)
       if (variable.space == VariableSpace::managed && has_name(of.missing, variable.name))
         of.managed.insert(variable.name);
+  }
   const auto note_other = [&](const std::string& name) {
     if (of.others.size() < kOthersMost && !has_name(of.missing, name) && !has_name(of.kernels, name))
       of.others.push_back(name);

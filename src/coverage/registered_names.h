@@ -57,11 +57,11 @@ class RegisteredNames {
     LinkJudge::Subject subject;
     std::string image;
     std::vector<std::string> kernels, missing;  // of this image's gaps, ascending
-    std::set<std::string> managed;              // of the missing ones: the runtime itself looks for them
     // What not all images have, and the last one that lacks it: variables, and kernels of templates.
     std::map<std::string, std::string> variables, templates;
     std::vector<std::string> others;  // kernels and variables that this image has
     std::optional<std::size_t> link;
+    std::set<std::string> managed = {};  // of the missing ones: the runtime itself looks for them
   };
   void look_for(Taken of, const FatbinCode& code);
   void tell_missing(Taken& of, bool told, const std::set<std::string>& unlaunchable, Finding& finding);

@@ -45,7 +45,7 @@ Warning unnamed_warning(const DeviceResult& result, const std::string& devices) 
   Warning warning;
   warning.kind = Kind::unnamed;
   warning.names = result.variables.unnamed;
-  warning.what = fmt::format("{} in the {} image that {} takes, and no host code that nvcc compiled names {}",
+  warning.what = fmt::format("{} in the {} image that {} takes, and no host code that nvcc compiled uses {}",
                              count_of(warning.names.size(), "variable is missing", "variables are missing"),
                              result.variables.unnamed_in, devices, warning.names.size() == 1 ? "it" : "them");
   return warning;
