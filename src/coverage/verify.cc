@@ -138,7 +138,7 @@ void add_bare_file(const DeviceObject& object, const FatbinCode& code, EmbeddedP
   result.has_code |= !waits && asks_as_embedded(code);
 }
 
-// Says so where the object is the driver's own library.
+// Says so where the object is a library of the driver.
 bool tell_driver_library(const DeviceObject& object, const ByteSource& file, FileResult& result) {
   const DriverLibrary kind = driver_library(object, file);
   if (kind == DriverLibrary::no) return false;
@@ -146,6 +146,9 @@ bool tell_driver_library(const DeviceObject& object, const ByteSource& file, Fil
   if (kind == DriverLibrary::libcuda)
     result.warnings.push_back(
         {name, "is NVIDIA's driver library, whose device code is its own: not judged", {}});
+  else if (kind == DriverLibrary::part)
+    result.warnings.push_back(
+        {name, "is part of NVIDIA's driver, whose device code is its own: not judged", {}});
   else
     result.errors.push_back(
         {name,
@@ -247,23 +250,20 @@ FileResult verify_file(const DeviceCode& code, const ByteSource& file, const std
     if (!object.linked) result.objects = true;
     add_runtime_code(object, result.runtime_code);
     const DataFatbins data(object);
-    std::optional<bool> of_driver;
+    const bool of_driver = !object.fatbins.empty() && tell_driver_library(object, file, result);
     for (std::size_t i = 0; i < object.fatbins.size(); ++i) {
       FatbinCode contents = codes.next();
+      result.has_fatbins = true;
+      if (of_driver) continue;
       costs.add(contents);
       const LinkRole* role = links.role(index, i);
       // What a link joined, no other one joins; an archive may hold the link beside its objects.
       contents.linked = contents.linked || (role != nullptr && is_joined(code, *role));
       if (role != nullptr) links.note(*role, object, contents);
       if (role != nullptr && role->linked) contents.lto_parts = lto_parts_of(code, code.links[*role->linked]);
-      result.has_fatbins = true;
       for (const Image& image : contents.images) result.optix += image.entry.optix;
       if (role == nullptr || role->linked) stubs.note(object, contents);
       if (data.holds(i) && is_ltoir_alone(contents)) contents = as_bare_ltoir(std::move(contents));
-      if (contents.fatbin.bare) {
-        if (!of_driver) of_driver = tell_driver_library(object, file, result);
-        if (*of_driver) continue;
-      }
       // Images that the driver is handed by themselves, it does not pass over.
       const bool is_judged = !contents.fatbin.bare || (request.policy.embedded != EmbeddedPolicy::off &&
                                                        request.policy.judge.environment.forces_jit.empty());

@@ -20,22 +20,43 @@ bool is_name_of_driver(std::string_view rest) {
   return starts_with(rest, ".so");
 }
 
+// The libraries of a driver that hold device code, beside libcuda (driver 535.261.03): the beginning of their
+// names, and a function of each.
+struct Part {
+  std::string_view name;
+  const char* function;
+};
+constexpr Part kParts[] = {
+    {"libnvoptix.so.", "optixQueryFunctionTable"},
+    {"libnvcuvid.so.", "cuvidCreateDecoder"},
+    {"libnvidia-glcore.so.", "_nv000glcore"},
+    {"libnvidia-eglcore.so.", "NvGlEglApiInit"},
+};
+
+bool defines(const PartSource& source, const ElfDynamic& dynamic, std::set<std::string> names) {
+  visit_defined_names(source, dynamic.tables, 32, [&](const std::string& each) {
+    names.erase(each);
+    return !names.empty();
+  });
+  return names.empty();
+}
+
 }  // namespace
 
 DriverLibrary driver_library(const DeviceObject& object, const ByteSource& file) {
   constexpr std::string_view kName = "libcuda";
-  if (!object.linked || !object.registrations.empty()) return DriverLibrary::no;
+  if (!object.linked) return DriverLibrary::no;
   const PartSource source = bytes_of(object, file);
   const auto dynamic = read_elf_dynamic(source);
-  if (!dynamic || !*dynamic || !starts_with((*dynamic)->soname, kName)) return DriverLibrary::no;
+  if (!dynamic || !*dynamic) return DriverLibrary::no;
   const std::string& name = (*dynamic)->soname;
+  for (const Part& part : kParts)
+    if (starts_with(name, part.name) && defines(source, **dynamic, {part.function}))
+      return DriverLibrary::part;
+  if (!starts_with(name, kName) || !object.registrations.empty()) return DriverLibrary::no;
   if (!is_name_of_driver(name.substr(kName.size()))) return DriverLibrary::no;
-  std::set<std::string> missing{"cuInit", "cuDriverGetVersion", "cuGetExportTable"};
-  visit_defined_names(source, (*dynamic)->tables, 32, [&](const std::string& each) {
-    missing.erase(each);
-    return !missing.empty();
-  });
-  if (!missing.empty()) return DriverLibrary::no;
+  if (!defines(source, **dynamic, {"cuInit", "cuDriverGetVersion", "cuGetExportTable"}))
+    return DriverLibrary::no;
   return name == "libcuda.so.1" ? DriverLibrary::libcuda : DriverLibrary::renamed;
 }
 

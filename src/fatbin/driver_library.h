@@ -5,10 +5,11 @@
 
 namespace archguard {
 
-// Is the object NVIDIA's driver library, libcuda, whose device code is for the driver's own use?
+// Is the object NVIDIA's driver library, libcuda, or another `part` of the driver, as libnvoptix and
+// libnvcuvid are? Their device code is for the driver's own use.
 // `renamed`: under another name than programs ask for, as auditwheel puts it into a wheel
 // (libcuda-b1c54397.so.1).
-enum class DriverLibrary { no, libcuda, renamed };
+enum class DriverLibrary { no, libcuda, part, renamed };
 DriverLibrary driver_library(const DeviceObject& object, const ByteSource& file);
 
 }  // namespace archguard

@@ -252,6 +252,16 @@ class SystemTest(unittest.TestCase):
             self.assertEqual("auditwheel repair --exclude libcuda.so.1" in done.stdout, is_copy, done.stdout)
             self.assertEqual(done.returncode == 2, is_copy, done.stdout)
 
+    def test_other_parts_of_the_driver(self):
+        folder = os.path.join(common.options.cache, "driver-535")
+        path = os.path.join(common.options.cache, os.path.dirname(DRIVER), "libnvcuvid.so.1")
+        if not os.path.exists(path):
+            raise unittest.SkipTest("no libnvcuvid; run tests/support/fetch driver-535")
+        done = subprocess.run([common.options.archguard, "verify", "--device", "5.0@12.2", path], stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True)
+        self.assertIn("is part of NVIDIA's driver, whose device code is its own: not judged", done.stdout)
+        self.assertEqual(done.returncode, 3, done.stdout)
+
 
 def load_tests(loader, tests, _):
     return tests if common.options.full else loader.loadTestsFromTestCase(EmbeddedTest)
