@@ -1,6 +1,7 @@
 #include "coverage/device_driver.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 
 #include "compat/driver.h"
@@ -34,6 +35,7 @@ KnownDevices with_driver_that_knows(const DeviceClass& devices, const VerifyPoli
   KnownDevices known{devices, policy, {}};
   known.policy.judge.newer_sass = policy.driver == DriverPolicy::warn;
   if (driver_knows_device(devices.device) == Fit::yes) return known;
+  known.policy.judge.stated_driver = devices.device.driver_cuda;
   known.devices.device.driver_cuda.reset();
   known.devices.device.cuda_at_least = false;
   known.policy.judge.require_driver = false;
@@ -50,7 +52,7 @@ void number_for_driver(DeviceResult& result, const Device& device) {
   for (Failure& failure : result.failures) number(failure.code);
 }
 
-void judge_device_driver(DeviceResult& result, const DeviceClass& stated) {
+void judge_device_driver(DeviceResult& result, const DeviceClass& stated, std::optional<Failure> by_runtime) {
   const Device& device = stated.device;
   const Fit fit = driver_knows_device(device);
   const bool any_code = result.fatbins.total != 0 || result.embedded.total != 0;
@@ -72,10 +74,19 @@ void judge_device_driver(DeviceResult& result, const DeviceClass& stated) {
     failure.mend.ways.push_back(update);
     failure.fix = text_of(failure.mend, device, {}, {});
   }
-  if (fit == Fit::no)
-    result.failures.insert(result.failures.begin(), std::move(failure));
-  else
-    result.failures.push_back(std::move(failure));
+  auto& failures = result.failures;
+  if (by_runtime && !failures.empty() && failures.front().code == kInsufficientDriver) {
+    failures.insert(std::next(failures.begin()), std::move(failure));  // nor has the device a newer one
+  } else if (by_runtime) {
+    result.runtime_fix = failure.fix;  // a driver for both
+    by_runtime->reason += ", and " + unknown_to_driver_text(*device.capability, *device.driver_cuda);
+    by_runtime->mend = std::move(failure.mend);
+    failures.insert(failures.begin(), *std::move(by_runtime));
+  } else if (fit == Fit::no) {
+    failures.insert(failures.begin(), std::move(failure));
+  } else {
+    failures.push_back(std::move(failure));
+  }
 }
 
 }  // namespace archguard

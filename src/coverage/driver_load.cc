@@ -285,7 +285,7 @@ Judgement judge_loading(const FatbinCode& code, std::size_t index, const Device&
     return judgement;
   Device newest = device;
   newest.driver_cuda = last;
-  return try_driver(code, index, newest, {use.step, use.environment, use.newer_sass, true});
+  return try_driver(code, index, newest, {use.step, use.environment, use.newer_sass, {}, true});
 }
 
 }  // namespace archguard

@@ -13,6 +13,7 @@ struct Use {
   Step step = Step::load;
   const JitEnvironment& environment;
   bool newer_sass = false;
+  std::optional<Version> stated_driver = {};  // JudgePolicy's
   bool last_driver = false;  // nobody told the driver: it is taken to be the newest that the device ever gets
 };
 

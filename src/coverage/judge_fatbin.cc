@@ -194,10 +194,10 @@ void add_sooner(const FatbinEntry& entry, const Device& device, const Use& use, 
     judgement.numbered = has_jit_disabled(device);
     return;
   }
-  const auto driver = newest_driver(device);
+  const auto driver = use.stated_driver ? use.stated_driver : newest_driver(device);
   if (!entry.ptx_isa || !driver || device.cuda_at_least) return;
   if (driver_takes_ptx(*entry.ptx_isa, *driver) != Fit::no) return;
-  judgement.sooner = {kUnsupportedPtxVersion,
+  judgement.sooner = {use.stated_driver ? error_of_newer_ptx(*driver) : kUnsupportedPtxVersion,
                       "; its ISA " + to_string(*entry.ptx_isa) +
                           " is newer than the driver's compiler, too, which says so first"};
 }
@@ -298,7 +298,8 @@ Judgement judge(const FatbinCode& code, const Device& device, const JudgePolicy&
   }
   const Step step = relocatable ? Step::link : Step::load;
   const Judgement judgement =
-      require(judge_choice(code, device, {step, policy.environment, policy.newer_sass}), policy);
+      require(judge_choice(code, device, {step, policy.environment, policy.newer_sass, policy.stated_driver}),
+              policy);
   const bool covered = judgement.verdict == Verdict::sass || judgement.verdict == Verdict::jit;
   if (covered && policy.require_ptx && !holds_plain_ptx(code))
     return failed(0, "it holds no plain PTX, which is required", judgement.image);

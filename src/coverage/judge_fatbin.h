@@ -37,6 +37,7 @@ struct JudgePolicy {
   bool require_driver = false;  // PTX needs a driver that is known to take it
   JitEnvironment environment = {};
   bool newer_sass = false;  // SASS of a newer toolkit than the driver is promised to load passes
+  std::optional<Version> stated_driver = {};  // that may not know the device, and is none of it therefore
 };
 
 struct Judgement {

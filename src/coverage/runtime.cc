@@ -26,6 +26,17 @@ std::string found_text(const RuntimeUse::Need& need) {
   return runtime + (need.told_by_text ? " or newer" : "") + ", linked in";
 }
 
+// Error 35 of `driver`, for messages, which offers that CUDA.
+Failure refusal(const RuntimeUse::Need& need, const std::string& driver, Version driver_cuda) {
+  Failure failure;
+  failure.code = kInsufficientDriver;
+  failure.reason = "the runtime of CUDA " + to_string(need.toolkit) + " needs a driver of CUDA " +
+                   to_string(lowest_driver_cuda_for_toolkit(need.toolkit)) + " or newer; " + driver +
+                   " offers CUDA " + to_string(driver_cuda);
+  failure.found = found_text(need);
+  return failure;
+}
+
 bool driver_serves(Version driver_cuda, Version toolkit) {
   return lowest_driver_cuda_for_toolkit(toolkit) <= driver_cuda;
 }
@@ -189,10 +200,10 @@ void judge_runtime(DeviceResult& result, const DeviceClass& devices, const Verif
   if (is_enough && elsewhere) return;
   if (!result.needs_driver || *result.needs_driver < floor) result.needs_driver = floor;
   if (is_enough) return;
-  Failure failure;
-  failure.code = kInsufficientDriver;
   if (devices.device.cuda_at_least) {
     if (elsewhere || policy.driver == DriverPolicy::warn) return;
+    Failure failure;
+    failure.code = kInsufficientDriver;
     failure.unknown = true;
     failure.reason = "it has the runtime of CUDA " + to_string(need->toolkit) +
                      "; the driver is newer than any that is known, and offers CUDA " + to_string(*driver) +
@@ -211,13 +222,19 @@ void judge_runtime(DeviceResult& result, const DeviceClass& devices, const Verif
   const auto is_later = [](const Failure& each) { return is_of_driver(each.code) && !each.sooner; };
   failures.erase(std::remove_if(failures.begin(), failures.end(), is_later), failures.end());
   result.embedded.comes_later = is_of_driver(result.embedded.code) && result.embedded.needs_driver;
-  failure.reason = "the runtime of CUDA " + to_string(need->toolkit) + " needs a driver of CUDA " +
-                   to_string(floor) + " or newer; " +
-                   (stated ? "this one" : "the last driver of " + to_string(*devices.device.capability)) +
-                   " offers CUDA " + to_string(*driver);
-  failure.found = found_text(*need);
+  Failure failure = refusal(
+      *need, stated ? "this one" : "the last driver of " + to_string(*devices.device.capability), *driver);
   failure.mend = fix;
   failures.insert(failures.begin(), std::move(failure));
+}
+
+std::optional<Failure> refused_by_runtime(DeviceResult& result, const Device& stated,
+                                          const VerifyPolicy& policy, RuntimeUse& runtime) {
+  if (!stated.driver_cuda || stated.cuda_at_least || policy.driver == DriverPolicy::warn) return std::nullopt;
+  const auto need = runtime.need_beyond(*stated.driver_cuda);
+  if (!need || need->link == RuntimeUse::Link::elsewhere) return std::nullopt;
+  result.toolkit_ahead = need->toolkit;
+  return refusal(*need, "this one", *stated.driver_cuda);
 }
 
 }  // namespace archguard

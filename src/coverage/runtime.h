@@ -69,4 +69,9 @@ struct KindOfFatbin {
 void judge_runtime(DeviceResult& result, const DeviceClass& devices, const VerifyPolicy& policy,
                    const std::vector<KindOfFatbin>& kinds, RuntimeUse& runtime);
 
+// Error 35 of a stated driver that does not know the device, without its fix. The runtime compares its
+// version with the driver's before it asks for devices. Nothing where that error is not certain.
+std::optional<Failure> refused_by_runtime(DeviceResult& result, const Device& stated,
+                                          const VerifyPolicy& policy, RuntimeUse& runtime);
+
 }  // namespace archguard

@@ -137,7 +137,8 @@ std::vector<Warning> warnings_of_device(const Verification& all, std::size_t ind
   if (!result.kernels.hollow.empty() && !is_idle(result))
     warnings.push_back(hollow_warning(file, result, devices));
   if (!result.variables.unnamed.empty()) warnings.push_back(unnamed_warning(result, devices));
-  const bool said = !result.failures.empty() && result.failures.front().code == kInsufficientDriver;
+  const bool said = std::any_of(result.failures.begin(), result.failures.end(),
+                                [](const Failure& each) { return each.code == kInsufficientDriver; });
   if (result.toolkit_ahead && !said) warnings.push_back(runtime_warning(result, devices));
   const EmbeddedResult& embedded = result.embedded;
   if (embedded.lacking() && !embedded.is_error && !embedded.comes_later)

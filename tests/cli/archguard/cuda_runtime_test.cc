@@ -302,6 +302,40 @@ TEST_CASE("a stated driver that does not know its device is error 100, with the 
              "the last driver for 5.3 offers CUDA 10.2"));
 }
 
+TEST_CASE("the runtime compares versions before the driver is asked for devices: 35 before 100") {
+  const TemporaryFolder folder;
+  folder.file("13", with_static(FatbinBuilder{}.cubin(80, cubin(130)).cubin(120, cubin(130, 120)).bytes()));
+  const Case ampere = verify(folder.path(), {"13", "--device", "8.0@10.2"});
+  CHECK(says(ampere, "error 35: "));
+  CHECK(says(ampere,
+             "this one offers CUDA 10.2, and drivers know 8.0 from CUDA 11.0 on\n"
+             "  fix: update the driver to branch 580 (CUDA 13.0) or newer\n"));
+  CHECK_FALSE(says(ampere, "error 100"));
+  CHECK_FALSE(says(ampere, "build with"));
+  // Whether a driver of 12.8 knows 12.1 is not told, and the runtime fails either way.
+  const Case spark = verify(folder.path(), {"13", "--device", "12.1@12.8"});
+  CHECK(spark.run.exit_code == 1);
+  CHECK(says(spark, "error 35: "));
+  CHECK_FALSE(says(spark, "unknown"));
+  // One that serves the runtime and is too new for the device, and one that is neither.
+  folder.file("12", with_shared(with_sass(120, 35), "libcudart.so.12"));
+  const auto first_error = [](const Case& of) { return of.text.substr(0, of.text.find(": 12: ")); };
+  CHECK(first_error(verify(folder.path(), {"12", "--device", "3.5@12.0"})) == "archguard: error 100");
+  const Case kepler = verify(folder.path(), {"12", "--device", "3.5@11.5"});
+  CHECK(first_error(kepler) == "archguard: error 35");
+  CHECK(says(kepler, "error 100: "));
+  CHECK_FALSE(says(kepler, "warning: "));
+  CHECK(says(verify(folder.path(), {"13", "--device", "8.0@10.2", "--driver", "warn"}), "error 100: "));
+}
+
+TEST_CASE("a driver older than the device's first compiles PTX by itself before it looks at the device") {
+  const TemporaryFolder folder;
+  folder.file("k.ptx",
+              ".version 9.0\n.target sm_110\n.address_size 64\n.visible .entry gemm()\n{\n ret;\n}\n");
+  CHECK(says(verify(folder.path(), {"k.ptx", "--device", "10.3@12.8"}), "error 222: "));
+  CHECK(says(verify(folder.path(), {"k.ptx", "--device", "10.3@13.0"}), "error 218: "));
+}
+
 TEST_CASE("what the driver API loads needs no runtime") {
   const TemporaryFolder folder;
   folder.file("k.fatbin", text_of(with_sass(124)));
