@@ -18,7 +18,9 @@ if(WAY STREQUAL "inject")
   list(APPEND options "-DCMAKE_PROJECT_TOP_LEVEL_INCLUDES=${PREFIX}/lib/cmake/ArchGuard/ArchGuardInject.cmake"
     -DARCHGUARD_FLEET=fleet.csv)
 elseif(NOT WAY STREQUAL "installed")
-  set(environment "PATH=${PREFIX}/bin:$ENV{PATH}")  # an archguard of this version there saves building one
+  # An archguard of this version on PATH saves building one; arch_probe's objects are the same in all cells.
+  set(environment "PATH=${PREFIX}/bin:$ENV{PATH}" "ARCHGUARD_OBJECTS=${GIT}.objects"
+    "CMAKE_CXX_COMPILER_LAUNCHER=${REPOSITORY}/tests/support/quick_compiler")
   list(APPEND options -DCMAKE_PREFIX_PATH=)
   if(WAY STREQUAL "add_subdirectory")
     list(APPEND options "-DREPOSITORY=${REPOSITORY}")
