@@ -52,11 +52,13 @@ void number_for_driver(DeviceResult& result, const Device& device) {
   for (Failure& failure : result.failures) number(failure.code);
 }
 
-void judge_device_driver(DeviceResult& result, const DeviceClass& stated, std::optional<Failure> by_runtime) {
+void judge_device_driver(DeviceResult& result, const DeviceClass& stated, const VerifyPolicy& policy,
+                         RuntimeUse& runtime) {
   const Device& device = stated.device;
   const Fit fit = driver_knows_device(device);
   const bool any_code = result.fatbins.total != 0 || result.embedded.total != 0;
   if (fit == Fit::yes || !any_code) return;
+  auto by_runtime = refused_by_runtime(result, device, policy, runtime);
   Failure failure;
   failure.code = fit == Fit::no ? kNoDevice : 0;
   failure.unknown = fit == Fit::unknown;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "coverage/runtime.h"
 #include "coverage/verify.h"
 
 namespace archguard {
@@ -24,8 +25,9 @@ KnownDevices with_driver_that_knows(const DeviceClass& devices, const VerifyPoli
 // which a newer driver mends.
 void number_for_driver(DeviceResult& result, const Device& device);
 
-// Adds to a result that was judged so what the stated driver makes of the device. `by_runtime`: the error
-// that the file's runtime has with that driver (refused_by_runtime()); it comes first.
-void judge_device_driver(DeviceResult& result, const DeviceClass& stated, std::optional<Failure> by_runtime);
+// Adds to a result that was judged so what the stated driver makes of the device. Where the file's runtime
+// fails on that driver, that error comes first.
+void judge_device_driver(DeviceResult& result, const DeviceClass& stated, const VerifyPolicy& policy,
+                         RuntimeUse& runtime);
 
 }  // namespace archguard

@@ -194,7 +194,7 @@ struct DeviceJudge::State {
     if (result_.needs_driver) raise(result_.needs_driver, first_driver_cuda_for(*device_.capability));
     judge_runtime(result_, known_.devices, policy_, fixes_.take_kinds(), runtime);
     judge_driver_functions(result_, known_.devices, policy_, functions);
-    judge_device_driver(result_, stated_, refused_by_runtime(result_, stated_.device, policy_, runtime));
+    judge_device_driver(result_, stated_, policy_, runtime);
     for (auto* names :
          {&result_.kernels.missing, &result_.kernels.unlaunchable, &result_.kernels.hollow,
           &result_.variables.missing, &result_.variables.unregistered, &result_.variables.unnamed}) {
