@@ -169,12 +169,12 @@ void ArchiveVisitor::read_member(Archive& archive, const StreamMember& member, B
 // is zeros alone.
 void ArchiveVisitor::read_compressed(ByteStream& bytes, const std::string& name, const std::string& own,
                                      std::size_t depth) {
-  if (is_named_like_program(own) || (name.empty() && is_named_like_object(own)))
+  if (is_named_like_program(own) || is_named_like_image(own) || (name.empty() && is_named_like_object(own)))
     return in_.add_error(
         name,
         {{},
-         "is packed, and named as a program, library or object, which no loader or "
-         "linker takes so",
+         "is packed, and named as a program, library, object or image, which no loader, "
+         "linker or driver takes so",
          "unpack it into another file: gzip -dc FILE > NEW, or xz, zstd or bzip2 -dc, as `file` tells"});
   const auto kept = keep_member(bytes, std::nullopt);
   if (!kept) return in_.add_error(name, kept.error());

@@ -257,11 +257,11 @@ class Formats(Archives):
                 self.check("t.tar", tar(("new.so", self.new), ("x.tar.gz", pack(bytes(1_000_000)))), 2, "new.so", says="begins with zeros")
                 # `tar -b 256` of nothing
                 self.check("t.tar", tar(("new.so", self.new), ("x.tar.gz", pack(bytes(128 << 10)))), 0, "new.so")
-                for name in ("old.so", "old.so.1", "old.o"):  # a loader or linker is given it as it is
-                    self.check(name, pack(self.new), 2, says="is packed, and named as a program, library or object")
+                for name in ("old.so", "old.so.1", "k.cubin", "old.o"):  # a loader or linker is given it as it is
+                    self.check(name, pack(self.new), 2, says="is packed, and named as a program, library, object or image")
                     if name == "old.o":  # within others it may be a mesh
                         continue
-                    self.check("t.tar", tar((name, pack(self.new)), ("new.so", self.new)), 2, "new.so", says="is packed, and named as a program, library or object")
+                    self.check("t.tar", tar((name, pack(self.new)), ("new.so", self.new)), 2, "new.so", says="is packed, and named as a program, library, object or image")
                     self.check("t.tar", tar(("in.tar", tar(("lib/" + name, pack(self.new)))), ("new.so", self.new)), 2, "new.so", says="is packed, and named")
                 self.check("t.gz", pack(b"text"), 2, says="t.gz")
                 self.check("t.gz", pack(bytes(99) + b"data"), 2, says="t.gz")
