@@ -76,16 +76,20 @@ void judge_device_driver(DeviceResult& result, const DeviceClass& stated, const 
     failure.mend.ways.push_back(update);
     failure.fix = text_of(failure.mend, device, {}, {});
   }
+  if (result.toolkit_ahead && result.runtime_fix.empty()) result.runtime_fix = failure.fix;
   auto& failures = result.failures;
-  if (by_runtime && !failures.empty() && failures.front().code == kInsufficientDriver) {
-    failures.insert(std::next(failures.begin()), std::move(failure));  // nor has the device a newer one
+  const auto at = std::find_if(failures.begin(), failures.end(), [](const Failure& each) {
+    return each.cause != FailureCause::start;  // that comes before all else
+  });
+  if (by_runtime && at != failures.end() && at->code == kInsufficientDriver) {
+    failures.insert(std::next(at), std::move(failure));  // nor has the device a newer one
   } else if (by_runtime) {
     result.runtime_fix = failure.fix;  // a driver for both
     by_runtime->reason += ", and " + unknown_to_driver_text(*device.capability, *device.driver_cuda);
     by_runtime->mend = std::move(failure.mend);
-    failures.insert(failures.begin(), *std::move(by_runtime));
+    failures.insert(at, *std::move(by_runtime));
   } else if (fit == Fit::no) {
-    failures.insert(failures.begin(), std::move(failure));
+    failures.insert(at, std::move(failure));
   } else {
     failures.push_back(std::move(failure));
   }

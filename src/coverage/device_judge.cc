@@ -193,7 +193,7 @@ struct DeviceJudge::State {
     raise(result_.needs_driver, known_.needs_driver);
     if (result_.needs_driver) raise(result_.needs_driver, first_driver_cuda_for(*device_.capability));
     judge_runtime(result_, known_.devices, policy_, fixes_.take_kinds(), runtime);
-    judge_driver_functions(result_, known_.devices, policy_, functions);
+    judge_driver_functions(result_, stated_.device, device_, policy_, functions);
     judge_device_driver(result_, stated_, policy_, runtime);
     for (auto* names :
          {&result_.kernels.missing, &result_.kernels.unlaunchable, &result_.kernels.hollow,
@@ -389,7 +389,11 @@ struct DeviceJudge::State {
 
   // On what driver the update for one that does not know the device has to end.
   void add_needs(const FatbinCode& code, const Judgement& judgement) {
-    if (judgement.image) raise(result_.needs_driver, driver_for(code.images[*judgement.image]));
+    // PTX by itself: of another arch, the same compiler makes it of the same ISA.
+    const auto image = judgement.image    ? judgement.image
+                       : judgement.sooner ? std::optional<std::size_t>(0)
+                                          : std::nullopt;
+    if (image) raise(result_.needs_driver, driver_for(code.images[*image]));
   }
 
   // Returns whether the image that is taken holds any of the kernels.

@@ -88,9 +88,10 @@ std::optional<DriverFunctions::Lacking> DriverFunctions::beyond(Version driver_c
   return newest;
 }
 
-void judge_driver_functions(DeviceResult& result, const DeviceClass& devices, const VerifyPolicy& policy,
-                            DriverFunctions& functions) {
-  const Device& device = devices.device;
+void judge_driver_functions(DeviceResult& result, const Device& stated, const Device& known,
+                            const VerifyPolicy& policy, DriverFunctions& functions) {
+  const bool told = stated.driver_cuda && functions.beyond(*stated.driver_cuda, true);
+  const Device& device = told ? stated : known;
   const auto driver = newest_driver(device);
   // Without a driver, what the file needs so far says what is asked for already.
   const auto lacking =
@@ -113,7 +114,8 @@ void judge_driver_functions(DeviceResult& result, const DeviceClass& devices, co
     failure.mend.ways.push_back(update);
   else
     failure.mend.leave_out = true;
-  result.failures.push_back(std::move(failure));
+  // Before all else, unless it is the device's last driver that lacks it.
+  result.failures.insert(told ? result.failures.begin() : result.failures.end(), std::move(failure));
 }
 
 std::optional<Error> warning_of_calls(const std::vector<DeviceClass>& classes, DriverFunctions& functions) {

@@ -49,9 +49,9 @@ class DriverFunctions {
 };
 
 // Adds to a device's result, whose fat binaries and embedded images are judged, what its driver lacks for the
-// program to start.
-void judge_driver_functions(DeviceResult& result, const DeviceClass& devices, const VerifyPolicy& policy,
-                            DriverFunctions& functions);
+// program to start. `known`: as with_driver_that_knows() has it.
+void judge_driver_functions(DeviceResult& result, const Device& stated, const Device& known,
+                            const VerifyPolicy& policy, DriverFunctions& functions);
 
 // A warning of the functions that a device's driver lacks, where the program may start all the same.
 std::optional<Error> warning_of_calls(const std::vector<DeviceClass>& classes, DriverFunctions& functions);

@@ -180,9 +180,10 @@ bool may_be_linked(const FatbinCode& code, ComputeCapability device, const Use& 
 }
 
 // Has the driver the error kJitDisabled?
-bool has_jit_disabled(const Device& device) {
+bool has_jit_disabled(const Device& device, const Use& use) {
   constexpr Version kFirstJitDisabledError{11, 8};  // cuda.h of 11.8 has it, and of 10.2 not
-  return !device.driver_cuda || kFirstJitDisabledError <= *device.driver_cuda;
+  const auto driver = use.stated_driver ? use.stated_driver : device.driver_cuda;
+  return !driver || kFirstJitDisabledError <= *driver;
 }
 
 // Of PTX by itself that does not fit, which the driver compiles all the same.
@@ -191,7 +192,7 @@ void add_sooner(const FatbinEntry& entry, const Device& device, const Use& use, 
   if (!use.environment.disables_jit.empty()) {
     judgement.sooner = {kJitDisabled, "; " + use.environment.disables_jit +
                                           " keeps the driver from compiling PTX, which comes first"};
-    judgement.numbered = has_jit_disabled(device);
+    judgement.numbered = has_jit_disabled(device, use);
     return;
   }
   const auto driver = use.stated_driver ? use.stated_driver : newest_driver(device);
@@ -213,7 +214,7 @@ Judgement judge_choice(const FatbinCode& code, const Device& device, const Use& 
         kJitDisabled,
         "only its PTX fits, and " + use.environment.disables_jit + " keeps the driver from compiling PTX",
         taken);
-    judgement.numbered = has_jit_disabled(device);
+    judgement.numbered = has_jit_disabled(device, use);
     return judgement;
   }
   if (taken) {

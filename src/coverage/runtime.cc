@@ -230,10 +230,18 @@ void judge_runtime(DeviceResult& result, const DeviceClass& devices, const Verif
 
 std::optional<Failure> refused_by_runtime(DeviceResult& result, const Device& stated,
                                           const VerifyPolicy& policy, RuntimeUse& runtime) {
-  if (!stated.driver_cuda || stated.cuda_at_least || policy.driver == DriverPolicy::warn) return std::nullopt;
-  const auto need = runtime.need_beyond(*stated.driver_cuda);
-  if (!need || need->link == RuntimeUse::Link::elsewhere) return std::nullopt;
+  const auto need = stated.cuda_at_least ? std::nullopt : runtime.need_beyond(*stated.driver_cuda);
+  const auto& failures = result.failures;
+  const bool any_said = std::any_of(failures.begin(), failures.end(),
+                                    [](const Failure& each) { return each.code == kInsufficientDriver; });
+  if (!need) {
+    if (!any_said) result.toolkit_ahead.reset();  // noted of the device's last driver, and this one serves it
+    return std::nullopt;
+  }
+  const bool elsewhere = need->link == RuntimeUse::Link::elsewhere;
   result.toolkit_ahead = need->toolkit;
+  result.runtime_elsewhere = elsewhere;
+  if (elsewhere || policy.driver == DriverPolicy::warn) return std::nullopt;
   return refusal(*need, "this one", *stated.driver_cuda);
 }
 

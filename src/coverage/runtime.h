@@ -70,7 +70,8 @@ void judge_runtime(DeviceResult& result, const DeviceClass& devices, const Verif
                    const std::vector<KindOfFatbin>& kinds, RuntimeUse& runtime);
 
 // Error 35 of a stated driver that does not know the device, without its fix. The runtime compares its
-// version with the driver's before it asks for devices. Nothing where that error is not certain.
+// version with the driver's before it asks for devices. Nothing where there is none; where it is not certain,
+// or warned of alone, that is noted in the result.
 std::optional<Failure> refused_by_runtime(DeviceResult& result, const Device& stated,
                                           const VerifyPolicy& policy, RuntimeUse& runtime);
 

@@ -149,6 +149,11 @@ bool tell_driver_library(const DeviceObject& object, const ByteSource& file, Fil
   else if (kind == DriverLibrary::part)
     result.warnings.push_back(
         {name, "is part of NVIDIA's driver, whose device code is its own: not judged", {}});
+  else if (kind == DriverLibrary::profiler)
+    result.warnings.push_back({name,
+                               "is NVIDIA's library for profilers, which asks whether it supports a device "
+                               "before it uses code of its own: not judged",
+                               {}});
   else
     result.errors.push_back(
         {name,

@@ -20,17 +20,20 @@ bool is_name_of_driver(std::string_view rest) {
   return starts_with(rest, ".so");
 }
 
-// The libraries of a driver that hold device code, beside libcuda (driver 535.261.03): the beginning of their
-// names, and a function of each.
+// The libraries that hold device code for their own use, beside libcuda: the beginning of their names, and a
+// function of each (driver 535.261.03, CUPTI 12.6).
 struct Part {
   std::string_view name;
   const char* function;
+  DriverLibrary kind;
 };
 constexpr Part kParts[] = {
-    {"libnvoptix.so.", "optixQueryFunctionTable"},
-    {"libnvcuvid.so.", "cuvidCreateDecoder"},
-    {"libnvidia-glcore.so.", "_nv000glcore"},
-    {"libnvidia-eglcore.so.", "NvGlEglApiInit"},
+    {"libnvoptix.so.", "optixQueryFunctionTable", DriverLibrary::part},
+    {"libnvcuvid.so.", "cuvidCreateDecoder", DriverLibrary::part},
+    {"libnvidia-glcore.so.", "_nv000glcore", DriverLibrary::part},
+    {"libnvidia-eglcore.so.", "NvGlEglApiInit", DriverLibrary::part},
+    {"libnvperf_host.so", "NVPW_InitializeTarget", DriverLibrary::profiler},
+    {"libnvperf_target.so", "NVPW_InitializeTarget", DriverLibrary::profiler},
 };
 
 bool defines(const PartSource& source, const ElfDynamic& dynamic, std::set<std::string> names) {
@@ -51,8 +54,7 @@ DriverLibrary driver_library(const DeviceObject& object, const ByteSource& file)
   if (!dynamic || !*dynamic) return DriverLibrary::no;
   const std::string& name = (*dynamic)->soname;
   for (const Part& part : kParts)
-    if (starts_with(name, part.name) && defines(source, **dynamic, {part.function}))
-      return DriverLibrary::part;
+    if (starts_with(name, part.name) && defines(source, **dynamic, {part.function})) return part.kind;
   if (!starts_with(name, kName) || !object.registrations.empty()) return DriverLibrary::no;
   if (!is_name_of_driver(name.substr(kName.size()))) return DriverLibrary::no;
   if (!defines(source, **dynamic, {"cuInit", "cuDriverGetVersion", "cuGetExportTable"}))

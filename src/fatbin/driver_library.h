@@ -6,10 +6,11 @@
 namespace archguard {
 
 // Is the object NVIDIA's driver library, libcuda, or another `part` of the driver, as libnvoptix and
-// libnvcuvid are? Their device code is for the driver's own use.
+// libnvcuvid are? Their device code is for the driver's own use. Or of its `profiler`, Perfworks, which asks
+// whether it supports the device first: from 7.0 on (cupti_profiler_target.h).
 // `renamed`: under another name than programs ask for, as auditwheel puts it into a wheel
 // (libcuda-b1c54397.so.1).
-enum class DriverLibrary { no, libcuda, part, renamed };
+enum class DriverLibrary { no, libcuda, part, profiler, renamed };
 DriverLibrary driver_library(const DeviceObject& object, const ByteSource& file);
 
 }  // namespace archguard

@@ -155,7 +155,7 @@ TEST_CASE("Several targets are checked at once, and later those alone that chang
   };
   group.parameters["named"] = false;
   group.lines = lines_of("one", {80}) + lines_of("two", {90}) + lines_of("three", {80});
-  const std::vector<std::string> keeping{"--stamp",       base + ".stamp", "--state",
+  const std::vector<std::string> keeping{"--stamp",       base + ".stamp",   "--state",
                                          base + ".state", "--report-folder", base};
   const auto check = [&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));  // what is as new as the check is not kept

@@ -325,14 +325,19 @@ TEST_CASE("the runtime compares versions before the driver is asked for devices:
   CHECK(first_error(kepler) == "archguard: error 35");
   CHECK(says(kepler, "error 100: "));
   CHECK_FALSE(says(kepler, "warning: "));
-  CHECK(says(verify(folder.path(), {"13", "--device", "8.0@10.2", "--driver", "warn"}), "error 100: "));
+  const Case warned = verify(folder.path(), {"13", "--device", "8.0@10.2", "--driver", "warn"});
+  CHECK(says(warned, "error 100: "));
+  CHECK(says(warned, "the runtime of CUDA 13.0 fails with error 35"));
+  CHECK_FALSE(says(verify(folder.path(), {"12", "--device", "3.5@12.0", "--driver", "warn"}), "error 35"));
 }
 
 TEST_CASE("a driver older than the device's first compiles PTX by itself before it looks at the device") {
   const TemporaryFolder folder;
   folder.file("k.ptx",
               ".version 9.0\n.target sm_110\n.address_size 64\n.visible .entry gemm()\n{\n ret;\n}\n");
-  CHECK(says(verify(folder.path(), {"k.ptx", "--device", "10.3@12.8"}), "error 222: "));
+  const Case older = verify(folder.path(), {"k.ptx", "--device", "10.3@12.8"});
+  CHECK(says(older, "error 222: "));
+  CHECK(says(older, "fix: update the driver to branch 580 (CUDA 13.0) or newer\n"));
   CHECK(says(verify(folder.path(), {"k.ptx", "--device", "10.3@13.0"}), "error 218: "));
 }
 

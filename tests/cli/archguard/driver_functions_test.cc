@@ -82,6 +82,38 @@ TEST_CASE("a program whose driver lacks a function that it calls does not start"
   CHECK(run.exit_code == 0);
 }
 
+TEST_CASE("what keeps a program from starting comes first, whether the driver knows the device or not") {
+  const TemporaryFolder folder;
+  folder.file("p", text_of_now(calling("cuGreenCtxCreate").needed("libcudart.so.13")));
+  const RunOutput run = run_archguard({"verify", "p", "--device", "12.0@12.2"}, folder.path());
+  const auto start = run.out.find("archguard: error: p: it does not load on 12.0");
+  CHECK(start == 0);
+  CHECK(run.out.find("this one offers CUDA 12.2") < run.out.find("archguard: error 100: "));
+  CHECK(run.exit_code == 1);
+  const auto empty =
+      calling("cuGreenCtxCreate", "libcuda.so.1", kGlobal, Use::call, ElfBuilder{}.executable(), false);
+  folder.file("empty", text_of_now(empty));
+  CHECK(run_archguard({"verify", "empty", "--device", "12.0@12.2"}, folder.path()).exit_code == 1);
+  CHECK(run_archguard({"verify", "empty", "--device", "12.0@12.4"}, folder.path()).exit_code == 3);
+}
+
+TEST_CASE("libraries of the driver and of profilers hold code for their own use") {
+  const TemporaryFolder folder;
+  const Bytes code = FatbinBuilder{}.cubin(80, cubin()).bytes();
+  const auto exit_of = [&](std::string_view name, std::string_view function) {
+    folder.file("x.so", text_of(defining(function).soname(name).section(".nv_fatbin", code).bytes()));
+    return run_archguard({"verify", "x.so", "--device", "7.0@12.2"}, folder.path()).exit_code;
+  };
+  CHECK(exit_of("libnvoptix.so.1", "optixQueryFunctionTable") == 3);
+  CHECK(exit_of("libnvcuvid.so.1", "cuvidCreateDecoder") == 3);
+  CHECK(exit_of("libnvidia-glcore.so.535.261.03", "_nv000glcore") == 3);
+  CHECK(exit_of("libnvidia-eglcore.so.535.261.03", "NvGlEglApiInit") == 3);
+  CHECK(exit_of("libnvperf_host.so", "NVPW_InitializeTarget") == 3);
+  CHECK(exit_of("libnvperf_target.so", "NVPW_InitializeTarget") == 3);
+  CHECK(exit_of("libnvcuvid.so.1", "mine") == 1);
+  CHECK(exit_of("libmine.so.1", "cuvidCreateDecoder") == 1);
+}
+
 TEST_CASE("a function that is looked for when it is called is warned of") {
   const TemporaryFolder folder;
   folder.file("p", text_of(calling("cuGreenCtxCreate").bytes()));
