@@ -187,9 +187,9 @@ std::optional<FunctionPlaces> places_of_functions(const ByteSource& source, cons
   FunctionPlaces places;
   const auto is_asked = [&](const VisitedSymbol& each) { return names.count(std::string(each.name)) != 0; };
   const auto take = [&](const VisitedSymbol& each) {
-    const bool is_part = each.name.find(".cold") != std::string_view::npos ||
-                         each.name.find(".part.") != std::string_view::npos;  // that GCC splits off
-    if (!is_part) places.starts.push_back(each.value);
+    const bool cold = each.name.find(".cold") != std::string_view::npos;
+    const bool part = each.name.find(".part.") != std::string_view::npos;
+    (cold ? places.cold : part ? places.parts : places.starts).push_back(each.value);
     if (is_asked(each)) places.defined.insert(each.value);
     return true;
   };
@@ -199,7 +199,7 @@ std::optional<FunctionPlaces> places_of_functions(const ByteSource& source, cons
   };
   if (!host.linked || !visit_symbols(source, host, ".symtab", ".strtab", has_address, kNamesAtOnce, take))
     return std::nullopt;
-  std::sort(places.starts.begin(), places.starts.end());
+  for (auto* each : {&places.starts, &places.parts, &places.cold}) std::sort(each->begin(), each->end());
   const bool dynamic = section_of(host, ".dynsym") != nullptr;
   if (dynamic && !visit_symbols(source, host, ".dynsym", ".dynstr", is_elsewhere, kNamesAtOnce, take_wanted))
     return std::nullopt;

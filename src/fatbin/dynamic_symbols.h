@@ -40,8 +40,10 @@ std::optional<std::map<std::string, std::size_t>> functions_among(const ByteSour
 
 struct FunctionPlaces {
   std::vector<std::uint64_t> starts;  // where in memory any whole function begins, ascending
-  std::set<std::uint64_t> defined;    // where in memory they begin
-  std::set<std::uint64_t> wanted;     // of those to be found elsewhere, their indices in .dynsym
+  // Likewise any part of one that GCC splits off: what it calls (.part), and what it jumps to (.cold).
+  std::vector<std::uint64_t> parts, cold;
+  std::set<std::uint64_t> defined;  // where in memory they begin
+  std::set<std::uint64_t> wanted;   // of those to be found elsewhere, their indices in .dynsym
 };
 // Of the functions of these names in a linked ELF file, and where all others begin. Nothing where it has no
 // table of all symbols, or that cannot be read.

@@ -105,10 +105,11 @@ struct FirstArgument {
 };
 // In these bytes, from `first` on. The last instruction that is seen to set it decides. What follows a byte
 // that may be REX is a part of that instruction, but for what sets null, whichever of them it is. `calls`: is
-// a call of a function there?
+// a call of a function there? `is_distance`: is it a part of another instruction's distance?
 FirstArgument first_argument(const unsigned char* code, std::size_t first, std::size_t call,
                              const std::vector<std::uint64_t>& starts,
-                             const std::function<bool(std::size_t at)>& calls) {
+                             const std::function<bool(std::size_t at)>& calls,
+                             const std::function<bool(std::size_t at)>& is_distance) {
   constexpr unsigned kRdi = 7;
   unsigned reg = kRdi;
   for (std::size_t at = call; at-- > first;) {
@@ -118,9 +119,43 @@ FirstArgument first_argument(const unsigned char* code, std::size_t first, std::
     if (is_scratch(reg) && calls(at)) return {};
     const Sets sets = what_is_set(code + at, call - at, starts, reg);
     if (sets == Sets::something) return {at, false};
-    if (sets == Sets::perhaps_null) return {};
+    if (sets == Sets::perhaps_null && !is_distance(at)) return {};
   }
   return {std::nullopt, reg == kRdi};
+}
+
+// Does an instruction end before `at` that compares, as one stands before a jump on a condition: test, cmp,
+// or with a number of one byte? None compares a register with itself, or tests all bits of a byte.
+bool is_behind_comparison(const unsigned char* code, std::size_t at) {
+  const auto compares = [](unsigned op, unsigned modrm) {
+    const bool with_itself = modrm >> 6 == 3 && ((modrm >> 3) & 7) == (modrm & 7);
+    return op == 0x84 || op == 0x85 || (op >= 0x38 && op <= 0x3b && !with_itself);
+  };
+  const auto has_number = [](unsigned op, unsigned number) {
+    return op == 0x80 || op == 0x83 || (op == 0xf6 && number != 0xff);
+  };
+  if (at >= 2 && (code[at - 2] == 0xa8 || code[at - 2] == 0x3c) && code[at - 1] != 0xff)
+    return true;  // of al
+  // By ModRM: so many bytes of an address follow it.
+  const auto has_behind = [](unsigned modrm, std::size_t bytes) {
+    const unsigned mod = modrm >> 6, rm = modrm & 7;
+    if (mod == 0 && rm == 5) return bytes == 4;
+    const std::size_t address = mod == 1 ? 1 : mod == 2 ? 4 : 0;
+    return bytes == address + (mod != 3 && rm == 4 ? 1 : 0);
+  };
+  for (std::size_t behind = 0; behind < 6 && at >= behind + 2; ++behind) {
+    const unsigned op = code[at - behind - 2], modrm = code[at - behind - 1];
+    const bool jumps = at >= behind + 3 && code[at - behind - 3] == 0x0f;  // that byte and `op`
+    if (!jumps && compares(op, modrm) && has_behind(modrm, behind)) return true;
+    if (behind >= 1 && has_number(op, code[at - 1]) && has_behind(modrm, behind - 1)) return true;
+  }
+  return false;
+}
+
+// Behind REX.W, of what compilers write most: add, sub, xor, cmp, test, mov, lea, movslq.
+bool takes_modrm(unsigned op) {
+  constexpr unsigned kOps[] = {0x01, 0x03, 0x29, 0x2b, 0x31, 0x33, 0x39, 0x3b, 0x63, 0x85, 0x89, 0x8b, 0x8d};
+  return std::find(std::begin(kOps), std::end(kOps), op) != std::end(kOps);
 }
 
 // How far behind `at` a jump goes that begins there. Of one byte the conditional ones count behind what
@@ -128,13 +163,8 @@ FirstArgument first_argument(const unsigned char* code, std::size_t first, std::
 std::optional<std::int64_t> jump_at(ByteView bytes, std::size_t at) {
   const unsigned char* code = bytes.data;
   const std::size_t left = bytes.size - at;
-  const auto is_comparison = [](unsigned op) {
-    return op == 0x84 || op == 0x85 || (op >= 0x38 && op <= 0x3b);
-  };
-  const bool conditional =
-      (code[at] & 0xf0) == 0x70 && ((at >= 2 && is_comparison(code[at - 2])) ||
-                                    (at >= 3 && (code[at - 3] == 0x83 || code[at - 3] == 0x80)) ||
-                                    (at >= 3 && is_comparison(code[at - 3])));
+  if (at >= 2 && (code[at - 2] & 0xf8) == 0x48 && takes_modrm(code[at - 1])) return std::nullopt;
+  const bool conditional = (code[at] & 0xf0) == 0x70 && is_behind_comparison(code, at);
   if (left >= 2 && (code[at] == 0xeb || conditional))
     return std::int64_t{static_cast<signed char>(code[at + 1])} + 2;
   const Cursor words(bytes);
@@ -150,7 +180,11 @@ class LaunchSearch {
  public:
   LaunchSearch(const HostObject& host, const FunctionPlaces& places, std::set<std::uint64_t> slots,
                bool fixed)
-      : functions_(places.defined), slots_(std::move(slots)), starts_(places.starts), fixed_(fixed) {
+      : functions_(places.defined),
+        slots_(std::move(slots)),
+        places_(places),
+        starts_(places.starts),
+        fixed_(fixed) {
     for (const Section* table : global_offset_tables(host)) tables_.push_back(table->address);
     for (const Section& each : host.sections) {
       if (!each.loaded) continue;
@@ -210,10 +244,11 @@ class LaunchSearch {
     return visit_blocks(
         source, section, at, size, [&](ByteView bytes, std::size_t first, std::uint64_t address) {
           for (std::size_t i = first; i < bytes.size && !may_launch; ++i)
-            if (const auto distance = jump_at(bytes, i))
-              may_launch |=
-                  is_within_call(address + i + static_cast<std::uint64_t>(*distance), address + i) &&
-                  !is_in_distance(bytes, i, address);
+            if (const auto distance = jump_at(bytes, i)) {
+              const std::uint64_t from = address + i, to = from + static_cast<std::uint64_t>(*distance);
+              may_launch |= is_within_call(to, from) && may_jump(from, to) &&
+                            !is_in_distance(bytes, i, address) && !argument_at(bytes, i, from).set;
+            }
         });
   }
 
@@ -256,27 +291,51 @@ class LaunchSearch {
         });
   }
 
+  // What the function's code does to rdi, before an instruction that begins at `at` in the bytes and at
+  // `place` in memory. At most so many bytes of it are looked at.
+  std::size_t looks_back(std::size_t at, std::uint64_t place) const {
+    return static_cast<std::size_t>(
+        std::min<std::uint64_t>(place - last_start(starts_, place), std::min(at, kLooksBack)));
+  }
+  FirstArgument argument_at(ByteView bytes, std::size_t at, std::uint64_t place) const {
+    const Cursor words(bytes);
+    const auto calls = [&](std::size_t each) {  // any byte may look like one
+      if (bytes.data[each] != kCall || at - each < 5) return false;
+      const std::int64_t distance = static_cast<std::int32_t>(words.u32(each + 1));
+      return std::binary_search(starts_.begin(), starts_.end(),
+                                place - (at - each) + 5 + static_cast<std::uint64_t>(distance));
+    };
+    const auto is_distance = [&](std::size_t each) { return is_in_address(bytes, each, place - at); };
+    return first_argument(bytes.data, at - looks_back(at, place), at, fixed_ ? starts_ : kNoStarts, calls,
+                          is_distance);
+  }
+
   // `call`: where it begins in the bytes, `place` in memory. A function that hands on its own first argument
   // launches what others registered: for what is not, nvcc calls the runtime's.
   void note_call(ByteView bytes, std::size_t call, std::uint64_t place) {
     constexpr std::size_t kCallsMost = std::size_t{1} << 20;
-    const auto behind = std::upper_bound(starts_.begin(), starts_.end(), place);
-    const std::uint64_t since = behind == starts_.begin() ? UINT64_MAX : place - *std::prev(behind);
-    const auto back = static_cast<std::size_t>(std::min<std::uint64_t>(since, std::min(call, kLooksBack)));
-    const Cursor words(bytes);
-    const auto calls = [&](std::size_t at) {  // any byte may look like one
-      if (bytes.data[at] != kCall || call - at < 5) return false;
-      const std::int64_t distance = static_cast<std::int32_t>(words.u32(at + 1));
-      return std::binary_search(starts_.begin(), starts_.end(),
-                                place - (call - at) + 5 + static_cast<std::uint64_t>(distance));
-    };
-    const FirstArgument argument =
-        first_argument(bytes.data, call - back, call, fixed_ ? starts_ : kNoStarts, calls);
-    const bool kept = argument.kept && back == since;
+    const FirstArgument argument = argument_at(bytes, call, place);
+    const std::size_t back = looks_back(call, place);
+    const bool kept = argument.kept && last_start(starts_, place) == place - back;
     if ((!kept && !argument.set) || calls_.size() == kCallsMost)
       may_launch = true;
     else
       calls_.push_back({place, kept ? back : call - *argument.set, kept});
+  }
+
+  // In one function, or between it and what GCC splits off.
+  bool may_jump(std::uint64_t from, std::uint64_t to) const {
+    const auto whole_of = [&](std::uint64_t place) {
+      return std::max(last_start(starts_, place), last_start(places_.parts, place));
+    };
+    const auto is_cold = [&](std::uint64_t place) {
+      return last_start(places_.cold, place) > whole_of(place);
+    };
+    return whole_of(from) == whole_of(to) || is_cold(from) || is_cold(to);
+  }
+  static std::uint64_t last_start(const std::vector<std::uint64_t>& starts, std::uint64_t place) {
+    const auto behind = std::upper_bound(starts.begin(), starts.end(), place);
+    return behind == starts.begin() ? 0 : *std::prev(behind);
   }
 
   // Does a jump from there lead behind what sets the argument of a call? Of one that is kept, from elsewhere
@@ -291,6 +350,23 @@ class LaunchSearch {
     return false;
   }
 
+  // Is the byte a part of the distance of `mov` or `lea` of 64 bits, REX.W and ModRM, to somewhere in the
+  // file's memory?
+  bool is_in_address(ByteView bytes, std::size_t at, std::uint64_t address) const {
+    constexpr std::size_t kBefore = 3, kDistance = 4;
+    for (std::size_t into = 0; into < kDistance && into + kBefore <= at; ++into) {
+      const std::size_t distance = at - into;  // where it begins
+      const unsigned char* code = bytes.data + distance - kBefore;
+      const bool is_it =
+          (code[0] & 0xf8) == 0x48 && (code[1] == 0x8b || code[1] == 0x8d) && (code[2] & 0xc7) == 0x05;
+      if (!is_it || distance + kDistance > bytes.size) continue;
+      const std::int64_t far = static_cast<std::int32_t>(Cursor(bytes).u32(distance));
+      if (is_in_memory(address + distance + kDistance + static_cast<std::uint64_t>(far))) return true;
+    }
+    return false;
+  }
+  bool is_in_memory(std::uint64_t place) const { return place >= memory_begin_ && place < memory_end_; }
+
   // Is the byte a part of another instruction's distance, to somewhere in the file's memory: of call, jmp or
   // a jump on a condition, or of mov or lea?
   bool is_in_distance(ByteView bytes, std::size_t at, std::uint64_t address) const {
@@ -302,8 +378,7 @@ class LaunchSearch {
       if (first != kCall && first != kJump && !by_modrm && (before != 0x0f || (first & 0xf0) != 0x80))
         continue;
       const std::int64_t distance = static_cast<std::int32_t>(words.u32(op + 1));
-      const std::uint64_t place = address + op + 5 + static_cast<std::uint64_t>(distance);
-      if (place >= memory_begin_ && place < memory_end_) return true;
+      if (is_in_memory(address + op + 5 + static_cast<std::uint64_t>(distance))) return true;
     }
     return false;
   }
@@ -331,7 +406,8 @@ class LaunchSearch {
   }
 
   std::set<std::uint64_t> functions_, slots_;
-  std::uint64_t lowest_ = 0, highest_ = 0;                    // of both
+  std::uint64_t lowest_ = 0, highest_ = 0;  // of both
+  const FunctionPlaces& places_;
   const std::vector<std::uint64_t>& starts_;                  // of functions, ascending
   std::uint64_t memory_begin_ = UINT64_MAX, memory_end_ = 0;  // of the file
   std::vector<std::uint64_t> tables_;                         // that may be the global offset table

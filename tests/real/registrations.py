@@ -333,6 +333,27 @@ template <class T> __global__ void fill(T* p) { p->bits = 1; }
 void run(void* p) { fill<<<1, 1>>>((Number*)p); }
 int main() { run(nullptr); }
 """
+# Overloads, of which host code and that for 9.0 choose by other types: what host code launches is registered as the other one.
+OVERLOADS = """
+template <class T> struct Known { static constexpr bool yes = false; };
+#if __CUDA_ARCH__ >= 900
+template <> struct Known<float> { static constexpr bool yes = true; };
+#endif
+template <bool> struct If {};
+template <> struct If<true> { using type = void; };
+template <class T> __global__ typename If<Known<T>::yes>::type fill(T* p) { *p = 1; }
+template <class T> __global__ typename If<!Known<T>::yes>::type fill(T* p) { *p = 2; }
+int main() { fill<<<1, 1>>>((float*)nullptr); }
+"""
+
+# Code that nothing runs: bytes of `mov %r13, %rcx` that look like jumps to each place behind the beginning of a launch.
+LOOKS_LIKE_JUMPS = """
+#ifndef __CUDA_ARCH__
+asm(".pushsection .text\\n.type noise, @function\\nnoise:\\n.set i, 0\\n"
+    ".rept 400\\n.byte 0x4c, 0x89, 0xe9\\n.long _Z4fillI4HalfEvPT_ + i - . - 4\\n.set i, i + 1\\n.endr\\n"
+    ".size noise, . - noise\\n.popsection");
+#endif
+"""
 
 
 def errors_of(path):
@@ -406,6 +427,11 @@ class TemplatesTest(unittest.TestCase):
             raise unittest.SkipTest("no CUDA 11.8; run tests/support/fetch cuda-11.8")
         self.check(nvcc, ("optimized", ["-O3"]))
         self.check_aliases(nvcc, [], ["-O3", "-cudart=shared"])
+        self.assertEqual(errors_of(self.compile(nvcc, "noise", ALIASES + LOOKS_LIKE_JUMPS, "-O3", *FOR_80, *FOR_90)), [[500], []])
+        self.assertEqual(errors_of(self.compile(nvcc, "overloads", OVERLOADS, "-O3", *FOR_80, *FOR_90)), [[500], []])
+
+    def test_overloads(self):
+        self.assertEqual(errors_of(self.compile(common.nvcc(), "overloads", OVERLOADS, "-O3", *FOR_80, *FOR_90)), [[500], []])
 
     def test_compiled_separately(self):
         separate = ["-rdc=true"]
