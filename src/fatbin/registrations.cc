@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "base/text.h"
@@ -249,6 +250,24 @@ class RegistrationReader {
     return static_cast<std::size_t>(found - all.begin());
   }
 
+  // A build may empty the section of relocatable code once that is linked (TensorFlow 2.3.0: objcopy
+  // --update-section). Are the lost ones all objects that a device link joined? They are not missed, unless
+  // the driver has to link them again. Whole-program objects have no id before CUDA 11.
+  bool are_emptied_parts(const Ids& ids) const {
+    const auto has_section = [](const Section& section) { return is_relocatable_section(section.name); };
+    if (!ids.usable || std::any_of(host_.sections.begin(), host_.sections.end(), has_section)) return false;
+    std::set<std::string_view> joined;
+    for (const auto& [before, links] : ids.links)
+      for (const DeviceLinkIds& link : links) joined.insert(link.ids.begin(), link.ids.end());
+    std::size_t parts = 0;
+    for (const std::string& id : ids.own) {
+      if (id == kWholeProgram) continue;
+      if (joined.count(id) == 0) return false;
+      ++parts;
+    }
+    return parts == problems_.lost.size();
+  }
+
   // Without entries, and outside of the sections that name themselves, it is not taken for one.
   bool is_empty_fatbin(std::uint64_t offset) const {
     const auto bytes = read_bytes(source_, offset, kHeaderSize);
@@ -259,6 +278,7 @@ class RegistrationReader {
   // it made stand behind the same number of objects.
   void join_ids() {
     Ids ids = read_ids(source_, host_);
+    if (!problems_.lost.empty() && are_emptied_parts(ids)) problems_.lost.clear();
     std::size_t objects = 0;
     std::map<std::size_t, std::vector<std::size_t>> linked;  // by how many objects stand before
     for (const Registration& registration : out_.registrations) {

@@ -420,6 +420,19 @@ class ToolsTest(Separate):
                 self.assertEqual(result["verdict"], "not-covered")  # the second link has no PTX
                 self.assertEqual(result["containers"]["linked_at_load"], 1 if name == "apart" else 0)
 
+    def test_objects_whose_code_was_removed_once_it_was_linked(self):
+        """TensorFlow's build empties the section of relocatable code in each object, and links the host code then: the device link's SASS is left."""
+        objects = self.pair("emptied", BOTH, BOTH)
+        link = self.nvcc("emptied_link.o", "-dlink", "-arch=sm_80", *objects)
+        for path in objects:
+            common.run(["objcopy", "--update-section", "__nv_relfatbin=/dev/null", os.path.join(self.folder, path)], cwd=self.folder)
+        library = os.path.join(common.options.toolkit, "lib64")
+        path = os.path.join(self.folder, "emptied")
+        common.run(["g++", "-o", path, *objects, link, "-L" + library, "-lcudart_static", "-ldl", "-lpthread", "-lrt"], cwd=self.folder)
+        results = self.verify(path, "13.0")
+        self.assertEqual({device: (each["verdict"], [error["code"] for error in each["errors"]]) for device, each in results.items()
+                          if device in ("8.0", "9.0")}, {"8.0": ("covered", []), "9.0": ("not-covered", [209])})
+
     def test_sections_with_other_names_or_none(self):
         """What registers the objects tells what they are. Without a section table nothing does, and nothing is claimed."""
         objects = self.pair("both", BOTH, BOTH)
