@@ -69,15 +69,16 @@ Status PtxParameters::add_word(std::string_view word, std::string_view before, O
     one.pointer = true;
     return Done{};
   }
-  if (before == ".ptr" && (word == ".global" || word == ".const" || word == ".local" || word == ".shared"))
-    return Done{};
+  const bool reference = word == ".texref" || word == ".surfref" || word == ".samplerref";
+  if (before == ".ptr" &&
+      (reference || word == ".global" || word == ".const" || word == ".local" || word == ".shared"))
+    return Done{};  // of what OpenCL's images are; PTX's manual does not have those, and compilers take them
   if (one.space.empty() || !one.type.empty()) return refuse("where no compiler takes it");
   if (word == ".v2" || word == ".v4") {
     if (one.lanes != 1) return refuse("twice");
     one.lanes = word == ".v2" ? 2 : 4;
     return Done{};
   }
-  const bool reference = word == ".texref" || word == ".surfref" || word == ".samplerref";
   if (word == ".samplerref" && !level_.samplers) return no_samplers();
   if (!reference && word != ".pred" && !is_plain_type(word)) {
     if (bytes_of_ptx_type(word) == 0) return refuse("that is no type of one");

@@ -31,6 +31,7 @@ PARAMETERS = [
     ".reg .u32 a", ".u32 a", ".global .u32 a", ".param a", ".param .align 3 .u32 a", ".param .u32 .u64 a", ".param .param .u32 a",
     ".u32 .param a", ".param .u64 .ptr .foo a", ".param .u64 .ptr .param a", ".param .u64 .global a", ".param .foo a",
     ".param .v2 .u32 a", ".param .f16x2 a", ".param .b24 a", ".param .b8 a[2][2]", ".param .u64 .ptr .ptr a",
+    ".param .u64 .ptr .surfref a", ".param .u64 .ptr .texref a", ".param .u64 .ptr .samplerref a", ".param .u64 .ptr .surfref .align 8 a", ".param .u64 .ptr .align 8 .surfref a",
     ".param .align 256 .b8 a[4]", ".param .u64 .ptr a", ".param .u32 .ptr .global a", ".param .u64 .ptr .const .align 8 a",
     ".param .texref a", ".param .f16 a", ".align 8 .param .b32 a", ".param.b32 a", ".param .b32 a[WARP_SZ]", ".reg .b32 a[2]",
     ".reg .v4 .f64 a", ".reg .v4 .f32 a", ".reg .v2 .f64 a", ".reg .v2 .pred a", ".reg .f16x2 a", 

@@ -101,8 +101,9 @@ TEST_CASE("a parameter is what a kernel or function may have") {
     CHECK_MESSAGE(is_refused(".entry l(" + one + ") { ret; }"), one);
   for (const std::string one :
        {".param .u32 a", ".param .align 256 .b8 a[4]", ".param .u64 .ptr a", ".param .u32 .ptr .global a",
-        ".param .u64 .ptr .const .align 8 a", ".param .texref a", ".param .b128 a", ".param .f16 a",
-        ".align 8 .param .b32 a", ".param.b32 a", ".param .u32 .align 4 a", ".param .b32 a[WARP_SZ]"})
+        ".param .u64 .ptr .const .align 8 a", ".param .u64 .ptr .surfref a", ".param .texref a",
+        ".param .b128 a", ".param .f16 a", ".align 8 .param .b32 a", ".param.b32 a", ".param .u32 .align 4 a",
+        ".param .b32 a[WARP_SZ]"})
     CHECK_MESSAGE(!is_refused(".entry l(" + one + ") { ret; }"), one);
   for (const std::string one :
        {".u32 a", ".param .u64 .ptr a", ".param .align 256 .u32 a", ".param .texref a", ".param .v2 .u32 a",
