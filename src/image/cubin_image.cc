@@ -322,9 +322,29 @@ class CubinReader {
       if (!calls.symbols.empty() && std::all_of(calls.symbols.begin(), calls.symbols.end(), prints))
         calls_by_section[section.info] = std::move(calls.offsets);
     }
+    add_relocated_calls(calls_by_section);
     for (const KernelCode& kernel : kernel_code_)
       if (const auto calls = calls_by_section.find(kernel.section); calls != calls_by_section.end())
         kernels[kernel.index].state = state_of_sass(kernel.code, cubin_.sm, &calls->second);
+  }
+
+  // CUDA 11.8 and nvlink leave the call's address to a relocation of the instruction.
+  void add_relocated_calls(
+      std::unordered_map<std::uint64_t, std::vector<std::uint32_t>>& calls_by_section) const {
+    for (std::uint64_t i = 1; i < header_.section_count && header_.is64; ++i) {
+      const ElfSection section = section_at(i);
+      const bool with_addends = section.type == kElfRelocationsWithAddends;
+      if ((section.type != kElfRelocations && !with_addends) || !in_.holds(section.offset, section.size))
+        continue;
+      const auto calls = calls_by_section.find(section.info);
+      if (calls == calls_by_section.end()) continue;
+      const Cursor relocations(in_.part(section.offset, section.size));
+      const std::uint64_t stride = with_addends ? 24 : 16;
+      for (std::uint64_t at = 0; relocations.holds(at, stride); at += stride)
+        if (printing_symbols_.count(static_cast<std::uint32_t>(relocations.u64(at + 8) >> 32)) != 0)
+          calls->second.push_back(static_cast<std::uint32_t>(relocations.u64(at)));
+      std::sort(calls->second.begin(), calls->second.end());
+    }
   }
 
   // Sections of code, and those that belong to one: parameters, relocations, attributes. In an unsound cubin

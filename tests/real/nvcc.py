@@ -338,6 +338,19 @@ class VerifyTest(NvccTest):
             self.assertEqual(hollow, ["_Z7assertsPf", "_Z8needs_90Pf"])
             self.assertEqual(self.covered(path, "9.0", "sass")["kernels"]["hollow"], [])
 
+    def test_calls_that_only_a_relocation_tells_print_as_well(self):
+        """Of nvlink, and of CUDA 11.8."""
+        compilers = [(common.nvcc(), "-rdc=true")]
+        older = os.path.join(common.options.cache, "cuda-11.8", "bin", "nvcc")
+        if os.path.exists(older):
+            compilers += [(older, "-rdc=true"), (older, "-rdc=false")]
+        for compiler, option in compilers:
+            path = os.path.join(self.folder, "relocated")
+            common.run([compiler, "-allow-unsupported-compiler", option, "-o", path, *gencode("sm_75", "sm_80", "sm_90"), "prints.cu"], cwd=self.folder)
+            with self.subTest(compiler=compiler, option=option):
+                self.assertEqual(self.covered(path, "8.0", "sass")["kernels"]["hollow"], ["_Z7assertsPf", "_Z8needs_90Pf"])
+                self.assertEqual(self.covered(path, "9.0", "sass")["kernels"]["hollow"], [])
+
     def test_expect(self):
         path = self.nvcc("one", *gencode("sm_80", "sm_90", "compute_90"), "one.cu")
         for asked in ("80-real;90", "90-virtual", "8.0;9.0+PTX"):
