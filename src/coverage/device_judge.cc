@@ -166,9 +166,12 @@ struct DeviceJudge::State {
     const bool any_fits = any_kernels ? with_kernels_.fitting != 0 : counts.sass + counts.jit != 0;
     const bool all_specific = any_kernels ? with_kernels_.total == with_kernels_.specific
                                           : counts.total != 0 && counts.total == counts.specific;
+    // What it holds as data it may load, and nothing else.
+    const bool loads_more =
+        fatbin::compiles_code(runtime_code) || (!runtime_code.empty() && bare.items().empty());
     if (census_ != nullptr)
       judge_as_library(result_, {*census_, got_, *device_.capability, device_.driver_cuda, policy_.partly,
-                                 any_fits, !runtime_code.empty()});
+                                 any_fits, loads_more});
     result_.embedded = judge_embedded(bare, device_, policy_.judge, policy_.scope == Scope::library);
     if (all_specific && result_.embedded.fitting == 0)
       result_.failures.push_back({specific_.code,
