@@ -30,6 +30,7 @@ struct Part {
 constexpr Part kParts[] = {
     {"libnvoptix.so.", "optixQueryFunctionTable", DriverLibrary::part},
     {"libnvcuvid.so.", "cuvidCreateDecoder", DriverLibrary::part},
+    {"libnvidia-opencl.so.", "clGetExportTable", DriverLibrary::part},
     {"libnvidia-glcore.so.", "_nv000glcore", DriverLibrary::part},
     {"libnvidia-eglcore.so.", "NvGlEglApiInit", DriverLibrary::part},
     {"libnvperf_host.so", "NVPW_InitializeTarget", DriverLibrary::profiler},

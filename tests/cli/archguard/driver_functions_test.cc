@@ -106,6 +106,7 @@ TEST_CASE("libraries of the driver and of profilers hold code for their own use"
   };
   CHECK(exit_of("libnvoptix.so.1", "optixQueryFunctionTable") == 3);
   CHECK(exit_of("libnvcuvid.so.1", "cuvidCreateDecoder") == 3);
+  CHECK(exit_of("libnvidia-opencl.so.1", "clGetExportTable") == 3);
   CHECK(exit_of("libnvidia-glcore.so.535.261.03", "_nv000glcore") == 3);
   CHECK(exit_of("libnvidia-eglcore.so.535.261.03", "NvGlEglApiInit") == 3);
   CHECK(exit_of("libnvperf_host.so", "NVPW_InitializeTarget") == 3);
