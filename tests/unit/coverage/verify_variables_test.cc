@@ -279,12 +279,24 @@ TEST_CASE("where host code registers no kernel of a fat binary, the file has to 
   // lea rbx, […]; call of it; mov rdi, rbx.
   CHECK(launch_of(outlined, {0x48, 0x8d, 0x1d, 1, 2, 3, 4, 0xe8, 48 - 12, 0, 0, 0, 0x48, 0x89, 0xdf}) ==
         Coverage::covered);
-  // wrapper: test esi, esi; je to the call; nop; call. Then, or instead of that, xor edi, edi; jmp to the
-  // call.
+  // wrapper: test esi, esi; je to the call; nop; call. Then xor edi, edi; jmp to the call, in the part of it
+  // that GCC splits off, or bytes that look so in another function.
   const auto branching = ProgramBuilder(launching).symbol("wrapper", 2, ProgramBuilder::kCodeAt);
   CHECK(launch_of(branching, {0x85, 0xf6, 0x74, 0x01, 0x90}) == Coverage::covered);
   const auto shared = ProgramBuilder(launching).symbol("wrapper", 2, ProgramBuilder::kCodeAt + 5);
-  CHECK(launch_of(shared, {0x31, 0xff, 0xeb, 0x02, 0x90, 0x90, 0x90}) == Coverage::not_covered);
+  const std::initializer_list<unsigned> jumping{0x31, 0xff, 0xeb, 0x02, 0x90, 0x90, 0x90};
+  CHECK(launch_of(ProgramBuilder(shared).symbol("wrapper.cold", 2, ProgramBuilder::kCodeAt), jumping) ==
+        Coverage::not_covered);
+  CHECK(launch_of(ProgramBuilder(shared).symbol("another", 2, ProgramBuilder::kCodeAt), jumping) ==
+        Coverage::covered);
+  // lea rdi, […]; test eax, eax; je to the call: from where it is set.
+  CHECK(launch_of(branching, {0x48, 0x8d, 0x3d, 1, 2, 3, 4, 0x85, 0xc0, 0x74, 0x01, 0x90}) ==
+        Coverage::covered);
+  // lea rdi, [rip + …], whose distance looks like mov edi, 0, with what follows (add al, al).
+  CHECK(launch_of(launching, {0x48, 0x8d, 0x3d, 0xbf, 0, 0, 0, 0, 0xc0}) == Coverage::covered);
+  // lea rdi, […]; push [rsp + 96], behind what looks like test; mov rsi, [rsp + 96]; likewise.
+  CHECK(launch_of(branching, {0x31, 0xff, 0x48, 0x8d, 0x3d, 1, 2, 3, 0xf6, 0x04, 0x0e, 0xff, 0x74, 0x02, 0x60,
+                              0x90}) == Coverage::covered);
   const auto runtime = ProgramBuilder(launching).symbol("__cudaLaunchKernel", 2, ProgramBuilder::kCodeAt);
   CHECK_MESSAGE(launch_of(runtime, {}, 0xe9) == Coverage::covered,
                 "the runtime's own, of what is registered");
