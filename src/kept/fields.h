@@ -115,7 +115,8 @@ ARCHGUARD_FIELDS(FileResult, path, member, has_fatbins, has_code, opened, named,
 // ---- of a question; written alone ----
 
 ARCHGUARD_FIELDS(JitEnvironment, forces_jit, disables_jit)
-ARCHGUARD_FIELDS(JudgePolicy, require_sass, require_ptx, require_driver, environment, newer_sass, stated_driver)
+ARCHGUARD_FIELDS(JudgePolicy, require_sass, require_ptx, require_driver, environment, newer_sass,
+                 stated_driver)
 ARCHGUARD_FIELDS(VerifyPolicy, scope, hollow, driver, partly, embedded, judge, target)
 // What a rule or a text of a FileResult reads of a device. The others name it in reports, and tell devices
 // apart: two fleets with the same GPUs and drivers ask the same.

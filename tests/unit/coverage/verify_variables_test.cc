@@ -293,7 +293,10 @@ TEST_CASE("where host code registers no kernel of a fat binary, the file has to 
   CHECK(launch_of(branching, {0x48, 0x8d, 0x3d, 1, 2, 3, 4, 0x85, 0xc0, 0x74, 0x01, 0x90}) ==
         Coverage::covered);
   // lea rdi, [rip + …], whose distance looks like mov edi, 0, with what follows (add al, al).
-  CHECK(launch_of(launching, {0x48, 0x8d, 0x3d, 0xbf, 0, 0, 0, 0, 0xc0}) == Coverage::covered);
+  test::ByteWriter far;
+  for (const unsigned each : {0x48, 0x8d, 0x3d, 0xbf, 0, 0, 0, 0, 0xc0, 0xe8}) far.u8(each);
+  far.u32(64 - 14).zeros(64 - 14).u8(0xc3).zeros(256);
+  CHECK(judged(ProgramBuilder(launching).code(far.bytes())) == Coverage::covered);
   // lea rdi, […]; push [rsp + 96], behind what looks like test; mov rsi, [rsp + 96]; likewise.
   CHECK(launch_of(branching, {0x31, 0xff, 0x48, 0x8d, 0x3d, 1, 2, 3, 0xf6, 0x04, 0x0e, 0xff, 0x74, 0x02, 0x60,
                               0x90}) == Coverage::covered);
