@@ -14,14 +14,15 @@
 #include "fatbin/dynamic_symbols.h"
 #include "fatbin/host_bytes.h"
 #include "fatbin/relocations.h"
+#include "fatbin/x64_code.h"
 #include "io/window.h"
 
 namespace archguard::fatbin {
 namespace {
 
 constexpr std::size_t kLaunchesBlock = std::size_t{1} << 20;
-constexpr std::size_t kLooksBack = 160;  // bytes of code before a call that may set its arguments
-constexpr unsigned kCall = 0xe8, kJump = 0xe9, kIndirect = 0xff, kCallOfSlot = 0x15, kJumpOfSlot = 0x25;
+constexpr unsigned kCall = kCallX64, kJump = kJumpX64, kIndirect = 0xff, kCallOfSlot = 0x15,
+                   kJumpOfSlot = 0x25;
 
 // The functions of the runtime that launch, the second one with `--default-stream per-thread`, and what
 // stands in for them after `ld --wrap`.
@@ -46,134 +47,6 @@ std::optional<std::set<std::uint64_t>> slots_of(const ByteSource& source, const 
   return slots;
 }
 
-// What an instruction does to a register, as far as its bytes tell.
-enum class Sets { nothing, something, perhaps_null, copies };
-
-// Of the instruction that begins at `in`, of which `size` bytes are there. (Intel 64 Architectures Manual,
-// volume 2: REX 40 to 4f, whose bits W, R, X and B widen operands and numbers of registers; ModRM.) `starts`:
-// of functions, whose addresses are numbers of 4 bytes in a program that is linked for its place in memory.
-Sets what_is_set(const unsigned char* in, std::size_t size, const std::vector<std::uint64_t>& starts,
-                 unsigned& reg) {
-  const auto number = [&](std::size_t at) {
-    const std::uint32_t value = Cursor({in, size}).u32(at);
-    if (value == 0) return Sets::perhaps_null;
-    const bool is_function = std::binary_search(starts.begin(), starts.end(), std::uint64_t{value});
-    return is_function ? Sets::something : Sets::nothing;  // any bytes may look like it
-  };
-  const bool has_rex = size >= 2 && (in[0] & 0xf0) == 0x40;
-  const unsigned rex = has_rex ? in[0] : 0;
-  const std::size_t at = has_rex ? 1 : 0;
-  const bool wide = (rex & 8) != 0;
-  const unsigned rm_high = (rex & 1) != 0 ? 8 : 0, reg_high = (rex & 4) != 0 ? 8 : 0;
-  if (size >= at + 5 && in[at] == 0xb8 + (reg & 7) && (reg & 8) == rm_high)  // mov reg, number
-    return wide ? Sets::perhaps_null : number(at + 1);
-  if (size < at + 2) return Sets::nothing;
-  const unsigned op = in[at], modrm = in[at + 1];
-  const unsigned rm = (modrm & 7) | rm_high, other = ((modrm >> 3) & 7) | reg_high;
-  const bool to_register = modrm >> 6 == 3;
-  if ((op == 0x31 && to_register && rm == reg) || (op == 0x33 && other == reg))  // xor
-    return Sets::perhaps_null;
-  if (op == 0xc7 && to_register && rm == reg && size >= at + 6) return number(at + 2);  // mov reg, number
-  if (op == 0x8d && wide && other == reg) return Sets::something;                       // lea reg, …
-  const bool from_register = op == 0x89 && to_register && rm == reg, to_reg = op == 0x8b && other == reg;
-  if (!from_register && !to_reg) return Sets::nothing;
-  if (!wide) return Sets::perhaps_null;
-  if (to_reg && !to_register) return Sets::something;  // mov reg, […]
-  reg = from_register ? other : rm;
-  return Sets::copies;
-}
-
-// Is it `xor` of registers, or `mov` of the number 0 to rdi?
-bool may_set_null(const unsigned char* in, std::size_t size) {
-  constexpr unsigned char kMoves[] = {0xbf, 0, 0, 0, 0}, kMovesByModrm[] = {0xc7, 0xc7, 0, 0, 0, 0};
-  const auto is = [&](const auto& bytes) {
-    return size >= std::size(bytes) && std::equal(std::begin(bytes), std::end(bytes), in);
-  };
-  return in[0] == 0x31 || in[0] == 0x33 || is(kMoves) || is(kMovesByModrm);
-}
-
-// A register that a function need not keep: all but rbx, rsp, rbp and r12 to r15. (System V ABI, AMD64
-// supplement, "Register Usage".)
-bool is_scratch(unsigned reg) {
-  return reg != 3 && reg != 4 && reg != 5 && reg < 12;
-}
-
-// What the code before a call does to its first argument, rdi.
-struct FirstArgument {
-  std::optional<std::size_t> set;  // to something, by the instruction that begins there
-  bool kept = false;               // nothing, so that it is the first one of what makes the call
-};
-// In these bytes, from `first` on. The last instruction that is seen to set it decides. What follows a byte
-// that may be REX is a part of that instruction, but for what sets null, whichever of them it is. `calls`: is
-// a call of a function there? `is_distance`: is it a part of another instruction's distance?
-FirstArgument first_argument(const unsigned char* code, std::size_t first, std::size_t call,
-                             const std::vector<std::uint64_t>& starts,
-                             const std::function<bool(std::size_t at)>& calls,
-                             const std::function<bool(std::size_t at)>& is_distance) {
-  constexpr unsigned kRdi = 7;
-  unsigned reg = kRdi;
-  for (std::size_t at = call; at-- > first;) {
-    const auto is_rex = [](unsigned char each) { return (each & 0xf0) == 0x40; };
-    const bool behind_rex = at != first && is_rex(code[at - 1]) && !is_rex(code[at]);
-    if (behind_rex && !may_set_null(code + at, call - at)) continue;
-    if (is_scratch(reg) && calls(at)) return {};
-    const Sets sets = what_is_set(code + at, call - at, starts, reg);
-    if (sets == Sets::something) return {at, false};
-    if (sets == Sets::perhaps_null && !is_distance(at)) return {};
-  }
-  return {std::nullopt, reg == kRdi};
-}
-
-// Does an instruction end before `at` that compares, as one stands before a jump on a condition: test, cmp,
-// or with a number of one byte? None compares a register with itself, or tests all bits of a byte.
-bool is_behind_comparison(const unsigned char* code, std::size_t at) {
-  const auto compares = [](unsigned op, unsigned modrm) {
-    const bool with_itself = modrm >> 6 == 3 && ((modrm >> 3) & 7) == (modrm & 7);
-    return op == 0x84 || op == 0x85 || (op >= 0x38 && op <= 0x3b && !with_itself);
-  };
-  const auto has_number = [](unsigned op, unsigned number) {
-    return op == 0x80 || op == 0x83 || (op == 0xf6 && number != 0xff);
-  };
-  if (at >= 2 && (code[at - 2] == 0xa8 || code[at - 2] == 0x3c) && code[at - 1] != 0xff)
-    return true;  // of al
-  // By ModRM: so many bytes of an address follow it.
-  const auto has_behind = [](unsigned modrm, std::size_t bytes) {
-    const unsigned mod = modrm >> 6, rm = modrm & 7;
-    if (mod == 0 && rm == 5) return bytes == 4;
-    const std::size_t address = mod == 1 ? 1 : mod == 2 ? 4 : 0;
-    return bytes == address + (mod != 3 && rm == 4 ? 1 : 0);
-  };
-  for (std::size_t behind = 0; behind < 6 && at >= behind + 2; ++behind) {
-    const unsigned op = code[at - behind - 2], modrm = code[at - behind - 1];
-    const bool jumps = at >= behind + 3 && code[at - behind - 3] == 0x0f;  // that byte and `op`
-    if (!jumps && compares(op, modrm) && has_behind(modrm, behind)) return true;
-    if (behind >= 1 && has_number(op, code[at - 1]) && has_behind(modrm, behind - 1)) return true;
-  }
-  return false;
-}
-
-// Behind REX.W, of what compilers write most: add, sub, xor, cmp, test, mov, lea, movslq.
-bool takes_modrm(unsigned op) {
-  constexpr unsigned kOps[] = {0x01, 0x03, 0x29, 0x2b, 0x31, 0x33, 0x39, 0x3b, 0x63, 0x85, 0x89, 0x8b, 0x8d};
-  return std::find(std::begin(kOps), std::end(kOps), op) != std::end(kOps);
-}
-
-// How far behind `at` a jump goes that begins there. Of one byte the conditional ones count behind what
-// compares (test, cmp), since any byte may look like one.
-std::optional<std::int64_t> jump_at(ByteView bytes, std::size_t at) {
-  const unsigned char* code = bytes.data;
-  const std::size_t left = bytes.size - at;
-  if (at >= 2 && (code[at - 2] & 0xf8) == 0x48 && takes_modrm(code[at - 1])) return std::nullopt;
-  const bool conditional = (code[at] & 0xf0) == 0x70 && is_behind_comparison(code, at);
-  if (left >= 2 && (code[at] == 0xeb || conditional))
-    return std::int64_t{static_cast<signed char>(code[at + 1])} + 2;
-  const Cursor words(bytes);
-  if (left >= 5 && code[at] == kJump) return std::int64_t{static_cast<std::int32_t>(words.u32(at + 1))} + 5;
-  if (left >= 6 && code[at] == 0x0f && (code[at + 1] & 0xf0) == 0x80)
-    return std::int64_t{static_cast<std::int32_t>(words.u32(at + 2))} + 6;
-  return std::nullopt;
-}
-
 // Goes through the code of a file, which calls a function by its distance, or by the slot that holds its
 // address, itself or in a procedure linkage table (whose names begin with .plt), or takes its address.
 class LaunchSearch {
@@ -195,11 +68,13 @@ class LaunchSearch {
 
   bool may_launch = false;
 
-  // Its argument is set so many bytes before it, or kept since the function's beginning.
+  // Its argument is set so many bytes before it, or kept since the function's beginning. Nearer than each of
+  // these copies the argument is in rdi, else in the register that is copied.
   struct LaunchCall {
     std::uint64_t place = 0;
     std::size_t distance = 0;
     bool kept = false;
+    std::vector<std::pair<std::size_t, unsigned>> copies;  // how far before the call
   };
 
   // False where it cannot be read.
@@ -246,8 +121,9 @@ class LaunchSearch {
           for (std::size_t i = first; i < bytes.size && !may_launch; ++i)
             if (const auto distance = jump_at(bytes, i)) {
               const std::uint64_t from = address + i, to = from + static_cast<std::uint64_t>(*distance);
-              may_launch |= is_within_call(to, from) && may_jump(from, to) &&
-                            !is_in_distance(bytes, i, address) && !argument_at(bytes, i, from).set;
+              const auto reg = register_at(to, from);
+              may_launch |= reg && may_jump(from, to) && !is_in_distance(bytes, i, address) &&
+                            !use_at(*reg, bytes, i, from).set;
             }
         });
   }
@@ -291,13 +167,13 @@ class LaunchSearch {
         });
   }
 
-  // What the function's code does to rdi, before an instruction that begins at `at` in the bytes and at
-  // `place` in memory. At most so many bytes of it are looked at.
+  // How many bytes of the function's code are looked at, before an instruction that begins at `at` in the
+  // bytes and at `place` in memory.
   std::size_t looks_back(std::size_t at, std::uint64_t place) const {
     return static_cast<std::size_t>(
         std::min<std::uint64_t>(place - last_start(starts_, place), std::min(at, kLooksBack)));
   }
-  FirstArgument argument_at(ByteView bytes, std::size_t at, std::uint64_t place) const {
+  RegisterUse use_at(unsigned reg, ByteView bytes, std::size_t at, std::uint64_t place) const {
     const Cursor words(bytes);
     const auto calls = [&](std::size_t each) {  // any byte may look like one
       if (bytes.data[each] != kCall || at - each < 5) return false;
@@ -306,21 +182,25 @@ class LaunchSearch {
                                 place - (at - each) + 5 + static_cast<std::uint64_t>(distance));
     };
     const auto is_distance = [&](std::size_t each) { return is_in_address(bytes, each, place - at); };
-    return first_argument(bytes.data, at - looks_back(at, place), at, fixed_ ? starts_ : kNoStarts, calls,
-                          is_distance);
+    return use_of_register(reg, bytes.data, at - looks_back(at, place), at, fixed_ ? starts_ : kNoStarts,
+                           calls, is_distance);
   }
 
   // `call`: where it begins in the bytes, `place` in memory. A function that hands on its own first argument
   // launches what others registered: for what is not, nvcc calls the runtime's.
   void note_call(ByteView bytes, std::size_t call, std::uint64_t place) {
     constexpr std::size_t kCallsMost = std::size_t{1} << 20;
-    const FirstArgument argument = argument_at(bytes, call, place);
+    const RegisterUse argument = use_at(kRdi, bytes, call, place);
     const std::size_t back = looks_back(call, place);
     const bool kept = argument.kept && last_start(starts_, place) == place - back;
-    if ((!kept && !argument.set) || calls_.size() == kCallsMost)
+    if ((!kept && !argument.set) || calls_.size() == kCallsMost) {
       may_launch = true;
-    else
-      calls_.push_back({place, kept ? back : call - *argument.set, kept});
+      return;
+    }
+    calls_.push_back({place, kept ? back : call - *argument.set, kept, {}});
+    for (const RegisterUse::Copy& copy : argument.copies)
+      calls_.back().copies.emplace_back(call - copy.at, copy.from);
+    farthest_ = std::max(farthest_, calls_.back().distance);
   }
 
   // In one function, or between it and what GCC splits off.
@@ -338,16 +218,21 @@ class LaunchSearch {
     return behind == starts.begin() ? 0 : *std::prev(behind);
   }
 
-  // Does a jump from there lead behind what sets the argument of a call? Of one that is kept, from elsewhere
-  // than between the function's beginning and the call.
-  bool is_within_call(std::uint64_t place, std::uint64_t from) const {
+  // Does a jump from there lead behind what sets the argument of a call, from elsewhere than between that and
+  // the call? Then the register that has the argument at that place.
+  std::optional<unsigned> register_at(std::uint64_t place, std::uint64_t from) const {
     auto call = std::lower_bound(calls_.begin(), calls_.end(), place,
                                  [](const LaunchCall& each, std::uint64_t at) { return each.place < at; });
-    for (; call != calls_.end() && call->place - place < kLooksBack; ++call) {
+    for (; call != calls_.end() && call->place - place < farthest_; ++call) {
+      const std::uint64_t before = call->place - place;
       const bool from_there = from < call->place && call->place - from <= call->distance;
-      if (call->place - place < call->distance && !(call->kept && from_there)) return true;
+      if (before >= call->distance || from_there) continue;
+      unsigned reg = kRdi;
+      for (const auto& [distance, copied] : call->copies)
+        if (before >= distance) reg = copied;
+      return reg;
     }
-    return false;
+    return std::nullopt;
   }
 
   // Is the byte a part of the distance of `mov` or `lea` of 64 bits, REX.W and ModRM, to somewhere in the
@@ -412,6 +297,7 @@ class LaunchSearch {
   std::uint64_t memory_begin_ = UINT64_MAX, memory_end_ = 0;  // of the file
   std::vector<std::uint64_t> tables_;                         // that may be the global offset table
   std::vector<LaunchCall> calls_;
+  std::size_t farthest_ = 0;  // that the argument of one is set before it
   bool fixed_;
   static inline const std::vector<std::uint64_t> kNoStarts;
 };

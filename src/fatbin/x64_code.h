@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "base/bytes.h"
+
+// x86-64 code by its bytes, without a disassembler: any byte may be taken for the beginning of an
+// instruction.
+namespace archguard::fatbin {
+
+inline constexpr unsigned kCallX64 = 0xe8, kJumpX64 = 0xe9;
+
+// Registers by their numbers in instructions: rdi has the first argument of a call.
+inline constexpr unsigned kRdi = 7;
+// Bytes of code before a place that are looked at. What a function need not keep, it is seen to set nearby.
+inline constexpr std::size_t kLooksBack = 4096, kLooksBackForScratch = 160;
+
+// What the code before a place does to a register.
+struct RegisterUse {
+  std::optional<std::size_t> set;  // to something, by the instruction that begins there
+  bool kept = false;               // nothing, so that it is as it was at the beginning
+  struct Copy {
+    std::size_t at;  // of the instruction, before which the other register had the value
+    unsigned from;
+  };
+  std::vector<Copy> copies;  // descending
+};
+// In these bytes, from `first` to `end`. The last instruction that is seen to set it decides. What follows a
+// byte that may be REX is a part of that instruction, but for what sets null, whichever of them it is.
+// `starts`: of functions, whose addresses are numbers of 4 bytes in a program that is linked for its place in
+// memory. `calls`: is a call of a function there? `is_distance`: is it a part of another instruction's
+// distance?
+RegisterUse use_of_register(unsigned reg, const unsigned char* code, std::size_t first, std::size_t end,
+                            const std::vector<std::uint64_t>& starts,
+                            const std::function<bool(std::size_t at)>& calls,
+                            const std::function<bool(std::size_t at)>& is_distance);
+
+// How far behind `at` a jump goes that begins there. Of one byte the conditional ones count behind what
+// compares (test, cmp), since any byte may look like one.
+std::optional<std::int64_t> jump_at(ByteView bytes, std::size_t at);
+
+}  // namespace archguard::fatbin
