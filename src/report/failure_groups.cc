@@ -8,15 +8,17 @@
 namespace archguard {
 namespace {
 
-// Equal for failures that are said in the same words, but for their place. What a fix names of one file, such
-// as the kernel to waive, or the target that made it, does not part them.
-using Likeness = std::tuple<int, bool, bool, FailureCause, std::string, std::string>;
+// Equal for failures that are said in the same words, but for their place: of kernels, or of variables. What
+// a fix names of one file, such as the kernel to waive, or the target that made it, does not part them.
+using Likeness = std::tuple<int, bool, bool, bool, FailureCause, std::string, std::string>;
 
 Likeness likeness_of(const Failure& failure, const FixTarget& target) {
   std::string fix = !failure.mend.lacking.empty() ? failure.mend.lacking : failure.fix;
   if (!target.name.empty() && !failure.add.empty() && fix == fix_by_adding(failure.add, target))
     fix = fix_by_adding(failure.add, FixTarget{});
-  return {failure.code, failure.numbered, failure.unknown, failure.cause, failure.reason, std::move(fix)};
+  const bool of_variable = failure.kernel.empty() && !failure.variable.empty();
+  return {failure.code,  failure.numbered, failure.unknown, of_variable,
+          failure.cause, failure.reason,   std::move(fix)};
 }
 
 // One cause on one class of devices.
@@ -56,14 +58,15 @@ std::vector<FailureGroup> group_failures(const Verification& verification) {
   std::vector<FailureGroup> groups;
   // Classes of which the same files fail with the same error. What a library lacks is counted for each class,
   // and a class fails in several ways of one kind at times: those stay apart.
-  using Kin = std::tuple<int, bool, bool, FailureCause, std::vector<std::size_t>, std::string>;
+  using Kin = std::tuple<int, bool, bool, bool, FailureCause, std::vector<std::size_t>, std::string>;
   std::map<Kin, std::size_t> known;
   for (OnClass& each : by_class(verification)) {
     const Failure& failure = *each.failure;
     const bool apart = failure.cause == FailureCause::partly;
     const std::string mark = apart ? "class " + std::to_string(each.device) : failure.found;
-    const auto [at, is_new] = known.try_emplace(
-        {failure.code, failure.numbered, failure.unknown, failure.cause, each.files, mark}, groups.size());
+    const auto [at, is_new] = known.try_emplace({failure.code, failure.numbered, failure.unknown,
+                                                 failure.kernel.empty(), failure.cause, each.files, mark},
+                                                groups.size());
     FailureGroup* group = is_new ? nullptr : &groups[at->second];
     if (group != nullptr && group->classes.back().device == each.device) group = nullptr;
     if (group == nullptr) {
