@@ -17,7 +17,7 @@ inline constexpr unsigned kCallX64 = 0xe8, kJumpX64 = 0xe9;
 // Registers by their numbers in instructions: rdi has the first argument of a call.
 inline constexpr unsigned kRdi = 7;
 // Bytes of code before a place that are looked at. What a function need not keep, it is seen to set nearby.
-inline constexpr std::size_t kLooksBack = 4096, kLooksBackForScratch = 160;
+inline constexpr std::size_t kLooksBack = 4096, kLooksBackForScratch = 1024;
 
 // What the code before a place does to a register.
 struct RegisterUse {

@@ -293,6 +293,23 @@ TEST_CASE("where host code registers no kernel of a fat binary, the file has to 
   CHECK(launch_of(branching, {0x48, 0x8d, 0x3d, 1, 2, 3, 4, 0x85, 0xc0, 0x74, 0x01, 0x90}) ==
         Coverage::covered);
   // lea rdi, [rip + …], whose distance looks like mov edi, 0, with what follows (add al, al).
+  // Behind cudaLaunchKernel's `ret`: lea rdi, or rbx, […], and nothing of it for long; mov rdi, rbx; the
+  // call.
+  const auto set_long_before = [&](unsigned lea, std::size_t bytes, std::initializer_list<unsigned> end) {
+    test::ByteWriter code;
+    code.zeros(64).u8(0xc3);
+    for (const unsigned each : {0x48U, 0x8dU, lea, 1U, 2U, 3U, 4U}) code.u8(each);
+    for (std::size_t i = 0; i < bytes; ++i) code.u8(0x90);
+    for (const unsigned each : end) code.u8(each);
+    code.u8(0xe8);
+    code.u32(64 - static_cast<std::uint32_t>(code.size()) - 4);
+    return judged(ProgramBuilder(launching).code(code.bytes()));
+  };
+  CHECK(set_long_before(0x3d, 400, {}) == Coverage::covered);
+  CHECK(set_long_before(0x3d, 2000, {}) == Coverage::not_covered);
+  CHECK(set_long_before(0x1d, 2000, {0x48, 0x89, 0xdf}) == Coverage::covered);
+  CHECK_MESSAGE(set_long_before(0x1d, 2000, {0x31, 0xdb, 0x48, 0x89, 0xdf}) == Coverage::not_covered,
+                "xor ebx, ebx");
   test::ByteWriter far;
   for (const unsigned each : {0x48, 0x8d, 0x3d, 0xbf, 0, 0, 0, 0, 0xc0, 0xe8}) far.u8(each);
   far.u32(64 - 14).zeros(64 - 14).u8(0xc3).zeros(256);
