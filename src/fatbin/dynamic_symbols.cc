@@ -1,6 +1,7 @@
 #include "fatbin/dynamic_symbols.h"
 
 #include <algorithm>
+#include <iterator>
 #include <vector>
 
 #include "base/text.h"
@@ -204,6 +205,21 @@ std::optional<FunctionPlaces> places_of_functions(const ByteSource& source, cons
   if (dynamic && !visit_symbols(source, host, ".dynsym", ".dynstr", is_elsewhere, kNamesAtOnce, take_wanted))
     return std::nullopt;
   return places;
+}
+
+std::optional<std::map<std::string, std::set<std::uint64_t>>> functions_beginning(
+    const ByteSource& source, const HostObject& host, const std::set<std::string>& beginnings) {
+  std::map<std::string, std::set<std::uint64_t>> found;
+  const auto take = [&](const VisitedSymbol& each) {
+    const auto behind = beginnings.upper_bound(std::string(each.name));
+    if (behind != beginnings.begin() && starts_with(each.name, *std::prev(behind)))
+      found[std::string(each.name)].insert(each.value);
+    return true;
+  };
+  if (!host.linked ||
+      !visit_symbols(source, host, ".symtab", ".strtab", is_defined_function, kNamesAtOnce, take))
+    return std::nullopt;
+  return found;
 }
 
 bool visit_symbols_at(const ByteSource& source, const HostObject& host, const std::set<std::uint64_t>& places,

@@ -50,6 +50,11 @@ struct FunctionPlaces {
 std::optional<FunctionPlaces> places_of_functions(const ByteSource& source, const HostObject& host,
                                                   const std::set<std::string>& names);
 
+// Where in memory the functions begin that a linked ELF file defines and whose names begin so. Nothing as
+// above.
+std::optional<std::map<std::string, std::set<std::uint64_t>>> functions_beginning(
+    const ByteSource& source, const HostObject& host, const std::set<std::string>& beginnings);
+
 // Of a linked ELF file, the index in .dynsym of each symbol that it defines at one of these places in memory.
 // False as of visit_wanted_symbols.
 bool visit_symbols_at(const ByteSource& source, const HostObject& host, const std::set<std::uint64_t>& places,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/mangled_name.h"
 #include "base/text.h"
 #include "fatbin/dynamic_symbols.h"
 #include "fatbin/host_bytes.h"
@@ -10,6 +11,7 @@
 #include "fatbin/host_pointers.h"
 #include "fatbin/unregistered_launches.h"
 #include "host/host_file.h"
+#include "image/demangle.h"
 #include "io/window.h"
 
 namespace archguard {
@@ -318,7 +320,9 @@ bool HostNames::has_host_function(const DeviceObject& object, const std::string&
 
 bool HostNames::may_launch_unregistered(const DeviceObject& object, const std::string& kernel) {
   if (is_of_clang(object)) return false;
-  if (!knows_registering_code(object) || has_host_function(object, kernel)) return true;
+  if (!knows_registering_code(object)) return true;
+  if (launches_itself(object, kernel)) return false;
+  if (has_host_function(object, kernel)) return true;
   auto& may_launch = objects_[&object].may_launch;
   if (!may_launch) {
     may_launch = true;
@@ -329,6 +333,28 @@ bool HostNames::may_launch_unregistered(const DeviceObject& object, const std::s
     if (!read.errors.empty()) may_launch = true;
   }
   return *may_launch;
+}
+
+// Types depend on what the compilers have seen before, and so do substitutions: names are compared as texts.
+bool HostNames::launches_itself(const DeviceObject& object, const std::string& kernel) {
+  OfObject& of = objects_[&object];
+  if (!of.launching || of.asked_launches != of.wanted.size()) {
+    std::set<std::string> beginnings;
+    for (const std::string& each : of.wanted)
+      for (const std::string& name : fatbin::host_function_names(each))
+        if (const auto last = last_plain_name(name);
+            last && last->end < name.size() && name[last->end] == 'I')
+          beginnings.insert(name.substr(0, last->end + 1));
+    of.asked_launches = of.wanted.size();
+    of.launching.emplace();
+    const PartSource source = bytes_of(object, file_);
+    const HostFile read = visit_host_file(source, {}, {}, [&](const HostObject& host) {
+      for (const std::string& name : fatbin::launching_themselves(source, host, object.fatbins, beginnings))
+        of.launching->insert(demangle(name));
+    });
+    if (!read.errors.empty()) of.launching->clear();
+  }
+  return !of.launching->empty() && of.launching->count(demangle(kernel)) != 0;
 }
 
 std::map<std::string, std::size_t> count_host_functions(const DeviceObject& object, const ByteSource& file,

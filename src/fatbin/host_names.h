@@ -44,8 +44,8 @@ class HostNames {
   // compiled? The symbols are read once for all names.
   bool has_host_function(const DeviceObject& object, const std::string& kernel);
   // May a launch of that kernel, which is not registered, have been compiled? Not where the file has all
-  // symbols, none of the kernel's host function, and launches nothing that is not registered; and not by
-  // clang.
+  // symbols, none of the kernel's host function, and launches nothing that is not registered; not where its
+  // host function launches what is; and not by clang.
   bool may_launch_unregistered(const DeviceObject& object, const std::string& kernel);
   // Is it, of a variable, there for a call that registers it? As long as the file does not tell, that it is
   // there at all.
@@ -69,10 +69,13 @@ class HostNames {
     std::optional<std::set<std::string>> wanted_elsewhere;                    // kernels
     std::optional<std::set<std::string>> with_function;  // kernels, of so many in `wanted`
     std::size_t asked_functions = 0;
+    std::optional<std::set<std::string>> launching;  // demangled, of host functions that launch themselves
+    std::size_t asked_launches = 0;
     std::optional<bool> may_launch;  // anything that is not registered
     std::optional<bool> of_clang;
   };
   OfObject& searched(const DeviceObject& object);
+  bool launches_itself(const DeviceObject& object, const std::string& kernel);
   bool is_of_clang(const DeviceObject& object);
   bool search(OfObject& of, const DeviceObject& object, const ByteSource& source, const HostObject& host);
 

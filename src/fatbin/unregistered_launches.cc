@@ -32,6 +32,12 @@ const std::set<std::string>& launching_functions() {
   return kNames;
 }
 
+// Those of nvcc 13.0 and newer, for what is registered.
+const std::set<std::string>& launching_by_handle() {
+  static const std::set<std::string> kNames{"__cudaLaunchKernel", "__cudaLaunchKernel_ptsz"};
+  return kNames;
+}
+
 // Where the loader puts the addresses of these symbols. Nothing where another kind of relocation asks for
 // one, or they cannot be read.
 std::optional<std::set<std::uint64_t>> slots_of(const ByteSource& source, const HostObject& host,
@@ -67,14 +73,21 @@ class LaunchSearch {
   }
 
   bool may_launch = false;
+  bool any_calls() const { return !calls_.empty(); }
+  void begin_anew() {
+    may_launch = false;
+    calls_.clear();
+  }
+  // Where the function ends that begins there: where the next one begins.
+  std::uint64_t end_of(std::uint64_t start) const {
+    const auto next = std::upper_bound(starts_.begin(), starts_.end(), start);
+    return next == starts_.end() ? start : *next;
+  }
 
-  // Its argument is set so many bytes before it, or kept since the function's beginning. Nearer than each of
-  // these copies the argument is in rdi, else in the register that is copied.
+  // Its argument is set so many bytes before it, or kept since the function's beginning.
   struct LaunchCall {
     std::uint64_t place = 0;
     std::size_t distance = 0;
-    bool kept = false;
-    std::vector<std::pair<std::size_t, unsigned>> copies;  // how far before the call
   };
 
   // False where it cannot be read.
@@ -121,9 +134,8 @@ class LaunchSearch {
           for (std::size_t i = first; i < bytes.size && !may_launch; ++i)
             if (const auto distance = jump_at(bytes, i)) {
               const std::uint64_t from = address + i, to = from + static_cast<std::uint64_t>(*distance);
-              const auto reg = register_at(to, from);
-              may_launch |= reg && may_jump(from, to) && !is_in_distance(bytes, i, address) &&
-                            !use_at(*reg, bytes, i, from).set;
+              may_launch |=
+                  is_within_call(to, from) && may_jump(from, to) && !is_in_distance(bytes, i, address);
             }
         });
   }
@@ -173,7 +185,7 @@ class LaunchSearch {
     return static_cast<std::size_t>(
         std::min<std::uint64_t>(place - last_start(starts_, place), std::min(at, kLooksBack)));
   }
-  RegisterUse use_at(unsigned reg, ByteView bytes, std::size_t at, std::uint64_t place) const {
+  FirstArgument argument_at(ByteView bytes, std::size_t at, std::uint64_t place) const {
     const Cursor words(bytes);
     const auto calls = [&](std::size_t each) {  // any byte may look like one
       if (bytes.data[each] != kCall || at - each < 5) return false;
@@ -182,24 +194,22 @@ class LaunchSearch {
                                 place - (at - each) + 5 + static_cast<std::uint64_t>(distance));
     };
     const auto is_distance = [&](std::size_t each) { return is_in_address(bytes, each, place - at); };
-    return use_of_register(reg, bytes.data, at - looks_back(at, place), at, fixed_ ? starts_ : kNoStarts,
-                           calls, is_distance);
+    return first_argument(bytes.data, at - looks_back(at, place), at, fixed_ ? starts_ : kNoStarts, calls,
+                          is_distance);
   }
 
   // `call`: where it begins in the bytes, `place` in memory. A function that hands on its own first argument
   // launches what others registered: for what is not, nvcc calls the runtime's.
   void note_call(ByteView bytes, std::size_t call, std::uint64_t place) {
     constexpr std::size_t kCallsMost = std::size_t{1} << 20;
-    const RegisterUse argument = use_at(kRdi, bytes, call, place);
+    const FirstArgument argument = argument_at(bytes, call, place);
     const std::size_t back = looks_back(call, place);
     const bool kept = argument.kept && last_start(starts_, place) == place - back;
     if ((!kept && !argument.set) || calls_.size() == kCallsMost) {
       may_launch = true;
       return;
     }
-    calls_.push_back({place, kept ? back : call - *argument.set, kept, {}});
-    for (const RegisterUse::Copy& copy : argument.copies)
-      calls_.back().copies.emplace_back(call - copy.at, copy.from);
+    calls_.push_back({place, kept ? back : call - *argument.set});
     farthest_ = std::max(farthest_, calls_.back().distance);
   }
 
@@ -219,20 +229,15 @@ class LaunchSearch {
   }
 
   // Does a jump from there lead behind what sets the argument of a call, from elsewhere than between that and
-  // the call? Then the register that has the argument at that place.
-  std::optional<unsigned> register_at(std::uint64_t place, std::uint64_t from) const {
+  // the call?
+  bool is_within_call(std::uint64_t place, std::uint64_t from) const {
     auto call = std::lower_bound(calls_.begin(), calls_.end(), place,
                                  [](const LaunchCall& each, std::uint64_t at) { return each.place < at; });
     for (; call != calls_.end() && call->place - place < farthest_; ++call) {
-      const std::uint64_t before = call->place - place;
       const bool from_there = from < call->place && call->place - from <= call->distance;
-      if (before >= call->distance || from_there) continue;
-      unsigned reg = kRdi;
-      for (const auto& [distance, copied] : call->copies)
-        if (before >= distance) reg = copied;
-      return reg;
+      if (call->place - place < call->distance && !from_there) return true;
     }
-    return std::nullopt;
+    return false;
   }
 
   // Is the byte a part of the distance of `mov` or `lea` of 64 bits, REX.W and ModRM, to somewhere in the
@@ -302,26 +307,35 @@ class LaunchSearch {
   static inline const std::vector<std::uint64_t> kNoStarts;
 };
 
+bool is_table(const Section& section) {
+  return section.executable && starts_with(section.name, ".plt");
+}
+bool is_code(const Section& section) {
+  return section.executable && !is_table(section);
+}
+
+std::optional<ElfHeader> header_of_x64(const ByteSource& source, const HostObject& host) {
+  if (!host.linked || host.format != HostFormat::elf) return std::nullopt;
+  const auto header = read_elf_header(source);
+  if (!header || !header->is64 || header->machine != kElfMachineX64) return std::nullopt;
+  return *header;
+}
+
 }  // namespace
 
 bool may_launch_unregistered(const ByteSource& source, const HostObject& host,
                              const std::vector<Fatbin>& fatbins) {
-  if (!host.linked || host.format != HostFormat::elf) return true;
-  const auto header = read_elf_header(source);
-  if (!header || !header->is64 || header->machine != kElfMachineX64) return true;
+  const auto header = header_of_x64(source, host);
+  if (!header) return true;
   const auto places = places_of_functions(source, host, launching_functions());
   const auto slots = places ? slots_of(source, host, places->wanted) : std::nullopt;
   if (!slots) return true;
   if (places->defined.empty() && slots->empty()) {
     // What is registered is launched by others, from nvcc 13.0 on.
-    const auto others = places_of_functions(source, host, {"__cudaLaunchKernel", "__cudaLaunchKernel_ptsz"});
+    const auto others = places_of_functions(source, host, launching_by_handle());
     return !others || (others->defined.empty() && others->wanted.empty());
   }
   LaunchSearch search(host, *places, *slots, header->type == kElfExecutable);
-  const auto is_table = [](const Section& section) {
-    return section.executable && starts_with(section.name, ".plt");
-  };
-  const auto is_code = [&](const Section& section) { return section.executable && !is_table(section); };
   using Search = bool (LaunchSearch::*)(const ByteSource&, const Section&, std::uint64_t, std::uint64_t);
   const auto visit = [&](const std::function<bool(const Section&)>& is_wanted, Search look) {
     return visit_host_bytes(source, host, fatbins, is_wanted,
@@ -333,6 +347,46 @@ bool may_launch_unregistered(const ByteSource& source, const HostObject& host,
     return true;
   search.sort_calls();
   return !visit(is_code, &LaunchSearch::search_jumps) || search.may_launch;
+}
+
+std::set<std::string> launching_themselves(const ByteSource& source, const HostObject& host,
+                                           const std::vector<Fatbin>& fatbins,
+                                           const std::set<std::string>& beginnings) {
+  const auto header = header_of_x64(source, host);
+  const auto functions = header ? functions_beginning(source, host, beginnings) : std::nullopt;
+  if (!functions || functions->empty()) return {};
+  std::set<std::string> launching = launching_functions();
+  launching.insert(launching_by_handle().begin(), launching_by_handle().end());
+  const auto places = places_of_functions(source, host, launching);
+  const auto slots = places ? slots_of(source, host, places->wanted) : std::nullopt;
+  if (!slots) return {};
+  LaunchSearch search(host, *places, *slots, header->type == kElfExecutable);
+  const bool tables = visit_host_bytes(source, host, fatbins, is_table,
+                                       [&](const Section& section, std::uint64_t at, std::uint64_t size) {
+                                         return search.search_tables(source, section, at, size);
+                                       });
+  if (!tables || search.may_launch) return {};
+  // Of a piece, what belongs to the function.
+  using Search = bool (LaunchSearch::*)(const ByteSource&, const Section&, std::uint64_t, std::uint64_t);
+  const auto visit = [&](std::uint64_t start, Search look) {
+    const std::uint64_t end = search.end_of(start);
+    return visit_host_bytes(
+        source, host, fatbins, is_code, [&](const Section& section, std::uint64_t at, std::uint64_t size) {
+          const std::uint64_t address = section.address + (at - section.offset);
+          const std::uint64_t first = std::max(address, start), last = std::min(address + size, end);
+          return first >= last || (search.*look)(source, section, at + (first - address), last - first);
+        });
+  };
+  std::set<std::string> themselves;
+  for (const auto& [name, starts] : *functions)
+    if (std::all_of(starts.begin(), starts.end(), [&](std::uint64_t start) {
+          search.begin_anew();
+          if (!visit(start, &LaunchSearch::search_code)) return false;
+          search.sort_calls();
+          return visit(start, &LaunchSearch::search_jumps) && !search.may_launch && search.any_calls();
+        }))
+      themselves.insert(name);
+  return themselves;
 }
 
 }  // namespace archguard::fatbin

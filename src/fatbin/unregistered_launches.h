@@ -1,5 +1,7 @@
 #pragma once
 
+#include <set>
+#include <string>
 #include <vector>
 
 #include "fatbin/fatbin.h"
@@ -13,5 +15,13 @@ namespace archguard::fatbin {
 // where that is not told: of what is not linked, other files than ELF for x86-64, and without all symbols.
 bool may_launch_unregistered(const ByteSource& source, const HostObject& host,
                              const std::vector<Fatbin>& fatbins);
+
+// Of the functions whose names begin so, those in which each launch hands over something that is registered.
+// Host code and device code may choose another overload of a kernel each (std::enable_if): host code then
+// registers and launches its own function under the name of what it sees for the device. Without functions of
+// which that is not told: likewise, and where no launch is seen, as without optimization.
+std::set<std::string> launching_themselves(const ByteSource& source, const HostObject& host,
+                                           const std::vector<Fatbin>& fatbins,
+                                           const std::set<std::string>& beginnings);
 
 }  // namespace archguard::fatbin

@@ -94,26 +94,23 @@ bool takes_modrm(unsigned op) {
 
 }  // namespace
 
-RegisterUse use_of_register(unsigned reg, const unsigned char* code, std::size_t first, std::size_t end,
-                            const std::vector<std::uint64_t>& starts,
-                            const std::function<bool(std::size_t at)>& calls,
-                            const std::function<bool(std::size_t at)>& is_distance) {
-  RegisterUse use;
-  const unsigned asked = reg;
-  for (std::size_t at = end; at-- > first;) {
-    if (is_scratch(reg) && end - at > kLooksBackForScratch) return use;
+FirstArgument first_argument(const unsigned char* code, std::size_t first, std::size_t call,
+                             const std::vector<std::uint64_t>& starts,
+                             const std::function<bool(std::size_t at)>& calls,
+                             const std::function<bool(std::size_t at)>& is_distance) {
+  constexpr unsigned kRdi = 7;
+  unsigned reg = kRdi;
+  for (std::size_t at = call; at-- > first;) {
+    if (is_scratch(reg) && call - at > kLooksBackForScratch) return {};
     const auto is_rex = [](unsigned char each) { return (each & 0xf0) == 0x40; };
     const bool behind_rex = at != first && is_rex(code[at - 1]) && !is_rex(code[at]);
-    if (behind_rex && !may_set_null(code + at, end - at)) continue;
-    if (is_scratch(reg) && calls(at)) return use;
-    const unsigned before = reg;
-    const Sets sets = what_is_set(code + at, end - at, starts, reg);
-    if (sets == Sets::something) use.set = at;
-    if (sets == Sets::something || (sets == Sets::perhaps_null && !is_distance(at))) return use;
-    if (reg != before) use.copies.push_back({at, reg});
+    if (behind_rex && !may_set_null(code + at, call - at)) continue;
+    if (is_scratch(reg) && calls(at)) return {};
+    const Sets sets = what_is_set(code + at, call - at, starts, reg);
+    if (sets == Sets::something) return {at, false};
+    if (sets == Sets::perhaps_null && !is_distance(at)) return {};
   }
-  use.kept = reg == asked;
-  return use;
+  return {std::nullopt, reg == kRdi};
 }
 
 std::optional<std::int64_t> jump_at(ByteView bytes, std::size_t at) {

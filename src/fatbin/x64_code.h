@@ -14,30 +14,22 @@ namespace archguard::fatbin {
 
 inline constexpr unsigned kCallX64 = 0xe8, kJumpX64 = 0xe9;
 
-// Registers by their numbers in instructions: rdi has the first argument of a call.
-inline constexpr unsigned kRdi = 7;
-// Bytes of code before a place that are looked at. What a function need not keep, it is seen to set nearby.
+// Bytes of code before a call that are looked at. What a function need not keep, it sets nearby.
 inline constexpr std::size_t kLooksBack = 4096, kLooksBackForScratch = 1024;
 
-// What the code before a place does to a register.
-struct RegisterUse {
+// What the code before a call does to its first argument, rdi.
+struct FirstArgument {
   std::optional<std::size_t> set;  // to something, by the instruction that begins there
-  bool kept = false;               // nothing, so that it is as it was at the beginning
-  struct Copy {
-    std::size_t at;  // of the instruction, before which the other register had the value
-    unsigned from;
-  };
-  std::vector<Copy> copies;  // descending
+  bool kept = false;               // nothing, so that it is the first one of what makes the call
 };
-// In these bytes, from `first` to `end`. The last instruction that is seen to set it decides. What follows a
-// byte that may be REX is a part of that instruction, but for what sets null, whichever of them it is.
-// `starts`: of functions, whose addresses are numbers of 4 bytes in a program that is linked for its place in
-// memory. `calls`: is a call of a function there? `is_distance`: is it a part of another instruction's
-// distance?
-RegisterUse use_of_register(unsigned reg, const unsigned char* code, std::size_t first, std::size_t end,
-                            const std::vector<std::uint64_t>& starts,
-                            const std::function<bool(std::size_t at)>& calls,
-                            const std::function<bool(std::size_t at)>& is_distance);
+// In these bytes, from `first` on. The last instruction that is seen to set it decides. What follows a byte
+// that may be REX is a part of that instruction, but for what sets null, whichever of them it is. `starts`:
+// of functions, whose addresses are numbers of 4 bytes in a program that is linked for its place in memory.
+// `calls`: is a call of a function there? `is_distance`: is it a part of another instruction's distance?
+FirstArgument first_argument(const unsigned char* code, std::size_t first, std::size_t call,
+                             const std::vector<std::uint64_t>& starts,
+                             const std::function<bool(std::size_t at)>& calls,
+                             const std::function<bool(std::size_t at)>& is_distance);
 
 // How far behind `at` a jump goes that begins there. Of one byte the conditional ones count behind what
 // compares (test, cmp), since any byte may look like one.
