@@ -331,7 +331,7 @@ struct DeviceJudge::State {
       ++counts.linked_at_load;
       result_.kernels.covered += outcome.kernels;
       if (!variables_only) ++with_kernels_.fitting;
-      if (census_ != nullptr) add_to(got_, {outcome.kernels, outcome.kernels, outcome.kernels});
+      if (census_ != nullptr) add_to(got_, outcome.got);
       return;
     }
     const bool unknown = verdict == Verdict::unknown;

@@ -350,6 +350,10 @@ void LinkJudge::add_part(std::size_t link, const std::string& name, const Device
     if (runtime) return;
     const Image& image = code.images[*judgement.image];
     const LinkNames& names = image.code->names;
+    const auto& kernels = image.code->kernels;
+    const auto working = static_cast<std::uint64_t>(std::count_if(
+        kernels.begin(), kernels.end(), [](const Kernel& kernel) { return !is_hollow(kernel.state); }));
+    add_to(answer.got, {kernels.size(), working, working});
     answer.exact = answer.exact && capability_of(image.entry.arch) == *device_.capability;
     add_constants(answer, *image.code);
     add_once(link, answer, name, *image.code);
@@ -432,6 +436,7 @@ std::vector<LinkJudge::Outcome> LinkJudge::finish() {
       outcome.lacks = links_.without_plain_ptx(outcome.link);
     if (!outcome.judgement.linked_at_load || verdict != Verdict::jit || told[outcome.link]) continue;
     told[outcome.link] = true;
+    outcome.got = objects_[outcome.link].got;
     outcome.gaps = std::move(objects_[outcome.link].gaps);
     for (Gap& gap : outcome.gaps) gap.unnamed = links_.take_unnamed(outcome.link, gap.names);
   }

@@ -11,6 +11,7 @@
 
 #include "coverage/expected_images.h"
 #include "coverage/judge_fatbin.h"
+#include "coverage/library_census.h"
 #include "coverage/link_shared.h"
 #include "coverage/verify.h"
 
@@ -184,6 +185,7 @@ class LinkJudge {
     Subject subject;
     std::uint64_t kernels = 0, variables = 0;
     std::string kernel, variable;  // one of them
+    KernelSum got;                 // of its objects, where it is linked when it is loaded
     Judgement judgement;
     bool counted = false;              // judged by itself; its objects only add to that
     std::optional<Arch> taken;         // SASS of this arch is taken, with kernels or without
@@ -211,6 +213,7 @@ class LinkJudge {
     std::string name, found;       // of that object
     std::size_t more = 0;          // objects like it
     std::size_t fitting = 0;
+    KernelSum got;  // of the images that are taken
     std::optional<Version> needs_driver;
     std::vector<Gap> gaps;
     std::set<std::string> defined;              // by the images that are taken

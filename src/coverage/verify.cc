@@ -93,9 +93,11 @@ class ExpectedOfLinks {
                  [](const ExpectedImage& image) { return image.sass; });
     for (const Linked& each : linked_) {
       const bool asks = links.asks(each.link);
-      if (!asks && (!each.asks || links.absent_ids(each.link).empty())) continue;
-      Expectation expectation = links.expect(each.link, each.fatbin, asks ? expected : sass);
-      const bool all_asked = asks || sass.size() == expected.size();
+      if (!asks && !each.asks) continue;
+      // Objects of LTO-IR alone do not tell what they ask for.
+      const bool whole = asks || links.absent_ids(each.link).empty();
+      Expectation expectation = links.expect(each.link, each.fatbin, whole ? expected : sass);
+      const bool all_asked = whole || sass.size() == expected.size();
       if (all_asked || expectation.verdict != ExpectVerdict::holds)
         add_expectation(result, std::move(expectation), each.subject, each.toolkit);
     }

@@ -722,6 +722,29 @@ class ToolsTest(Separate):
             self.assertEqual(done.returncode, 1, done.stdout)  # PTX is not there
             self.assertIn(said, done.stdout)
 
+    def test_expectations_of_a_link_of_ltoir(self):
+        """Objects of LTO-IR alone do not tell their kernels; what was linked of them holds SASS."""
+        lto = ["-gencode", "arch=compute_80,code=lto_80"]
+        objects = self.pair("expected", lto, lto)
+        path = self.nvcc("expected_lto", "-dlto", "-gencode", "arch=compute_80,code=sm_80", *objects, compiler=common.nvcc_with_libnvvm())
+        for asked, code in (("80-real", 0), ("80-real;90-real", 1), ("80", 1)):
+            done = subprocess.run([common.options.archguard, "verify", path, "--expect", asked], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            self.assertEqual(done.returncode, code, done.stdout)
+
+    def test_a_library_that_is_linked_when_it_is_loaded(self):
+        """In scope library its kernels count as those of any other: not those that do nothing."""
+        with open(os.path.join(self.folder, "library.cu"), "w") as file:
+            file.write("".join("__global__ void k%d(float* x) {\n#if __CUDA_ARCH__ >= 900%s\n  *x = %d;\n#endif\n}\n" % (i, " || defined(ONE)" if i == 0 else "", i)
+                               for i in range(60)))
+        for kind in ("true", "false"):
+            for one, verdict, code in (("-UONE", "not-covered", 209), ("-DONE", "not-covered", None)):
+                path = self.nvcc("library%s%s.so" % (kind, one), "-rdc=" + kind, one, "-shared", "-Xcompiler", "-fPIC", "-gencode",
+                                 "arch=compute_80,code=compute_80", "-gencode", "arch=compute_90,code=sm_90", "library.cu")
+                with self.subTest(kind=kind, one=one):
+                    found = verify_devices(path, ["8.6", "9.0"], "13.0", "--scope", "library")
+                    self.assertEqual((found["8.6"]["verdict"], [error["code"] for error in found["8.6"]["errors"]]), (verdict, [code]))
+                    self.assertEqual(found["9.0"]["verdict"], "covered")
+
     def test_relocatable_cubin_by_itself(self):
         """As a file and in a fat binary it is the same to a driver."""
         for output, form in (("rel.cubin", "-cubin"), ("rel.fatbin", "-fatbin")):
