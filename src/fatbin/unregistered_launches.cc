@@ -307,11 +307,11 @@ class LaunchSearch {
   static inline const std::vector<std::uint64_t> kNoStarts;
 };
 
-bool is_table(const Section& section) {
+bool is_linkage_table(const Section& section) {
   return section.executable && starts_with(section.name, ".plt");
 }
-bool is_code(const Section& section) {
-  return section.executable && !is_table(section);
+bool is_launching_code(const Section& section) {
+  return section.executable && !is_linkage_table(section);
 }
 
 std::optional<ElfHeader> header_of_x64(const ByteSource& source, const HostObject& host) {
@@ -343,10 +343,11 @@ bool may_launch_unregistered(const ByteSource& source, const HostObject& host,
                               return (search.*look)(source, section, at, size);
                             });
   };
-  if (!visit(is_table, &LaunchSearch::search_tables) || !visit(is_code, &LaunchSearch::search_code))
+  if (!visit(is_linkage_table, &LaunchSearch::search_tables) ||
+      !visit(is_launching_code, &LaunchSearch::search_code))
     return true;
   search.sort_calls();
-  return !visit(is_code, &LaunchSearch::search_jumps) || search.may_launch;
+  return !visit(is_launching_code, &LaunchSearch::search_jumps) || search.may_launch;
 }
 
 std::set<std::string> launching_themselves(const ByteSource& source, const HostObject& host,
@@ -361,7 +362,7 @@ std::set<std::string> launching_themselves(const ByteSource& source, const HostO
   const auto slots = places ? slots_of(source, host, places->wanted) : std::nullopt;
   if (!slots) return {};
   LaunchSearch search(host, *places, *slots, header->type == kElfExecutable);
-  const bool tables = visit_host_bytes(source, host, fatbins, is_table,
+  const bool tables = visit_host_bytes(source, host, fatbins, is_linkage_table,
                                        [&](const Section& section, std::uint64_t at, std::uint64_t size) {
                                          return search.search_tables(source, section, at, size);
                                        });
@@ -371,7 +372,8 @@ std::set<std::string> launching_themselves(const ByteSource& source, const HostO
   const auto visit = [&](std::uint64_t start, Search look) {
     const std::uint64_t end = search.end_of(start);
     return visit_host_bytes(
-        source, host, fatbins, is_code, [&](const Section& section, std::uint64_t at, std::uint64_t size) {
+        source, host, fatbins, is_launching_code,
+        [&](const Section& section, std::uint64_t at, std::uint64_t size) {
           const std::uint64_t address = section.address + (at - section.offset);
           const std::uint64_t first = std::max(address, start), last = std::min(address + size, end);
           return first >= last || (search.*look)(source, section, at + (first - address), last - first);
