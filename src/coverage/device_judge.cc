@@ -85,7 +85,7 @@ struct DeviceJudge::State {
         waivers_(waivers),
         census_(census),
         links_(links),
-        link_judge_(links, device_, policy_.judge),
+        link_judge_(links, device_, policy_.judge, census != nullptr),
         registered_(host_names, links),
         stubs_(stubs),
         failures_(device_, policy_.target, result_.failures),

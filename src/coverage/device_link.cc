@@ -350,10 +350,10 @@ void LinkJudge::add_part(std::size_t link, const std::string& name, const Device
     if (runtime) return;
     const Image& image = code.images[*judgement.image];
     const LinkNames& names = image.code->names;
-    const auto& kernels = image.code->kernels;
-    const auto working = static_cast<std::uint64_t>(std::count_if(
-        kernels.begin(), kernels.end(), [](const Kernel& kernel) { return !is_hollow(kernel.state); }));
-    add_to(answer.got, {kernels.size(), working, working});
+    if (counts_) {
+      for (const KernelName& kernel : code.kernels) answer.held.insert(kernel.name);
+      for (const Kernel& kernel : image.code->kernels) answer.taken[kernel.name] |= !is_hollow(kernel.state);
+    }
     answer.exact = answer.exact && capability_of(image.entry.arch) == *device_.capability;
     add_constants(answer, *image.code);
     add_once(link, answer, name, *image.code);
@@ -436,11 +436,22 @@ std::vector<LinkJudge::Outcome> LinkJudge::finish() {
       outcome.lacks = links_.without_plain_ptx(outcome.link);
     if (!outcome.judgement.linked_at_load || verdict != Verdict::jit || told[outcome.link]) continue;
     told[outcome.link] = true;
-    outcome.got = objects_[outcome.link].got;
+    if (counts_) outcome.got = got(outcome);
     outcome.gaps = std::move(objects_[outcome.link].gaps);
     for (Gap& gap : outcome.gaps) gap.unnamed = links_.take_unnamed(outcome.link, gap.names);
   }
   return std::move(linked_);
+}
+
+// Those of the device runtime are among what was linked, and it comes with its own for the device.
+KernelSum LinkJudge::got(const Outcome& outcome) const {
+  const Answer& objects = objects_[outcome.link];
+  const std::uint64_t lacking = objects.held.size() - std::min(objects.held.size(), objects.taken.size());
+  const auto idle = static_cast<std::uint64_t>(std::count_if(objects.taken.begin(), objects.taken.end(),
+                                                             [](const auto& each) { return !each.second; }));
+  const std::uint64_t fit =
+      std::max<std::uint64_t>(outcome.kernels - std::min(outcome.kernels, lacking), objects.taken.size());
+  return {fit, fit - idle, fit - idle};
 }
 
 // No SASS with kernels of what was linked is for this device.
@@ -448,7 +459,7 @@ void LinkJudge::decide(Outcome& outcome) const {
   Judgement& judgement = outcome.judgement;
   if (!links_.asks(outcome.link)) return;  // as it was judged by itself
   if (outcome.kernels + outcome.variables == 0) {
-    outcome.kernels = links_.kernels(outcome.link);
+    outcome.kernels = counts_ ? objects_[outcome.link].held.size() : links_.kernels(outcome.link);
     outcome.variables = links_.variables(outcome.link);
     outcome.kernel = links_.kernel(outcome.link);
     outcome.variable = links_.variable(outcome.link);

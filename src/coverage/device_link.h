@@ -156,11 +156,12 @@ std::string what_was_recorded();
 // What one class of devices makes of the file's links.
 class LinkJudge {
  public:
-  // `links`, `device` and `policy` outlive it.
-  LinkJudge(const DeviceLinks& links, const Device& device, const JudgePolicy& policy)
+  // `links`, `device` and `policy` outlive it. `counts`: fill Outcome::got.
+  LinkJudge(const DeviceLinks& links, const Device& device, const JudgePolicy& policy, bool counts = false)
       : links_(links),
         device_(device),
         policy_(policy),
+        counts_(counts),
         objects_(links.size()),
         runtimes_(links.size()),
         toolkits_(links.size()) {}
@@ -185,7 +186,7 @@ class LinkJudge {
     Subject subject;
     std::uint64_t kernels = 0, variables = 0;
     std::string kernel, variable;  // one of them
-    KernelSum got;                 // of its objects, where it is linked when it is loaded
+    KernelSum got;                 // where it is linked when it is loaded
     Judgement judgement;
     bool counted = false;              // judged by itself; its objects only add to that
     std::optional<Arch> taken;         // SASS of this arch is taken, with kernels or without
@@ -213,7 +214,10 @@ class LinkJudge {
     std::string name, found;       // of that object
     std::size_t more = 0;          // objects like it
     std::size_t fitting = 0;
-    KernelSum got;  // of the images that are taken
+    // With `counts`, the kernels of all images, and whether those of the images that are taken do something:
+    // each once, however many objects hold it.
+    std::set<std::string> held;
+    std::map<std::string, bool> taken;
     std::optional<Version> needs_driver;
     std::vector<Gap> gaps;
     std::set<std::string> defined;              // by the images that are taken
@@ -245,10 +249,12 @@ class LinkJudge {
   std::uint64_t constants(std::size_t link) const;
   std::string change_for(std::size_t link) const;
   void decide(Outcome& outcome) const;
+  KernelSum got(const Outcome& outcome) const;
 
   const DeviceLinks& links_;
   const Device& device_;
   const JudgePolicy& policy_;
+  const bool counts_;
   std::vector<Answer> objects_, runtimes_;  // by link
   std::vector<Version> toolkits_;           // by link, the newest that made one of its images; 0.0 if untold
   std::vector<Outcome> linked_;

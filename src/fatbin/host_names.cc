@@ -12,6 +12,7 @@
 #include "fatbin/unregistered_launches.h"
 #include "host/host_file.h"
 #include "image/demangle.h"
+#include "image/symbol_name.h"
 #include "io/window.h"
 
 namespace archguard {
@@ -335,8 +336,12 @@ bool HostNames::may_launch_unregistered(const DeviceObject& object, const std::s
   return *may_launch;
 }
 
-// Types depend on what the compilers have seen before, and so do substitutions: names are compared as texts.
+// Compilers write types that depend on parameters in several ways, and with them substitutions: names are
+// compared as texts. Those leave out the mark of a file, which may hold another kernel of the same text.
 bool HostNames::launches_itself(const DeviceObject& object, const std::string& kernel) {
+  if (kernel.find("_GLOBAL__") != std::string::npos || kernel.find("_INTERNAL_") != std::string::npos ||
+      without_file_mark(kernel) != kernel)
+    return false;
   OfObject& of = objects_[&object];
   if (!of.launching || of.asked_launches != of.wanted.size()) {
     std::set<std::string> beginnings;
@@ -349,8 +354,11 @@ bool HostNames::launches_itself(const DeviceObject& object, const std::string& k
     of.launching.emplace();
     const PartSource source = bytes_of(object, file_);
     const HostFile read = visit_host_file(source, {}, {}, [&](const HostObject& host) {
-      for (const std::string& name : fatbin::launching_themselves(source, host, object.fatbins, beginnings))
-        of.launching->insert(demangle(name));
+      std::set<std::string> others;
+      for (const auto& [name, itself] :
+           fatbin::launching_themselves(source, host, object.fatbins, beginnings))
+        (itself ? *of.launching : others).insert(demangle(name));
+      for (const std::string& other : others) of.launching->erase(other);
     });
     if (!read.errors.empty()) of.launching->clear();
   }

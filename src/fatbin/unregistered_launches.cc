@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -350,9 +351,9 @@ bool may_launch_unregistered(const ByteSource& source, const HostObject& host,
   return !visit(is_launching_code, &LaunchSearch::search_jumps) || search.may_launch;
 }
 
-std::set<std::string> launching_themselves(const ByteSource& source, const HostObject& host,
-                                           const std::vector<Fatbin>& fatbins,
-                                           const std::set<std::string>& beginnings) {
+std::map<std::string, bool> launching_themselves(const ByteSource& source, const HostObject& host,
+                                                 const std::vector<Fatbin>& fatbins,
+                                                 const std::set<std::string>& beginnings) {
   const auto header = header_of_x64(source, host);
   const auto functions = header ? functions_beginning(source, host, beginnings) : std::nullopt;
   if (!functions || functions->empty()) return {};
@@ -379,15 +380,14 @@ std::set<std::string> launching_themselves(const ByteSource& source, const HostO
           return first >= last || (search.*look)(source, section, at + (first - address), last - first);
         });
   };
-  std::set<std::string> themselves;
+  std::map<std::string, bool> themselves;
   for (const auto& [name, starts] : *functions)
-    if (std::all_of(starts.begin(), starts.end(), [&](std::uint64_t start) {
-          search.begin_anew();
-          if (!visit(start, &LaunchSearch::search_code)) return false;
-          search.sort_calls();
-          return visit(start, &LaunchSearch::search_jumps) && !search.may_launch && search.any_calls();
-        }))
-      themselves.insert(name);
+    themselves[name] = std::all_of(starts.begin(), starts.end(), [&](std::uint64_t start) {
+      search.begin_anew();
+      if (!visit(start, &LaunchSearch::search_code)) return false;
+      search.sort_calls();
+      return visit(start, &LaunchSearch::search_jumps) && !search.may_launch && search.any_calls();
+    });
   return themselves;
 }
 

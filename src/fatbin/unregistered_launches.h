@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -16,12 +17,13 @@ namespace archguard::fatbin {
 bool may_launch_unregistered(const ByteSource& source, const HostObject& host,
                              const std::vector<Fatbin>& fatbins);
 
-// Of the functions whose names begin so, those in which each launch hands over something that is registered.
-// Host code and device code may choose another overload of a kernel each (std::enable_if): host code then
-// registers and launches its own function under the name of what it sees for the device. Without functions of
-// which that is not told: likewise, and where no launch is seen, as without optimization.
-std::set<std::string> launching_themselves(const ByteSource& source, const HostObject& host,
-                                           const std::vector<Fatbin>& fatbins,
-                                           const std::set<std::string>& beginnings);
+// The functions whose names begin so: does each launch in one hand over something that is registered? Host
+// code and device code may choose another overload of a kernel each (std::enable_if): host code then
+// registers and launches its own function under the name of what it sees for the device. False where that is
+// not told: likewise, and where no launch is seen, as without optimization. Nothing at all where no symbols
+// are read.
+std::map<std::string, bool> launching_themselves(const ByteSource& source, const HostObject& host,
+                                                 const std::vector<Fatbin>& fatbins,
+                                                 const std::set<std::string>& beginnings);
 
 }  // namespace archguard::fatbin

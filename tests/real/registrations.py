@@ -346,6 +346,22 @@ template <class T> __global__ typename If<!Known<T>::yes>::type fill(T* p) { *p 
 int main() { fill<<<1, 1>>>((float*)nullptr); }
 """
 
+# Kernels of one name in the unnamed namespaces of two files: one is launched and registered, the other one launched alone.
+SAME_NAMES = """
+namespace {
+template <class T> __global__ void fill(T* p) { *p = N; }
+template <class T> __global__ void older(T* p) { *p = N; }
+}
+void OWN(float* p) {
+#if N == 1 || !defined(__CUDA_ARCH__) || __CUDA_ARCH__ < 900
+  fill<<<1, 1>>>(p);
+#endif
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ < 900
+  older<<<1, 1>>>(p);
+#endif
+}
+"""
+
 # Code that nothing runs: bytes of `mov %r13, %rcx` that look like jumps to each place behind the beginning of a launch.
 LOOKS_LIKE_JUMPS = """
 #ifndef __CUDA_ARCH__
@@ -429,6 +445,14 @@ class TemplatesTest(unittest.TestCase):
         self.check_aliases(nvcc, [], ["-O3", "-cudart=shared"])
         self.assertEqual(errors_of(self.compile(nvcc, "noise", ALIASES + LOOKS_LIKE_JUMPS, "-O3", *FOR_80, *FOR_90)), [[500], []])
         self.assertEqual(errors_of(self.compile(nvcc, "overloads", OVERLOADS, "-O3", *FOR_80, *FOR_90)), [[500], []])
+
+    def test_kernels_of_the_same_name_in_unnamed_namespaces(self):
+        objects = [self.compile(common.nvcc(), "own%d.o" % n, SAME_NAMES.replace("OWN", "own%d" % n), "-c", "-O3", "-DN=%d" % n, *FOR_80, *FOR_90) for n in (1, 2)]
+        path = self.compile(common.nvcc(), "same", "void own1(float*); void own2(float*); int main() { own1(nullptr); own2(nullptr); }", *objects)
+        found = subprocess.run([common.options.archguard, "verify", path, "--device", "9.0@13.5", "--format", "json"], stdout=subprocess.PIPE, text=True, timeout=100)
+        (result,) = json.loads(found.stdout)["files"][0]["results"]
+        missing = [name for name in result["kernels"]["missing"]]
+        self.assertEqual((sum("4fill" in name for name in missing), sum("5older" in name for name in missing), len(missing)), (1, 2, 3), result)
 
     def test_overloads(self):
         self.assertEqual(errors_of(self.compile(common.nvcc(), "overloads", OVERLOADS, "-O3", *FOR_80, *FOR_90)), [[500], []])

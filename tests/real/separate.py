@@ -745,6 +745,26 @@ class ToolsTest(Separate):
                     self.assertEqual((found["8.6"]["verdict"], [error["code"] for error in found["8.6"]["errors"]]), (verdict, [code]))
                     self.assertEqual(found["9.0"]["verdict"], "covered")
 
+    def test_kernels_that_several_objects_of_a_library_hold(self):
+        """Each counts once; those of the device runtime are there on each device."""
+        new = "#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900\n%svoid run(float* x) {\n%s}\n#endif\n" % (
+            "".join("__global__ void k%d(float* x) { *x = 1; }\n" % i for i in range(60)), "".join("  k%d<<<1, 1>>>(x);\n" % i for i in range(60)))
+        shared = "template <int N> __global__ void shared(float* x) { *x = N; }\nvoid name%d(float* x) { shared<1><<<1, 1>>>(x); shared<2><<<1, 1>>>(x); }\n"
+        launches = "__global__ void child(float* x) { *x = 1; }\n__global__ void parent(float* x) { child<<<1, 1>>>(x); }\n"
+        flags = ["-rdc=true", "-Xcompiler", "-fPIC", "-gencode", "arch=compute_80,code=compute_80", "-gencode", "arch=compute_90,code=sm_90"]
+        objects = []
+        for n in range(8):
+            with open(os.path.join(self.folder, "several%d.cu" % n), "w") as file:
+                file.write(shared % n + (new if n == 0 else ""))
+            objects.append(self.nvcc("several%d.o" % n, "-c", *flags, "several%d.cu" % n))
+        with open(os.path.join(self.folder, "launches.cu"), "w") as file:
+            file.write(launches)
+        for name, parts, verdict in (("several.so", objects, "not-covered"), ("launches.so", ["launches.cu"], "covered")):
+            path = self.nvcc(name, "-shared", *flags, *parts)
+            with self.subTest(name):
+                found = verify_devices(path, ["8.6"], "13.0", "--scope", "library")["8.6"]
+                self.assertEqual((found["verdict"], found["containers"]["linked_at_load"]), (verdict, 1))
+
     def test_relocatable_cubin_by_itself(self):
         """As a file and in a fat binary it is the same to a driver."""
         for output, form in (("rel.cubin", "-cubin"), ("rel.fatbin", "-fatbin")):
