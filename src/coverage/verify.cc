@@ -140,6 +140,20 @@ void add_bare_file(const DeviceObject& object, const FatbinCode& code, EmbeddedP
   result.has_code |= !waits && asks_as_embedded(code);
 }
 
+void tell_profiler(const std::string& name, FileResult& result) {
+  result.warnings.push_back(
+      {name,
+       "belongs to NVIDIA's library for profilers, which asks whether it supports a device "
+       "before it uses code of its own: not judged",
+       {}});
+}
+
+// Is it the image of Perfworks that is linked into something?
+bool is_of_profiler(const DeviceObject& object, const ByteSource& file, const FatbinCode& code) {
+  return code.fatbin.bare && code.kernels.size() == 1 && code.kernels[0].name == kKernelOfProfiler &&
+         holds_profiler(object, file);
+}
+
 // Says so where the object is a library of the driver.
 bool tell_driver_library(const DeviceObject& object, const ByteSource& file, FileResult& result) {
   const DriverLibrary kind = driver_library(object, file);
@@ -152,10 +166,7 @@ bool tell_driver_library(const DeviceObject& object, const ByteSource& file, Fil
     result.warnings.push_back(
         {name, "is part of NVIDIA's driver, whose device code is its own: not judged", {}});
   else if (kind == DriverLibrary::profiler)
-    result.warnings.push_back({name,
-                               "is NVIDIA's library for profilers, which asks whether it supports a device "
-                               "before it uses code of its own: not judged",
-                               {}});
+    tell_profiler(name, result);
   else
     result.errors.push_back(
         {name,
@@ -262,6 +273,10 @@ FileResult verify_file(const DeviceCode& code, const ByteSource& file, const std
       FatbinCode contents = codes.next();
       result.has_fatbins = true;
       if (of_driver) continue;
+      if (is_of_profiler(object, file, contents)) {
+        tell_profiler(where(object, contents.fatbin), result);
+        continue;
+      }
       costs.add(contents);
       const LinkRole* role = links.role(index, i);
       // What a link joined, no other one joins; an archive may hold the link beside its objects.

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/text.h"
+#include "fatbin/dynamic_symbols.h"
 #include "host/elf_dynamic.h"
 #include "host/host_file.h"
 
@@ -27,14 +28,15 @@ struct Part {
   const char* function;
   DriverLibrary kind;
 };
+constexpr const char* kFunctionOfProfiler = "NVPW_InitializeTarget";
 constexpr Part kParts[] = {
     {"libnvoptix.so.", "optixQueryFunctionTable", DriverLibrary::part},
     {"libnvcuvid.so.", "cuvidCreateDecoder", DriverLibrary::part},
     {"libnvidia-opencl.so.", "clGetExportTable", DriverLibrary::part},
     {"libnvidia-glcore.so.", "_nv000glcore", DriverLibrary::part},
     {"libnvidia-eglcore.so.", "NvGlEglApiInit", DriverLibrary::part},
-    {"libnvperf_host.so", "NVPW_InitializeTarget", DriverLibrary::profiler},
-    {"libnvperf_target.so", "NVPW_InitializeTarget", DriverLibrary::profiler},
+    {"libnvperf_host.so", kFunctionOfProfiler, DriverLibrary::profiler},
+    {"libnvperf_target.so", kFunctionOfProfiler, DriverLibrary::profiler},
 };
 
 bool defines(const PartSource& source, const ElfDynamic& dynamic, std::set<std::string> names) {
@@ -46,6 +48,16 @@ bool defines(const PartSource& source, const ElfDynamic& dynamic, std::set<std::
 }
 
 }  // namespace
+
+bool holds_profiler(const DeviceObject& object, const ByteSource& file) {
+  bool holds = false;
+  const PartSource source = bytes_of(object, file);
+  visit_host_file(source, {}, {}, [&](const HostObject& host) {
+    const auto found = fatbin::functions_among(source, host, {kFunctionOfProfiler});
+    holds = found && !found->empty();
+  });
+  return holds;
+}
 
 DriverLibrary driver_library(const DeviceObject& object, const ByteSource& file) {
   constexpr std::string_view kName = "libcuda";

@@ -13,4 +13,10 @@ namespace archguard {
 enum class DriverLibrary { no, libcuda, part, profiler, renamed };
 DriverLibrary driver_library(const DeviceObject& object, const ByteSource& file);
 
+// Does the object hold Perfworks (libnvperf_host_static.a, or what is linked with it), as far as its symbols
+// tell?
+bool holds_profiler(const DeviceObject& object, const ByteSource& file);
+// The kernel that Perfworks holds as PTX for 7.0, and launches where it supports the device.
+inline constexpr const char* kKernelOfProfiler = "WaitNs";
+
 }  // namespace archguard

@@ -407,3 +407,20 @@ TEST_CASE("textures ask for an image where there is nothing else, and are not co
     CHECK(each.variables.total == 0);
   }
 }
+
+TEST_CASE("the kernel of Perfworks is for the devices that it supports, where the file has that library") {
+  const auto judged = [](std::string_view function, const std::string& kernel) {
+    const std::string ptx = ".version 6.3\n.target sm_70\n.address_size 64\n.visible .entry " + kernel +
+                            "(.param .u64 p)\n{\n ret;\n}\n";
+    const auto program = ProgramBuilder{}
+                             .constants(test::ByteWriter{}.u8(0).text(ptx).u8(0).bytes())
+                             .symbol(function, 2, ProgramBuilder::kCodeAt);
+    return verify_bytes(program.bytes(), {device("6.1")});
+  };
+  const FileResult perfworks = judged("NVPW_InitializeTarget", "WaitNs");
+  CHECK(perfworks.devices[0].coverage == Coverage::covered);
+  CHECK(perfworks.devices[0].embedded.total == 0);
+  CHECK(perfworks.warnings.size() == 1);
+  CHECK(judged("NVPW_InitializeTarget", "other").devices[0].embedded.total == 1);
+  CHECK(judged("main", "WaitNs").devices[0].coverage == Coverage::not_covered);
+}
