@@ -47,6 +47,9 @@ std::string why_left_out(DeviceLinks::Unread unread, const std::string& image) {
       return "host code registers and names it, and nothing that the device linker made of LTO-IR holds "
              "it: " +
              first;
+    case DeviceLinks::Unread::image:
+      return "the device linker made " + image +
+             " of what this object holds for that arch, which lacks it; another image of the object has it";
     case DeviceLinks::Unread::unused:
       return "the device linker left it out of " + image +
              ", though this object holds it for that arch and host code names it: " + kUsed;
@@ -61,7 +64,7 @@ Fix lacking(const std::string& image) {
 }
 
 Fix fix_of_left_out(DeviceLinks::Unread unread, const std::string& image) {
-  if (unread == DeviceLinks::Unread::no) return lacking(image);
+  if (unread == DeviceLinks::Unread::no || unread == DeviceLinks::Unread::image) return lacking(image);
   Fix fix;
   const std::string unused =
       "run the device link again, without --kernels-used and --variables-used of nvlink";

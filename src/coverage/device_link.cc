@@ -199,9 +199,6 @@ void DeviceLinks::note_part(std::size_t index, std::size_t part, const DeviceObj
   if (link.kernel.empty() && !code.kernels.empty()) link.kernel = code.kernels.front().name;
   if (link.variable.empty() && !code.variables.empty()) link.variable = code.variables.front();
   note_offered(index, part, object, code);
-  const bool lacking =
-      std::any_of(link.archs.begin(), link.archs.end(), [&](Arch arch) { return lacks(code.fatbin, arch); });
-  if (!lacking) return;
   Link::Lack lack{part,
                   {{code.fatbin.offset, code.fatbin.section, object.member},
                    where(object, code.fatbin),
@@ -214,7 +211,8 @@ void DeviceLinks::note_part(std::size_t index, std::size_t part, const DeviceObj
     if (!is_offered(kernel.name)) lack.left_out.names.missing.push_back(kernel.name);
   std::remove_copy_if(code.variables.begin(), code.variables.end(),
                       std::back_inserter(lack.left_out.names.variables), is_offered);
-  link.lacks.push_back(std::move(lack));
+  if (!lack.left_out.names.missing.empty() || !lack.left_out.names.variables.empty())
+    link.lacks.push_back(std::move(lack));
 }
 
 void DeviceLinks::note_linked(std::size_t index, const DeviceObject& object, const FatbinCode& code) {
@@ -245,14 +243,29 @@ std::vector<DeviceLinks::LeftOut> DeviceLinks::left_out(std::size_t index, Arch 
   const Link& link = links_[index];
   std::vector<LeftOut> all;
   for (const Link::Lack& lack : link.lacks) {
-    if (!lacks(fatbin(code_.links[index].parts[lack.part]), linked)) continue;
+    const Fatbin& part = fatbin(code_.links[index].parts[lack.part]);
+    const bool whole = lacks(part, linked);
+    const bool has_sass =
+        std::any_of(part.entries.begin(), part.entries.end(), [&](const FatbinEntry& entry) {
+          return entry.kind == EntryKind::sass && sass_fits(entry.arch, capability_of(linked)) == Fit::yes;
+        });
+    if (!whole && !has_sass) continue;  // of its PTX nvlink made it, or left out what it left out
     LeftOut left_out{lack.left_out.place, lack.left_out.where, lack.left_out.found, {}, {}};
-    const auto copy = [&](const std::vector<std::string>& from, std::vector<std::string>& to) {
-      for (const std::string& name : from)
-        if (!std::binary_search(link.linked_names.begin(), link.linked_names.end(), name)) to.push_back(name);
+    if (!whole) left_out.unread = Unread::image;
+    const auto is_linked = [&](const std::string& name) {
+      return whole ? std::binary_search(link.linked_names.begin(), link.linked_names.end(), name)
+                   : names_of_all_links_.count(name) != 0;
     };
-    copy(lack.left_out.names.missing, left_out.names.missing);
-    copy(lack.left_out.names.variables, left_out.names.variables);
+    // nvlink leaves out on purpose what no host code names.
+    const auto is_wanted = [&](const std::string& name, bool untold) {
+      return whole || (link.lists == nullptr ? untold : link.lists->may_name(name));
+    };
+    const auto copy = [&](const std::vector<std::string>& from, std::vector<std::string>& to, bool untold) {
+      std::copy_if(from.begin(), from.end(), std::back_inserter(to),
+                   [&](const std::string& name) { return !is_linked(name) && is_wanted(name, untold); });
+    };
+    copy(lack.left_out.names.missing, left_out.names.missing, true);
+    copy(lack.left_out.names.variables, left_out.names.variables, false);  // device code may use it alone
     left_out.unnamed = take_unnamed(index, left_out.names);
     if (!left_out.names.missing.empty() || !left_out.names.variables.empty() || !left_out.unnamed.empty())
       all.push_back(std::move(left_out));

@@ -82,9 +82,10 @@ class DeviceLinks {
   // lists what the code that it compiles names, so it is in doubt whether a program misses them.
   std::vector<std::string> take_unnamed(std::size_t link, KernelGaps& gaps) const;
 
-  enum class Unread : unsigned char { no, object, ltoir, unused };  // `ltoir`: of some object
+  enum class Unread : unsigned char { no, object, ltoir, unused, image };  // `ltoir`: of some object
   // Kernels and variables of an object that the link for this arch left out, with a warning at most: the
-  // object holds no image for it, or is one that nvlink did not read.
+  // object holds no image for it, or is one that nvlink did not read, or its `image` lacks what its PTX, or
+  // one for an arch that is not linked, has.
   struct LeftOut {
     FatbinPlace place;
     std::string where, found;

@@ -229,7 +229,8 @@ class RegistrationReader {
     if (target.to == Pointer::To::untold) {
       ++problems_.unresolved;
     } else if (target.to == Pointer::To::nowhere) {
-      if (!problems_.stray) problems_.stray = StrayRegistration{section.offset + pointer, target.address};
+      if (++problems_.strays == 1)
+        problems_.stray = StrayRegistration{section.offset + pointer, target.address};
     } else if (const auto fatbin = fatbin_at(target.offset)) {
       claimed_[*fatbin] = true;
       if (registration.device_linked) out_.fatbins[*fatbin].in_data = false;
@@ -259,13 +260,13 @@ class RegistrationReader {
     std::set<std::string_view> joined;
     for (const auto& [before, links] : ids.links)
       for (const DeviceLinkIds& link : links) joined.insert(link.ids.begin(), link.ids.end());
-    std::size_t parts = 0;
+    std::size_t parts = 0;  // what stands for their section is nothing, or what the linker put next
     for (const std::string& id : ids.own) {
       if (id == kWholeProgram) continue;
       if (joined.count(id) == 0) return false;
       ++parts;
     }
-    return parts == problems_.lost.size();
+    return parts == problems_.lost.size() + problems_.strays;
   }
 
   // Without entries, and outside of the sections that name themselves, it is not taken for one.
@@ -278,7 +279,10 @@ class RegistrationReader {
   // it made stand behind the same number of objects.
   void join_ids() {
     Ids ids = read_ids(source_, host_);
-    if (!problems_.lost.empty() && are_emptied_parts(ids)) problems_.lost.clear();
+    if (are_emptied_parts(ids)) {
+      problems_.lost.clear();
+      problems_.stray.reset();
+    }
     std::size_t objects = 0;
     std::map<std::size_t, std::vector<std::size_t>> linked;  // by how many objects stand before
     for (const Registration& registration : out_.registrations) {

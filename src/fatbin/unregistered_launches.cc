@@ -39,10 +39,11 @@ const std::set<std::string>& launching_by_handle() {
   return kNames;
 }
 
-// Where the loader puts the addresses of these symbols. Nothing where another kind of relocation asks for
+// Where the loader puts the addresses of these functions. Nothing where another kind of relocation asks for
 // one, or they cannot be read.
 std::optional<std::set<std::uint64_t>> slots_of(const ByteSource& source, const HostObject& host,
-                                                const std::set<std::uint64_t>& symbols) {
+                                                const FunctionPlaces& functions) {
+  const std::set<std::uint64_t>& symbols = functions.wanted;
   std::set<std::uint64_t> slots;
   bool told = true;
   const bool whole = visit_relocations(source, host, [&](const RelocationX64& each) {
@@ -51,6 +52,11 @@ std::optional<std::set<std::uint64_t>> slots_of(const ByteSource& source, const 
     slots.insert(each.place);
   });
   if (!whole || !told || (slots.empty() && !symbols.empty())) return std::nullopt;
+  // Its own, where the linker left the call indirect.
+  const auto own = find_loaded_pointers(source, host, functions.defined);
+  if (!own) return std::nullopt;
+  for (const auto* each : {&own->slots, &own->others})
+    for (const auto& [slot, function] : *each) slots.insert(slot);
   return slots;
 }
 
@@ -329,7 +335,7 @@ bool may_launch_unregistered(const ByteSource& source, const HostObject& host,
   const auto header = header_of_x64(source, host);
   if (!header) return true;
   const auto places = places_of_functions(source, host, launching_functions());
-  const auto slots = places ? slots_of(source, host, places->wanted) : std::nullopt;
+  const auto slots = places ? slots_of(source, host, *places) : std::nullopt;
   if (!slots) return true;
   if (places->defined.empty() && slots->empty()) {
     // What is registered is launched by others, from nvcc 13.0 on.
@@ -360,7 +366,7 @@ std::map<std::string, bool> launching_themselves(const ByteSource& source, const
   std::set<std::string> launching = launching_functions();
   launching.insert(launching_by_handle().begin(), launching_by_handle().end());
   const auto places = places_of_functions(source, host, launching);
-  const auto slots = places ? slots_of(source, host, places->wanted) : std::nullopt;
+  const auto slots = places ? slots_of(source, host, *places) : std::nullopt;
   if (!slots) return {};
   LaunchSearch search(host, *places, *slots, header->type == kElfExecutable);
   const bool tables = visit_host_bytes(source, host, fatbins, is_linkage_table,
