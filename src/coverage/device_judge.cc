@@ -414,7 +414,7 @@ struct DeviceJudge::State {
     };
     if (link) {
       if (policy_.scope == Scope::fatbin) registered_.take_linked(*link, object, code, taken);
-      if (any_gap())
+      if (any_gap() || !gaps.idle.empty())
         link_judge_.add_gaps(*link, subject_of(object, code), code.images[taken].entry, std::move(gaps));
       return any_there;
     }

@@ -194,6 +194,8 @@ void DeviceLinks::note_part(std::size_t index, std::size_t part, const DeviceObj
     return image.code && image.code->names.wants_runtime;
   });
   if (!asks_for_image(code)) return;
+  for (const KernelName& kernel : code.kernels)
+    if (kernel.real) link.real.insert(kernel.name);
   link.kernels += code.kernels.size();
   link.variables += code.variables.size();
   if (link.kernel.empty() && !code.kernels.empty()) link.kernel = code.kernels.front().name;
@@ -317,6 +319,12 @@ std::vector<std::string> DeviceLinks::take_unnamed(std::size_t index, KernelGaps
   return taken;
 }
 
+void DeviceLinks::tell_hollow(std::size_t index, KernelGaps& gaps) const {
+  std::copy_if(gaps.idle.begin(), gaps.idle.end(), std::back_inserter(gaps.hollow),
+               [&](const std::string& name) { return links_[index].real.count(name) != 0; });
+  gaps.idle.clear();
+}
+
 std::vector<Arch> DeviceLinks::archs_of_objects(std::size_t index) const {
   const auto& parts = code_.links[index].parts;
   std::vector<Arch> archs;
@@ -435,6 +443,7 @@ std::vector<LinkJudge::Gap> LinkJudge::lacking() {
   for (Gap& gap : gaps_) {
     gap.needless = links_.take_needless(gap.link, gap.arch, gap.names);
     gap.unnamed = links_.take_unnamed(gap.link, gap.names);
+    links_.tell_hollow(gap.link, gap.names);
   }
   return std::move(gaps_);
 }

@@ -81,6 +81,8 @@ class DeviceLinks {
   // Takes the variables away that no host code of the link's objects is known to name, once all is read: nvcc
   // lists what the code that it compiles names, so it is in doubt whether a program misses them.
   std::vector<std::string> take_unnamed(std::size_t link, KernelGaps& gaps) const;
+  // Of kernels that are idle in what was linked, those for which an object holds real code are hollow.
+  void tell_hollow(std::size_t link, KernelGaps& gaps) const;
 
   enum class Unread : unsigned char { no, object, ltoir, unused, image };  // `ltoir`: of some object
   // Kernels and variables of an object that the link for this arch left out, with a warning at most: the
@@ -110,6 +112,7 @@ class DeviceLinks {
     std::set<std::pair<Arch, std::string>> unnamed;  // kernels that an object holds, and `lists` do not name
     std::set<std::string> of_runtime, runtime_defines;  // libcudadevrt's kernels and variables, and all names
     std::set<std::string> defined;                      // by any image of an object
+    std::set<std::string> real;                         // kernels, by any, that do something
     std::set<std::pair<Arch, std::string>> once;        // defined for an arch that it was linked for,
     std::set<std::string> twice;                        // and in several objects
     bool names_whole = true, all_read = true;

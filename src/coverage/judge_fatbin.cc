@@ -342,8 +342,8 @@ KernelGaps compare_kernels(const FatbinCode& code, std::size_t taken) {
     while (next != held.end() && next->name < kernel.name) ++next;
     if (next == held.end() || next->name != kernel.name) {
       gaps.missing.push_back(kernel.name);
-    } else if (kernel.real && is_hollow(next->state)) {
-      gaps.hollow.push_back(kernel.name);
+    } else if (is_hollow(next->state)) {
+      (kernel.real ? gaps.hollow : gaps.idle).push_back(kernel.name);
     }
   }
   for (const std::string& name : code.variables)

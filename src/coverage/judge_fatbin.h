@@ -102,6 +102,7 @@ struct KernelGaps {
   std::vector<std::string> missing;
   std::vector<std::string> hollow;
   std::vector<std::string> variables;  // that are missing
+  std::vector<std::string> idle = {};  // kernels that do nothing, in each image of which that is known
 };
 KernelGaps compare_kernels(const FatbinCode& code, std::size_t taken);
 
