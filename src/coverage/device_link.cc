@@ -260,7 +260,7 @@ std::vector<DeviceLinks::LeftOut> DeviceLinks::left_out(std::size_t index, Arch 
     };
     // nvlink leaves out on purpose what no host code names.
     const auto is_wanted = [&](const std::string& name, bool untold) {
-      return whole || (link.lists == nullptr ? untold : link.lists->may_name(name));
+      return whole || (link.lists == nullptr ? untold : link.lists->does_name(name));
     };
     const auto copy = [&](const std::vector<std::string>& from, std::vector<std::string>& to, bool untold) {
       std::copy_if(from.begin(), from.end(), std::back_inserter(to),
@@ -320,8 +320,10 @@ std::vector<std::string> DeviceLinks::take_unnamed(std::size_t index, KernelGaps
 }
 
 void DeviceLinks::tell_hollow(std::size_t index, KernelGaps& gaps) const {
-  std::copy_if(gaps.idle.begin(), gaps.idle.end(), std::back_inserter(gaps.hollow),
-               [&](const std::string& name) { return links_[index].real.count(name) != 0; });
+  // Of LTO-IR the linker may have found out that a kernel has nothing to do.
+  if (!links_[index].holds_ltoir)
+    std::copy_if(gaps.idle.begin(), gaps.idle.end(), std::back_inserter(gaps.hollow),
+                 [&](const std::string& name) { return links_[index].real.count(name) != 0; });
   gaps.idle.clear();
 }
 

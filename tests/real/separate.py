@@ -749,15 +749,17 @@ class ToolsTest(Separate):
         """The device link holds sm_80 alone: of 80-real and 90-virtual, or of objects for more than is linked."""
         newer = "#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900\n%s#endif\n"
         with open(os.path.join(self.folder, "newer.cu"), "w") as file:
-            file.write(newer % "__device__ float table[4];\n__global__ void fp8(float* x) { *x = 2; }\n" + "__global__ void common(float* x) {\n" + newer % "  *x = 1;\n" + "}\n" +
+            file.write(newer % "__device__ float table[4], table_more[4];\n__global__ void fp8(float* x) { *x = table_more[1]; }\n" + "__global__ void common(float* x) {\n" + newer % "  *x = 1;\n" + "}\n" +
                        newer % "void use(float* x) { cudaMemcpyToSymbol(table, x, 16); fp8<<<1, 1>>>(x); }\n" + "int main() { common<<<1, 1>>>(nullptr); }\n")
         sass, ptx, both = (["-gencode", "arch=compute_%s,code=%s" % each] for each in (("80", "sm_80"), ("90", "compute_90"), ("90", "sm_90")))
         self.nvcc("newer.o", "-c", "-rdc=true", *sass, *both, "newer.cu")
-        for name, arguments in (("newer_ptx", [*sass, *ptx, "newer.cu"]), ("newer_sass", [*sass, *both, "newer.cu"]), ("newer_link", [*sass, "newer.o"])):
+        for name, arguments in (("newer_ptx", [*sass, *ptx, "newer.cu"]), ("newer_sass", [*sass, *both, "newer.cu"]), ("newer_link", [*sass, "newer.o"]),
+                                ("newer.so", ["-shared", "-Xcompiler", "-fPIC", *sass, *ptx, "newer.cu"])):
             path = self.nvcc(name, "-rdc=true", *arguments)
             with self.subTest(name):
                 found = verify_devices(path, ["8.0"], "13.0")["8.0"]
                 self.assertEqual([error["code"] for error in found["errors"]], [500, 500])
+                self.assertEqual(found["variables"]["missing"], ["table"])  # not what device code names by itself
                 self.assertEqual((found["kernels"]["missing"], found["kernels"]["hollow"]), (["_Z3fp8Pf"], ["_Z6commonPf"]))
 
     def test_kernels_that_several_objects_of_a_library_hold(self):
