@@ -409,17 +409,14 @@ struct DeviceJudge::State {
     const bool any_there = code.kernels.empty() || gaps.missing.size() < code.kernels.size();
     result_.kernels.covered += code.kernels.size() - gaps.missing.size();
     std::string image = image_name(code.images[taken].entry);
-    const auto any_gap = [&] {
-      return !gaps.missing.empty() || !gaps.hollow.empty() || !gaps.variables.empty();
-    };
     if (link) {
       if (policy_.scope == Scope::fatbin) registered_.take_linked(*link, object, code, taken);
-      if (any_gap() || !gaps.idle.empty())
+      if (gaps.any() || !gaps.idle.empty())
         link_judge_.add_gaps(*link, subject_of(object, code), code.images[taken].entry, std::move(gaps));
       return any_there;
     }
     if (policy_.scope == Scope::fatbin) registered_.take(object, code, taken, image, gaps);
-    if (any_gap()) add_gaps(std::move(gaps), subject_of(object, code), image);
+    if (gaps.any()) add_gaps(std::move(gaps), subject_of(object, code), image);
     return any_there;
   }
 

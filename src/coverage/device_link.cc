@@ -390,7 +390,7 @@ void LinkJudge::add_part(std::size_t link, const std::string& name, const Device
     if (few) answer.through.insert(names.through.begin(), names.through.end());
     if (!names.tells_needs || !few) answer.perhaps.insert(names.wanted.begin(), names.wanted.end());
     KernelGaps gaps = compare_kernels(code, *judgement.image);
-    if (gaps.missing.empty() && gaps.hollow.empty() && gaps.variables.empty()) return;
+    if (!gaps.any()) return;
     answer.gaps.push_back({subject_of(object, code), image_name(image.entry), std::move(gaps), link, {}});
     return;
   }

@@ -103,6 +103,9 @@ struct KernelGaps {
   std::vector<std::string> hollow;
   std::vector<std::string> variables;  // that are missing
   std::vector<std::string> idle = {};  // kernels that do nothing, in each image of which that is known
+
+  // `idle` is none, until DeviceLinks::tell_hollow() finds it hollow.
+  bool any() const { return !missing.empty() || !hollow.empty() || !variables.empty(); }
 };
 KernelGaps compare_kernels(const FatbinCode& code, std::size_t taken);
 

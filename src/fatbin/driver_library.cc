@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/text.h"
-#include "fatbin/dynamic_symbols.h"
+#include "fatbin/host_names.h"
 #include "host/elf_dynamic.h"
 #include "host/host_file.h"
 
@@ -50,13 +50,7 @@ bool defines(const PartSource& source, const ElfDynamic& dynamic, std::set<std::
 }  // namespace
 
 bool holds_profiler(const DeviceObject& object, const ByteSource& file) {
-  bool holds = false;
-  const PartSource source = bytes_of(object, file);
-  visit_host_file(source, {}, {}, [&](const HostObject& host) {
-    const auto found = fatbin::functions_among(source, host, {kFunctionOfProfiler});
-    holds = found && !found->empty();
-  });
-  return holds;
+  return !count_host_functions(object, file, {kFunctionOfProfiler}).empty();
 }
 
 DriverLibrary driver_library(const DeviceObject& object, const ByteSource& file) {

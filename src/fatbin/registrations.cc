@@ -229,8 +229,7 @@ class RegistrationReader {
     if (target.to == Pointer::To::untold) {
       ++problems_.unresolved;
     } else if (target.to == Pointer::To::nowhere) {
-      if (++problems_.strays == 1)
-        problems_.stray = StrayRegistration{section.offset + pointer, target.address};
+      if (++strays_ == 1) problems_.stray = StrayRegistration{section.offset + pointer, target.address};
     } else if (const auto fatbin = fatbin_at(target.offset)) {
       claimed_[*fatbin] = true;
       if (registration.device_linked) out_.fatbins[*fatbin].in_data = false;
@@ -266,7 +265,7 @@ class RegistrationReader {
       if (joined.count(id) == 0) return false;
       ++parts;
     }
-    return parts == problems_.lost.size() + problems_.strays;
+    return parts == problems_.lost.size() + strays_;
   }
 
   // Without entries, and outside of the sections that name themselves, it is not taken for one.
@@ -336,6 +335,7 @@ class RegistrationReader {
   Addresses addresses_;
   std::vector<bool> claimed_;  // by fat binary; nothing registers bare images
   RegistrationProblems problems_;
+  std::size_t strays_ = 0;
   std::optional<std::uint64_t> gap_;  // within the object: zeros in place of a registration
 };
 

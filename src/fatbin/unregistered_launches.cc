@@ -22,8 +22,7 @@ namespace archguard::fatbin {
 namespace {
 
 constexpr std::size_t kLaunchesBlock = std::size_t{1} << 20;
-constexpr unsigned kCall = kCallX64, kJump = kJumpX64, kIndirect = 0xff, kCallOfSlot = 0x15,
-                   kJumpOfSlot = 0x25;
+constexpr unsigned kIndirect = 0xff, kCallOfSlot = 0x15, kJumpOfSlot = 0x25;
 
 // The functions of the runtime that launch, the second one with `--default-stream per-thread`, and what
 // stands in for them after `ld --wrap`.
@@ -84,6 +83,7 @@ class LaunchSearch {
   void begin_anew() {
     may_launch = false;
     calls_.clear();
+    farthest_ = 0;
   }
   // Where the function ends that begins there: where the next one begins.
   std::uint64_t end_of(std::uint64_t start) const {
@@ -115,7 +115,7 @@ class LaunchSearch {
           i >= 2 && bytes.data[i - 2] == kIndirect && (before == kCallOfSlot || before == kJumpOfSlot);
       const bool conditional = i >= 2 && bytes.data[i - 2] == 0x0f && (before & 0xf0) == 0x80;
       const std::size_t call = i - (indirect || conditional ? 2 : 1);
-      if (indirect || conditional || before == kCall || before == kJump)
+      if (indirect || conditional || before == kCallX64 || before == kJumpX64)
         note_call(bytes, call, place - i + call);
       else
         may_launch |= (before & 0xc7) == 0x05;  // by ModRM, what takes its address
@@ -195,7 +195,7 @@ class LaunchSearch {
   FirstArgument argument_at(ByteView bytes, std::size_t at, std::uint64_t place) const {
     const Cursor words(bytes);
     const auto calls = [&](std::size_t each) {  // any byte may look like one
-      if (bytes.data[each] != kCall || at - each < 5) return false;
+      if (bytes.data[each] != kCallX64 || at - each < 5) return false;
       const std::int64_t distance = static_cast<std::int32_t>(words.u32(each + 1));
       return std::binary_search(starts_.begin(), starts_.end(),
                                 place - (at - each) + 5 + static_cast<std::uint64_t>(distance));
@@ -272,7 +272,7 @@ class LaunchSearch {
       if (op + 5 > bytes.size) break;
       const unsigned first = bytes.data[op], before = op == 0 ? 0 : bytes.data[op - 1];
       const bool by_modrm = (first & 0xc7) == 0x05 && (before == 0x8b || before == 0x8d || before == 0x89);
-      if (first != kCall && first != kJump && !by_modrm && (before != 0x0f || (first & 0xf0) != 0x80))
+      if (first != kCallX64 && first != kJumpX64 && !by_modrm && (before != 0x0f || (first & 0xf0) != 0x80))
         continue;
       const std::int64_t distance = static_cast<std::int32_t>(words.u32(op + 1));
       if (is_in_memory(address + op + 5 + static_cast<std::uint64_t>(distance))) return true;
@@ -314,6 +314,9 @@ class LaunchSearch {
   static inline const std::vector<std::uint64_t> kNoStarts;
 };
 
+using LookForLaunches = bool (LaunchSearch::*)(const ByteSource&, const Section&, std::uint64_t,
+                                               std::uint64_t);
+
 bool is_linkage_table(const Section& section) {
   return section.executable && starts_with(section.name, ".plt");
 }
@@ -343,8 +346,7 @@ bool may_launch_unregistered(const ByteSource& source, const HostObject& host,
     return !others || (others->defined.empty() && others->wanted.empty());
   }
   LaunchSearch search(host, *places, *slots, header->type == kElfExecutable);
-  using Search = bool (LaunchSearch::*)(const ByteSource&, const Section&, std::uint64_t, std::uint64_t);
-  const auto visit = [&](const std::function<bool(const Section&)>& is_wanted, Search look) {
+  const auto visit = [&](const std::function<bool(const Section&)>& is_wanted, LookForLaunches look) {
     return visit_host_bytes(source, host, fatbins, is_wanted,
                             [&](const Section& section, std::uint64_t at, std::uint64_t size) {
                               return (search.*look)(source, section, at, size);
@@ -375,8 +377,7 @@ std::map<std::string, bool> launching_themselves(const ByteSource& source, const
                                        });
   if (!tables || search.may_launch) return {};
   // Of a piece, what belongs to the function.
-  using Search = bool (LaunchSearch::*)(const ByteSource&, const Section&, std::uint64_t, std::uint64_t);
-  const auto visit = [&](std::uint64_t start, Search look) {
+  const auto visit = [&](std::uint64_t start, LookForLaunches look) {
     const std::uint64_t end = search.end_of(start);
     return visit_host_bytes(
         source, host, fatbins, is_launching_code,

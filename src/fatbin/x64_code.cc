@@ -6,6 +6,9 @@
 namespace archguard::fatbin {
 namespace {
 
+// What a function need not keep, it sets nearby.
+constexpr std::size_t kLooksBackForScratch = 1024;
+
 // What an instruction does to a register, as far as its bytes tell.
 enum class Sets { nothing, something, perhaps_null, copies };
 

@@ -14,8 +14,8 @@ namespace archguard::fatbin {
 
 inline constexpr unsigned kCallX64 = 0xe8, kJumpX64 = 0xe9;
 
-// Bytes of code before a call that are looked at. What a function need not keep, it sets nearby.
-inline constexpr std::size_t kLooksBack = 4096, kLooksBackForScratch = 1024;
+// Bytes of code before a call that are looked at.
+inline constexpr std::size_t kLooksBack = 4096;
 
 // What the code before a call does to its first argument, rdi.
 struct FirstArgument {
@@ -32,7 +32,7 @@ FirstArgument first_argument(const unsigned char* code, std::size_t first, std::
                              const std::function<bool(std::size_t at)>& is_distance);
 
 // How far behind `at` a jump goes that begins there. Of one byte the conditional ones count behind what
-// compares (test, cmp), since any byte may look like one.
+// compares (test, cmp), since any byte may look like one. Nothing where it is ModRM behind REX.W.
 std::optional<std::int64_t> jump_at(ByteView bytes, std::size_t at);
 
 }  // namespace archguard::fatbin

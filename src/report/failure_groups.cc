@@ -12,12 +12,15 @@ namespace {
 // a fix names of one file, such as the kernel to waive, or the target that made it, does not part them.
 using Likeness = std::tuple<int, bool, bool, bool, FailureCause, std::string, std::string>;
 
+bool is_of_variable(const Failure& failure) {
+  return failure.kernel.empty() && !failure.variable.empty();
+}
+
 Likeness likeness_of(const Failure& failure, const FixTarget& target) {
   std::string fix = !failure.mend.lacking.empty() ? failure.mend.lacking : failure.fix;
   if (!target.name.empty() && !failure.add.empty() && fix == fix_by_adding(failure.add, target))
     fix = fix_by_adding(failure.add, FixTarget{});
-  const bool of_variable = failure.kernel.empty() && !failure.variable.empty();
-  return {failure.code,  failure.numbered, failure.unknown, of_variable,
+  return {failure.code,  failure.numbered, failure.unknown, is_of_variable(failure),
           failure.cause, failure.reason,   std::move(fix)};
 }
 
@@ -65,7 +68,7 @@ std::vector<FailureGroup> group_failures(const Verification& verification) {
     const bool apart = failure.cause == FailureCause::partly;
     const std::string mark = apart ? "class " + std::to_string(each.device) : failure.found;
     const auto [at, is_new] = known.try_emplace({failure.code, failure.numbered, failure.unknown,
-                                                 failure.kernel.empty(), failure.cause, each.files, mark},
+                                                 is_of_variable(failure), failure.cause, each.files, mark},
                                                 groups.size());
     FailureGroup* group = is_new ? nullptr : &groups[at->second];
     if (group != nullptr && group->classes.back().device == each.device) group = nullptr;
