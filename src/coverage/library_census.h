@@ -25,6 +25,9 @@ struct Partly {
   // make another picture: of the others.
   std::uint64_t kernels = 0, best = 0;
   ComputeCapability best_device = {};
+  // Of the fat binaries that at least half of the devices with SASS get something of, those that this device
+  // does: where it gets enough kernels, and few of these. Else both are 0.
+  std::uint64_t fatbins = 0, core_fatbins = 0;
   bool clear = false;                 // the library was not made for this device; else perhaps
   bool compiles_at_run_time = false;  // what it lacks may be compiled when the program runs: never `clear`
   // The device is served as others are, and its own driver refuses a part of it, which a driver of this CUDA
@@ -41,7 +44,8 @@ struct Partly {
 // does is the share of what the best-served device gets, with a higher bar where most is compiled from PTX:
 // what one source file leaves as PTX fits devices that nobody built the library for, and SASS was made on
 // purpose. A device that gets the core beside it is not far behind: the kernels that at least half of the
-// devices with SASS get.
+// devices with SASS get. One that gets most kernels is in doubt where they come from few fat binaries: a
+// library that brings another's, and has its own for other devices.
 class LibraryCensus {
  public:
   // `devices` are those asked for: what they get of each fat binary is counted too where the table lacks
@@ -77,6 +81,10 @@ class LibraryCensus {
   Partly compare(const KernelSum& got, std::uint64_t KernelSum::*count) const;
   void count_kernels(const FatbinCode& code, const std::vector<Devices>& takers);
   void add_taken(std::size_t device, const KernelSum& taken);
+  void count_core();
+  std::uint64_t most_of_known(const std::vector<std::uint64_t>& by_device) const;
+  // Of a device with enough kernels.
+  std::optional<Partly> judge_fatbins(const KernelSum& got, ComputeCapability device);
   double core_share(std::size_t device);  // of the core kernels that a device gets
   std::optional<std::size_t> index_of(ComputeCapability device) const;
 
@@ -85,7 +93,9 @@ class LibraryCensus {
   std::vector<KernelSum> sums_;               // by device
   std::map<Devices, std::uint64_t> working_;  // kernels that work on these devices alone
   Devices made_for_ = 0;                      // of the table: with SASS that works
+  std::map<Devices, std::uint64_t> fatbins_;  // of which these devices get something that works
   std::vector<std::uint64_t> core_;           // core kernels, by device; counted when they are asked for
+  std::vector<std::uint64_t> core_fatbins_;   // likewise
   std::vector<ImageKernels> last_;            // by image, of the fat binary that was added last
   std::uint64_t kernels_ = 0;
   bool counted_ = true;  // all kernels of all fat binaries

@@ -91,7 +91,8 @@ ARCHGUARD_FIELDS(Failure, code, unknown, reason, places, found, where, kernel, v
 ARCHGUARD_FIELDS(FatbinCounts, total, specific, sass, jit, uncovered, unknown, linked_at_load)
 ARCHGUARD_FIELDS(KernelCounts, total, covered, missing, hollow, unlaunchable)
 ARCHGUARD_FIELDS(VariableCounts, total, missing, unregistered, unnamed, unnamed_in)
-ARCHGUARD_FIELDS(Partly, kernels, best, best_device, clear, compiles_at_run_time, needs_driver)
+ARCHGUARD_FIELDS(Partly, kernels, best, best_device, fatbins, core_fatbins, clear, compiles_at_run_time,
+                 needs_driver)
 ARCHGUARD_FIELDS(EmbeddedResult, total, fitting, unknown, code, reason, where, found, fix, mend, kernel,
                  needs_driver, without, in_doubt, elsewhere, elsewhere_in, taken_by_runtime, ltoir, may_run,
                  for_others, is_error, comes_later)

@@ -284,7 +284,11 @@ PartlyText partly_text(const DeviceResult& result, const std::string& device) {
                         device, partly.kernels, partly.best, to_string(*partly.needs_driver)),
             update_driver(*partly.needs_driver, partly.best_device) +
                 ", or look up whether the program calls the others; --partly off if it does not"};
-  return {(partly.clear ? "not made for " : "perhaps not made for ") + share_text(result, device),
+  const std::string few = partly.core_fatbins == 0
+                              ? ""
+                              : fmt::format(", and {} of the {} fat binaries that most devices use",
+                                            partly.fatbins, partly.core_fatbins);
+  return {(partly.clear ? "not made for " : "perhaps not made for ") + share_text(result, device) + few,
           partly.compiles_at_run_time
               ? "none, if the library compiles the rest when it runs; --partly off then"
               : "look up whether the library supports this device; --partly off if it does"};

@@ -132,6 +132,10 @@ class VerifyJsonWriter {
     json_.message("best_compute_capability", to_string(partly.best_device));
     json_.flag("clear", partly.clear);
     json_.flag("compiles_at_run_time", partly.compiles_at_run_time);
+    if (partly.core_fatbins != 0) {
+      json_.number("containers", partly.fatbins);
+      json_.number("core_containers", partly.core_fatbins);
+    }
     if (partly.needs_driver) json_.message("needs_driver_cuda", to_string(*partly.needs_driver));
   }
 

@@ -33,8 +33,11 @@ std::string said(const std::vector<FatbinCode>& library, const std::string& devi
   }
   const auto partly = census.judge(got, capability(device));
   if (!partly) return "served";
+  const std::string from = partly->core_fatbins == 0 ? ""
+                                                     : " from " + std::to_string(partly->fatbins) + "/" +
+                                                           std::to_string(partly->core_fatbins);
   return (partly->clear ? "clear " : "perhaps ") + std::to_string(partly->kernels) + "/" +
-         std::to_string(partly->best) + " of " + to_string(partly->best_device);
+         std::to_string(partly->best) + " of " + to_string(partly->best_device) + from;
 }
 
 }  // namespace
@@ -98,6 +101,24 @@ TEST_CASE("what stands beside the library's own code is not its core") {
   CHECK(said(library, "7.5") == "clear 10/1000 of 8.0");
   CHECK(said(library, "12.0") == "clear 10/1000 of 8.0");
   CHECK(said(library, "8.6") == "served");
+}
+
+TEST_CASE("most kernels from few of the fat binaries that others use are in doubt") {
+  const auto library = [](int own) {
+    std::vector<FatbinCode> all = {
+        fatbin_of({sass("50", kernels("cub", 90)), sass("60", kernels("cub", 90)),
+                   sass("70", kernels("cub", 90)), sass("80", kernels("cub", 90))}),
+        fatbin_of({sass("60", kernels("other", 1))})};
+    for (int i = 0; i < own; ++i) {
+      const auto main = kernels("main" + std::to_string(i) + "_", 1);
+      all.push_back(fatbin_of({sass("60", main), sass("70", main), sass("80", main)}));
+    }
+    return all;
+  };
+  CHECK(said(library(2), "5.0") == "served");
+  CHECK(said(library(3), "5.0") == "perhaps 90/94 of 6.0 from 1/4");
+  CHECK(said(library(10), "5.0") == "perhaps 90/101 of 6.0 from 1/11");
+  for (const char* device : {"6.0", "7.0", "7.5", "8.9"}) CHECK(said(library(10), device) == "served");
 }
 
 TEST_CASE("in a library whose containers have one arch each, no device is far behind") {
