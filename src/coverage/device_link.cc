@@ -8,6 +8,7 @@
 #include "compat/rules.h"
 #include "coverage/fit.h"
 #include "image/ptx_limits.h"
+#include "image/symbol_name.h"
 
 namespace archguard {
 
@@ -307,12 +308,13 @@ DeviceLinks::Needless DeviceLinks::take_needless(std::size_t index, Arch linked,
 
 std::vector<std::string> DeviceLinks::take_unnamed(std::size_t index, KernelGaps& gaps) const {
   const Link& link = links_[index];
-  // Another file may name a library's variable, and only a link of LTO-IR leaves out those that nothing
-  // names.
-  if (link.obeyed_lists == nullptr || !(link.obeyed_lists->program || link.holds_ltoir)) return {};
+  if (link.obeyed_lists == nullptr) return {};
+  // Another file may name a library's variable, unless it is static; and only a link of LTO-IR leaves out
+  // those that nothing names.
+  const bool elsewhere = !link.obeyed_lists->program && !link.holds_ltoir;
   auto& names = gaps.variables;
   const auto unnamed = std::stable_partition(names.begin(), names.end(), [&](const std::string& name) {
-    return link.obeyed_lists->does_name(name);
+    return (elsewhere && without_file_mark(name) == name) || link.obeyed_lists->does_name(name);
   });
   std::vector<std::string> taken(std::make_move_iterator(unnamed), std::make_move_iterator(names.end()));
   names.erase(unnamed, names.end());

@@ -519,6 +519,20 @@ class ToolsTest(Separate):
             with self.subTest(kind):
                 self.assertEqual((result["verdict"], result["variables"]["unnamed"]), ("covered", ["alone", "only"]))
 
+    def test_what_is_static_in_a_library(self):
+        """No other file can name it, also where host code could have and does not."""
+        with open(os.path.join(self.folder, "static.cu"), "w") as file:
+            file.write("#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900\nstatic __device__ int alone[4];\nnamespace { __device__ int inner[4]; }\n"
+                       "__device__ int open[4];\n#define READ alone[*p & 3] + inner[*p & 3] + open[*p & 3]\n#else\n#define READ 1\n#endif\n"
+                       "__global__ void k(int* p) { *p = READ; }\nint use() {\n  k<<<1, 1>>>(nullptr);\n#if defined(NAMES) && !defined(__CUDA_ARCH__)\n"
+                       "  cudaMemcpyToSymbol(alone, \"abc\", 4); cudaMemcpyToSymbol(inner, \"abc\", 4);\n#endif\n  return 0;\n}\n")
+        both = (option for arch in ("80", "90") for option in ("-gencode", "arch=compute_%s,code=sm_%s" % (arch, arch)))
+        options = ["-w", "-rdc=true", "-shared", "-Xcompiler", "-fPIC", *both, "static.cu"]
+        for name, more, missing in (("static-alone", [], 1), ("static-named", ["-DNAMES"], 3)):
+            result = verify_devices(self.nvcc(name, *options, *more), ["8.0"], None)["8.0"]
+            with self.subTest(name):
+                self.assertEqual((len(result["variables"]["missing"]), len(result["variables"]["unnamed"])), (missing, 3 - missing))
+
     def test_an_instance_that_no_host_code_launches(self):
         """Device code launches it neither, with libcudadevrt or without: nvlink would not find it."""
         with open(os.path.join(self.folder, "seen.cu"), "w") as file:
