@@ -75,6 +75,18 @@ bool is_called_in(std::string_view text, std::string_view word) {
   return false;
 }
 
+constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+
+std::string_view without_byte_order_mark(std::string_view text) {
+  if (starts_with(text, kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  return text;
+}
+
+bool is_web_page(std::string_view text) {
+  const std::string start = to_lower(trim(text.substr(0, 64)));
+  return starts_with(start, "<!doctype") || starts_with(start, "<html") || starts_with(start, "<?xml");
+}
+
 // What a server says in place of a library: a page, JSON, a line such as "Entry not found". A text with the
 // name of a library is a script for linkers else, a page of a manual (ld.so.8), or the path that Git for
 // Windows writes in place of a link.
@@ -155,11 +167,10 @@ bool is_lost_binary(std::string_view name, ByteView start) {
   if (!promises && start.size >= kZerosOfImage && are_zeros(start))
     return true;  // empty on purpose some objects are, zeros none
   if (is_git_lfs_pointer(start) || is_git_annex_pointer(start)) return true;
-  if (!promises || (start.size == 0 && is_named_like_zip(name))) return false;  // scipy has one in its wheel
+  const std::string_view text = without_byte_order_mark(start.text());
+  if (!promises) return is_web_page(text);
+  if (start.size == 0 && is_named_like_zip(name)) return false;  // scipy has one in its wheel
   if (is_bitcode(start) || is_wasm(start) || is_of_other_systems(start)) return false;
-  std::string_view text = start.text();
-  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
-  if (starts_with(text, kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   return start.size < 4 || !is_plain_text(text) || is_answer_of_server(name, trim(text));
 }
 
@@ -176,6 +187,8 @@ bool has_lost_start(std::string_view name, ByteView start) {
   if (is_named_like_program(name) || is_named_like_object(name) || is_named_like_zip(name)) return true;
   constexpr std::string_view kTexts[] = {".ptx"};  // the driver is given all of it
   if (ends_with_any(name, kTexts)) return true;
+  // What curl -i writes, and a tool that took it for text: no loader and no driver takes that.
+  if (starts_with(start.text(), "HTTP/") || starts_with(start.text(), kByteOrderMark)) return true;
   // Some images have a head of a program's own, and data may begin with a few zeros.
   if (is_named_like_image(name) && begins_with_zeros(start, kZerosOfImage)) return true;
   const auto slash = name.rfind('/');

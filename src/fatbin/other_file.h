@@ -27,8 +27,8 @@ bool is_searched(std::string_view name, ByteView start, std::uint64_t size, bool
 
 // A name that promises a library, and a file that begins as none, a web page in its place, or one that
 // git-lfs did not fetch: a copy or a download that came to nothing. It may have held anything. A text is
-// none: a linker script. Or the name of an object, and zeros. Or that of an image: it may be one that this
-// reader does not know.
+// none: a linker script. Or the name of an object, and zeros or a web page. Or that of an image: it may be
+// one that this reader does not know.
 bool is_lost_binary(std::string_view name, ByteView start);
 
 // A name that promises an archive, and a file that begins as none. Within archives that is an error; in a
@@ -39,7 +39,7 @@ bool is_lost_archive(std::string_view name, ByteView start);
 bool is_tar_of_nothing(std::string_view name, const ByteSource& bytes);
 
 // Of a file of no known format that holds device code: its name says that it had one, or is a program's and
-// it begins with zeros. More of it may be lost.
+// it begins with zeros; or it begins with what a server or an editor puts there. More of it may be lost.
 bool has_lost_start(std::string_view name, ByteView start);
 
 // Of a file of no known format: does it hold the name of a section that only linked files and objects of CUDA

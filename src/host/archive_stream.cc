@@ -141,11 +141,12 @@ bool may_be_archive_stream(ByteView start) {
   return packed_by(start) != nullptr || is_tar_stream(start) || is_cpio_stream(start);
 }
 
-// `tar -b 256` writes records of 128 KiB, others larger ones.
+// `tar -b 256` writes records of 128 KiB, others smaller or larger ones.
 bool fills_tar_record(std::uint64_t size, std::uint64_t zeros) {
-  constexpr std::uint64_t kAlways = std::uint64_t{64} << 10, kRecordMost = std::uint64_t{64} << 20;
-  if (zeros <= kAlways) return true;
-  for (std::uint64_t record = 2 * kAlways; record <= kRecordMost; record *= 2)
+  constexpr std::uint64_t kByDefault = 20 * kTarBlock;
+  constexpr std::uint64_t kRecordLeast = std::uint64_t{16} << 10, kRecordMost = std::uint64_t{64} << 20;
+  if (zeros < kByDefault) return true;
+  for (std::uint64_t record = kRecordLeast; record <= kRecordMost; record *= 2)
     if (zeros < record && size % record == 0) return true;
   return false;
 }

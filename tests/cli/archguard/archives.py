@@ -417,10 +417,10 @@ class Hostile(Archives):
         self.check("t.tgz", gzip.compress(whole[:700]) + gzip.compress(whole[700:]), 0, "a.so")
 
     def test_zeros_to_the_end(self):
-        whole = tar(("a.so", self.new))
-        self.check("t.tar", whole + bytes(10240), 0, "a.so")
-        self.check("t.tar", whole + bytes(100_000), 2, "a.so", says="bytes of zeros: what stood there may have been lost")
-        for record in (1 << 17, 1 << 20):  # tar -b 256, -b 2048
+        whole = tar(("a.so", self.new), end=False) + bytes(1024)
+        for zeros in (10_752, 58_880, 100_000):
+            self.check("t.tar", whole + bytes(zeros), 2, "a.so", says="bytes of zeros: what stood there may have been lost")
+        for record in (10_240, 1 << 16, 1 << 17, 1 << 20):  # tar -b 20, -b 128, -b 256, -b 2048
             self.check("t.tar", whole + bytes(-len(whole) % record), 0, "a.so")
 
     def any_of(self, data):

@@ -228,6 +228,51 @@ TEST_CASE("a library that begins as none is named in a folder and a zip file, a 
   }
 }
 
+TEST_CASE("a web page with the name of an object is named, other text is not") {
+  const std::pair<const char*, bool> files[] = {
+      {"<!DOCTYPE html><html>404</html>", true},
+      {"\n<HTML>404</HTML>", true},
+      {"<?xml version=\"1.0\"?><Error><Code>NoSuchKey</Code>", true},
+      {"# a mesh\nv 0 0 0\n", false},
+      {"/* GNU ld script */\nGROUP ( libm-2.36.a )\n", false}};
+  for (const auto& [text, is_lost] : files) {
+    for (const char* name : {"libx.a", "x.o", "X.LIB", "x.obj"}) {
+      const TemporaryFolder folder;
+      folder.file(name, text);
+      CAPTURE(name);
+      CAPTURE(text);
+      CHECK(verify(folder, ".", "8.0").exit_code == (is_lost ? 2 : 3));
+    }
+  }
+}
+
+TEST_CASE("device code behind the header of a server's answer or a byte order mark is not whole") {
+  const TemporaryFolder folder;
+  const std::string image = text_of(code());
+  for (const char* before : {"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n", "\xef\xbb\xbf"})
+    for (const char* name : {"app", "k.fatbin", "k.cubin", "weights.bin"}) {
+      CAPTURE(name);
+      folder.file(name, before + image);
+      CHECK(verify(folder, name, "8.0").exit_code == 2);
+    }
+  folder.file("weights.bin", "head" + image);
+  CHECK(verify(folder, "weights.bin", "8.0").exit_code == 0);
+}
+
+TEST_CASE("a member of an archive that lost its head, or all of it, is named") {
+  const TemporaryFolder folder;
+  Bytes zeros(200);
+  for (const std::uint8_t first : {0x00, 0x7f}) {
+    zeros[0] = first;
+    folder.file("l.a", text_of(ArchiveBuilder{}.member("x.o", code()).member("y.o", zeros).bytes()));
+    const RunOutput run = verify(folder, "l.a", "8.0");
+    CHECK(run.exit_code == 2);
+    CHECK(run.out.find("l.a(y.o): holds zeros where an object begins") != std::string::npos);
+  }
+  folder.file("l.a", text_of(ArchiveBuilder{}.member("x.o", code()).member("empty.o", {}).bytes()));
+  CHECK(verify(folder, "l.a", "8.0").exit_code == 0);
+}
+
 TEST_CASE("what other systems put beside a library is none") {
   const TemporaryFolder folder;
   folder.file("._libx.so", std::string("\0\5\x16\7\0\2\0\0Mac OS X", 16));
