@@ -18,12 +18,14 @@ struct Bar {
 };
 constexpr Bar kSassBar{0.05, 1.0 / 3}, kPtxBar{0.2, 0.75};
 // Served devices that get less than that of the whole get at least 75 % of the core, others at most 45 %.
-constexpr double kCoreBar = 0.6;
+constexpr double kInCore = 0.5, kCoreBar = 0.6;
 // A device with the core, in SASS, and so much of the whole is served: 8.0 gets 13 % of cuSPARSELt, where 7.5
 // gets 8 %.
 constexpr double kServedWithCore = 0.1;
-// Of the fat binaries that most devices use: 5.0 gets 23 % of spconv's, and the rest is for 6.1 and newer.
-constexpr double kFatbinBar = 1.0 / 3;
+// Of a device that gets most kernels, and not nearly all: of the fat binaries that are for two thirds of the
+// devices with SASS, 5.0 gets 23 % of spconv's, and the rest is for all newer devices. With fewer kernels
+// that is no sign (cuTENSOR 2.8 on 9.0), nor with nearly all: FlashAttention 3 has its own for 9.0.
+constexpr double kMostKernels = 0.75, kNearlyAll = 0.95, kForMost = 2.0 / 3, kFatbinBar = 1.0 / 3;
 
 bool has(std::uint64_t devices, std::size_t device) {
   return (devices >> device & 1) != 0;
@@ -156,17 +158,16 @@ KernelSum LibraryCensus::with_any_driver(ComputeCapability device) const {
 
 void LibraryCensus::count_core() {
   if (!core_.empty()) return;
-  const int half = (size_of(made_for_) + 1) / 2;
-  const auto by_device = [&](const std::map<Devices, std::uint64_t>& all) {
+  const auto by_device = [&](const std::map<Devices, std::uint64_t>& all, double least) {
     std::vector<std::uint64_t> core(devices_.size());
     for (const auto& [devices, count] : all)
-      if (size_of(devices & made_for_) >= half)
+      if (size_of(devices & made_for_) >= least * size_of(made_for_))
         for (std::size_t i = 0; i < core.size(); ++i)
           if (has(devices, i)) core[i] += count;
     return core;
   };
-  core_ = by_device(working_);
-  core_fatbins_ = by_device(fatbins_);
+  core_ = by_device(working_, kInCore);
+  core_fatbins_ = by_device(fatbins_, kForMost);
 }
 
 std::uint64_t LibraryCensus::most_of_known(const std::vector<std::uint64_t>& by_device) const {
@@ -182,7 +183,11 @@ std::optional<Partly> LibraryCensus::judge_fatbins(const KernelSum& got, Compute
   count_core();
   const auto index = index_of(device);
   const std::uint64_t most = most_of_known(core_fatbins_);
-  if (!index || most == 0 || share(core_fatbins_[*index], most) >= kFatbinBar) return std::nullopt;
+  const bool counted = index && got.working <= sums_[*index].working;  // else it is linked when it is loaded
+  const double whole = share(got.working, working(got).best);
+  if (!counted || whole < kMostKernels || whole >= kNearlyAll || most == 0 ||
+      share(core_fatbins_[*index], most) >= kFatbinBar)
+    return std::nullopt;
   Partly partly = told(got);
   partly.fatbins = core_fatbins_[*index];
   partly.core_fatbins = most;
@@ -220,7 +225,7 @@ std::optional<Partly> LibraryCensus::judge(const KernelSum& got, ComputeCapabili
   bool core = false;
   if (const auto index = index_of(device))  // what the driver does not take is missing there as from the rest
     core = core_share(*index) * share(got.working, sums_[*index].working) >= kCoreBar;
-  if (core && !compiled && whole >= kServedWithCore) return judge_fatbins(got, device);
+  if (core && !compiled && whole >= kServedWithCore) return std::nullopt;
   Partly partly = told(got);
   partly.clear = whole < bar.clear && !core;
   return partly;

@@ -25,7 +25,7 @@ struct Partly {
   // make another picture: of the others.
   std::uint64_t kernels = 0, best = 0;
   ComputeCapability best_device = {};
-  // Of the fat binaries that at least half of the devices with SASS get something of, those that this device
+  // Of the fat binaries that two thirds of the devices with SASS get something of, those that this device
   // does: where it gets enough kernels, and few of these. Else both are 0.
   std::uint64_t fatbins = 0, core_fatbins = 0;
   bool clear = false;                 // the library was not made for this device; else perhaps
