@@ -65,6 +65,15 @@ bool is_driver_beyond_table(std::string_view driver_version) {
                                [&](const auto& release) { return release.driver_branch < *branch; });
 }
 
+bool is_cuda_beyond_driver(Version cuda, std::string_view driver_version,
+                           std::optional<ComputeCapability> device) {
+  const auto own = driver_cuda_of(driver_version, device);
+  if (!own || is_driver_beyond_table(driver_version)) return false;
+  const auto& all = known_driver_cudas();
+  return std::count_if(all.begin(), all.end(), [&](Version each) { return *own < each && !(cuda < each); }) >=
+         2;
+}
+
 std::string jetpack_advice(Version driver_cuda, ComputeCapability device) {
   const LastTegraCuda* last = last_of_tegra(device);
   const std::string jetpack = "upgrade to a JetPack that offers CUDA " + to_string(driver_cuda) + " or newer";

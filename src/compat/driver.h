@@ -43,6 +43,11 @@ std::optional<int> driver_branch_of(Version driver_cuda);
 // that it offers.
 bool is_driver_beyond_table(std::string_view driver_version);
 
+// Does this driver come with a CUDA well below that one? Two releases, since some drivers of a branch offer
+// the next one's (430.26 says 10.2, 446.14 of Windows 11.0). No where the version does not tell.
+bool is_cuda_beyond_driver(Version cuda, std::string_view driver_version,
+                           std::optional<ComputeCapability> device);
+
 // How a Tegra device gets a driver that offers this CUDA, which its boards can have: a driver branch is not
 // installed on it. For messages.
 std::string jetpack_advice(Version driver_cuda, ComputeCapability device);

@@ -41,6 +41,11 @@ bool may_run_cuda_compat(const Device& device) {
   return name.find("geforce") == std::string::npos && name.find("titan") == std::string::npos;
 }
 
+bool has_cuda_of_compat(const Device& device) {
+  return device.driver_cuda && !device.cuda_by_branch && !may_run_cuda_compat(device) &&
+         is_cuda_beyond_driver(*device.driver_cuda, device.driver_version, device.capability);
+}
+
 std::string more_like_it(std::uint64_t count) {
   return count < 2 ? "" : " and " + std::to_string(count - 1) + " more like it";
 }

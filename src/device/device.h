@@ -55,6 +55,11 @@ bool is_of_fleet(const Device& device);
 // GeForce or TITAN.
 bool may_run_cuda_compat(const Device& device);
 
+// Is more stated of its driver's CUDA than its driver comes with, and it may not run cuda-compat? So
+// nvidia-smi says it in a container that brings that package, and no CUDA program starts there: error 804
+// (libnvidia-container#131: "RTX 2080 Ti", 450.102.04, 11.2).
+bool has_cuda_of_compat(const Device& device);
+
 // "NVIDIA T4 (7.5, fleet.csv:4)": how every message names a device. Without a name "7.5 (--device 7.5)";
 // without a capability "NVIDIA T4 (compute capability unknown, fleet.csv:4)".
 std::string describe(const Device& device);

@@ -307,8 +307,21 @@ class FleetParser {
       device.cuda_at_least = device.cuda_by_branch && is_driver_beyond_table(device.driver_version);
       if (device.driver_cuda) device.source["driver_cuda"] = "fleet";
     }
+    if (has_cuda_of_compat(device)) return cuda_of_compat(row.line, device);
     devices_.push_back(device, row.line);
     return Done{};
+  }
+
+  Error cuda_of_compat(std::size_t line, const Device& device) const {
+    const std::string own = to_string(*driver_cuda_of(device.driver_version, device.capability));
+    return error(
+        line,
+        "driver_cuda is " + to_string(*device.driver_cuda) + ", and driver " + device.driver_version +
+            " comes with CUDA " + own + ": more is there with cuda-compat alone, which '" +
+            excerpt(printable(device.name), kFleetMostShown) + "' does not run (error 804 in that container)",
+        "write " + own +
+            ", and take cuda-compat out of the container; or write the driver's version "
+            "as it is now");
   }
 
   Error bad_value(std::size_t line, const std::string& column, const std::string& value,

@@ -109,6 +109,20 @@ Status FleetBuilder::check_driver(ReportedGpu& gpu) {
   return Done{};
 }
 
+// The file would be refused; and outside of that container the driver's own CUDA counts.
+void FleetBuilder::leave_out_compat(ReportedGpu& gpu) {
+  Device device;
+  device.name = gpu.name;
+  device.capability = parse_capability(gpu.capability);
+  device.driver_version = gpu.driver_version;
+  device.driver_cuda = parse_driver_cuda(gpu.driver_cuda);
+  if (!has_cuda_of_compat(device)) return;
+  note(gpu, "CUDA " + gpu.driver_cuda + " is cuda-compat's, which " + in_quotes(gpu.name) +
+                " does not run (error 804 in that container): left out, driver " + gpu.driver_version +
+                " counts");
+  gpu.driver_cuda.clear();
+}
+
 // One GPU has one driver. Where it is told with two, none of them is surer.
 Result<bool> FleetBuilder::is_told_again(const std::string& identity, const ReportedGpu& gpu) {
   if (identity.empty()) return false;
@@ -147,6 +161,7 @@ Status FleetBuilder::add(ReportedGpu gpu) {
   gpu.name = printable(gpu.name);
   ARCHGUARD_CHECK(take_capability(gpu));
   ARCHGUARD_CHECK(check_driver(gpu));
+  leave_out_compat(gpu);
   if (gpu.driver_version.empty() && gpu.driver_cuda.empty()) without_driver_ += gpu.count;
   count_ += gpu.count;
   kinds_[{gpu.name, gpu.capability, gpu.driver_version, gpu.driver_cuda,

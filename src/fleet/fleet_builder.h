@@ -74,6 +74,7 @@ class FleetBuilder {
   Error error(const ReportedGpu& gpu, const std::string& what, std::string fix) const;
   Status take_capability(ReportedGpu& gpu);
   Status check_driver(ReportedGpu& gpu);
+  void leave_out_compat(ReportedGpu& gpu);
   Status check_told_once(const ReportedGpu& gpu);
   Result<bool> is_told_again(const std::string& identity, const ReportedGpu& gpu);
 

@@ -49,6 +49,19 @@ TEST_CASE("what nvidia-smi prints is a fleet file") {
   CHECK(devices[0].source.at("compute_capability") == "fleet");
 }
 
+TEST_CASE("a GeForce with the CUDA of cuda-compat is an error, another GPU or a driver near to it is not") {
+  const auto told = [](const std::string& name, const std::string& driver) {
+    return error_of("name, compute_cap, driver_version, driver_cuda\n" + name + ", " + driver + "\n");
+  };
+  CHECK(told("NVIDIA GeForce RTX 2080 Ti, 7.5", "450.102.04, 11.2") ==
+        "fleet.csv:2: driver_cuda is 11.2, and driver 450.102.04 comes with CUDA 11.0: more is there with "
+        "cuda-compat alone, which 'NVIDIA GeForce RTX 2080 Ti' does not run (error 804 in that container) | "
+        "write 11.0, and take cuda-compat out of the container; or write the driver's version as it is now");
+  for (const char* driver : {"450.102.04, 11.1", "430.26, 10.2", "580.95.05, 13.0", "620.10, 14.0"})
+    CHECK(told("NVIDIA GeForce RTX 2080 Ti, 7.5", driver) == "no error");
+  CHECK(told("Tesla T4, 7.5", "450.102.04, 11.2") == "no error");
+}
+
 TEST_CASE("columns come in any order and letter case, with or without blanks, unknown ones stay") {
   const auto devices = devices_of("Rack,COMPUTE_CAP ,  name\nr7,7.5,T4\n");
   CHECK(described(devices) == "T4 (7.5, fleet.csv:2)");
@@ -405,7 +418,8 @@ TEST_CASE("a bad line is named with its number, and how to mend it") {
   CHECK(error_of("name, compute_cap\nT4; 7.5\n") ==
         "fleet.csv:2: the line has 1 field, the header in line 1 names 2 | separate with commas");
   CHECK(error_of("compute_cap, count\n7.5, 0\n") ==
-        "fleet.csv:2: count is '0', expected a number from 1 to 1000000 | leave the line out, or give its column excluded the reason");
+        "fleet.csv:2: count is '0', expected a number from 1 to 1000000 | leave the line out, or give its "
+        "column excluded the reason");
   CHECK(error_of("compute_cap, visible\n7.5, maybe\n") ==
         "fleet.csv:2: visible is 'maybe', expected true or false | ");
   CHECK(error_of("name, compute_cap\n\"T4, 7.5\nL4, 8.9\n") ==
@@ -577,8 +591,7 @@ TEST_CASE("a device in another spelling: how to write it") {
   CHECK(fix_of("8.6@12,4") == "write 8.6@12.4");
   CHECK(fix_of("8.6@12.20") == "write 8.6@12.2");  // of 12020
   CHECK(fix_of("8.6@12.4.1") == "write 8.6@12.4");
-  for (const char* text :
-       {"", ",", "@", "8.6@0", "8.6@new", "8.6@100", "ampere", "8.60", "8.6,ampere", "0"})
+  for (const char* text : {"", ",", "@", "8.6@0", "8.6@new", "8.6@100", "ampere", "8.60", "8.6,ampere", "0"})
     CHECK(fix_of(text).empty());
   CHECK(fix_of("8.6" + std::string(100, ' ')).empty());
 }

@@ -145,6 +145,22 @@ TEST_CASE("One GPU with two drivers or capabilities is an error") {
   CHECK_FALSE(has(imported({header + first + "T4, 7.5, , GPU-1\n"}), "told before"));
 }
 
+TEST_CASE("The CUDA of cuda-compat is left out of a GeForce") {
+  const auto told = [](const std::string& name) {
+    return imported(
+        {"<nvidia_smi_log><driver_version>535.183.01</driver_version><cuda_version>13.0</cuda_version>"
+         "<gpu id=\"00000000:01:00.0\"><product_name>" +
+         name + "</product_name><uuid>GPU-1</uuid></gpu></nvidia_smi_log>"});
+  };
+  const std::string fleet = told("NVIDIA GeForce RTX 3090");
+  CHECK_MESSAGE(has(fleet,
+                    "CUDA 13.0 is cuda-compat's, which 'NVIDIA GeForce RTX 3090' does not run (error 804 in "
+                    "that container): left out, driver 535.183.01 counts"),
+                fleet);
+  CHECK_FALSE(has(fleet, ",13.0"));
+  CHECK(has(told("NVIDIA A100-SXM4-40GB"), "13.0"));
+}
+
 TEST_CASE("A Gres that nothing consumes counts as another") {
   CHECK(has(imported({"NodeName=a Gres=gpu:nvidia_l4:no_consume:4\n"}), ", 4\n"));
 }
