@@ -141,11 +141,14 @@ Diagnostic explain_cuda_code(const CallFailure& failure, const FailureFacts& fac
       return diagnostic;
     case 802:
       diagnostic.cause =
-          "the NVSwitch fabric is not ready: nvidia-fabricmanager does not run, or is not of the driver's "
-          "version " +
+          "the machine is not ready: with NVSwitch, nvidia-fabricmanager does not run or is not of the "
+          "driver's version " +
           facts.driver_version;
-      diagnostic.cause = std::string(trim(diagnostic.cause));
-      diagnostic.fix = "systemctl start nvidia-fabricmanager, of exactly the driver's version";
+      diagnostic.cause =
+          std::string(trim(diagnostic.cause)) + "; or a GPU for confidential computing was not set ready";
+      diagnostic.fix =
+          "systemctl start nvidia-fabricmanager, of exactly the driver's version; or nvidia-smi "
+          "conf-compute -srs 1";
       return diagnostic;
     case 803:
       return mismatched(diagnostic, facts);

@@ -133,13 +133,16 @@ const std::vector<KnownError>& cuda_errors() {
        {"driver", "libcuda"},
        {kInsufficientDriver},
        {"CUDA driver version is insufficient", "The NVIDIA driver on your system is too old"},
-       "the program's CUDA runtime is a newer major version than the driver supports",
-       {"a build for CUDA 13 on a driver before branch 580 (CUDA 12: before 525)",
+       "the driver is older than the CUDA runtime of the program needs",
+       {"a build for CUDA 13 on a driver before branch 580 (CUDA 12: before 525; before CUDA 11: any older "
+        "release)",
         "pip, uv or a container chose a build without looking at the driver",
         "the libcuda that is found is not the driver's"},
        "archguard verify FILE --device {CC}@CUDA",
        "update the driver, or install the build for the driver's major version of CUDA",
-       "arch_probe prints the driver's CUDA: its major version is at least that of the build",
+       "arch_probe prints the driver's CUDA: its major version is at least that of the build; before CUDA "
+       "11, "
+       "its release",
        tell_driver},
       {"stub-library",
        Depth::cause,
@@ -250,11 +253,13 @@ const std::vector<KnownError>& cuda_errors() {
        {"driver"},
        {802},
        {"system not yet initialized"},
-       "the NVSwitch fabric of this machine is not ready",
-       {"nvidia-fabricmanager does not run", "it is not of exactly the driver's version"},
+       "the machine is not ready to run CUDA programs",
+       {"its GPUs are joined by NVSwitch, and nvidia-fabricmanager does not run or is not of exactly the "
+        "driver's version",
+        "a GPU for confidential computing was not set ready"},
        "arch_probe",
-       "install nvidia-fabricmanager of exactly the driver's version and start it: systemctl start "
-       "nvidia-fabricmanager",
+       "with NVSwitch, install nvidia-fabricmanager of exactly the driver's version and start it: systemctl "
+       "start nvidia-fabricmanager; for confidential computing: nvidia-smi conf-compute -srs 1",
        "arch_probe lists the GPUs"},
       {"driver-mismatch",
        Depth::cause,

@@ -151,7 +151,7 @@ def check(environment, folder):
     status, out, err, fleet = collect(environment, folder, "fleet.csv")
     lines = [line for line in fleet.splitlines() if not line.startswith("#")]
     expect("exit", (status, out), (1, ""))
-    if "srun: error: n3: task" not in err or "arch_probe: error: cuInit: the NVSwitch fabric is not ready" not in err:
+    if "srun: error: n3: task" not in err or "arch_probe: error: cuInit: the machine is not ready" not in err:
         sys.exit("the failing node is not told:\n" + err)
     for line in GOOD.splitlines():
         if line not in lines:
