@@ -43,6 +43,16 @@ DeviceCode read_device_code(const ByteSource& source, const std::string& path, c
            "holds device code, and its header is that of a big-endian machine or of DOS, which "
            "CUDA was never made for: the header is damaged, or the code is of no use",
            "build it again for x86_64 or aarch64"});
+    const bool is_member = host.format == HostFormat::other && host.member != member;
+    const auto start = is_member ? read_bytes(part, 0, std::min<std::uint64_t>(kArchiveStart, host.size))
+                                 : Result<Bytes>(Error{});
+    std::string_view own_name = host.member;
+    if (!member.empty() && is_member)
+      own_name = own_name.substr(member.size() + 1, own_name.size() - member.size() - 2);
+    if (start && is_lost_member(own_name, *start))
+      code.errors.push_back({object_name(path, host.member),
+                             "holds zeros or a text where an object begins: it was lost before it came here",
+                             "build it, and make the archive again"});
     const bool is_program = host.linked && host.member == member &&
                             (host.format == HostFormat::elf || host.format == HostFormat::pe);
     if (is_program) code.packed_at = packed_in_program(part, host);

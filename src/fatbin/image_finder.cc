@@ -146,7 +146,7 @@ bool ImageFinder::is_head(std::uint64_t at, std::uint64_t end) {
 }
 
 ImageFinder::Ptx ImageFinder::ptx_at(std::uint64_t begin, std::uint64_t at, std::uint64_t end) {
-  const Ptx none{std::nullopt, at + 1};
+  const Ptx none{std::nullopt, std::nullopt, at + 1};
   std::uint64_t start = at;
   if (!is_head(at, end)) return none;
   const Before before = stands_before(begin, at, start);
@@ -165,10 +165,17 @@ ImageFinder::Ptx ImageFinder::ptx_at(std::uint64_t begin, std::uint64_t at, std:
   }
   const bool whole = module.whole() && (ended || stop == end);
   const std::uint64_t behind = std::max(start + module.size(), at + 1);
+  const std::uint64_t zeros = start + module.size();
+  if (!whole && module.terminated() && goes_on_behind_zeros(zeros, end))
+    return {std::nullopt,
+            Error{hex(zeros),
+                  count_of(zeros - start, "byte") + " behind the beginning of PTX, zeros were written over it",
+                  "build it again, or copy it whole"},
+            behind};
   // The beginning of a text that a program completes when it runs.
   if (!whole &&
       (before == Before::quote || module.terminated() || (!module.begun() && module.size() < kHeadMost)))
-    return {std::nullopt, behind};
+    return {std::nullopt, std::nullopt, behind};
   auto fatbin = read_bare_ptx(PartSource(source_, start, behind - start));
   if (!fatbin) return none;
   if (!whole) fatbin->entries[0].unknown = "its end is not found";
@@ -176,7 +183,27 @@ ImageFinder::Ptx ImageFinder::ptx_at(std::uint64_t begin, std::uint64_t at, std:
   if (before == Before::marker) fatbin->entries[0].unknown = "a line marker stands before it";
   if (follows_byte_order_mark(begin, start))
     fatbin->entries[0].unknown = "a byte order mark stands before it";
-  return {place(std::move(*fatbin), start), behind};
+  return {place(std::move(*fatbin), start), std::nullopt, behind};
+}
+
+// Is it a hole that the text of a module goes on behind? Of texts that stand one behind the other fewer zeros
+// fill up to where the next one begins.
+bool ImageFinder::goes_on_behind_zeros(std::uint64_t at, std::uint64_t end) {
+  constexpr std::uint64_t kZerosLeast = 128, kZerosMost = std::uint64_t{64} << 10;
+  constexpr std::size_t kText = 512;
+  std::uint64_t next = at;
+  for (const std::uint64_t stop = std::min(end, at + kZerosMost); next < stop;) {
+    const auto bytes = text_.at(next, static_cast<std::size_t>(std::min<std::uint64_t>(kStep, stop - next)));
+    if (!bytes) return false;
+    const auto text = bytes->text().find_first_not_of('\0');
+    next += std::min(text, bytes->size);
+    if (text != std::string_view::npos) break;
+  }
+  if (next - at < kZerosLeast || next >= end) return false;
+  const auto bytes = text_.at(next, static_cast<std::size_t>(std::min<std::uint64_t>(kText, end - next)));
+  if (!bytes) return false;
+  const std::string_view text = bytes->text().substr(0, bytes->text().find('\0'));
+  return text.find(";\n") != std::string_view::npos && text.find('%') != std::string_view::npos;
 }
 
 // Does a byte order mark stand before the text, or before the lines of comments above it?

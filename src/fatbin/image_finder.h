@@ -30,12 +30,14 @@ class ImageFinder {
   // whose end cannot be found is unknown.
   struct Ptx {
     std::optional<Fatbin> fatbin;
+    std::optional<Error> damage;
     std::uint64_t next;  // nothing else begins before it
   };
   Ptx ptx_at(std::uint64_t begin, std::uint64_t at, std::uint64_t end);
 
  private:
   bool follows_byte_order_mark(std::uint64_t begin, std::uint64_t module);
+  bool goes_on_behind_zeros(std::uint64_t at, std::uint64_t end);
   Fatbin place(Fatbin fatbin, std::uint64_t at);
   bool is_payload(std::uint64_t at, std::uint64_t size);
   bool is_head(std::uint64_t at, std::uint64_t end);

@@ -174,6 +174,12 @@ bool is_lost_binary(std::string_view name, ByteView start) {
   return start.size < 4 || !is_plain_text(text) || is_answer_of_server(name, trim(text));
 }
 
+bool is_lost_member(std::string_view name, ByteView start) {
+  constexpr std::size_t kMagic = 4, kHead = 20;
+  if (start.size >= kHead && are_zeros({start.data + kMagic, kHead - kMagic})) return true;
+  return is_named_like_object(name) && start.size != 0 && is_plain_text(start.text());
+}
+
 bool is_lost_archive(std::string_view name, ByteView start) {
   return is_named_like_archive(name) && start.size != 0 && !is_packed(start);
 }

@@ -200,6 +200,7 @@ std::optional<std::uint64_t> RegionReader::take_image(const Region& region, std:
   if (kind == SignatureKind::ptx) {
     // The comments above it are none of the module before it.
     auto image = images_.ptx_at(std::max(region.begin, found_.last_end), at, end);
+    if (image.damage) add_error(region, std::move(*image.damage));
     if (image.fatbin) add(region, std::move(*image.fatbin));
     return image.next;
   }

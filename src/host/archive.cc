@@ -84,7 +84,8 @@ class ArReader {
         failed(raw, object_named_as_table());
       } else if (raw == "//") {
         long_names_ = member;
-      } else if (last_symbol_ == 0 && (raw == "/" || raw == "/SYM64/")) {
+      } else if (!any_symbol_table_ && (raw == "/" || raw == "/SYM64/")) {
+        any_symbol_table_ = true;
         ARCHGUARD_CHECK(read_symbol_table(member, raw == "/" ? 4 : 8));
       }
     }
@@ -232,6 +233,7 @@ class ArReader {
   Window names_;
   ArchiveMember long_names_;
   std::map<std::shared_ptr<const ByteSource>, std::uint64_t> sizes_elsewhere_;  // what was read of each file
+  bool any_symbol_table_ = false;  // Microsoft's second one is another
   std::uint64_t last_symbol_ = 0;  // the last member that the symbol table names
 };
 

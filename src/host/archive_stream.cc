@@ -145,7 +145,8 @@ bool may_be_archive_stream(ByteView start) {
 bool fills_tar_record(std::uint64_t size, std::uint64_t zeros) {
   constexpr std::uint64_t kByDefault = 20 * kTarBlock;
   constexpr std::uint64_t kRecordLeast = std::uint64_t{16} << 10, kRecordMost = std::uint64_t{64} << 20;
-  if (zeros < kByDefault) return true;
+  constexpr std::uint64_t kOfTapes = 126 * kTarBlock;
+  if (zeros < kByDefault || (zeros < kOfTapes && size % kOfTapes == 0)) return true;
   for (std::uint64_t record = kRecordLeast; record <= kRecordMost; record *= 2)
     if (zeros < record && size % record == 0) return true;
   return false;

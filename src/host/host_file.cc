@@ -17,7 +17,6 @@ namespace archguard {
 namespace {
 
 constexpr std::size_t kHostFileStartSize = 4096;  // of a file, to tell its format
-constexpr const char* kMakeArchive = "make the archive again, or copy it whole";
 
 Result<Bytes> read_start(const ByteSource& source) {
   return read_bytes(source, 0, std::min<std::uint64_t>(kHostFileStartSize, source.size()));
@@ -173,12 +172,6 @@ struct ArchiveVisit {
     file.errors.push_back(std::move(error));
   }
 
-  // Zeros behind the magic of whatever object it was.
-  static bool is_overwritten(ByteView start) {
-    constexpr std::size_t kMagic = 4, kHead = 20;
-    return start.size >= kHead && are_zeros({start.data + kMagic, kHead - kMagic});
-  }
-
   void visit_member(const ArchiveMember& member) {
     HostObject object;
     object.member = name_of(member.name);
@@ -198,12 +191,7 @@ struct ArchiveVisit {
                   {{}, "is a zip file within an archive, which is not read", "unpack it and name it"});
     if (is_packed(*start))
       return fail(member.name, {{}, "is packed itself, and is not read", "unpack it and name the folder"});
-    if (!is_left_to_linker(*start, where, file)) {
-      read_object(part, *start, where, object, file.errors);
-      if (object.format == HostFormat::other && is_overwritten(*start))
-        fail(member.name,
-             {{}, "holds zeros where an object begins: it was overwritten, or never written", kMakeArchive});
-    }
+    if (!is_left_to_linker(*start, where, file)) read_object(part, *start, where, object, file.errors);
     visit(object);
   }
 };

@@ -253,6 +253,11 @@ class CubinReader {
     ARCHGUARD_CHECK(take_strings(table.link));
     const Cursor symbols(in_.part(table.offset, table.size)), names(strings_);
     for (std::uint64_t at = 0; at < table.size; at += stride) {
+      if (at != 0 && are_zeros(symbols.part(at, stride)))
+        return Error{{},
+                     "symbol " + std::to_string(at / stride) +
+                         " of the cubin is zeros: its symbol table was overwritten",
+                     {}};
       const Symbol symbol = parse_symbol(symbols, at, header_.is64);
       if (symbol.section >= header_.section_count && symbol.section < kElfReservedSections)
         return Error{{},

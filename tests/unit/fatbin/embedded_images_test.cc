@@ -161,6 +161,13 @@ TEST_CASE("PTX that is text among text is found, and one whose end is not found 
       ".version 9.0\n// " + std::string(3000, 'x') + "\n.target sm_90\n// \x1b[1m\n.entry k() { exit; }";
   CHECK(found_in(gap) == "ptx 90 at 0x0 of " + hex(gap.size()) + "; ");
 
+  const std::string body = ".version 9.0\n.target sm_90\n.entry k() {\n mov.u32 %r1, 1;\n",
+                    rest = " add.u32 %r2, %r1, %r1;\n exit;\n}\n";
+  CHECK(found_in(body + std::string(512, '\0') + rest) == "p(.rodata+" + hex(body.size()) + "): " + std::to_string(body.size()) +
+            " bytes behind the beginning of PTX, zeros were written over it\n");
+  for (const std::string& other :
+       {std::string(64, '\0') + rest, std::string(512, '\0') + "expected a name", std::string(512, '\0')})
+    CHECK(found_in(body + other) == "");
   const std::string open = ".version 9.0\n.target sm_90\n.entry k() { ";
   const auto unknown = [](std::size_t length) { return " of " + hex(length) + " (its end is not found); "; };
   CHECK(found_in(open + "/* exit; }") == "ptx 90 at 0x0" + unknown(open.size() + 10));

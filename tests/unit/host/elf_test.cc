@@ -141,6 +141,15 @@ TEST_CASE("a section table that was overwritten with zeros to its end is an erro
         "overwritten\n");
 }
 
+TEST_CASE("a section whose entry in the table was overwritten with zeros is an error") {
+  constexpr std::size_t kEntry = 64;
+  test::Bytes bytes = ElfBuilder{}.section(".nv_fatbin", filler(64)).bytes();
+  const auto table = static_cast<std::size_t>(bytes[40] | bytes[41] << 8);
+  std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(table + kEntry), kEntry, std::uint8_t{0});
+  CHECK(errors_of(read(bytes, "t.o")) ==
+        "t.o: section 1 is zeros in the section table, which was overwritten\n");
+}
+
 TEST_CASE("section names that were overwritten are an error") {
   const test::Bytes whole = ElfBuilder{}.section(".nv_fatbin", filler(64)).bytes();
   const std::string_view text(reinterpret_cast<const char*>(whole.data()), whole.size());

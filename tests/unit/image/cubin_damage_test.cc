@@ -91,4 +91,6 @@ TEST_CASE("a cubin whose sections are of another type, or whose symbols are in n
   bytes[symbols + 24 + 6] = static_cast<std::uint8_t>(count);
   CHECK(error_of(bytes) ==
         "symbol 1 of the cubin is in section " + std::to_string(count) + " of " + std::to_string(count));
+  std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(symbols) + 24, 24, std::uint8_t{0});
+  CHECK(error_of(bytes) == "symbol 1 of the cubin is zeros: its symbol table was overwritten");
 }
