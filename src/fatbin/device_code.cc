@@ -50,9 +50,10 @@ DeviceCode read_device_code(const ByteSource& source, const std::string& path, c
     if (!member.empty() && is_member)
       own_name = own_name.substr(member.size() + 1, own_name.size() - member.size() - 2);
     if (start && is_lost_member(own_name, *start))
-      code.errors.push_back({object_name(path, host.member),
-                             "holds zeros or a text where an object begins: it was lost before it came here",
-                             "build it, and make the archive again"});
+      code.errors.push_back(
+          {object_name(path, host.member),
+           "holds nothing, zeros or a text where an object begins: it was lost before it came here",
+           "build it, and make the archive again"});
     const bool is_program = host.linked && host.member == member &&
                             (host.format == HostFormat::elf || host.format == HostFormat::pe);
     if (is_program) code.packed_at = packed_in_program(part, host);

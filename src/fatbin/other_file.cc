@@ -177,7 +177,9 @@ bool is_lost_binary(std::string_view name, ByteView start) {
 bool is_lost_member(std::string_view name, ByteView start) {
   constexpr std::size_t kMagic = 4, kHead = 20;
   if (start.size >= kHead && are_zeros({start.data + kMagic, kHead - kMagic})) return true;
-  return is_named_like_object(name) && start.size != 0 && is_plain_text(start.text());
+  // An object of Go's own format begins with text, which may be long: what cgo was told.
+  return is_named_like_object(name) && is_plain_text(start.text()) &&
+         !starts_with(start.text(), "go object ");
 }
 
 bool is_lost_archive(std::string_view name, ByteView start) {

@@ -32,7 +32,8 @@ bool is_searched(std::string_view name, ByteView start, std::uint64_t size, bool
 bool is_lost_binary(std::string_view name, ByteView start);
 
 // Of a member of an `ar` archive, of no known format: zeros where an object began, whatever its name, or the
-// name of an object and a text, as a pointer of git-lfs or what a server answered. No linker reads it.
+// name of an object and no byte, or a text, as a pointer of git-lfs or what a server answered. No linker
+// reads it.
 bool is_lost_member(std::string_view name, ByteView start);
 
 // A name that promises an archive, and a file that begins as none. Within archives that is an error; in a

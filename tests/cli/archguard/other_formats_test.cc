@@ -270,13 +270,16 @@ TEST_CASE("a member of an archive that lost its head, or all of it, is named") {
     zeros[0] = first;
     const RunOutput run = with("y.o", zeros);
     CHECK(run.exit_code == 2);
-    CHECK(run.out.find("l.a(y.o): holds zeros or a text where an object begins") != std::string::npos);
+    CHECK(run.out.find("l.a(y.o): holds nothing, zeros or a text where an object begins") !=
+          std::string::npos);
   }
   for (const char* text :
        {"<html>404</html>", "404: Not Found", "version https://git-lfs.github.com/spec/v1\n"})
     CHECK(with("y.o", bytes_of_text(text)).exit_code == 2);
+  CHECK(with("_go_.o", bytes_of_text("go object linux amd64 go1.19\n$$  // cgo\n")).exit_code == 0);
   CHECK(with("notes.txt", bytes_of_text("404: Not Found")).exit_code == 0);
-  CHECK(with("empty.o", {}).exit_code == 0);
+  CHECK(with("empty.o", {}).exit_code == 2);
+  CHECK(with("empty.txt", {}).exit_code == 0);
 }
 
 TEST_CASE("what other systems put beside a library is none") {
