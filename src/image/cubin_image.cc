@@ -283,7 +283,12 @@ class CubinReader {
                          std::string(name_of(section_at(symbol.section))) + "', which holds none",
                      {}};
       if (are_variables(holds) && symbol.section < header_.section_count) named_[symbol.section] = true;
-      if (!symbol.is_kernel() && !are_variables(holds) && !symbol.is_reference()) continue;
+      if (!symbol.is_kernel() && !are_variables(holds) && !symbol.is_reference()) {
+        const bool is_found_by_name = symbol.is_global() || symbol.is_wanted_function();
+        if (is_found_by_name && start_of_name(names, symbol).empty())
+          return Error{{}, "symbol " + std::to_string(at / stride) + " of the cubin has no name", {}};
+        continue;
+      }
       const std::string_view name = names.c_string(symbol.name);
       const char* what = symbol.is_kernel() ? "kernel" : "variable";
       if (name.empty())

@@ -122,6 +122,14 @@ TEST_CASE("a kernel without a name is an error") {
         "kernel symbol 1 of the cubin has no name");
 }
 
+TEST_CASE("a function that is found by its name, and has none, is an error") {
+  const auto kernel = [] { return CubinBuilder{}.kernel("k", sass::exit()); };
+  CHECK(kernels_of(read_cubin(kernel().function("", sass::exit()).bytes())) ==
+        "symbol 2 of the cubin has no name");
+  CHECK(kernels_of(read_cubin(kernel().called("").bytes())) == "symbol 2 of the cubin has no name");
+  CHECK(read_cubin(kernel().called("vprintf").bytes()).ok());
+}
+
 TEST_CASE("a kernel without machine code is an error in a cubin that is loaded as it is") {
   CHECK(kernels_of(read_cubin(CubinBuilder{}.kernel("k", {}).bytes())) ==
         "kernel 'k' of the cubin has no machine code");
