@@ -66,7 +66,7 @@ bool forgive_missing_images(std::vector<Failure>& failures) {
                                failure.code == kInvalidKernelImage || failure.code == kJitDisabled);
   };
   const auto lacks_image = [](const Failure& failure) {
-    return !failure.unknown && failure.code == kNoKernelImage;
+    return failure.unknown || failure.code == kNoKernelImage;
   };
   if (std::none_of(failures.begin(), failures.end(), is_mendable)) return false;
   failures.erase(std::remove_if(failures.begin(), failures.end(), lacks_image), failures.end());

@@ -1,6 +1,7 @@
 """archguard on wheels as PyPI has them: what it reads in place against the unpacked libraries, against cuobjdump and
 against a scan by signature; a library for another machine; a DLL, whose sections objdump tells too."""
 import glob
+import json
 import os
 import re
 import shutil
@@ -66,6 +67,16 @@ class WheelTest(unittest.TestCase):
                 self.assertTrue(inside == outside, "kernels: %s" % kernels)
             return "%d containers, %d images" % (len(inside), len(common.images(inside)))
         self.each(check)
+
+    def test_an_old_driver_has_one_reason(self):
+        """What a library is not asked for with a new driver, PTX for linking, is none beside error 35."""
+        if not common.options.full:
+            return  # the wheel is one of the full set
+        path = wheel("wheel-cusparse-12.4")
+        done = subprocess.run([common.options.archguard, "verify", path, "--device", "8.6@11.4", "--scope", "library", "--format", "json"],
+                              stdout=subprocess.PIPE, check=False)
+        errors = [error["code"] for file in json.loads(done.stdout)["files"] for result in file["results"] for error in result["errors"]]
+        self.assertEqual((done.returncode, errors), (1, [35]))
 
     def test_images_are_those_of_cuobjdump(self):
         """Kind, arch, PTX version and compression of every entry, in order; and by signature, where each container is."""
