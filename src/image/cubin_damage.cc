@@ -40,4 +40,17 @@ std::optional<std::uint64_t> find_broken_relocation(ByteView section, const Relo
   return std::nullopt;
 }
 
+bool is_table_of_second_form(std::string_view name) {
+  return starts_with(name, ".nv.merc.nv.info") || starts_with(name, ".nv.merc.rela") ||
+         name == ".nv.merc.symtab";
+}
+
+std::optional<std::uint64_t> find_zeros(ByteView section) {
+  constexpr int kZeros = 128;
+  const auto* const end = section.data + section.size;
+  const auto* const found = std::search_n(section.data, end, kZeros, std::uint8_t{0});
+  if (found == end) return std::nullopt;
+  return static_cast<std::uint64_t>(found - section.data);
+}
+
 }  // namespace archguard

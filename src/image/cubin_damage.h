@@ -30,4 +30,9 @@ struct RelocationsOf {
 };
 std::optional<std::uint64_t> find_broken_relocation(ByteView section, const RelocationsOf& of);
 
+// Is it a table of the second form that code has from sm_100 on: its attributes, relocations or symbols?
+bool is_table_of_second_form(std::string_view name);
+// 128 zeros in a row: real ones of those tables have up to 24 (1,200 kernels of cuRAND 13.0).
+std::optional<std::uint64_t> find_zeros(ByteView section);
+
 }  // namespace archguard

@@ -390,6 +390,14 @@ class CubinReader {
     if (section.size == 0) return Done{};
     if (name_of(section).empty())
       return Error{{}, "section " + std::to_string(index) + " of the cubin has no name", {}};
+    if (is_table_of_second_form(name_of(section))) {
+      ARCHGUARD_CHECK(look_at(section));
+      if (const auto at = find_zeros(in_.part(section.offset, section.size)))
+        return Error{
+            {},
+            "section '" + whole_name_of(section) + "' of the cubin was overwritten by zeros at " + hex(*at),
+            {}};
+    }
     const bool relocations = section.type == kElfRelocations || section.type == kElfRelocationsWithAddends;
     if (section.type != kKernelInfo && !relocations) return Done{};
     ARCHGUARD_CHECK(look_at(section));

@@ -42,6 +42,21 @@ TEST_CASE("no relocation is all zeros, of a symbol that is not there, or of a ty
   CHECK(broken(kElfRelocationsWithAddends, true) == 0);
 }
 
+TEST_CASE("tables of the second form of code hold no long runs of zeros") {
+  for (const char* name :
+       {".nv.merc.nv.info", ".nv.merc.nv.info.k", ".nv.merc.rela.debug_frame", ".nv.merc.symtab"})
+    CHECK(is_table_of_second_form(name));
+  for (const char* name :
+       {".nv.info.k", ".nv.merc.debug_frame", ".nv.merc.nv.constant.user.k", ".nv.capmerc.text.k"})
+    CHECK_FALSE(is_table_of_second_form(name));
+  Bytes bytes(300, 1);
+  std::fill_n(bytes.begin() + 10, 127, std::uint8_t{0});
+  CHECK_FALSE(find_zeros(bytes));
+  bytes[137] = 0;
+  CHECK(find_zeros(bytes) == 10);
+  CHECK_FALSE(find_zeros({}));
+}
+
 TEST_CASE("a cubin whose tables were overwritten by zeros is refused") {
   const auto whole = CubinBuilder{}.kernel("k", sass::join({sass::store(), sass::exit()})).parameters(24);
   const auto zeroed = [&](const Bytes& from) {
