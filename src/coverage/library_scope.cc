@@ -59,8 +59,10 @@ void judge_share(DeviceResult& result, const LibraryQuestion& question) {
   LibraryCensus& census = question.census;
   const bool is_asked = question.partly != PartlyPolicy::off && census.tells();
   auto partly = is_asked ? census.judge(question.got, question.device) : std::nullopt;
+  // Enough kernels from few fat binaries are a doubt alone, whatever the driver.
+  const auto is_short = [](const std::optional<Partly>& of) { return of && of->core_fatbins == 0; };
   const bool would_be_served =
-      partly && !census.judge(census.with_any_driver(question.device), question.device).has_value();
+      is_short(partly) && !is_short(census.judge(census.with_any_driver(question.device), question.device));
   // Where a newer driver, or another environment, gives the device enough, that is what it lacks.
   if (would_be_served && forgive_missing_images(result.failures)) return;
   forgive_fatbins(result.failures);

@@ -154,6 +154,7 @@ Status FleetBuilder::add(ReportedGpu gpu) {
   ARCHGUARD_CHECK(check_told_once(gpu));
   constexpr std::string_view kPrefix = "GPU-";  // which HTCondor leaves out
   if (starts_with(gpu.identity, kPrefix)) gpu.identity.erase(0, kPrefix.size());
+  leave_out_compat(gpu);  // before it is compared with what was told of the GPU elsewhere
   ARCHGUARD_TRY(again, is_told_again(gpu.identity, gpu));
   if (again) return Done{};
   ARCHGUARD_TRY(host_again, is_told_again(gpu.once.empty() ? "" : gpu.host + "\n" + gpu.once, gpu));
@@ -161,7 +162,6 @@ Status FleetBuilder::add(ReportedGpu gpu) {
   gpu.name = printable(gpu.name);
   ARCHGUARD_CHECK(take_capability(gpu));
   ARCHGUARD_CHECK(check_driver(gpu));
-  leave_out_compat(gpu);
   if (gpu.driver_version.empty() && gpu.driver_cuda.empty()) without_driver_ += gpu.count;
   count_ += gpu.count;
   kinds_[{gpu.name, gpu.capability, gpu.driver_version, gpu.driver_cuda,

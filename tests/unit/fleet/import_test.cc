@@ -146,18 +146,22 @@ TEST_CASE("One GPU with two drivers or capabilities is an error") {
 }
 
 TEST_CASE("The CUDA of cuda-compat is left out of a GeForce") {
-  const auto told = [](const std::string& name) {
-    return imported(
-        {"<nvidia_smi_log><driver_version>535.183.01</driver_version><cuda_version>13.0</cuda_version>"
-         "<gpu id=\"00000000:01:00.0\"><product_name>" +
-         name + "</product_name><uuid>GPU-1</uuid></gpu></nvidia_smi_log>"});
+  const auto of_container = [](const std::string& name) {
+    return "<nvidia_smi_log><driver_version>535.183.01</driver_version><cuda_version>13.0</cuda_version>"
+           "<gpu id=\"00000000:01:00.0\"><product_name>" +
+           name + "</product_name><uuid>GPU-1</uuid></gpu></nvidia_smi_log>";
   };
+  const auto told = [&](const std::string& name) { return imported({of_container(name)}); };
   const std::string fleet = told("NVIDIA GeForce RTX 3090");
   CHECK_MESSAGE(has(fleet,
                     "CUDA 13.0 is cuda-compat's, which 'NVIDIA GeForce RTX 3090' does not run (error 804 in "
                     "that container): left out, driver 535.183.01 counts"),
                 fleet);
   CHECK_FALSE(has(fleet, ",13.0"));
+  const std::string host =
+      "name, compute_cap, driver_version, driver_cuda, uuid\nNVIDIA GeForce RTX 3090, 8.6, "
+      "535.183.01, 12.2, GPU-1\n";
+  CHECK_FALSE(has(imported({host, of_container("NVIDIA GeForce RTX 3090")}), "told before"));
   CHECK(has(told("NVIDIA A100-SXM4-40GB"), "13.0"));
 }
 
