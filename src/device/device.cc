@@ -37,8 +37,9 @@ bool is_of_fleet(const Device& device) {
 }
 
 bool may_run_cuda_compat(const Device& device) {
-  const std::string name = to_lower(device.name);
-  return name.find("geforce") == std::string::npos && name.find("titan") == std::string::npos;
+  std::string name = to_lower(device.name);
+  if (starts_with(name, "nvidia ")) name.erase(0, 7);
+  return name.find("geforce") == std::string::npos && !starts_with(name, "titan ");
 }
 
 bool has_cuda_of_compat(const Device& device) {

@@ -133,7 +133,7 @@ const std::vector<KnownError>& cuda_errors() {
        {"driver", "libcuda"},
        {kInsufficientDriver},
        {"CUDA driver version is insufficient", "The NVIDIA driver on your system is too old"},
-       "the driver is older than the CUDA runtime of the program needs",
+       "the driver is too old for the CUDA runtime of the program",
        {"a build for CUDA 13 on a driver before branch 580 (CUDA 12: before 525; before CUDA 11: any older "
         "release)",
         "pip, uv or a container chose a build without looking at the driver",

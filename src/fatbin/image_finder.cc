@@ -169,7 +169,8 @@ ImageFinder::Ptx ImageFinder::ptx_at(std::uint64_t begin, std::uint64_t at, std:
   if (!whole && module.terminated() && goes_on_behind_zeros(zeros, end))
     return {std::nullopt,
             Error{hex(zeros),
-                  count_of(zeros - start, "byte") + " behind the beginning of PTX, zeros were written over it",
+                  count_of(zeros - start, "byte") + " behind the beginning of PTX, zeros stand in it: they "
+                                                    "were written over it, unless the program fills them in",
                   "build it again, or copy it whole"},
             behind};
   // The beginning of a text that a program completes when it runs.

@@ -176,10 +176,10 @@ bool is_lost_binary(std::string_view name, ByteView start) {
 
 bool is_lost_member(std::string_view name, ByteView start) {
   constexpr std::size_t kMagic = 4, kHead = 20;
+  if (!is_named_like_object(name)) return false;
   if (start.size >= kHead && are_zeros({start.data + kMagic, kHead - kMagic})) return true;
   // An object of Go's own format begins with text, which may be long: what cgo was told.
-  return is_named_like_object(name) && is_plain_text(start.text()) &&
-         !starts_with(start.text(), "go object ");
+  return is_plain_text(start.text()) && !starts_with(start.text(), "go object ");
 }
 
 bool is_lost_archive(std::string_view name, ByteView start) {

@@ -31,9 +31,8 @@ bool is_searched(std::string_view name, ByteView start, std::uint64_t size, bool
 // one that this reader does not know.
 bool is_lost_binary(std::string_view name, ByteView start);
 
-// Of a member of an `ar` archive, of no known format: zeros where an object began, whatever its name, or the
-// name of an object and no byte, or a text, as a pointer of git-lfs or what a server answered. No linker
-// reads it.
+// Of a member of an `ar` archive, of no known format, with the name of an object: zeros where that began, no
+// byte, or a text, as a pointer of git-lfs or what a server answered. No linker takes a symbol from it.
 bool is_lost_member(std::string_view name, ByteView start);
 
 // A name that promises an archive, and a file that begins as none. Within archives that is an error; in a

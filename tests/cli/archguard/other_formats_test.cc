@@ -279,6 +279,7 @@ TEST_CASE("a member of an archive that lost its head, or all of it, is named") {
   CHECK(with("_go_.o", bytes_of_text("go object linux amd64 go1.19\n$$  // cgo\n")).exit_code == 0);
   CHECK(with("notes.txt", bytes_of_text("404: Not Found")).exit_code == 0);
   CHECK(with("empty.o", {}).exit_code == 2);
+  CHECK(with("pad.bin", zeros).exit_code == 0);
   CHECK(with("empty.txt", {}).exit_code == 0);
 }
 

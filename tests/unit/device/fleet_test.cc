@@ -59,7 +59,9 @@ TEST_CASE("a GeForce with the CUDA of cuda-compat is an error, another GPU or a 
         "write 11.0, and take cuda-compat out of the container; or write the driver's version as it is now");
   for (const char* driver : {"450.102.04, 11.1", "430.26, 10.2", "580.95.05, 13.0", "620.10, 14.0"})
     CHECK(told("NVIDIA GeForce RTX 2080 Ti, 7.5", driver) == "no error");
-  CHECK(told("Tesla T4, 7.5", "450.102.04, 11.2") == "no error");
+  CHECK(told("NVIDIA TITAN RTX, 7.5", "450.102.04, 11.2") != "no error");
+  for (const char* name : {"Tesla T4, 7.5", "titan-rack T4, 7.5"})
+    CHECK(told(name, "450.102.04, 11.2") == "no error");
 }
 
 TEST_CASE("columns come in any order and letter case, with or without blanks, unknown ones stay") {

@@ -163,8 +163,10 @@ TEST_CASE("PTX that is text among text is found, and one whose end is not found 
 
   const std::string body = ".version 9.0\n.target sm_90\n.entry k() {\n mov.u32 %r1, 1;\n",
                     rest = " add.u32 %r2, %r1, %r1;\n exit;\n}\n";
-  CHECK(found_in(body + std::string(512, '\0') + rest) == "p(.rodata+" + hex(body.size()) + "): " + std::to_string(body.size()) +
-            " bytes behind the beginning of PTX, zeros were written over it\n");
+  CHECK(found_in(body + std::string(512, '\0') + rest) ==
+        "p(.rodata+" + hex(body.size()) + "): " + std::to_string(body.size()) +
+            " bytes behind the beginning of PTX, zeros stand in it: they were written over it, unless the "
+            "program fills them in\n");
   for (const std::string& other :
        {std::string(64, '\0') + rest, std::string(512, '\0') + "expected a name", std::string(512, '\0')})
     CHECK(found_in(body + other) == "");
