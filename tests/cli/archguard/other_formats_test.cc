@@ -266,7 +266,7 @@ TEST_CASE("a member of an archive that lost its head, or all of it, is named") {
     return verify(folder, "l.a", "8.0");
   };
   Bytes zeros(200);
-  for (const std::uint8_t first : {0x00, 0x7f}) {
+  for (const std::uint8_t first : {std::uint8_t{0}, std::uint8_t{0x7f}}) {
     zeros[0] = first;
     const RunOutput run = with("y.o", zeros);
     CHECK(run.exit_code == 2);
