@@ -53,4 +53,19 @@ std::optional<std::uint64_t> find_zeros(ByteView section) {
   return static_cast<std::uint64_t>(found - section.data);
 }
 
+std::optional<std::uint64_t> find_zeros_of_second_code(ByteView section) {
+  constexpr std::uint64_t kForm = 4, kBits = 8, kHead = 12;
+  constexpr std::uint32_t kKnownForm = 0xc0000001;
+  if (section.size < kHead) return 0;
+  const Cursor in(section);
+  if (in.u32(kForm) == 0) return kForm;
+  if (in.u32(kForm) != kKnownForm) return std::nullopt;
+  if (in.u32(kBits) == 0) return kBits;
+  const std::uint64_t stream = kHead + (std::uint64_t{in.u32(kBits)} + 7) / 8;
+  if (stream >= section.size) return kBits;
+  if (section.data[section.size - 1] == 0) return section.size - 1;
+  const auto at = find_zeros({section.data + stream, static_cast<std::size_t>(section.size - stream)});
+  return at ? std::optional(stream + *at) : std::nullopt;
+}
+
 }  // namespace archguard

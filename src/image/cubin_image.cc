@@ -390,9 +390,11 @@ class CubinReader {
     if (section.size == 0) return Done{};
     if (name_of(section).empty())
       return Error{{}, "section " + std::to_string(index) + " of the cubin has no name", {}};
-    if (is_table_of_second_form(name_of(section))) {
+    const bool second = section.type == kSecondCode;
+    if (second || is_table_of_second_form(name_of(section))) {
       ARCHGUARD_CHECK(look_at(section));
-      if (const auto at = find_zeros(in_.part(section.offset, section.size)))
+      const ByteView bytes = in_.part(section.offset, section.size);
+      if (const auto at = second ? find_zeros_of_second_code(bytes) : find_zeros(bytes))
         return Error{
             {},
             "section '" + whole_name_of(section) + "' of the cubin was overwritten by zeros at " + hex(*at),

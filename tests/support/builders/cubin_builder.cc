@@ -182,9 +182,11 @@ void CubinBuilder::add_sections_of(const Symbol& symbol, unsigned index, ElfBuil
     for (std::size_t at = 0; at < symbol.relocations; at += 24) entries.u64(8).u32(2).u32(1).u64(0);
     elf.linked_section(".rela.text." + symbol.name, entries.bytes(), 4, 2, code);
   }
-  if (symbol.second_code != 0)
-    elf.linked_section(".nv.capmerc.text." + symbol.name, Bytes(symbol.second_code), 0x70000016, 2,
-                       1 + index);
+  if (symbol.second_code != 0) {  // a head, the bits of eight instructions, a stream
+    Bytes code = ByteWriter{}.u32(32).u32(0xc0000001).u32(8).bytes();
+    code.resize(symbol.second_code, 0x50);
+    elf.linked_section(".nv.capmerc.text." + symbol.name, code, 0x70000016, 2, 1 + index);
+  }
 }
 
 CubinBuilder& CubinBuilder::constants(std::size_t size) {

@@ -57,6 +57,29 @@ TEST_CASE("tables of the second form of code hold no long runs of zeros") {
   CHECK_FALSE(find_zeros({}));
 }
 
+TEST_CASE("the second form of code has a head, bits, and a stream without long runs of zeros") {
+  const auto broken = [](const Bytes& section) { return find_zeros_of_second_code(section); };
+  Bytes code = ByteWriter{}.u32(32).u32(0xc0000001).u32(8 * 200).bytes();
+  code.resize(600, 0x50);
+  const auto zeroed = [&](std::size_t from, std::size_t size) {
+    Bytes bytes = code;
+    std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(from), size, std::uint8_t{0});
+    return broken(bytes);
+  };
+  CHECK_FALSE(broken(code));
+  CHECK_FALSE_MESSAGE(zeroed(12, 200), "no instruction has its bit");
+  CHECK_FALSE(zeroed(212, 127));
+  CHECK(zeroed(212, 128) == 212);
+  CHECK(zeroed(100, 300) == 212);
+  CHECK(zeroed(0, 8) == 4);
+  CHECK(zeroed(8, 100) == 8);
+  CHECK(zeroed(540, 60) == 599);
+  CHECK(broken(Bytes(8)) == 0);
+  CHECK_FALSE_MESSAGE(broken(ByteWriter{}.u32(32).u32(0xc0000002).zeros(600).bytes()), "another form");
+  code.resize(100);
+  CHECK_MESSAGE(broken(code) == 8, "its bits end behind it");
+}
+
 TEST_CASE("a cubin whose tables were overwritten by zeros is refused") {
   const auto whole = CubinBuilder{}.kernel("k", sass::join({sass::store(), sass::exit()})).parameters(24);
   const auto zeroed = [&](const Bytes& from) {
@@ -71,6 +94,14 @@ TEST_CASE("a cubin whose tables were overwritten by zeros is refused") {
   CHECK(read_cubin(whole.bytes()).ok());
   CHECK(zeroed({3, 0x19, 24, 0}) == "section '.nv.info.k' of the cubin has no attribute at 0x8");
   CHECK(zeroed(text(".nv.info.k")).find("of the cubin has no name") != std::string::npos);
+  const auto second = CubinBuilder(whole).sm(100).second_code(500).bytes();
+  CHECK(read_cubin(second).ok());
+  Bytes hole = second;
+  const auto stream = std::search_n(hole.begin(), hole.end(), 400, std::uint8_t{0x50});
+  REQUIRE(stream != hole.end());
+  std::fill_n(stream + 100, 200, std::uint8_t{0});
+  CHECK(read_cubin(hole).error().what ==
+        "section '.nv.capmerc.text.k' of the cubin was overwritten by zeros at 0x70");
 }
 
 TEST_CASE("a cubin whose sections are of another type, or whose symbols are in none of them, is refused") {
