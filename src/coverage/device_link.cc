@@ -195,6 +195,7 @@ void DeviceLinks::note_part(std::size_t index, std::size_t part, const DeviceObj
     return image.code && image.code->names.wants_runtime;
   });
   if (!asks_for_image(code)) return;
+  link.any_plain |= holds_plain_code(code);
   for (const KernelName& kernel : code.kernels)
     if (kernel.real) link.real.insert(kernel.name);
   link.kernels += code.kernels.size();
@@ -494,6 +495,9 @@ void LinkJudge::decide(Outcome& outcome) const {
   if (outcome.taken) return;  // an image without kernels is taken: what was left out of it is told
   Judgement again = relink(outcome.link);
   const bool hopeless = objects_[outcome.link].fitting == 0;
+  // What was linked has a suffix; what it was linked of was meant for other devices, too.
+  if (judgement.verdict == Verdict::specific && links_.is_for_any_device(outcome.link))
+    judgement.verdict = Verdict::uncovered;
   if (judgement.verdict == Verdict::specific && again.verdict == Verdict::uncovered) {
     if (hopeless) say_what_was_recorded(device_, toolkits_[outcome.link], judgement);
     return;

@@ -48,6 +48,8 @@ class DeviceLinks {
   std::uint64_t variables(std::size_t link) const { return links_[link].variables; }
   const std::string& kernel(std::size_t link) const { return links_[link].kernel; }
   const std::string& variable(std::size_t link) const { return links_[link].variable; }
+  // Does an object hold some of them for more than the devices of an `a` or `f` image?
+  bool is_for_any_device(std::size_t link) const { return links_[link].any_plain; }
   bool wants_runtime(std::size_t link) const { return links_[link].wants_runtime; }
   // Does libcudadevrt define it, as it is among the link's objects, or as it may come to them?
   bool may_be_of_runtime(std::size_t link, const std::string& name) const;
@@ -116,6 +118,7 @@ class DeviceLinks {
     std::set<std::pair<Arch, std::string>> once;        // defined for an arch that it was linked for,
     std::set<std::string> twice;                        // and in several objects
     bool names_whole = true, all_read = true;
+    bool any_plain = false;    // an image of an object, without a suffix, has kernels or variables
     bool holds_ltoir = false;  // so that the linker left unnamed variables out, too
     std::uint64_t kernels = 0, variables = 0;
     std::string kernel, variable;           // one of them

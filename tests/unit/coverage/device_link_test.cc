@@ -767,6 +767,32 @@ TEST_CASE("a link for other devices only has a fix as any fat binary has") {
   CHECK(fix_for_others({&*beside.devices[0].for_others}).find("80-real") != std::string::npos);
 }
 
+TEST_CASE("a link for some devices, of objects that are for others as well, is required of each") {
+  const auto of_90a = [](bool relocatable) {
+    CubinBuilder builder;
+    builder.sm(90).marked_a().toolkit_info("13.0", "-arch sm_90a").kernel("ka", kCode);
+    if (relocatable) builder.relocatable();
+    return builder.bytes();
+  };
+  const auto with_ptx = [&](const std::string& text) {
+    const Bytes object = FatbinBuilder{}.cubin("90a", of_90a(true)).ptx("80", "9.0", text).bytes();
+    return ProgramBuilder{}
+        .whole(FatbinBuilder{}.cubin(80, cubin(80, "kb")).cubin(90, cubin(90, "kb")).bytes())
+        .link({"_a", "_b"}, FatbinBuilder{}.cubin("90a", of_90a(false)).bytes())
+        .object("_a", object)
+        .object("_b", FatbinBuilder{}.cubin("90a", of_90a(true)).bytes());
+  };
+  const auto of_kernel = with_ptx(object_ptx("80", "ka"));
+  const std::string text = verdict(of_kernel, device("8.0"));
+  CHECK_MESSAGE(text.substr(0, 11) == "not covered", text);
+  CHECK_MESSAGE(text.find(kAgain) != std::string::npos, text);
+  CHECK(verdict(of_kernel, device("9.0")) == "covered sass 2");
+  // Functions alone are none that a program launches.
+  const auto of_function =
+      with_ptx(".version 9.0\n.target sm_80\n.address_size 64\n.visible .func f() { ret; }\n");
+  CHECK(verdict(of_function, device("8.0")) == "covered sass 1");
+}
+
 TEST_CASE("libcudadevrt is nobody's to build: its fix is another one, or the programs that take it") {
   const Bytes archive =
       ArchiveBuilder{}
