@@ -85,7 +85,7 @@ class LibraryCensus {
   std::uint64_t most_of_known(const std::vector<std::uint64_t>& by_device) const;
   // Of a device with enough kernels.
   std::optional<Partly> judge_fatbins(const KernelSum& got, ComputeCapability device);
-  double core_share(std::size_t device);  // of the core kernels that a device gets
+  bool has_core(const KernelSum& got, ComputeCapability device, const std::vector<std::uint64_t>& core) const;
   std::optional<std::size_t> index_of(ComputeCapability device) const;
 
   std::vector<Device> devices_;               // the table's first
@@ -95,6 +95,7 @@ class LibraryCensus {
   Devices made_for_ = 0;                      // of the table: with SASS that works
   std::map<Devices, std::uint64_t> fatbins_;  // of which these devices get something that works
   std::vector<std::uint64_t> core_;           // core kernels, by device; counted when they are asked for
+  std::vector<std::uint64_t> wide_core_;      // likewise
   std::vector<std::uint64_t> core_fatbins_;   // likewise
   std::vector<ImageKernels> last_;            // by image, of the fat binary that was added last
   std::uint64_t kernels_ = 0;

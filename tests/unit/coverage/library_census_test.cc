@@ -67,6 +67,23 @@ TEST_CASE("between a fifth and three quarters compiled from PTX are in doubt, mo
   CHECK(said(library(75), "8.7") == "served");
 }
 
+TEST_CASE("a library that is linked in, and for more devices, makes no core of its own") {
+  const auto of = [](const std::vector<std::string>& archs, const Kernels& all) {
+    std::vector<Image> images;
+    for (const std::string& arch : archs) images.push_back(sass(arch, all));
+    return fatbin_of(images);
+  };
+  const auto few = kernels("few", 3), many = kernels("many", 100);
+  const std::vector<std::string> old = {"35", "50", "60", "61"}, newer = {"70", "75", "80", "86"};
+  std::vector<std::string> all = old;
+  all.insert(all.end(), newer.begin(), newer.end());
+  const std::vector<FatbinCode> library = {of(newer, many), of(all, few)};
+  CHECK(said(library, "6.1") == "clear 3/103 of 7.0");
+  CHECK(said(library, "7.0") == "served");
+  // What is for one device alone is nothing that others miss.
+  CHECK(said({of({"90"}, many), of(all, few)}, "8.0") == "perhaps 3/100 of 9.0");
+}
+
 TEST_CASE("SASS is made on purpose: a third is enough, and a twentieth is not clear") {
   const auto library = [](int count) {
     const auto main = kernels("main", 100 - count), rest = kernels("x", count);
