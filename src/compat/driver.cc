@@ -122,6 +122,11 @@ std::optional<Version> last_driver_cuda_for(ComputeCapability device) {
   return branch ? driver_cuda_of(std::to_string(*branch)) : std::nullopt;
 }
 
+bool may_ever_offer(ComputeCapability device, Version driver_cuda) {
+  const auto last = last_driver_cuda_for(device);
+  return !last || driver_cuda <= *last;
+}
+
 std::optional<Version> first_driver_cuda_for(ComputeCapability device) {
   return first_driver_cuda_of(arch_of(device));
 }

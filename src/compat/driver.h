@@ -65,6 +65,9 @@ bool is_dropped_by_branch(std::string_view driver_version, ComputeCapability dev
 // ones.
 std::optional<Version> last_driver_cuda_for(ComputeCapability device);
 
+// May a driver of the device, or the cuda-compat of one, offer this CUDA?
+bool may_ever_offer(ComputeCapability device, Version driver_cuda);
+
 // The oldest CUDA whose drivers compile for the device (12.0 → 12.8). Nothing where that is not known.
 std::optional<Version> first_driver_cuda_for(ComputeCapability device);
 

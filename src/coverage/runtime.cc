@@ -54,8 +54,7 @@ Fix find_runtime_fix(const DeviceResult& result, const Device& device, const Ver
   if (toolkit) build.toolkits = ToolkitRange{*toolkit, *toolkit};
   build.other_library = policy.scope == Scope::library;
   Fix fix;
-  const auto last = last_driver_cuda_for(*device.capability);
-  if (!last || *result.needs_driver <= *last) fix.ways.push_back(update);
+  if (may_ever_offer(*device.capability, *result.needs_driver)) fix.ways.push_back(update);
   const bool has_sass = toolkit && newest_sass_for(find_toolkit(*toolkit)->archs, *device.capability);
   // Of another build of a library it is not known whether it holds PTX.
   if (has_sass && policy.judge.environment.forces_jit.empty()) fix.ways.push_back(build);
@@ -107,9 +106,10 @@ Fix find_runtime_fix(const DeviceResult& result, const Device& device, const Ver
   return fix;
 }
 
-std::string runtime_fix_text(const Fix& fix, const DeviceClass& devices, const VerifyPolicy& policy) {
+std::string runtime_fix_text(const Fix& fix, const DeviceClass& devices, const VerifyPolicy& policy,
+                             Version needed) {
   const std::string text = text_of(fix, devices.device, {}, policy.target);
-  if (!devices.may_have_compat) return text;
+  if (!devices.may_have_compat || !may_ever_offer(*devices.device.capability, needed)) return text;
   return text +
          ", or, where cuda-compat gives programs a newer CUDA than this driver, tell that in the column "
          "driver_cuda of the fleet file";
@@ -215,7 +215,7 @@ void judge_runtime(DeviceResult& result, const DeviceClass& devices, const Verif
   result.toolkit_ahead = need->toolkit;
   result.runtime_elsewhere = elsewhere;
   const Fix fix = find_runtime_fix(result, devices.device, policy, kinds, need->toolkit);
-  result.runtime_fix = runtime_fix_text(fix, devices, policy);
+  result.runtime_fix = runtime_fix_text(fix, devices, policy, *result.needs_driver);
   if (elsewhere || policy.driver == DriverPolicy::warn) return;
   // What a newer driver mends as well: none of it happens, since the runtime fails first.
   auto& failures = result.failures;

@@ -14,9 +14,10 @@ std::vector<std::size_t> classes_too_old_for(const Facts& facts, Version runtime
   for (std::size_t i = 0; i < facts.classes.size(); ++i) {
     const Device& device = facts.classes[i].device;
     if (!device.driver_cuda || device.cuda_at_least) continue;
-    if (*device.driver_cuda >= lowest_driver_cuda_for_toolkit(runtime)) continue;
+    const Version needed = lowest_driver_cuda_for_toolkit(runtime);
+    if (*device.driver_cuda >= needed) continue;
     classes.push_back(i);
-    may_have_compat |= facts.classes[i].may_have_compat;
+    may_have_compat |= facts.classes[i].may_have_compat && may_ever_offer(*device.capability, needed);
   }
   return classes;
 }

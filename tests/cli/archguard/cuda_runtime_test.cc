@@ -407,6 +407,8 @@ TEST_CASE(
             ", or, where cuda-compat gives programs a newer CUDA than this driver, tell that in the column "
             "driver_cuda of the fleet file");
   CHECK(fix_on("NVIDIA GeForce RTX 3090, 8.6, 470.82.01,") == update);
+  CHECK_MESSAGE(fix_on("Tesla K80, 3.7, 470.256.02,").find("cuda-compat") == std::string::npos,
+                "whose newer libcuda does not know it");
   CHECK(fix_on("NVIDIA A100, 8.0, 470.82.01, 11.4") == update);
   CHECK(fix_on("NVIDIA A100, 8.0, 470.82.01, 12.4") == "no error");
   CHECK(fix_on("Orin (nvgpu), 8.0, 470.82.01, 12.4") == "no error");
