@@ -86,6 +86,14 @@ std::vector<Error> answer_registrations(const HostObject& host, const DeviceObje
   return errors;
 }
 
+Error lost_list(const DeviceObject& out, const Section& list) {
+  return {
+      place_name(object_name(out.path, out.member), list.name, 0),
+      "the list of what host code names of device code was overwritten by zeros: nvlink would leave out what "
+      "stood there",
+      kRebuild};
+}
+
 // nvc++ (NVIDIA HPC SDK) links device code itself, and hands the result to a runtime of its own.
 constexpr std::string_view kNvcxxRegistration = "__pgi_cuda_register_fat_binary";
 
@@ -171,6 +179,9 @@ std::vector<Error> check_completeness(const ByteSource& source, const HostObject
          "told",
          "link it without --pack-dyn-relocs=android, which glibc does not load"});
   if (!host.linked) {
+    if (list.relocatable() != nullptr)
+      if (const Section* lost = find_lost_list(source, host, list.fat_binaries()))
+        errors.push_back(lost_list(out, *lost));
     for (Error& error :
          link_time_code_in(source, host, list.fat_binaries() != 0, object_name(out.path, out.member)))
       errors.push_back(std::move(error));

@@ -75,6 +75,13 @@ bool is_called_in(std::string_view text, std::string_view word) {
   return false;
 }
 
+// A fat binary begins with 50 ed 55 ba. What took it for text made U+FFFD of what is no UTF-8 (resource
+// filtering of Maven, Python's errors="replace"), or turned Latin-1 into UTF-8.
+bool is_fatbin_as_text(ByteView start) {
+  return starts_with(start.text(), "P\xef\xbf\xbdU\xef\xbf\xbd") ||
+         starts_with(start.text(), "P\xc3\xadU\xc2\xba");
+}
+
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
 std::string_view without_byte_order_mark(std::string_view text) {
@@ -164,7 +171,8 @@ bool is_lost_binary(std::string_view name, ByteView start) {
   const bool promises = is_named_like_program(name);
   if (!promises && !is_named_like_object(name)) return false;
   if (promises && is_packed(start)) return !is_named_like_zip(name);  // as it was sent: no loader takes it
-  if (!promises && start.size >= kZerosOfImage && are_zeros(start))
+  if (!promises &&
+      ((start.size >= kZerosOfImage && are_zeros(start)) || begins_with_zeros(start, kZerosOfProgram)))
     return true;  // empty on purpose some objects are, zeros none
   if (is_git_lfs_pointer(start) || is_git_annex_pointer(start)) return true;
   const std::string_view text = without_byte_order_mark(start.text());
@@ -198,7 +206,8 @@ bool has_lost_start(std::string_view name, ByteView start) {
   // What curl -i writes, and a tool that took it for text: no loader and no driver takes that.
   if (starts_with(start.text(), "HTTP/") || starts_with(start.text(), kByteOrderMark)) return true;
   // Some images have a head of a program's own, and data may begin with a few zeros.
-  if (is_named_like_image(name) && begins_with_zeros(start, kZerosOfImage)) return true;
+  if (is_named_like_image(name) && (begins_with_zeros(start, kZerosOfImage) || is_fatbin_as_text(start)))
+    return true;
   const auto slash = name.rfind('/');
   const std::string_view file = name.substr(slash == std::string_view::npos ? 0 : slash + 1);
   return file.find('.') == std::string_view::npos &&

@@ -82,7 +82,7 @@ class ElfObjectReader {
       ARCHGUARD_TRY(found, section_at(header_.names_index));
       names = found;
       // Most linkers put it last (clang does not), where a copy that stopped left zeros.
-      if (header_.names_index != 0 && names.type != kElfStrings)
+      if (header_.names_index != 0 && (names.type != kElfStrings || names.size == 0))
         return Error{
             {},
             "section " + std::to_string(header_.names_index) +

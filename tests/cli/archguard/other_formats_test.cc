@@ -259,6 +259,28 @@ TEST_CASE("device code behind the header of a server's answer or a byte order ma
   CHECK(verify(folder, "weights.bin", "8.0").exit_code == 0);
 }
 
+TEST_CASE("a fat binary that was taken for text is not whole") {
+  const TemporaryFolder folder;
+  const std::string image = text_of(code()), behind = "\1" + std::string(40, '\0') + image;
+  for (const char* magic : {"P\xef\xbf\xbdU\xef\xbf\xbd", "P\xc3\xadU\xc2\xba"}) {
+    folder.file("k.fatbin", magic + behind);
+    CHECK(verify(folder, "k.fatbin", "8.0").exit_code == 2);
+  }
+  folder.file("k.fatbin", image);
+  CHECK(verify(folder, "k.fatbin", "8.0").exit_code == 0);
+}
+
+TEST_CASE("an object in a folder that lost its first block is named") {
+  const TemporaryFolder folder;
+  folder.file("l.so", text_of(ElfBuilder{}.section(".nv_fatbin", code()).bytes()));
+  for (const char* name : {"x.o", "x.a", "x.obj"}) {
+    folder.file(name, std::string(512, '\0') + "rest");
+    CHECK(verify(folder, ".", "8.0").exit_code == 2);
+    folder.file(name, std::string(40, '\0') + "a mesh, or data\n" + std::string(512, '\0'));
+    CHECK(verify(folder, ".", "8.0").exit_code == 0);
+  }
+}
+
 TEST_CASE("a member of an archive that lost its head, or all of it, is named") {
   const TemporaryFolder folder;
   const auto with = [&](const char* name, const Bytes& member) {

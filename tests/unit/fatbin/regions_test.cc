@@ -57,6 +57,25 @@ TEST_CASE("parts for device linking are marked") {
         "t.o(__nv_relfatbin+0x0) relocatable: sass 80;\n");
 }
 
+TEST_CASE("an object whose list of what host code names was overwritten by zeros is an error") {
+  const auto said = [](const test::Bytes& list, const test::Bytes& code = small(80)) {
+    const auto bytes =
+        ElfBuilder{}.relocatable().section("__nv_relfatbin", code).section(".nvHRKE", list).bytes();
+    return errors_of(read(bytes, "t.o"));
+  };
+  const auto names = test::bytes_of_text("_Z1kv") + zeros(1);
+  const std::string lost =
+      "t.o(.nvHRKE+0x0): the list of what host code names of device code was overwritten by zeros: nvlink "
+      "would leave out what stood there\n";
+  CHECK(said(names) == "");
+  CHECK(said(names + names) == "");
+  CHECK_MESSAGE(said(zeros(1)) == "", "host code names nothing");
+  CHECK(said(zeros(6)) == lost);
+  CHECK(said(zeros(6) + names) == lost);
+  CHECK_MESSAGE(said(zeros(33) + names, small(80) + small(90)) == "", "of two objects, joined");
+  CHECK(said(zeros(34) + names, small(80) + small(90)) == lost);
+}
+
 TEST_CASE("a section of device code that the loader does not map is an error") {
   const auto said = [](std::uint64_t offset, std::uint64_t size, std::uint64_t address,
                        const char* section = ".nv_fatbin") {

@@ -141,6 +141,14 @@ TEST_CASE("a section table that was overwritten with zeros to its end is an erro
         "overwritten\n");
 }
 
+TEST_CASE("a section table whose last bytes were overwritten with zeros is an error") {
+  test::Bytes bytes = ElfBuilder{}.section(".nv_fatbin", filler(64)).bytes();
+  std::fill(bytes.end() - 32, bytes.end(), std::uint8_t{0});  // the size of the names, of 64 bytes
+  CHECK(errors_of(read(bytes, "t.so")) ==
+        "t.so: section 2 should hold the section names, and is no string table: the section table was "
+        "overwritten\n");
+}
+
 TEST_CASE("a section whose entry in the table was overwritten with zeros is an error") {
   constexpr std::size_t kEntry = 64;
   test::Bytes bytes = ElfBuilder{}.section(".nv_fatbin", filler(64)).bytes();
