@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "compat/driver.h"
 #include "compat/rules.h"
 #include "coverage/fit.h"
 #include "image/ptx_limits.h"
@@ -18,11 +19,10 @@ std::string what_was_recorded() {
 
 namespace {
 
-// Of objects of which none has code for the device: recorded on a driver of CUDA 13.0 for nvcc 11.8 and 13.0,
-// and not known of older ones. Without a known driver it is one that the runtime of the toolkit takes.
+// Of objects of which none has code for the device. Without a known driver it is one that the runtime of the
+// toolkit takes.
 void say_what_was_recorded(const Device& device, Version toolkit, Judgement& judgement) {
-  constexpr Version kRecorded{13, 0};
-  if (device.driver_cuda.value_or(toolkit) < kRecorded) return;
+  if (error_of_unfit_link(device.driver_cuda.value_or(toolkit)) == kNoKernelImage) return;
   judgement.numbered = false;
   judgement.reason += what_was_recorded();
 }
@@ -195,7 +195,7 @@ void DeviceLinks::note_part(std::size_t index, std::size_t part, const DeviceObj
     return image.code && image.code->names.wants_runtime;
   });
   if (!asks_for_image(code)) return;
-  link.any_plain |= holds_plain_code(code);
+  note_meant(index, code);
   for (const KernelName& kernel : code.kernels)
     if (kernel.real) link.real.insert(kernel.name);
   link.kernels += code.kernels.size();
@@ -217,6 +217,28 @@ void DeviceLinks::note_part(std::size_t index, std::size_t part, const DeviceObj
                       std::back_inserter(lack.left_out.names.variables), is_offered);
   if (!lack.left_out.names.missing.empty() || !lack.left_out.names.variables.empty())
     link.lacks.push_back(std::move(lack));
+}
+
+void DeviceLinks::note_meant(std::size_t index, const FatbinCode& code) {
+  std::vector<Meant>& all = links_[index].meant;
+  for (const Image& image : code.images) {
+    const FatbinEntry& entry = image.entry;
+    Meant meant{entry, {}};
+    if (!image.code && !code.kernels.empty()) meant.kernel = code.kernels.front().name;
+    if (image.code && !image.code->kernels.empty()) meant.kernel = image.code->kernels.front().name;
+    const bool is_known = std::any_of(all.begin(), all.end(), [&](const Meant& each) {
+      return each.image.kind == entry.kind && each.image.arch == entry.arch;
+    });
+    if (!is_known && !meant.kernel.empty()) all.push_back(std::move(meant));
+  }
+}
+
+const DeviceLinks::Meant* DeviceLinks::meant_for(std::size_t link, ComputeCapability device) const {
+  const auto& all = links_[link].meant;
+  const auto found = std::find_if(all.begin(), all.end(), [&](const Meant& each) {
+    return each.image.arch.suffix == Suffix::none || fit_of(each.image, device) != Fit::no;
+  });
+  return found == all.end() ? nullptr : &*found;
 }
 
 void DeviceLinks::note_linked(std::size_t index, const DeviceObject& object, const FatbinCode& code) {
@@ -495,9 +517,13 @@ void LinkJudge::decide(Outcome& outcome) const {
   if (outcome.taken) return;  // an image without kernels is taken: what was left out of it is told
   Judgement again = relink(outcome.link);
   const bool hopeless = objects_[outcome.link].fitting == 0;
-  // What was linked has a suffix; what it was linked of was meant for other devices, too.
-  if (judgement.verdict == Verdict::specific && links_.is_for_any_device(outcome.link))
+  // What was linked has a suffix; what it was linked of is for this device, too.
+  const auto* meant =
+      judgement.verdict == Verdict::specific ? links_.meant_for(outcome.link, *device_.capability) : nullptr;
+  if (meant != nullptr) {
     judgement.verdict = Verdict::uncovered;
+    outcome.kernel = meant->kernel;
+  }
   if (judgement.verdict == Verdict::specific && again.verdict == Verdict::uncovered) {
     if (hopeless) say_what_was_recorded(device_, toolkits_[outcome.link], judgement);
     return;

@@ -48,8 +48,12 @@ class DeviceLinks {
   std::uint64_t variables(std::size_t link) const { return links_[link].variables; }
   const std::string& kernel(std::size_t link) const { return links_[link].kernel; }
   const std::string& variable(std::size_t link) const { return links_[link].variable; }
-  // Does an object hold some of them for more than the devices of an `a` or `f` image?
-  bool is_for_any_device(std::size_t link) const { return links_[link].any_plain; }
+  // A kernel of an object in an image for every device or for this one; null where there is none.
+  struct Meant {
+    FatbinEntry image;
+    std::string kernel;
+  };
+  const Meant* meant_for(std::size_t link, ComputeCapability device) const;
   bool wants_runtime(std::size_t link) const { return links_[link].wants_runtime; }
   // Does libcudadevrt define it, as it is among the link's objects, or as it may come to them?
   bool may_be_of_runtime(std::size_t link, const std::string& name) const;
@@ -118,7 +122,7 @@ class DeviceLinks {
     std::set<std::pair<Arch, std::string>> once;        // defined for an arch that it was linked for,
     std::set<std::string> twice;                        // and in several objects
     bool names_whole = true, all_read = true;
-    bool any_plain = false;    // an image of an object, without a suffix, has kernels or variables
+    std::vector<Meant> meant;  // one of each kind and arch
     bool holds_ltoir = false;  // so that the linker left unnamed variables out, too
     std::uint64_t kernels = 0, variables = 0;
     std::string kernel, variable;           // one of them
@@ -146,6 +150,7 @@ class DeviceLinks {
   const Fatbin& fatbin(FatbinRef ref) const { return code_.objects[ref.object].fatbins[ref.fatbin]; }
   void note_part(std::size_t link, std::size_t part, const DeviceObject& object, const FatbinCode& code);
   void note_linked(std::size_t link, const DeviceObject& object, const FatbinCode& code);
+  void note_meant(std::size_t link, const FatbinCode& code);
   void note_offered(std::size_t link, std::size_t part, const DeviceObject& object, const FatbinCode& code);
   std::vector<LeftOut> unread(std::size_t link, Arch linked) const;
   std::optional<LeftOut> unread_ltoir(std::size_t link, Arch linked) const;

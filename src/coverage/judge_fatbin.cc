@@ -259,12 +259,6 @@ bool is_linkable(const FatbinCode& code) {
                      [&](const Image& image) { return is_linkable(image, code); });
 }
 
-bool holds_plain_code(const FatbinCode& code) {
-  return std::any_of(code.images.begin(), code.images.end(), [&](const Image& image) {
-    return image.entry.arch.suffix == Suffix::none && (!image.code || has_any_of(image, code));
-  });
-}
-
 Judgement require(Judgement judgement, const JudgePolicy& policy) {
   const bool covered = judgement.verdict == Verdict::sass || judgement.verdict == Verdict::jit;
   if (!covered) return judgement;

@@ -89,9 +89,6 @@ Judgement judge_part(const FatbinCode& code, const Device& device, const JitEnvi
 // Has an object's fat binary something that others want of it when they are linked? It may hold no kernel.
 bool is_linkable(const FatbinCode& code);
 
-// Has an image without an `a` or `f` suffix kernels or variables? Yes of one that was not read.
-bool holds_plain_code(const FatbinCode& code);
-
 // What is left of a verdict under --require sass and --require-driver.
 Judgement require(Judgement judgement, const JudgePolicy& policy);
 
