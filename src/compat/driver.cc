@@ -187,6 +187,11 @@ int error_of_newer_ptx(Version driver_cuda) {
   return driver_cuda < Version{11, 0} ? kInvalidPtx : kUnsupportedPtxVersion;
 }
 
+int error_of_unfit_link(Version driver_cuda) {
+  constexpr Version kRecorded{13, 0};
+  return driver_cuda < kRecorded ? kNoKernelImage : kSymbolNotFound;
+}
+
 bool driver_takes_zstd(Version driver_cuda) {
   return driver_cuda >= kFirstZstdDriver;
 }

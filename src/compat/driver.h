@@ -83,6 +83,9 @@ Fit driver_takes_ptx(Version ptx_isa, Version driver_cuda);
 // The number with which a driver that offers this CUDA refuses PTX that is too new for it: 222 from CUDA 11.0
 // on (openmm/openmm#3598), before that 218 (heavyai/heavydb#617, numba/numba#3794, m4rs-mt/ILGPU#36).
 int error_of_newer_ptx(Version driver_cuda);
+// What a driver of this CUDA answers where a device link has no code for the device, and none of its objects
+// has: recorded on a driver of CUDA 13.0, for nvcc 11.8 and 13.0. Of older drivers, that it is not known.
+int error_of_unfit_link(Version driver_cuda);
 
 // Is there such a device under a driver that offers this CUDA? No: the driver is newer than the last for the
 // device, or knows no device of its major version. `unknown`: it is older than the first release that

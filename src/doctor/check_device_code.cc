@@ -15,14 +15,19 @@ namespace archguard::doctor {
 namespace {
 
 // The number that the driver of this device answers with: for PTX that is too new, its own.
-int error_number(int code, const Device& device) {
-  const bool is_told = code == kUnsupportedPtxVersion && device.driver_cuda;
-  return is_told ? error_of_newer_ptx(*device.driver_cuda) : code;
+int error_number(int code, const Device& device, bool linked = false) {
+  if (!device.driver_cuda) return code;
+  if (code == kUnsupportedPtxVersion) return error_of_newer_ptx(*device.driver_cuda);
+  return linked && code == kNoKernelImage ? error_of_unfit_link(*device.driver_cuda) : code;
+}
+
+bool are_linked(const std::vector<const CodeFile*>& files) {
+  return std::all_of(files.begin(), files.end(), [](const CodeFile* file) { return file->device_linked; });
 }
 
 // In words: what happens with this code of CUDA's.
-std::string ending_of(int code, const Device& device) {
-  const std::string error = ": error " + std::to_string(error_number(code, device));
+std::string ending_of(int code, const Device& device, bool linked) {
+  const std::string error = ": error " + std::to_string(error_number(code, device, linked));
   if (code == kUnsupportedPtxVersion)
     return " has only PTX, and it is too new for the driver of " + archguard::describe(device) + error;
   if (code == kInvalidKernelImage)
@@ -177,8 +182,9 @@ class DeviceCodeCheck {
                       : loose && others               ? (of_one ? Rank::risk : Rank::likely)
                       : as_data                       ? Rank::risk
                                                       : Rank::certain;
-    Finding finding = begin(rank, package, error_number(code, device));
-    finding.cause = name + ending_of(code, device);
+    const bool linked = are_linked(fit.lacking);
+    Finding finding = begin(rank, package, error_number(code, device, linked));
+    finding.cause = name + ending_of(code, device, linked);
     add_files(finding, fit.lacking, of_class, package.files.size());
     if (!fit.served.empty()) finding.evidence.push_back(others_cover(fit));
     if (as_data)
@@ -204,8 +210,9 @@ class DeviceCodeCheck {
       return !named_archs(file->path).empty();  // and, being meant, of this device's major version
     });
     const int code = meant.front()->fits[of_class].code();
-    Finding finding = begin(by_name ? Rank::likely : Rank::risk, package, error_number(code, device));
-    finding.cause = "a part of " + name + ending_of(code, device);
+    const bool linked = are_linked(meant);
+    Finding finding = begin(by_name ? Rank::likely : Rank::risk, package, error_number(code, device, linked));
+    finding.cause = "a part of " + name + ending_of(code, device, linked);
     add_files(finding, meant, of_class, package.files.size());
     finding.evidence.push_back(others_cover(fit));
     finding.fix = code_fix(facts_, code, package.files.front()->owner, of_class);
