@@ -26,10 +26,11 @@ constexpr double kInWideCore = 1.0 / 3;
 // A device with the core, in SASS, and so much of the whole is served: 8.0 gets 13 % of cuSPARSELt, where 7.5
 // gets 8 %.
 constexpr double kServedWithCore = 0.1;
-// Of a device that gets most kernels, and not nearly all: of the fat binaries that are for two thirds of the
-// devices with SASS, 5.0 gets 23 % of spconv's, and the rest is for all newer devices. With fewer kernels
-// that is no sign (cuTENSOR 2.8 on 9.0), nor with nearly all: FlashAttention 3 has its own for 9.0.
-constexpr double kMostKernels = 0.75, kNearlyAll = 0.95, kForMost = 2.0 / 3, kFatbinBar = 1.0 / 3;
+// Of the fat binaries that are for two thirds of the devices with SASS, 5.0 gets 23 % of spconv's, and none
+// of its convolutions; 6.1 gets 16 % of those of nvCOMP 4.0 for Windows, all of one codec. What they get is
+// what all get: a device with kernels of its own was meant, as 9.0 by cuTENSOR 2.8, and one with nearly all
+// is.
+constexpr double kNearlyAll = 0.95, kForMost = 2.0 / 3, kFatbinBar = 1.0 / 3, kNothingOwn = 0.9;
 
 bool has(std::uint64_t devices, std::size_t device) {
   return (devices >> device & 1) != 0;
@@ -193,8 +194,8 @@ std::optional<Partly> LibraryCensus::judge_fatbins(const KernelSum& got, Compute
   const std::uint64_t most = most_of_known(core_fatbins_);
   const bool counted = index && got.working <= sums_[*index].working;  // else it is linked when it is loaded
   const double whole = share(got.working, working(got).best);
-  if (!counted || whole < kMostKernels || whole >= kNearlyAll || most == 0 ||
-      share(core_fatbins_[*index], most) >= kFatbinBar)
+  if (!counted || whole >= kNearlyAll || most == 0 || share(core_fatbins_[*index], most) >= kFatbinBar ||
+      share(core_[*index], sums_[*index].working) < kNothingOwn)
     return std::nullopt;
   Partly partly = told(got);
   partly.fatbins = core_fatbins_[*index];

@@ -138,6 +138,22 @@ TEST_CASE("most kernels from few of the fat binaries that others use are in doub
   for (const char* device : {"6.0", "7.0", "7.5", "8.9"}) CHECK(said(library(10), device) == "served");
 }
 
+TEST_CASE("half of the kernels from few fat binaries are in doubt, unless some are for the device alone") {
+  const auto library = [](int own) {
+    const auto codec = kernels("codec", 50);
+    std::vector<FatbinCode> all = {
+        fatbin_of({sass("50", codec), sass("60", codec), sass("70", codec), sass("80", codec)}),
+        fatbin_of({sass("50", kernels("own", own))})};
+    for (int i = 0; i < 10; ++i) {
+      const auto main = kernels("main" + std::to_string(i) + "_", 5);
+      all.push_back(fatbin_of({sass("60", main), sass("70", main), sass("80", main)}));
+    }
+    return all;
+  };
+  CHECK(said(library(1), "5.0") == "perhaps 51/100 of 6.0 from 1/11");
+  CHECK(said(library(20), "5.0") == "served");
+}
+
 TEST_CASE("in a library whose containers have one arch each, no device is far behind") {
   std::vector<FatbinCode> library;
   for (const char* arch : {"50", "60", "70", "75"})
