@@ -47,7 +47,8 @@ MemberStart::MemberStart(const std::string& name, ByteView start, std::uint64_t 
       searched(is_searched(name, start, size, false)),
       lost(is_lost_binary(name, start) || is_lost_archive(name, start)),
       zeros_of_tar(is_named_like_tar(name) && are_zeros(start)) {
-  if (!wanted() || size == 0) unread = unread_kind(name, start);  // an empty file may be the beginning of any
+  // An empty file may be the beginning of any; what is searched alone may be a zip file that was lost.
+  if (!(may_be_read || lost) || size == 0) unread = unread_kind(name, start);
 }
 
 std::optional<DeviceCode> code_of_member(const ByteSource& bytes, const MemberStart& start,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "base/printable.h"
 #include "base/text.h"
@@ -29,6 +30,26 @@ bool is_empty_tar(ByteView start) {
 std::string text_or(const char* text, const char* other) {
   if (text != nullptr) return text;
   return other != nullptr ? other : "";
+}
+
+// What begins with zeros, and was not packed: GNU tar writes 10 KiB of nothing, others two blocks. Else it is
+// a file that was never written.
+Status check_nothing(ByteStream& bytes) {
+  constexpr std::uint64_t kMost = std::uint64_t{10} << 10;
+  std::uint64_t size = 0;
+  bool zeros = true;
+  for (std::vector<std::uint8_t> block(kTarBlock);;) {
+    ARCHGUARD_TRY(count, bytes.next(block.data(), block.size()));
+    if (count == 0) break;
+    size += count;
+    zeros = zeros && are_zeros({block.data(), count});
+    if (!zeros || size > kMost) break;
+  }
+  if (zeros && size <= kMost && size % kTarBlock == 0) return Done{};
+  return Error{{},
+               "begins with zeros where an archive has the name of its first file: its beginning was lost, "
+               "or it was never written",
+               kGetWhole};
 }
 
 class MemberStream final : public ByteStream {
@@ -204,6 +225,10 @@ Result<StreamKind> visit_archive_stream(ByteStream& stream, const Spend& spend,
     if (!one_file) return StreamKind::other;
     visit_compressed(content);
     return StreamKind::compressed;
+  }
+  if (!cpio && unpacked == nullptr && !is_tar_stream(inner)) {
+    ARCHGUARD_CHECK(check_nothing(content));
+    return StreamKind::archive;
   }
   const LibArchive* library = LibArchive::get();
   if (library == nullptr) return libarchive_missing(cpio ? "is a cpio archive" : "is a tar archive");

@@ -360,6 +360,10 @@ class Hostile(Archives):
         self.check("p.deb", bytes(damaged), 2, says="packed itself")
         self.check("x.a", ar(("b.so.gz", gzip.compress(self.old))), 2, says="packed itself")
 
+    def test_zip_files_that_were_lost_within_an_archive(self):
+        for lost in (bytes(3000), b"<html>404</html>"):
+            self.check("t.tar", tar(("new.so", self.new), ("x.zip", lost)), 0, "new.so", says="x.zip")
+
     def test_an_archive_without_its_first_header(self):
         """Under a name that tells nothing: its images stand in clear, and what is packed beside them does not."""
         packed = gzip.compress(self.old)

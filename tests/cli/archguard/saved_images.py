@@ -154,6 +154,13 @@ class SavedImages(Archives):
         self.assertEqual(self.judged([("../x/a.so", self.old)], [("../.wh.x", b"")]), (1, "1:../x/a.so"))
         self.assertEqual(self.judged([("x/a.so", self.old)], [("../.wh.x", b""), ("../x/a.so", self.new)]), (1, "1:x/a.so", "2:../x/a.so"))
 
+    def test_a_layer_that_was_never_written(self):
+        """Zeros in place of what was packed; an empty layer is the end of a tar archive alone."""
+        layer = tar(("x.so", self.new))
+        for size, code in ((1024, 0), (10240, 0), (5511, 2), (30720, 2)):
+            self.write("image.tar", tar(*oci(layer, bytes(size))))
+            self.assertEqual(self.verify("image.tar")[0], code, size)
+
     def test_what_is_wrong_is_said(self):
         layer, other = tar(("x.so", self.new)), tar(("y.so", self.new))
         for members, says in (
