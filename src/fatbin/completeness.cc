@@ -87,11 +87,9 @@ std::vector<Error> answer_registrations(const HostObject& host, const DeviceObje
 }
 
 Error lost_list(const DeviceObject& out, const Section& list) {
-  return {
-      place_name(object_name(out.path, out.member), list.name, 0),
-      "the list of what host code names of device code was overwritten by zeros: nvlink would leave out what "
-      "stood there",
-      kRebuild};
+  return {place_name(object_name(out.path, out.member), list.name, 0),
+          "the list of the device code that host code names, by which nvlink goes, was overwritten by zeros",
+          kRebuild};
 }
 
 // nvc++ (NVIDIA HPC SDK) links device code itself, and hands the result to a runtime of its own.

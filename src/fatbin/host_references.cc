@@ -217,10 +217,10 @@ HostReferences read_host_references(const ByteSource& source, const HostObject& 
   return references;
 }
 
-// One object has one NUL in a row; `ld -r` puts the lists of several one behind the other, each on 32 bytes
-// at most.
+// One object has one NUL in a row; `ld -r` puts the lists of several one behind the other, each on 32 bytes,
+// or on a line of the cache (-malign-data=cacheline).
 const Section* find_lost_list(const ByteSource& source, const HostObject& host, std::size_t fat_binaries) {
-  constexpr std::size_t kAlignmentMost = 32;
+  constexpr std::size_t kAlignmentMost = 128;
   const std::size_t in_a_row = 1 + (std::max<std::size_t>(fat_binaries, 1) - 1) * kAlignmentMost;
   for (const Section& section : host.sections) {
     if (!section.has_bytes || !starts_with(section.name, kListSections)) continue;

@@ -65,15 +65,15 @@ TEST_CASE("an object whose list of what host code names was overwritten by zeros
   };
   const auto names = test::bytes_of_text("_Z1kv") + zeros(1);
   const std::string lost =
-      "t.o(.nvHRKE+0x0): the list of what host code names of device code was overwritten by zeros: nvlink "
-      "would leave out what stood there\n";
+      "t.o(.nvHRKE+0x0): the list of the device code that host code names, by which nvlink goes, was "
+      "overwritten by zeros\n";
   CHECK(said(names) == "");
   CHECK(said(names + names) == "");
   CHECK_MESSAGE(said(zeros(1)) == "", "host code names nothing");
   CHECK(said(zeros(6)) == lost);
   CHECK(said(zeros(6) + names) == lost);
-  CHECK_MESSAGE(said(zeros(33) + names, small(80) + small(90)) == "", "of two objects, joined");
-  CHECK(said(zeros(34) + names, small(80) + small(90)) == lost);
+  CHECK_MESSAGE(said(zeros(129) + names, small(80) + small(90)) == "", "of two objects, joined");
+  CHECK(said(zeros(130) + names, small(80) + small(90)) == lost);
 }
 
 TEST_CASE("a section of device code that the loader does not map is an error") {

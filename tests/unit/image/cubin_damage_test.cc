@@ -23,23 +23,29 @@ TEST_CASE("attributes are records of a known form, and fill their section") {
 
 TEST_CASE("no relocation is all zeros, of a symbol that is not there, or of a type beyond any") {
   Bytes entries(48);
-  entries[0] = 1;
-  entries[24] = 1;
+  for (const std::size_t at : {0, 24}) {
+    entries[at] = 1;
+    entries[at + 8] = 115;  // its type
+    entries[at + 12] = 2;   // its symbol
+  }
   const auto broken = [&](std::uint32_t type, bool is64, std::uint64_t symbols = 3, std::uint64_t size = 2) {
     return find_broken_relocation(entries, {type, is64, symbols, size});
   };
+  const auto with = [&](std::size_t at, std::uint8_t byte) {
+    Bytes other = entries;
+    other[at] = byte;
+    return find_broken_relocation(other, {kElfRelocationsWithAddends, true, 3, 2});
+  };
   CHECK_FALSE(broken(kElfRelocationsWithAddends, true));
-  CHECK(broken(kElfRelocations, true) == 32);
-  CHECK(broken(kElfRelocationsWithAddends, false) == 12);
+  CHECK(broken(kElfRelocations, true) == 16);
   CHECK_FALSE(find_broken_relocation({}, {kElfRelocations, true, 3, 9}));
-  entries[24 + 12] = 2;  // its symbol
-  CHECK_FALSE(broken(kElfRelocationsWithAddends, true));
-  CHECK(broken(kElfRelocationsWithAddends, true, 2) == 24);
+  CHECK(find_broken_relocation(Bytes(12), {kElfRelocationsWithAddends, false, 3, 9}) == 0);
+  CHECK(broken(kElfRelocationsWithAddends, true, 2) == 0);
   CHECK_MESSAGE(broken(kElfRelocationsWithAddends, true, 3, 1) == 0, "beyond its section");
-  entries[8] = 115;  // its type
-  CHECK_FALSE(broken(kElfRelocationsWithAddends, true));
-  entries[9] = 4;
-  CHECK(broken(kElfRelocationsWithAddends, true) == 0);
+  CHECK_MESSAGE(with(24 + 12, 0) == 24, "of no symbol");
+  CHECK_MESSAGE(with(24 + 8, 0) == 24, "of no type");
+  CHECK_FALSE(with(9, 1));
+  CHECK(with(9, 2) == 0);
 }
 
 TEST_CASE("tables of the second form of code hold no long runs of zeros") {
