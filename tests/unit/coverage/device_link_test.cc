@@ -791,6 +791,16 @@ TEST_CASE("a link for some devices, of objects that are for others as well, is r
   const auto of_function =
       with_ptx(".version 9.0\n.target sm_80\n.address_size 64\n.visible .func f() { ret; }\n");
   CHECK(verdict(of_function, device("8.0")) == "covered sass 1");
+  // So is an image with a suffix that fits the device.
+  const Bytes with_120a =
+      FatbinBuilder{}.cubin("90a", of_90a(true)).ptx("120a", "9.0", object_ptx("120a", "ka")).bytes();
+  const ProgramBuilder fitting = ProgramBuilder{}
+                                     .whole(FatbinBuilder{}.cubin(120, cubin(120, "kb")).bytes())
+                                     .link({"_a", "_b"}, FatbinBuilder{}.cubin("90a", of_90a(false)).bytes())
+                                     .object("_a", with_120a)
+                                     .object("_b", FatbinBuilder{}.cubin("90a", of_90a(true)).bytes());
+  const std::string of_own = verdict(fitting, device("12.0"));
+  CHECK_MESSAGE(of_own.substr(0, 11) == "not covered", of_own);
 }
 
 TEST_CASE("libcudadevrt is nobody's to build: its fix is another one, or the programs that take it") {
