@@ -30,7 +30,7 @@ constexpr double kServedWithCore = 0.1;
 // of its convolutions; 6.1 gets 16 % of those of nvCOMP 4.0 for Windows, all of one codec. What they get is
 // what all get: a device with kernels of its own was meant, as 9.0 by cuTENSOR 2.8, and one with nearly all
 // is.
-constexpr double kNearlyAll = 0.95, kForMost = 2.0 / 3, kFatbinBar = 1.0 / 3, kNothingOwn = 0.9;
+constexpr double kHalf = 0.5, kNearlyAll = 0.95, kForMost = 2.0 / 3, kFatbinBar = 1.0 / 3, kNothingOwn = 0.9;
 
 bool has(std::uint64_t devices, std::size_t device) {
   return (devices >> device & 1) != 0;
@@ -194,7 +194,8 @@ std::optional<Partly> LibraryCensus::judge_fatbins(const KernelSum& got, Compute
   const std::uint64_t most = most_of_known(core_fatbins_);
   const bool counted = index && got.working <= sums_[*index].working;  // else it is linked when it is loaded
   const double whole = share(got.working, working(got).best);
-  if (!counted || whole >= kNearlyAll || most == 0 || share(core_fatbins_[*index], most) >= kFatbinBar ||
+  if (!counted || whole < kHalf || whole >= kNearlyAll || most == 0 ||
+      share(core_fatbins_[*index], most) >= kFatbinBar ||
       share(core_[*index], sums_[*index].working) < kNothingOwn)
     return std::nullopt;
   Partly partly = told(got);

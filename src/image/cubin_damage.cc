@@ -35,7 +35,7 @@ std::optional<std::uint64_t> find_broken_relocation(ByteView section, const Relo
     if (are_zeros({section.data + at, static_cast<std::size_t>(size)})) return at;
     if ((of.is64 ? in.u64(at) : in.u32(at)) >= of.size) return at;
     const std::uint64_t info = of.is64 ? in.u64(at + 8) : 0;
-    if (of.is64 && (info >> 32 == 0 || (info & UINT32_MAX) == 0)) return at;
+    if (of.is64 && (info & UINT32_MAX) == 0) return at;
     if (info >> 32 >= of.symbols || (info & UINT32_MAX) >= kBeyondTypes) return at;
   }
   return std::nullopt;

@@ -21,8 +21,9 @@ bool has_type_of_its_name(std::string_view name, std::uint32_t type);
 // that is cut off.
 std::optional<std::uint64_t> find_broken_attribute(ByteView section);
 // Of SHT_REL and SHT_RELA: a relocation of zeros, one beyond the `size` of the section that it is for, or, of
-// 64 bits, one of no symbol or one beyond `symbols`, or of type 0 or one that is beyond any (115 is the
-// highest in 5,400 cubins of CUDA 11.8 to 13.5).
+// 64 bits, one of a symbol beyond `symbols`, or of type 0 or one that is beyond any (115 is the highest in
+// 5,400 cubins of CUDA 11.8 to 13.5). Symbol 0 is real: of `shfl.sync` with a mask that is not known (68,
+// 69).
 struct RelocationsOf {
   std::uint32_t type = 0;
   bool is64 = true;

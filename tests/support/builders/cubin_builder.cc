@@ -183,9 +183,9 @@ void CubinBuilder::add_sections_of(const Symbol& symbol, unsigned index, ElfBuil
     elf.linked_section(".rela.text." + symbol.name, entries.bytes(), 4, 2, code);
   }
   if (symbol.second_code != 0) {  // a head, the bits of eight instructions, a stream
-    Bytes code = ByteWriter{}.u32(32).u32(0xc0000001).u32(8).bytes();
-    code.resize(symbol.second_code, 0x50);
-    elf.linked_section(".nv.capmerc.text." + symbol.name, code, 0x70000016, 2, 1 + index);
+    Bytes second = ByteWriter{}.u32(32).u32(0xc0000001).u32(8).bytes();
+    second.resize(symbol.second_code, 0x50);
+    elf.linked_section(".nv.capmerc.text." + symbol.name, second, 0x70000016, 2, 1 + index);
   }
 }
 
