@@ -65,10 +65,12 @@ bool forgive_missing_images(std::vector<Failure>& failures) {
     return !failure.sooner && (failure.code == kUnsupportedPtxVersion ||
                                failure.code == kInvalidKernelImage || failure.code == kJitDisabled);
   };
-  const auto lacks_image = [](const Failure& failure) {
-    return failure.unknown || failure.code == kNoKernelImage;
-  };
+  const auto is_sure = [&](const Failure& failure) { return !failure.unknown && is_mendable(failure); };
   if (std::none_of(failures.begin(), failures.end(), is_mendable)) return false;
+  const bool any_sure = std::any_of(failures.begin(), failures.end(), is_sure);
+  const auto lacks_image = [&](const Failure& failure) {
+    return failure.unknown ? any_sure : failure.code == kNoKernelImage;
+  };
   failures.erase(std::remove_if(failures.begin(), failures.end(), lacks_image), failures.end());
   return true;
 }

@@ -120,6 +120,24 @@ TEST_CASE("what a newer driver would support is said with the driver's error") {
   CHECK(verify(folder, {"--device", "8.0@12.4", "--partly", "off"}).exit_code == 0);
 }
 
+TEST_CASE("a library of which it cannot be told whether the driver loads it is unknown") {
+  CubinBuilder newer;
+  newer.sm(90).toolkit_info("13.0", "-arch sm_90");
+  for (int i = 0; i < 9; ++i) newer.kernel(name_of("a", i), sass::join({sass::store(), sass::exit()}));
+  const Bytes all = FatbinBuilder{}.cubin(90, newer.bytes()).bytes();
+  const Bytes few = FatbinBuilder{}.cubin(90, works(90, "b", 1)).bytes();
+  const TemporaryFolder folder;
+  for (const std::string& file : {file_of({all}), file_of({all, few})}) {
+    folder.file("l.so", file);
+    const RunOutput run = verify(folder, {"--device", "9.0@12.8", "--brief"});
+    CHECK(run.exit_code == 2);
+    CHECK(run.out.find("which NVIDIA promises to run on drivers from CUDA 13.0 on") != std::string::npos);
+    CHECK(run.out.find("not made for") == std::string::npos);
+    CHECK(verify(folder, {"--device", "9.0@12.2", "--brief"}).exit_code == 1);
+    CHECK(verify(folder, {"--device", "9.0@13.0", "--brief"}).exit_code == 0);
+  }
+}
+
 TEST_CASE("a library that compiles at run time is warned of") {
   const TemporaryFolder folder;
   const Bytes symbols = ByteWriter{}.zeros(24).u32(1).u8(0x12).u8(0).u16(0).zeros(16).bytes();
