@@ -69,7 +69,7 @@ bool forgive_missing_images(std::vector<Failure>& failures) {
   if (std::none_of(failures.begin(), failures.end(), is_mendable)) return false;
   const bool any_sure = std::any_of(failures.begin(), failures.end(), is_sure);
   const auto lacks_image = [&](const Failure& failure) {
-    return failure.unknown ? any_sure : failure.code == kNoKernelImage;
+    return failure.unknown ? any_sure || !is_mendable(failure) : failure.code == kNoKernelImage;
   };
   failures.erase(std::remove_if(failures.begin(), failures.end(), lacks_image), failures.end());
   return true;

@@ -46,8 +46,8 @@ class FailuresByCause {
 void forgive_fatbins(std::vector<Failure>& failures);
 
 // With scope library: where a newer driver, or another environment, would let the library choose an image,
-// the fat binaries that have none for this device are not what fails; nor, where that is sure of one, are
-// those of which it cannot be told whether they load. Is it so?
+// the fat binaries that have none for this device, or of which it cannot be told whether they run, are not
+// what fails; but where no such error is sure, those that may end in one remain. Is it so?
 bool forgive_missing_images(std::vector<Failure>& failures);
 
 }  // namespace archguard

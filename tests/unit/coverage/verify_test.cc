@@ -262,12 +262,12 @@ TEST_CASE("an error that hides another is none that a newer driver mends") {
 
 TEST_CASE("what cannot be told is forgiven beside a sure error of the driver alone") {
   const auto left = [](bool sure) {
-    Failure refused, untold, without;
+    Failure refused, untold, relocatable, without;
     refused.code = untold.code = kInvalidKernelImage;
     refused.unknown = !sure;
-    untold.unknown = true;
+    untold.unknown = relocatable.unknown = true;
     without.code = kNoKernelImage;
-    std::vector<Failure> failures{refused, untold, without};
+    std::vector<Failure> failures{refused, untold, relocatable, without};
     CHECK(forgive_missing_images(failures));
     return failures.size();
   };
