@@ -21,8 +21,11 @@ int error_number(int code, const Device& device, bool linked = false) {
   return linked && code == kNoKernelImage ? error_of_unfit_link(*device.driver_cuda) : code;
 }
 
-bool are_linked(const std::vector<const CodeFile*>& files) {
-  return std::all_of(files.begin(), files.end(), [](const CodeFile* file) { return file->device_linked; });
+// Is what lacks the device what a device linker made, of objects of which none is for it either?
+bool are_unfit_links(const std::vector<const CodeFile*>& files, std::size_t of_class) {
+  return std::all_of(files.begin(), files.end(), [&](const CodeFile* file) {
+    return file->holds_link_parts && file->fatbins == 1 && file->fits[of_class].to_link == 0;
+  });
 }
 
 // In words: what happens with this code of CUDA's.
@@ -182,7 +185,7 @@ class DeviceCodeCheck {
                       : loose && others               ? (of_one ? Rank::risk : Rank::likely)
                       : as_data                       ? Rank::risk
                                                       : Rank::certain;
-    const bool linked = are_linked(fit.lacking);
+    const bool linked = are_unfit_links(fit.lacking, of_class);
     Finding finding = begin(rank, package, error_number(code, device, linked));
     finding.cause = name + ending_of(code, device, linked);
     add_files(finding, fit.lacking, of_class, package.files.size());
@@ -210,7 +213,7 @@ class DeviceCodeCheck {
       return !named_archs(file->path).empty();  // and, being meant, of this device's major version
     });
     const int code = meant.front()->fits[of_class].code();
-    const bool linked = are_linked(meant);
+    const bool linked = are_unfit_links(meant, of_class);
     Finding finding = begin(by_name ? Rank::likely : Rank::risk, package, error_number(code, device, linked));
     finding.cause = "a part of " + name + ending_of(code, device, linked);
     add_files(finding, meant, of_class, package.files.size());

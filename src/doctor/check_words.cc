@@ -11,10 +11,10 @@ namespace archguard::doctor {
 
 std::vector<std::size_t> classes_too_old_for(const Facts& facts, Version runtime, bool& may_have_compat) {
   std::vector<std::size_t> classes;
+  const Version needed = lowest_driver_cuda_for_toolkit(runtime);
   for (std::size_t i = 0; i < facts.classes.size(); ++i) {
     const Device& device = facts.classes[i].device;
     if (!device.driver_cuda || device.cuda_at_least) continue;
-    const Version needed = lowest_driver_cuda_for_toolkit(runtime);
     if (*device.driver_cuda >= needed) continue;
     classes.push_back(i);
     may_have_compat |= facts.classes[i].may_have_compat && may_ever_offer(*device.capability, needed);

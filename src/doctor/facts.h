@@ -52,10 +52,10 @@ struct DataImages {
 struct CodeFile {
   std::string path;
   std::optional<Package> owner;
-  bool loose = false;          // an image by itself: .cubin, .ptx, .fatbin
-  bool as_data = false;        // what it holds stands in its data, as PTX that a program hands to the driver
-  bool device_linked = false;  // of -rdc=true
-  std::string holds;           // "sm_70 sm_75 sm_80, no PTX"
+  bool loose = false;    // an image by itself: .cubin, .ptx, .fatbin
+  bool as_data = false;  // what it holds stands in its data, as PTX that a program hands to the driver
+  bool holds_link_parts = false;  // of -rdc=true, perhaps beside other fat binaries
+  std::string holds;              // "sm_70 sm_75 sm_80, no PTX"
   bool any_ptx = false;
   std::uint64_t fatbins = 0;  // that ask for an image
   std::vector<FileFit> fits;  // one for each class of devices

@@ -218,7 +218,7 @@ void add_fatbin(const Fatbin& fatbin, const Facts& facts, CodeFile& file) {
     fit.fitting_bytes += fitting_bytes(fatbin, *device.capability);
   }
   if (facts.classes.empty()) asks = !fatbin.relocatable;
-  file.device_linked |= fatbin.relocatable;
+  file.holds_link_parts |= fatbin.relocatable;
   file.fatbins += asks;
 }
 
