@@ -48,7 +48,8 @@ class DeviceLinks {
   std::uint64_t variables(std::size_t link) const { return links_[link].variables; }
   const std::string& kernel(std::size_t link) const { return links_[link].kernel; }
   const std::string& variable(std::size_t link) const { return links_[link].variable; }
-  // A kernel of an object in an image for every device or for this one; null where there is none.
+  // A kernel of an object in an image without a suffix, or in one that fits the device; null where there is
+  // none.
   struct Meant {
     FatbinEntry image;
     std::string kernel;

@@ -107,10 +107,9 @@ void judge_driver_functions(DeviceResult& result, const Device& stated, const De
                    " offers CUDA " + to_string(*driver) + (device.cuda_at_least ? " at least" : "");
   failure.cause = FailureCause::start;
   failure.found = "undefined symbol: " + lacking->function;
-  const auto last = last_driver_cuda_for(*device.capability);
   Remedy update;
   update.driver = result.needs_driver;
-  if (!last || *update.driver <= *last)
+  if (may_ever_offer(*device.capability, *update.driver))
     failure.mend.ways.push_back(update);
   else
     failure.mend.leave_out = true;

@@ -63,10 +63,9 @@ Judgement load_sass(const Image& image, std::size_t index, const Device& device,
   const auto lowest = lowest_driver_for_sass(image), of_maker = lowest_driver_cuda_for_sass(maker);
   if (!lowest || use.newer_sass) return judgement;
   if (!device.driver_cuda) {
-    const auto last = last_driver_cuda_for(*device.capability);
     // Programs of older toolkits run on any driver that is still met.
     const bool asks = *lowest >= kFirstToBeAsked || wants_more(image);
-    if (asks || (last && *last < *lowest)) need_driver(judgement, *lowest);
+    if (asks || !may_ever_offer(*device.capability, *lowest)) need_driver(judgement, *lowest);
     return judgement;
   }
   const Fit taken = driver_takes_sass(maker, *device.driver_cuda);

@@ -28,9 +28,10 @@ constexpr double kInWideCore = 1.0 / 3;
 constexpr double kServedWithCore = 0.1;
 // Of the fat binaries that are for two thirds of the devices with SASS, 5.0 gets 23 % of spconv's, and none
 // of its convolutions; 6.1 gets 16 % of those of nvCOMP 4.0 for Windows, all of one codec. What they get is
-// what all get: a device with kernels of its own was meant, as 9.0 by cuTENSOR 2.8, and one with nearly all
-// is.
-constexpr double kHalf = 0.5, kNearlyAll = 0.95, kForMost = 2.0 / 3, kFatbinBar = 1.0 / 3, kNothingOwn = 0.9;
+// what at least half of the devices get: one with kernels of its own was meant, as 9.0 by cuTENSOR 2.8, and
+// one with nearly all is. With fewer than half of the kernels that is no sign (cuTENSOR on 7.5).
+constexpr double kManyKernels = 0.5, kNearlyAll = 0.95, kForMost = 2.0 / 3, kFatbinBar = 1.0 / 3,
+                 kMostlyCore = 0.9;
 
 bool has(std::uint64_t devices, std::size_t device) {
   return (devices >> device & 1) != 0;
@@ -194,9 +195,9 @@ std::optional<Partly> LibraryCensus::judge_fatbins(const KernelSum& got, Compute
   const std::uint64_t most = most_of_known(core_fatbins_);
   const bool counted = index && got.working <= sums_[*index].working;  // else it is linked when it is loaded
   const double whole = share(got.working, working(got).best);
-  if (!counted || whole < kHalf || whole >= kNearlyAll || most == 0 ||
+  if (!counted || whole < kManyKernels || whole >= kNearlyAll || most == 0 ||
       share(core_fatbins_[*index], most) >= kFatbinBar ||
-      share(core_[*index], sums_[*index].working) < kNothingOwn)
+      share(core_[*index], sums_[*index].working) < kMostlyCore)
     return std::nullopt;
   Partly partly = told(got);
   partly.fatbins = core_fatbins_[*index];

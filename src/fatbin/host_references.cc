@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::string_view kKernelSections[] = {".nvHRKE", ".nvHRKI"};
 constexpr std::string_view kVariableSections[] = {".nvHRDE", ".nvHRDI", ".nvHRCE", ".nvHRCI"};
-constexpr std::string_view kListSections = ".nvHR";
+constexpr std::string_view kListPrefix = ".nvHR";
 constexpr std::size_t kRegisteredBlock = std::size_t{1} << 20, kRegisteredNameMost = 4096;
 constexpr std::size_t kRegisteredMost = std::size_t{1} << 16;
 constexpr int kRegisteredTries = 64;  // static kernels of one file begin alike: some are not looked for
@@ -155,7 +155,7 @@ std::vector<std::string> find_registered(const ByteSource& source, const HostObj
                                          const std::vector<Fatbin>& fatbins, const HostReferences& kernels) {
   RegisteredSearch names(kernels);
   const auto may_hold = [](const Section& section) {
-    return section.loaded && section.data && !starts_with(section.name, kListSections);
+    return section.loaded && section.data && !starts_with(section.name, kListPrefix);
   };
   const auto search = [&](const Section&, std::uint64_t at, std::uint64_t size) {
     return names.search(source, at, size);
@@ -223,7 +223,7 @@ const Section* find_lost_list(const ByteSource& source, const HostObject& host, 
   constexpr std::size_t kAlignmentMost = 128;
   const std::size_t in_a_row = 1 + (std::max<std::size_t>(fat_binaries, 1) - 1) * kAlignmentMost;
   for (const Section& section : host.sections) {
-    if (!section.has_bytes || !starts_with(section.name, kListSections)) continue;
+    if (!section.has_bytes || !starts_with(section.name, kListPrefix)) continue;
     if (section.size <= in_a_row || section.size > kReferenceSizeMost) continue;
     const auto bytes = read_bytes(source, section.offset, section.size);
     if (!bytes) continue;  // the file shrank: whoever reads images says so

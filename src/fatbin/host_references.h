@@ -12,7 +12,7 @@ namespace archguard::fatbin {
 HostReferences read_host_references(const ByteSource& source, const HostObject& host,
                                     const std::vector<Fatbin>& fatbins);
 
-// Of an object of that many relocatable fat binaries: the section of such a list that was overwritten by
+// Of an object of that many fat binaries: the section of such a list that was overwritten by
 // zeros. nvlink takes it for one that names nothing, and leaves the kernels out without a word.
 const Section* find_lost_list(const ByteSource& source, const HostObject& host, std::size_t fat_binaries);
 

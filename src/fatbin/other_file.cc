@@ -61,7 +61,7 @@ constexpr std::string_view kScriptBlanks = " \t\r\n";
 constexpr std::string_view kScriptWords[] = {"INPUT",         "GROUP",  "AS_NEEDED",
                                              "OUTPUT_FORMAT", "TARGET", "EXTERN"};
 
-constexpr std::size_t kZerosOfImage = 16, kZerosOfProgram = 512;
+constexpr std::size_t kZerosOfImage = 16, kZerosOfBlock = 512;
 
 bool begins_with_zeros(ByteView start, std::size_t least) {
   return start.size >= least && are_zeros({start.data, least});
@@ -172,7 +172,7 @@ bool is_lost_binary(std::string_view name, ByteView start) {
   if (!promises && !is_named_like_object(name)) return false;
   if (promises && is_packed(start)) return !is_named_like_zip(name);  // as it was sent: no loader takes it
   if (!promises &&
-      ((start.size >= kZerosOfImage && are_zeros(start)) || begins_with_zeros(start, kZerosOfProgram)))
+      ((start.size >= kZerosOfImage && are_zeros(start)) || begins_with_zeros(start, kZerosOfBlock)))
     return true;  // empty on purpose some objects are, zeros none
   if (is_git_lfs_pointer(start) || is_git_annex_pointer(start)) return true;
   const std::string_view text = without_byte_order_mark(start.text());
@@ -211,7 +211,7 @@ bool has_lost_start(std::string_view name, ByteView start) {
   const auto slash = name.rfind('/');
   const std::string_view file = name.substr(slash == std::string_view::npos ? 0 : slash + 1);
   return file.find('.') == std::string_view::npos &&
-         begins_with_zeros(start, kZerosOfProgram);  // a program of Linux
+         begins_with_zeros(start, kZerosOfBlock);  // a program of Linux
 }
 
 bool has_lost_elf_header(const ByteSource& source) {

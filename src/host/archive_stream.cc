@@ -32,8 +32,9 @@ std::string text_or(const char* text, const char* other) {
   return other != nullptr ? other : "";
 }
 
-// What begins with zeros, and was not packed: GNU tar writes 10 KiB of nothing, others two blocks. Else it is
-// a file that was never written.
+// What begins with zeros, was not packed, and has no name that tells what it is: a layer, the files of a
+// package. An archive of nothing has two blocks of them, or 10 KiB of GNU tar's; is_tar_of_nothing() takes
+// longer records as well, of a file that is named as a tar archive.
 Status check_nothing(ByteStream& bytes) {
   constexpr std::uint64_t kMost = std::uint64_t{10} << 10;
   std::uint64_t size = 0;
@@ -219,14 +220,14 @@ Result<StreamKind> visit_archive_stream(ByteStream& stream, const Spend& spend,
   }
   PeekedStream content(unpacked != nullptr ? *unpacked : packed);
   ARCHGUARD_TRY(inner, content.start());
-  const bool cpio = is_cpio_stream(inner);
+  const bool cpio = is_cpio_stream(inner), tar = is_tar_stream(inner);
   const bool one_file = unpacked != nullptr && visit_compressed;  // unless it is an archive
-  if (!cpio && !is_tar_stream(inner) && (one_file || !is_empty_tar(inner))) {
+  if (!cpio && !tar && (one_file || !is_empty_tar(inner))) {
     if (!one_file) return StreamKind::other;
     visit_compressed(content);
     return StreamKind::compressed;
   }
-  if (!cpio && unpacked == nullptr && !is_tar_stream(inner)) {
+  if (!cpio && !tar && unpacked == nullptr) {
     ARCHGUARD_CHECK(check_nothing(content));
     return StreamKind::archive;
   }

@@ -35,8 +35,8 @@ std::optional<std::uint64_t> find_broken_relocation(ByteView section, const Relo
     if (are_zeros({section.data + at, static_cast<std::size_t>(size)})) return at;
     if ((of.is64 ? in.u64(at) : in.u32(at)) >= of.size) return at;
     const std::uint64_t info = of.is64 ? in.u64(at + 8) : 0;
-    if (of.is64 && (info & UINT32_MAX) == 0) return at;
-    if (info >> 32 >= of.symbols || (info & UINT32_MAX) >= kBeyondTypes) return at;
+    const std::uint64_t type = info & UINT32_MAX;
+    if (info >> 32 >= of.symbols || type >= kBeyondTypes || (of.is64 && type == 0)) return at;
   }
   return std::nullopt;
 }
@@ -54,7 +54,7 @@ std::optional<std::uint64_t> find_zeros(ByteView section) {
   return static_cast<std::uint64_t>(found - section.data);
 }
 
-std::optional<std::uint64_t> find_zeros_of_second_code(ByteView section) {
+std::optional<std::uint64_t> find_broken_second_code(ByteView section) {
   constexpr std::uint64_t kForm = 4, kBits = 8, kHead = 12;
   constexpr std::uint32_t kKnownForm = 0xc0000001;
   if (section.size < kHead) return 0;

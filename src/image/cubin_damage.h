@@ -35,10 +35,10 @@ std::optional<std::uint64_t> find_broken_relocation(ByteView section, const Relo
 bool is_table_of_second_form(std::string_view name);
 // 128 zeros in a row: real ones of those tables have up to 24 (1,200 kernels of cuRAND 13.0).
 std::optional<std::uint64_t> find_zeros(ByteView section);
-// The same in that code itself, `.nv.capmerc.text.<kernel>`: a head of three words, the second 0xc0000001 and
-// the third a number of bits; these bits, which may all be 0; and a stream that has up to 35 zeros in a row
-// and does not end with one (35,000 kernels of sm_100 to 121, CUDA 13.0 to 13.5). Another form is not known,
-// and passes.
-std::optional<std::uint64_t> find_zeros_of_second_code(ByteView section);
+// That code itself, `.nv.capmerc.text.<kernel>`: a head of three words, the second 0xc0000001 and the third a
+// number of bits; these bits, which may all be 0; and a stream that has up to 35 zeros in a row and does not
+// end with one (35,000 kernels of sm_100 to 121, CUDA 13.0 to 13.5). Gives where zeros stand, or where a head
+// is cut off or has bits that end behind the section. Another form is not known, and passes.
+std::optional<std::uint64_t> find_broken_second_code(ByteView section);
 
 }  // namespace archguard

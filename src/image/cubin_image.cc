@@ -394,11 +394,11 @@ class CubinReader {
     if (second || is_table_of_second_form(name_of(section))) {
       ARCHGUARD_CHECK(look_at(section));
       const ByteView bytes = in_.part(section.offset, section.size);
-      if (const auto at = second ? find_zeros_of_second_code(bytes) : find_zeros(bytes))
-        return Error{
-            {},
-            "section '" + whole_name_of(section) + "' of the cubin was overwritten by zeros at " + hex(*at),
-            {}};
+      if (const auto at = second ? find_broken_second_code(bytes) : find_zeros(bytes))
+        return Error{{},
+                     "section '" + whole_name_of(section) + "' of the cubin was overwritten " +
+                         (second ? "at " : "by zeros at ") + hex(*at),
+                     {}};
     }
     const bool relocations = section.type == kElfRelocations || section.type == kElfRelocationsWithAddends;
     if (section.type != kKernelInfo && !relocations) return Done{};
