@@ -315,8 +315,7 @@ void add_bare(Result<Fatbin> fatbin, DeviceObject& out, DeviceCode& code) {
 
 // LTO-IR or OptiX-IR, alone in its file.
 Result<Fatbin> read_bare_nvvm(const ByteSource& source) {
-  constexpr std::uint64_t kHeadMost = 1024;
-  ARCHGUARD_TRY(start, read_bytes(source, 0, std::min(kHeadMost, source.size())));
+  ARCHGUARD_TRY(start, read_bytes(source, 0, std::min<std::uint64_t>(kNvvmHead, source.size())));
   auto fatbin = read_nvvm_head(start);
   if (!fatbin) return Error{{}, "is LTO-IR or OptiX-IR whose head is not understood", {}};
   fatbin->bare = true;

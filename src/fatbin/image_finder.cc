@@ -21,7 +21,6 @@ constexpr std::size_t kFinderHead = 512, kHeadMost = std::size_t{4} * 1024, kCom
 constexpr std::size_t kStep = 1024;                                     // of a module that is read first
 constexpr std::uint64_t kModuleMost = std::uint64_t{64} * 1024 * 1024;  // each part of a file may end in one
 constexpr std::uint64_t kEntryHeaderSeen = 256;                         // the largest seen has 144 bytes
-constexpr std::size_t kNvvmHead = 1024;                                 // far larger than any seen: 60 bytes
 
 Error at_offset(std::uint64_t offset, std::string what) {
   return Error{hex(offset), std::move(what), {}};

@@ -1,12 +1,15 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
 
 #include "fatbin/fatbin.h"
 
 namespace archguard::fatbin {
 
-// LTO-IR or OptiX-IR, as nvcc -ltoir and -optix-ir write it, whose head these bytes begin with (1 KiB, or
+inline constexpr std::size_t kNvvmHead = 1024;  // far larger than any head seen: 60 bytes
+
+// LTO-IR or OptiX-IR, as nvcc -ltoir and -optix-ir write it, whose head these bytes begin with (kNvvmHead, or
 // all that remain); nothing where it is chance. The head tells the arch, and not where the rest ends, which
 // is enciphered: the size is that of the head.
 // Its entry is `unknown` where it is LTO-IR, for this reason.
