@@ -102,7 +102,9 @@ class CubinReader {
       if (section.type == 0)
         return Error{
             {}, "section " + std::to_string(i) + " of the cubin has no type: its header was lost", {}};
-      if (section.type == kElfCompat && name_of(section) == kCompatSection) {
+      // By its name, as nvdisasm goes: NVIDIA's own assembler "nvasm_internal" gives it the type of data.
+      if ((section.type == kElfCompat || section.type == kElfProgramBits) &&
+          name_of(section) == kCompatSection) {
         ARCHGUARD_CHECK(look_at(section));
         apply_compat(in_.part(section.offset, section.size), cubin_);
       }

@@ -101,8 +101,9 @@ CubinBuilder& CubinBuilder::flags(std::uint32_t more) {
   return *this;
 }
 
-CubinBuilder& CubinBuilder::compat(Bytes records) {
+CubinBuilder& CubinBuilder::compat(Bytes records, unsigned type) {
   compat_ = std::move(records);
+  compat_type_ = type;
   return *this;
 }
 
@@ -251,7 +252,7 @@ Bytes CubinBuilder::bytes() const {
   }
   const Bytes marked = {2, 9, 1, 0, 2, 2, 1, 0, 4, 0x0b, 8, 0, 9, 0, 0, 0, 0, 0, 0, 0};
   const Bytes& compat = !seven && a_ ? marked : compat_;
-  if (!compat.empty()) elf.section(".nv.compat", compat, 0x70000086, 0);
+  if (!compat.empty()) elf.section(".nv.compat", compat, compat_type_, 0);
   return elf.bytes();
 }
 

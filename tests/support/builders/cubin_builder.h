@@ -38,9 +38,9 @@ class CubinBuilder {
   CubinBuilder& marked_a();                // as this generation does it
   CubinBuilder& identity(unsigned osabi, unsigned abi);  // of no known generation
   CubinBuilder& relocatable();
-  CubinBuilder& elf_type(unsigned type);    // of no cubin seen, other than 1 and 2
-  CubinBuilder& flags(std::uint32_t more);  // of e_flags, beside its own
-  CubinBuilder& compat(Bytes records);      // .nv.compat
+  CubinBuilder& elf_type(unsigned type);                            // of no cubin seen, other than 1 and 2
+  CubinBuilder& flags(std::uint32_t more);                          // of e_flags, beside its own
+  CubinBuilder& compat(Bytes records, unsigned type = 0x70000086);  // .nv.compat
   CubinBuilder& toolkit_info(std::string_view release, std::string_view command);  // .note.nv.tkinfo
   CubinBuilder& kernel(std::string_view name, Bytes code);
   CubinBuilder& local_kernel(std::string_view name, Bytes code);
@@ -84,6 +84,7 @@ class CubinBuilder {
   unsigned type_ = 2;
   std::uint32_t flags_ = 0;
   Bytes compat_;
+  unsigned compat_type_ = 0x70000086;
   std::string release_;
   std::string command_;
   std::vector<Symbol> symbols_;

@@ -105,6 +105,10 @@ TEST_CASE("an image that says another arch than its header is an error") {
   CHECK(contents_of(FatbinBuilder{}.cubin(90, made(CubinBuilder{}.sm(90).compat(plain))).bytes()) == fine);
   CHECK(contents_of(FatbinBuilder{}.cubin("100f", made(CubinBuilder{}.sm(100).compat(plain))).bytes()) ==
         fine);
+  // NVIDIA's own assembler "nvasm_internal" gives the section the type of data.
+  CHECK(contents_of(
+            FatbinBuilder{}.cubin("103a", made(CubinBuilder{}.sm(103).compat({2, 9, 1, 0}, 1))).bytes()) ==
+        fine);
   // nvcc 13.5, of compute_90: `ptxas -arch=sm_100`.
   const CubinBuilder told = CubinBuilder{}.sm(100).toolkit_info("13.5", "-arch sm_100");
   CHECK(contents_of(FatbinBuilder{}.cubin("100f", made(told)).bytes()) == fine);
