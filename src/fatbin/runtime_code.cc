@@ -12,10 +12,12 @@ namespace {
 
 // NVRTC ("NVRTC", 3.4 Compilation), the driver API ("Module Management", "Library Management"), and the
 // runtime's Library Management, which CUDA 12.8 brought.
-// The mangled one is what cuDNN 9's engines for run-time compilation call NVRTC through (seen in 9.10
-// and 9.13).
+// The mangled ones are what cuDNN 9's engines for run-time compilation take from cuDNN's own loader of NVRTC
+// (seen in 9.5 to 9.13), on Linux and on Windows.
 constexpr std::string_view kNvrtc = "nvrtcCompileProgram", kNvrtcOfCudnn = "_ZN11nvrtcHelper4loadEv";
+constexpr std::string_view kNvrtcOfCudnnDll = "?getNvrtcVersion@RuntimeKernel@fusion@cudnn@@QEBAHXZ";
 constexpr std::string_view kFunctions[] = {
+    kNvrtcOfCudnnDll,
     kNvrtcOfCudnn,
     "cuLibraryLoadData",
     "cuLibraryLoadFromFile",
@@ -27,7 +29,7 @@ constexpr std::string_view kFunctions[] = {
     "cudaLibraryLoadFromFile",
     kNvrtc,
 };
-constexpr std::size_t kRuntimeCodeNameMost = 32;  // longer than each of them
+constexpr std::size_t kRuntimeCodeNameMost = 64;  // longer than each of them
 
 const std::string_view* function_of(std::string_view name) {
   const auto* const function = std::find(std::begin(kFunctions), std::end(kFunctions), name);
@@ -64,7 +66,7 @@ std::vector<std::string> runtime_code_of(const ByteSource& source, const HostObj
 
 bool compiles_code(const std::vector<std::string>& functions) {
   return std::any_of(functions.begin(), functions.end(), [](const std::string& function) {
-    return function == kNvrtc || function == kNvrtcOfCudnn;
+    return function == kNvrtc || function == kNvrtcOfCudnn || function == kNvrtcOfCudnnDll;
   });
 }
 

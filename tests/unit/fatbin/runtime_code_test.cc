@@ -80,6 +80,10 @@ TEST_CASE("an image for Windows that imports such functions says so, those of de
         "cuModuleLoadDataEx nvrtcCompileProgram");
   CHECK(imports_of(PeBuilder{}.imports({{"KERNEL32.dll", {"Sleep", "xcuModuleLoadData"}}}).bytes()).empty());
   CHECK(imports_of(PeBuilder{}.object().section(".text", filler(8)).bytes()).empty());
+  SUBCASE("cuDNN's own name for NVRTC") {
+    const std::string own = "?getNvrtcVersion@RuntimeKernel@fusion@cudnn@@QEBAHXZ";
+    CHECK(imports_of(PeBuilder{}.imports({{"cudnn_graph64_9.dll", {own}}}).bytes()) == own);
+  }
 }
 
 TEST_CASE("the machine code of a file that loads code is searched for it") {
