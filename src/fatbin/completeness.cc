@@ -6,6 +6,7 @@
 #include "fatbin/dynamic_symbols.h"
 #include "fatbin/format.h"
 #include "fatbin/host_references.h"
+#include "fatbin/host_tables.h"
 #include "fatbin/link_time_code.h"
 #include "fatbin/registrations.h"
 
@@ -90,6 +91,17 @@ Error lost_list(const DeviceObject& out, const Section& list) {
   return {place_name(object_name(out.path, out.member), list.name, 0),
           "the list of the device code that host code names, by which nvlink goes, was overwritten by zeros",
           kRebuild};
+}
+
+std::optional<Error> check_tables(const ByteSource& source, const HostObject& host, const DeviceObject& out) {
+  const auto table = find_zeroed_table(source, host);
+  const std::string name = object_name(out.path, out.member);
+  if (!table) return Error{name, table.error().what, table.error().fix};
+  if (*table == nullptr) return std::nullopt;
+  return Error{
+      place_name(name, (*table)->name, 0),
+      "a part of this table was overwritten by zeros: what the object registers, and what it calls, is lost",
+      "build it again, or copy it whole"};
 }
 
 // nvc++ (NVIDIA HPC SDK) links device code itself, and hands the result to a runtime of its own.
@@ -180,6 +192,8 @@ std::vector<Error> check_completeness(const ByteSource& source, const HostObject
     if (list.relocatable() != nullptr)
       if (const Section* lost = find_lost_list(source, host, list.fat_binaries()))
         errors.push_back(lost_list(out, *lost));
+    if (list.fat_binaries() != 0 && host.format == HostFormat::elf)
+      if (auto error = check_tables(source, host, out)) errors.push_back(std::move(*error));
     for (Error& error :
          link_time_code_in(source, host, list.fat_binaries() != 0, object_name(out.path, out.member)))
       errors.push_back(std::move(error));

@@ -255,6 +255,40 @@ TEST_CASE("the registrations of an object lead to its symbols") {
   CHECK_MESSAGE(errors_of(read(object(one(), ".crel.nvFatBinSegment"), "t.o")) == "", "in a form not read");
 }
 
+TEST_CASE("zeros over the symbols or relocations of an object with device code are an error") {
+  const auto table = [](std::size_t before, std::size_t zeros, std::size_t behind) {
+    test::ByteWriter out;
+    out.zeros(24);
+    for (std::size_t i = 0; i < before; ++i) out.u64(i).u32(1).u32(1).u64(i);
+    out.zeros(zeros * 24);
+    for (std::size_t i = 0; i < behind; ++i) out.u64(i).u32(1).u32(1).u64(i);
+    return out.bytes();
+  };
+  const auto object = [&](const char* name, const test::Bytes& bytes, bool has_code = true) {
+    ElfBuilder elf;
+    elf.relocatable().section(name, bytes, 4).section("__nv_relfatbin", has_code ? one() : test::Bytes{});
+    return errors_of(read(elf.bytes(), "t.o"));
+  };
+  const auto lost = [](const char* name) {
+    return "t.o(" + std::string(name) +
+           "+0x0): a part of this table was overwritten by zeros: what the object registers, and what it "
+           "calls, is lost\n";
+  };
+  for (const char* name : {".symtab", ".rela.text", ".rela.text._Z1kv"}) {
+    CAPTURE(name);
+    CHECK(object(name, table(3, 2, 3)) == lost(name));
+    CHECK(object(name, table(3, 2, 0)) == lost(name));
+    CHECK(object(name, table(5000, 21, 5000)) == lost(name));
+    CHECK(object(name, table(2729, 2, 0)) == lost(name));  // where the first block ends
+    CHECK_MESSAGE(object(name, table(3, 1, 3)) == "", "of a section that ld -r dropped");
+    CHECK_MESSAGE(object(name, table(3, 2, 3), false) == "", "no device code");
+  }
+  CHECK_MESSAGE(object(".symtab", table(0, 0, 3)) == "", "the first symbol is zeros");
+  CHECK(object(".symtab", table(0, 2, 3)) == lost(".symtab"));
+  CHECK(object(".rela.init_array", test::Bytes(24)) == lost(".rela.init_array"));
+  CHECK_MESSAGE(object(".rela.debug_info", table(3, 21, 3)) == "", "debuggers alone read it");
+}
+
 TEST_CASE("the ids tell which objects a device link joined") {
   const auto read_links = [](const ProgramBuilder& program) { return links(read(program.bytes(), "t.so")); };
   // Two links, apart from each other; fat binaries 0 and 1 are linked, 2 to 5 relocatable.
