@@ -252,6 +252,10 @@ Judgement try_driver(const FatbinCode& code, std::size_t index, const Device& de
 
 }  // namespace
 
+Fit driver_loads(const Image& image, Version driver_cuda) {
+  return driver_takes_sass(maker_of(image), driver_cuda);
+}
+
 Judgement failed(int code, std::string reason, std::optional<std::size_t> image) {
   Judgement judgement;
   judgement.verdict = Verdict::uncovered;

@@ -23,6 +23,9 @@ Judgement judge_loading(const FatbinCode& code, std::size_t index, const Device&
 // The lowest CUDA of a driver that loads this cubin; nothing where nothing is known of it.
 std::optional<Version> lowest_driver_for_sass(const Image& image);
 
+// Does a driver of this CUDA load this cubin, which fits its device?
+Fit driver_loads(const Image& image, Version driver_cuda);
+
 Judgement failed(int code, std::string reason, std::optional<std::size_t> image = {});
 Judgement not_known(std::string reason);
 

@@ -6,6 +6,7 @@
 #include "compat/driver_text.h"
 #include "compat/rules.h"
 #include "compat/toolkit.h"
+#include "coverage/fix.h"
 #include "doctor/checks.h"
 #include "doctor/code_fix.h"
 #include "doctor/gather.h"
@@ -65,6 +66,9 @@ class DeviceCodeCheck {
       for (std::size_t i = 0; i < facts_.classes.size(); ++i)
         if (auto finding = newer_data(name, *package, i))
           found.try_emplace(std::to_string(i) + " data", std::move(*finding));
+      for (std::size_t i = 0; i < facts_.classes.size(); ++i)
+        if (auto finding = newer_sass(name, *package, i))
+          found.try_emplace(std::to_string(i) + " sass", std::move(*finding));
       for (auto& [key, finding] : found) findings_.push_back(std::move(finding));
     }
   }
@@ -144,6 +148,32 @@ class DeviceCodeCheck {
       finding.evidence = {file_name_of(file->path) + " holds " + file->holds + "; in its data " +
                           data->holds};
       finding.fix = general_fix(kUnsupportedPtxVersion, file->owner ? file->owner->name : "it", device);
+      return finding;
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Finding> newer_sass(const std::string& name, const PackageCode& package,
+                                    std::size_t of_class) const {
+    const auto holds = [&](const std::vector<std::size_t>& classes) {
+      return std::find(classes.begin(), classes.end(), of_class) != classes.end();
+    };
+    for (const CodeFile* file : package.files) {
+      if (!file->newer_sass) continue;
+      const bool refused = holds(file->newer_sass->refused_for);
+      if (!refused && !holds(file->newer_sass->untold_for)) continue;
+      const Device& device = facts_.classes[of_class].device;
+      const std::string needs = to_string(file->newer_sass->needs);
+      Finding finding =
+          begin(refused ? Rank::certain : Rank::risk, package, refused ? kInvalidKernelImage : 0);
+      finding.cause = name + " has SASS that needs a driver of CUDA " + needs + ", and that of " +
+                      archguard::describe(device) +
+                      (refused ? " does not load it: error " + std::to_string(kInvalidKernelImage)
+                               : " is older: whether it loads it is not known");
+      finding.evidence = {file_name_of(file->path) + " holds " + file->holds};
+      finding.fix = update_driver(file->newer_sass->needs, *device.capability) +
+                    "; or install a release of " + (file->owner ? file->owner->name : "it") +
+                    " that an older CUDA made";
       return finding;
     }
     return std::nullopt;

@@ -161,6 +161,7 @@ Answer answer_to(const Facts& facts, const Diagnosis& diagnosis) {
   if (facts.classes.empty() || any_unjudged(facts) || !diagnosis.unread.empty()) return Answer::unknown;
   if (!diagnosis.judged && !any_environment(facts)) return Answer::unknown;
   const auto is_untold = [](const CodeFile& file) {
+    if (file.newer_sass && !file.newer_sass->untold_for.empty()) return true;
     return std::any_of(file.fits.begin(), file.fits.end(), [](const FileFit& fit) {
       return fit.state == FileFit::State::unknown ||
              (fit.state == FileFit::State::served && fit.unknown != 0);

@@ -48,6 +48,13 @@ struct DataImages {
   std::vector<std::size_t> too_new_for;  // classes of devices whose driver takes none of a module: error 222
 };
 
+// SASS of a newer CUDA than some driver's, which no header of a fat binary tells: of one image.
+struct NewerSass {
+  Version needs;                         // the lowest CUDA of a driver that is known to load it
+  std::vector<std::size_t> refused_for;  // classes of devices whose driver refuses it: error 200
+  std::vector<std::size_t> untold_for;   // of which that is not known
+};
+
 // One file with device code, as the headers of its fat binaries tell.
 struct CodeFile {
   std::string path;
@@ -63,6 +70,8 @@ struct CodeFile {
   // release.
   std::optional<Version> held_runtime;
   std::optional<DataImages> data = {};  // told where a driver is too old for them
+  // Likewise; not of a file with a CUDA runtime, whose error comes first.
+  std::optional<NewerSass> newer_sass = {};
 };
 
 // What a linked file of the environment needs of CUDA's libraries.

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "compat/driver.h"
 #include "compat/toolkit.h"
+#include "coverage/driver_load.h"
 #include "coverage/fatbin_code.h"
 #include "coverage/fit.h"
 #include "doctor/gather.h"
@@ -296,21 +297,76 @@ std::optional<DataImages> judge_data_beside(DeviceCode code, const ByteSource& s
   return data.too_new_for.empty() ? std::nullopt : std::optional(std::move(data));
 }
 
+// Than the newest release of CUDA.
+bool any_driver_is_older(const Facts& facts) {
+  const Version newest = lowest_driver_cuda_for_toolkit(newest_release_told());
+  return std::any_of(facts.classes.begin(), facts.classes.end(), [&](const DeviceClass& each) {
+    return each.device.driver_cuda && !each.device.cuda_at_least && *each.device.driver_cuda < newest;
+  });
+}
+
 // To look for one costs a search of the file's data.
 std::optional<Version> linked_in_runtime(const DeviceCode& code, const ByteSource& source,
                                          const Facts& facts) {
-  const Version newest = lowest_driver_cuda_for_toolkit(newest_release_told());
-  const bool matters = std::any_of(facts.classes.begin(), facts.classes.end(), [&](const DeviceClass& each) {
-    return each.device.driver_cuda && !each.device.cuda_at_least && *each.device.driver_cuda < newest;
-  });
   std::optional<Version> found;
-  if (!matters) return found;
+  if (!any_driver_is_older(facts)) return found;
   for (const DeviceObject& object : code.objects) {
     if (!object.registers || needed_runtime(object, source)) continue;
     const auto held = held_runtime(object, source);
     if (held && held->at_least && (!found || *found < *held->at_least)) found = held->at_least;
   }
   return found;
+}
+
+// The smallest image of SASS that fits one of the classes, alone in what is returned.
+std::optional<DeviceCode> smallest_sass_of(const DeviceObject& object, const Facts& facts) {
+  const auto fits = [&](const FatbinEntry& entry) {
+    return entry.kind == EntryKind::sass &&
+           std::any_of(facts.classes.begin(), facts.classes.end(), [&](const DeviceClass& each) {
+             return sass_fits(entry.arch, *each.device.capability) == Fit::yes;
+           });
+  };
+  for (const Fatbin& fatbin : object.fatbins) {
+    const FatbinEntry* smallest = nullptr;
+    for (const FatbinEntry& entry : fatbin.entries)
+      if (fits(entry) && (smallest == nullptr || entry.uncompressed_size < smallest->uncompressed_size))
+        smallest = &entry;
+    if (smallest == nullptr || fatbin.in_data || (fatbin.bare && fatbin.offset != 0)) continue;
+    DeviceCode code;
+    code.objects.push_back(object);
+    code.objects[0].fatbins = {fatbin};
+    code.objects[0].fatbins[0].entries = {*smallest};
+    return code;
+  }
+  return std::nullopt;
+}
+
+// One image tells: the SASS of a file is of one toolkit.
+std::optional<NewerSass> judge_sass(const DeviceCode& code, const ByteSource& source, const Facts& facts,
+                                    const CodeFile& file) {
+  for (const DeviceObject& object : code.objects) {
+    const auto one = smallest_sass_of(object, facts);
+    if (!one) continue;
+    FatbinCodeReader reader(*one, source);
+    const FatbinCode read = reader.next();
+    if (read.images.size() != 1 || !read.images[0].code) return std::nullopt;
+    const auto needs = lowest_driver_for_sass(read.images[0]);
+    if (!needs) return std::nullopt;
+    NewerSass newer{*needs, {}, {}};
+    for (std::size_t i = 0; i < facts.classes.size(); ++i) {
+      const Device& device = facts.classes[i].device;
+      if (file.fits[i].state != FileFit::State::served || file.fits[i].sass == 0 || !device.driver_cuda)
+        continue;
+      const Fit loads = driver_loads(read.images[0], *device.driver_cuda);
+      if (loads == Fit::no) newer.refused_for.push_back(i);
+      if (loads == Fit::unknown) newer.untold_for.push_back(i);
+    }
+    if (newer.refused_for.empty() && newer.untold_for.empty()) return std::nullopt;
+    // A search of all its data, which only what is found so far is worth.
+    if (needed_runtime(object, source) || held_runtime(object, source)) return std::nullopt;
+    return newer;
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -375,6 +431,7 @@ std::optional<CodeFile> read_code_file(const std::string& path, const Facts& fac
   if (asks_kernels && !judge_kernels(code, *source, facts, file)) return std::nullopt;
   drop_gaps_without_kernels(code, *source, facts, file);
   file.data = judge_data_beside(code, *source, facts, of_data, path);
+  if (any_driver_is_older(facts)) file.newer_sass = judge_sass(code, *source, facts, file);
   return file;
 }
 
