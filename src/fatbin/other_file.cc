@@ -235,6 +235,11 @@ bool has_lost_elf_header(const ByteSource& source) {
 }
 
 std::optional<UnreadKind> unread_kind(std::string_view name, ByteView start) {
+  constexpr std::string_view kBeginnings[] = {"\177ELF", "!<arch>\n"};  // or nothing of them
+  if (is_named_like_object(name) &&
+      std::any_of(std::begin(kBeginnings), std::end(kBeginnings),
+                  [&](std::string_view whole) { return starts_with(whole, start.text()); }))
+    return UnreadKind::no_object;
   if (is_git_lfs_pointer(start) || is_git_annex_pointer(start)) return UnreadKind::pointer;
   if (is_bitcode(start) && is_named_like_object(name)) return UnreadKind::bitcode;
   if (is_msvc_gl(start)) return UnreadKind::gl;

@@ -17,6 +17,7 @@ enum class UnreadKind {
   gl,            // an object of MSVC's /GL
   tile_ir,       // bytecode of CUDA Tile, which drivers compile
   ltoir,         // LTO-IR alone, which a program links when it runs
+  no_object,     // named like an object or a static library, and too short to be one: a copy that stopped
   lost_archive,  // named like an archive, and none that is known, or empty
   no_file,       // a folder or a list beside others, and no file in it
 };

@@ -305,6 +305,22 @@ TEST_CASE("a member of an archive that lost its head, or all of it, is named") {
   CHECK(with("empty.txt", {}).exit_code == 0);
 }
 
+TEST_CASE("an object of a folder that is empty, or too short to be one, is told") {
+  const TemporaryFolder folder;
+  folder.file("d/x.o", text_of(code()));
+  CHECK(verify(folder, "d", "8.0").out.find("passed over") == std::string::npos);
+  folder.file("d/a.o", "");
+  folder.file("d/b.a", "!<ar");
+  folder.file("d/c.obj", "o mesh");
+  const RunOutput run = verify(folder, "d", "8.0");
+  CHECK(run.exit_code == 0);
+  CHECK(
+      run.out.find("passed over unread: 2 objects or static libraries that are empty or too short to be one "
+                   "(d/a.o, d/b.a)") != std::string::npos);
+  folder.file("e/a.o", "");
+  CHECK(verify(folder, "e", "8.0").exit_code == 2);
+}
+
 TEST_CASE("what other systems put beside a library is none") {
   const TemporaryFolder folder;
   folder.file("._libx.so", std::string("\0\5\x16\7\0\2\0\0Mac OS X", 16));
