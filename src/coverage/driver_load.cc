@@ -12,7 +12,7 @@ namespace archguard {
 namespace {
 
 // The lowest CUDA of a driver that SASS asks for where nobody tells the driver: older ones go without saying.
-constexpr Version kFirstToBeAsked{13, 0};
+constexpr Version kFirstToBeAsked{12, 0};
 
 void need_driver(Judgement& judgement, Version cuda) {
   if (!judgement.needs_driver || *judgement.needs_driver < cuda) judgement.needs_driver = cuda;

@@ -254,8 +254,8 @@ TEST_CASE(
   const RunOutput run =
       run_archguard({"verify", "each", "--device", "8.0", "--device", "9.0"}, folder.path());
   CHECK(run.out ==
-        "  covered    8.0 (--device 8.0)  1 fat binary: 1 SASS\n"
-        "  covered    9.0 (--device 9.0)  1 fat binary: 1 SASS\n"
+        "  covered    8.0 (--device 8.0)  1 fat binary: 1 SASS; needs a driver that offers CUDA 12.0\n"
+        "  covered    9.0 (--device 9.0)  1 fat binary: 1 SASS; needs a driver that offers CUDA 12.0\n"
         "each: 2 of 2 covered\n");
   CHECK(run.exit_code == 0);
   CHECK(exit_of("each", "8.0", {"--expect", "80-real;90-real"}) == 0);

@@ -132,6 +132,8 @@ TEST_CASE("what it needs of a driver is what its image needs; the runtime is the
   CHECK(needs(device("8.0", "12.9"), of_13) == Version{13, 0});
   Image of_12 = sass("80");
   of_12.code->toolkit = Version{12, 4};
+  CHECK(needs(device("8.0"), of_12) == Version{12, 0});
+  of_12.code->toolkit = Version{11, 8};
   CHECK_FALSE(needs(device("8.0"), of_12));  // goes without saying
 }
 
@@ -164,7 +166,7 @@ TEST_CASE("more than 4352 bytes of parameters need a driver of CUDA 12.1, or PTX
   large.code->cubin_abi = 7;
   large.code->parameters = 4352;
   CHECK(judge_on(device("8.0", "12.0"), {large}).verdict == Verdict::sass);
-  CHECK_FALSE(judge_on(device("8.0"), {large}).needs_driver);
+  CHECK(judge_on(device("8.0"), {large}).needs_driver == Version{12, 0});
   large.code->parameters = 4356;
   const Judgement open = judge_on(device("8.0", "12.0"), {large});
   CHECK(open.verdict == Verdict::unknown);
