@@ -111,6 +111,14 @@ bool is_answer_of_server(std::string_view name, std::string_view text) {
   return !script && !path;
 }
 
+// OCI image layout: "blobs/sha256/<digest>".
+bool is_blob_of_image(std::string_view name) {
+  constexpr std::string_view kBlobs = "blobs/sha256/";
+  constexpr std::size_t kDigest = 64;
+  return name.size() >= kBlobs.size() + kDigest &&
+         starts_with(name.substr(name.size() - kDigest - kBlobs.size()), kBlobs);
+}
+
 bool is_named_like_zip(std::string_view name) {
   constexpr std::string_view kZips[] = {".zip", ".jar",   ".war",  ".ear", ".aar", ".egg",
                                         ".whl", ".nupkg", ".vsix", ".apk", ".pyz"};
@@ -244,7 +252,7 @@ std::optional<UnreadKind> unread_kind(std::string_view name, ByteView start) {
   if (is_bitcode(start) && is_named_like_object(name)) return UnreadKind::bitcode;
   if (is_msvc_gl(start)) return UnreadKind::gl;
   if (starts_with(start.text(), fatbin::kTileIrMagic)) return UnreadKind::tile_ir;
-  if (is_packed(start)) return UnreadKind::packed;
+  if (is_packed(start)) return is_blob_of_image(name) ? UnreadKind::image_layer : UnreadKind::packed;
   if (!is_named_like_archive(name) && !is_named_like_zip(name)) return std::nullopt;
   return may_be_archive_stream(start) ? UnreadKind::packed : UnreadKind::lost_archive;
 }

@@ -10,6 +10,7 @@ namespace archguard {
 // was named and holds nothing.
 enum class UnreadKind {
   packed,        // an archive, a compressed file, an image of a disk
+  image_layer,   // of a container image (OCI image layout), whose folder was not named itself
   folder_link,   // leads to a folder that is no part of what was walked
   broken_link,   // leads to nothing, and is named like a binary
   pointer,       // what git-lfs or git-annex keeps in the place of a file

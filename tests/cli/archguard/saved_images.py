@@ -210,6 +210,10 @@ class SavedImages(Archives):
         for name in ("layout", "layout/index.json"):
             code, found, text = self.verify(name)
             self.assertEqual((code, [member.split("(")[1] for member in found]), (0, ["y.so)"]), text)
+        # Of a folder that is not named itself, the layers are not read; and the way to have them is told.
+        printed = self.run_archguard("verify", ".", "--device", "9.0").stdout
+        self.assertIn("passed over unread: 2 layers of a container image (./layout/blobs/sha256/", printed)
+        self.assertIn("fix: name the folder of the image, which has its index.json", printed)
         (folder_of / blob(layers[1])).unlink()
         code, _, text = self.verify("layout")
         self.assertEqual((code, "is not there" in text), (2, True), text)
