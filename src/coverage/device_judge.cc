@@ -35,8 +35,13 @@ constexpr const char* kUsed =
     "--kernels-used and --variables-used of nvlink keep what they name alone, or the device link is older "
     "than the object";
 
-std::string why_left_out(DeviceLinks::Unread unread, const std::string& image) {
+// `ltoir`: some object has LTO-IR, which is not read.
+std::string why_left_out(DeviceLinks::Unread unread, const std::string& image, bool ltoir) {
   const std::string first = "of an object that `ld -r` joined, nvlink reads the first fat binary alone";
+  if (ltoir && (unread == DeviceLinks::Unread::object || unread == DeviceLinks::Unread::unused))
+    return "host code names it, and what the device linker made for " + image +
+           " lacks it: so may the LTO-IR for that arch, as where an #if on __CUDA_ARCH__ leaves it out; or " +
+           first + ", or " + kUsed;
   switch (unread) {
     case DeviceLinks::Unread::no:
       break;
@@ -45,7 +50,7 @@ std::string why_left_out(DeviceLinks::Unread unread, const std::string& image) {
              ", though this object holds it for that arch and host code names it: " + first + ", " + kUsed;
     case DeviceLinks::Unread::ltoir:
       return "host code registers and names it, and nothing that the device linker made of LTO-IR holds "
-             "it: " +
+             "it: its LTO-IR lacks it, as where an #if on __CUDA_ARCH__ leaves it out, or " +
              first;
     case DeviceLinks::Unread::image:
       return "the device linker made " + image +
@@ -286,14 +291,21 @@ struct DeviceJudge::State {
       result_.kernels.total += left_out.names.missing.size();
       result_.variables.total += left_out.names.variables.size();
       const std::string image = "sm_" + to_string(*outcome.taken);
-      const std::string reason = why_left_out(left_out.unread, image);
+      const std::string reason = why_left_out(left_out.unread, image, links_.holds_ltoir(outcome.link));
       add_gaps(left_out.names, {left_out.place, left_out.where, left_out.found}, image,
                fix_of_left_out(left_out.unread, image), reason, {});
     }
     for (const LinkJudge::Gap& gap : outcome.gaps) {
       add_unnamed(gap.image, gap.unnamed);
       result_.kernels.covered -= std::min<std::uint64_t>(result_.kernels.covered, gap.names.missing.size());
-      add_gaps(gap.names, gap.subject, gap.image);
+      if (!gap.linked)
+        add_gaps(gap.names, gap.subject, gap.image);
+      else
+        add_gaps(gap.names, gap.subject, gap.image, lacking(gap.image),
+                 "the driver links the " + gap.image +
+                     " images of the objects again for this device, and they lack it; what was linked of "
+                     "their LTO-IR has it",
+                 {});
     }
   }
 

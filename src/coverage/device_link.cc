@@ -135,6 +135,10 @@ DeviceLinks::DeviceLinks(const DeviceCode& code) : code_(code), links_(code.link
     link.is_runtime.resize(parts.size());
     for (std::size_t part = 0; part < parts.size(); ++part) {
       roles_[{parts[part].object, parts[part].fatbin}].parts.emplace_back(i, part);
+      const auto& entries = fatbin(parts[part]).entries;
+      link.holds_ltoir |= std::any_of(entries.begin(), entries.end(), [](const FatbinEntry& entry) {
+        return entry.kind == EntryKind::ltoir;
+      });
       link.any_lacks |= std::any_of(link.archs.begin(), link.archs.end(),
                                     [&](Arch arch) { return lacks(fatbin(parts[part]), arch); });
     }
@@ -189,8 +193,6 @@ void DeviceLinks::note_part(std::size_t index, std::size_t part, const DeviceObj
   }
   if (!std::all_of(code.images.begin(), code.images.end(), lists_references))
     link.lists = link.obeyed_lists = nullptr;
-  link.holds_ltoir |= std::any_of(code.images.begin(), code.images.end(),
-                                  [](const Image& image) { return image.entry.kind == EntryKind::ltoir; });
   link.wants_runtime |= std::any_of(code.images.begin(), code.images.end(), [](const Image& image) {
     return image.code && image.code->names.wants_runtime;
   });
@@ -406,6 +408,12 @@ void LinkJudge::add_part(std::size_t link, const std::string& name, const Device
     add_constants(answer, *image.code);
     add_once(link, answer, name, *image.code);
     answer.shared.push_back(linked_shared_of(image));
+    if (links_.holds_ltoir(link)) {
+      for (const Kernel& kernel : image.code->kernels) answer.names.emplace(without_file_mark(kernel.name));
+      for (const DeviceVariable& each : image.code->variables)
+        answer.names.emplace(without_file_mark(each.name));
+      if (answer.image.empty()) answer.image = image_name(image.entry);
+    }
     answer.defined.insert(names.defined.begin(), names.defined.end());
     for (const std::string& wanted : names.wanted) answer.wanted.try_emplace(wanted, name);
     answer.surely.insert(names.surely.begin(), names.surely.end());
@@ -441,6 +449,10 @@ std::optional<Judgement> LinkJudge::add_linked(std::size_t link, const DeviceObj
   outcome.variables = code.variables.size();
   if (!code.kernels.empty()) outcome.kernel = code.kernels.front().name;
   if (!code.variables.empty()) outcome.variable = code.variables.front();
+  if (links_.holds_ltoir(link)) {
+    for (const KernelName& kernel : code.kernels) outcome.kernels_of_ltoir.push_back(kernel.name);
+    outcome.variables_of_ltoir = code.variables;
+  }
   outcome.judgement = judge(code, device_, policy);
   const Judgement judgement = outcome.judgement;
   const bool no_image = judgement.verdict == Verdict::uncovered && judgement.code == kNoKernelImage;
@@ -483,13 +495,36 @@ std::vector<LinkJudge::Outcome> LinkJudge::finish() {
     const Verdict verdict = outcome.judgement.verdict;
     if (policy_.require_ptx && (verdict == Verdict::sass || verdict == Verdict::jit))
       outcome.lacks = links_.without_plain_ptx(outcome.link);
-    if (!outcome.judgement.linked_at_load || verdict != Verdict::jit || told[outcome.link]) continue;
+    if (!outcome.judgement.linked_at_load || verdict != Verdict::jit) continue;
+    auto of_ltoir = gap_of_ltoir(outcome);
+    if (told[outcome.link]) {
+      if (of_ltoir) outcome.gaps.push_back(*std::move(of_ltoir));
+      continue;
+    }
     told[outcome.link] = true;
     if (counts_) outcome.got = got(outcome);
     outcome.gaps = std::move(objects_[outcome.link].gaps);
+    if (of_ltoir) outcome.gaps.push_back(*std::move(of_ltoir));
     for (Gap& gap : outcome.gaps) gap.unnamed = links_.take_unnamed(outcome.link, gap.names);
   }
   return std::move(linked_);
+}
+
+// Of kernels the linker leaves out what nothing needs; so what it put in, a program may miss.
+std::optional<LinkJudge::Gap> LinkJudge::gap_of_ltoir(const Outcome& outcome) const {
+  if (!links_.holds_ltoir(outcome.link)) return std::nullopt;
+  const Answer& objects = objects_[outcome.link];
+  const auto is_there = [&](const std::string& name) {
+    return objects.names.count(std::string(without_file_mark(name))) != 0 ||
+           links_.may_be_of_runtime(outcome.link, name);
+  };
+  Gap gap{outcome.subject, objects.image, {}, outcome.link, {}};
+  gap.linked = true;
+  std::remove_copy_if(outcome.kernels_of_ltoir.begin(), outcome.kernels_of_ltoir.end(),
+                      std::back_inserter(gap.names.missing), is_there);
+  std::remove_copy_if(outcome.variables_of_ltoir.begin(), outcome.variables_of_ltoir.end(),
+                      std::back_inserter(gap.names.variables), is_there);
+  return gap.names.any() ? std::optional(std::move(gap)) : std::nullopt;
 }
 
 // Those of the device runtime are among what was linked, and it comes with its own for the device.

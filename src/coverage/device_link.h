@@ -56,6 +56,8 @@ class DeviceLinks {
   };
   const Meant* meant_for(std::size_t link, ComputeCapability device) const;
   bool wants_runtime(std::size_t link) const { return links_[link].wants_runtime; }
+  // LTO-IR is not read: what an object has in it alone shows in what was linked of it.
+  bool holds_ltoir(std::size_t link) const { return links_[link].holds_ltoir; }
   // Does libcudadevrt define it, as it is among the link's objects, or as it may come to them?
   bool may_be_of_runtime(std::size_t link, const std::string& name) const;
   // Does an image of one of its objects define this, whether it is taken or not? False where not all names
@@ -192,6 +194,7 @@ class LinkJudge {
     std::vector<std::string> unnamed;  // variables
     Arch arch = {};                    // of the image
     DeviceLinks::Needless needless = {};
+    bool linked = false;  // what was linked of LTO-IR has it, and the objects' images to link again have not
   };
   // A fat binary that a device link made, and what comes of it.
   struct Outcome {
@@ -206,7 +209,8 @@ class LinkJudge {
     std::optional<std::string> lacks;  // the object without the plain PTX that is required
     std::vector<DeviceLinks::LeftOut> left_out;
     std::vector<Gap> gaps;  // kernels that an object has, but not in the image that is linked
-    std::string change;     // what mends it where building for the device does not: nvlink refuses that, too
+    std::vector<std::string> kernels_of_ltoir, variables_of_ltoir;  // all, where the link has LTO-IR
+    std::string change;  // what mends it where building for the device does not: nvlink refuses that, too
   };
 
   // A relocatable fat binary of a link. `name` is its object in words.
@@ -242,6 +246,8 @@ class LinkJudge {
     std::map<std::string, std::string> once;         // by them, and the object
     std::string twice;                 // one of those that another object defines, too, in words
     std::vector<LinkedShared> shared;  // of them
+    std::set<std::string> names;       // kernels and variables of them, where the link has LTO-IR, and
+    std::string image;                 // the first of them
     bool exact = true;                 // all of them are for the very device
   };
   void note_toolkit(std::size_t link, const FatbinCode& code);
@@ -261,6 +267,7 @@ class LinkJudge {
   void refuse_shared(std::size_t link, const std::string& again, Judgement& judgement) const;
   std::uint64_t constants(std::size_t link) const;
   std::string change_for(std::size_t link) const;
+  std::optional<Gap> gap_of_ltoir(const Outcome& outcome) const;
   void decide(Outcome& outcome) const;
   KernelSum got(const Outcome& outcome) const;
 

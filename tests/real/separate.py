@@ -776,6 +776,27 @@ class ToolsTest(Separate):
                 self.assertEqual(found["variables"]["missing"], ["table"])  # not what device code names by itself
                 self.assertEqual((found["kernels"]["missing"], found["kernels"]["hollow"]), (["_Z3fp8Pf"], ["_Z6commonPf"]))
 
+    def test_what_ltoir_alone_has(self):
+        """It shows in what was linked of it; the driver links PTX again, which lacks it."""
+        newer = "#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900\n%s#endif\n"
+        with open(os.path.join(self.folder, "newer_lto.cu"), "w") as file:
+            file.write(newer % "__device__ float table[4];\n__global__ void fp8(float* x) { *x = table[1]; }\n" + "__global__ void common(float* x) { *x = 1; }\n" +
+                       newer % "void use(float* x) { cudaMemcpyToSymbol(table, x, 16); fp8<<<1, 1>>>(x); }\n" + "int main() { common<<<1, 1>>>(nullptr); }\n")
+        nvcc = common.nvcc_with_libnvvm()
+        self.nvcc("newer_lto.o", "-c", "-rdc=true", "-gencode", "arch=compute_80,code=compute_80", "-gencode", "arch=compute_90,code=lto_90", "newer_lto.cu", compiler=nvcc)
+        path = self.nvcc("newer_lto", "-dlto", "-gencode", "arch=compute_90,code=sm_90", "newer_lto.o", compiler=nvcc)
+        for device, found in verify_devices(path, ["8.0", "12.0"], "13.0").items():
+            with self.subTest(device):
+                self.assertTrue(found["linked_at_load"])
+                self.assertEqual([error["code"] for error in found["errors"]], [500, 500])
+                self.assertIn("what was linked of their LTO-IR has it", found["errors"][0]["cause"])
+                self.assertEqual((found["kernels"]["missing"], found["variables"]["missing"]), (["_Z3fp8Pf"], ["table"]))
+        # Nothing is missing where PTX and LTO-IR hold the same.
+        objects = [self.compile(source, "same_" + source + ".o", "-gencode", "arch=compute_80,code=compute_80", "-gencode", "arch=compute_90,code=lto_90")
+                   for source in ("caller.cu", "helper.cu")]
+        path = self.nvcc("same_lto", "-dlto", "-gencode", "arch=compute_90,code=sm_90", *objects, compiler=nvcc)
+        self.assertEqual({device: found["verdict"] for device, found in verify_devices(path, ["8.0", "12.0"], "13.0").items()}, {"8.0": "covered", "12.0": "covered"})
+
     def test_kernels_that_several_objects_of_a_library_hold(self):
         """Each counts once; those of the device runtime are there on each device."""
         new = "#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900\n%svoid run(float* x) {\n%s}\n#endif\n" % (
