@@ -183,7 +183,21 @@ class CubinReader {
       apply_section_zero(header_, in_.part(header_.sections_offset, header_.section_size));
     }
     ARCHGUARD_CHECK(check_section_table(header_, in_.size()));
+    ARCHGUARD_CHECK(check_program_headers());
     return check_section_names();
+  }
+
+  // They stand behind all else in what ptxas writes, where a copy that stopped left zeros: no header is
+  // of type 0.
+  Status check_program_headers() const {
+    if (header_.segments_offset == 0) return Done{};
+    for (std::uint64_t i = 0; i < header_.segment_count; ++i) {
+      const std::uint64_t at = header_.segments_offset + i * header_.segment_size;
+      if (in_.holds(at, 4) && in_.u32(at) != 0) continue;
+      return Error{
+          {}, "program header " + std::to_string(i) + " of the cubin was overwritten or is not there", {}};
+    }
+    return Done{};
   }
 
   // Of an e_shoff or e_shnum that is wrong no sound table of names is left: each cubin of CUDA 8.0 to 13.5
@@ -401,6 +415,12 @@ class CubinReader {
                      "section '" + whole_name_of(section) + "' of the cubin was overwritten " +
                          (second ? "at " : "by zeros at ") + hex(*at),
                      {}};
+    }
+    if (section.type == kElfNote) {  // it begins with the length of a name, which none lacks
+      const Cursor note(in_.part(section.offset, section.size));
+      if (!note.holds(0, 4) || note.u32(0) == 0)
+        return Error{
+            {}, "section '" + whole_name_of(section) + "' of the cubin was overwritten by zeros at 0x0", {}};
     }
     const bool relocations = section.type == kElfRelocations || section.type == kElfRelocationsWithAddends;
     if (section.type != kKernelInfo && !relocations) return Done{};

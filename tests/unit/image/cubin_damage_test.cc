@@ -109,6 +109,40 @@ TEST_CASE("a cubin whose tables were overwritten by zeros is refused") {
   CHECK(read_cubin(hole).error().what == "section '.nv.capmerc.text.k' of the cubin was overwritten at 0x70");
 }
 
+TEST_CASE("program headers of a cubin are of some type, and within it") {
+  const Bytes whole = CubinBuilder{}.kernel("k", sass::join({sass::store(), sass::exit()})).bytes();
+  const auto with_headers = [&](std::uint8_t first, std::uint8_t second, std::size_t cut = 0) {
+    Bytes bytes = whole;
+    const std::size_t at = bytes.size();
+    for (std::size_t i = 0; i < 8; ++i) bytes[32 + i] = static_cast<std::uint8_t>(at >> (8 * i));
+    bytes[54] = 56;
+    bytes[56] = 2;
+    bytes.resize(at + 112 - cut);
+    bytes[at] = first;
+    if (cut == 0) bytes[at + 56] = second;
+    const auto code = read_cubin(bytes);
+    return code ? std::string() : code.error().what;
+  };
+  CHECK(with_headers(6, 1) == "");
+  CHECK(with_headers(0, 1) == "program header 0 of the cubin was overwritten or is not there");
+  CHECK(with_headers(6, 0) == "program header 1 of the cubin was overwritten or is not there");
+  CHECK(with_headers(6, 1, 56) == "program header 1 of the cubin was overwritten or is not there");
+}
+
+TEST_CASE("a note of a cubin that begins with zeros was overwritten") {
+  const auto of = [](const CubinBuilder& cubin) {
+    return CubinBuilder(cubin).toolkit_info("13.0", "-arch sm_80").bytes();
+  };
+  Bytes bytes = of(CubinBuilder{}.kernel("k", sass::join({sass::store(), sass::exit()})));
+  REQUIRE(read_cubin(bytes));
+  const std::string_view name = "NVIDIA Corp";
+  const auto at = std::search(bytes.begin(), bytes.end(), name.begin(), name.end());
+  REQUIRE(at != bytes.end());
+  std::fill(at - 12, at, std::uint8_t{0});
+  CHECK(read_cubin(bytes).error().what ==
+        "section '.note.nv.tkinfo' of the cubin was overwritten by zeros at 0x0");
+}
+
 TEST_CASE("a cubin whose sections are of another type, or whose symbols are in none of them, is refused") {
   const Bytes whole = CubinBuilder{}
                           .kernel("k", sass::join({sass::store(), sass::exit()}))
