@@ -42,10 +42,12 @@ Addresses::Addresses(const ByteSource& source, const HostObject& host) : source_
 
 Pointer Addresses::pointer_at(const Section& section, std::uint64_t offset, std::uint64_t value) {
   const Relocation* relocation = relocation_at(section, offset);
-  if (relocation == nullptr && value == 0 && machine_ != 0) {
-    if (!null_is_told_) null_is_told_ = is_null_told(section);
+  const bool moves = host_.linked && !fixed_ && section_named(".relr.dyn") == nullptr;
+  if (relocation == nullptr && machine_ != 0 && (value == 0 || moves)) {
+    if (!all_told_) all_told_ = are_all_told(section);
     relocation = relocation_at(section, offset);  // of more that were read
-    if (relocation == nullptr && *null_is_told_) return {Pointer::To::nowhere, 0, 0};
+    if (relocation == nullptr && *all_told_)
+      return {value == 0 ? Pointer::To::nowhere : Pointer::To::lost, 0, value};
   }
   if (relocation != nullptr && !relocation->told) return {};
   if (!host_.linked) {
@@ -59,9 +61,9 @@ Pointer Addresses::pointer_at(const Section& section, std::uint64_t offset, std:
   return target.to == Pointer::To::place || told ? target : Pointer{};
 }
 
-// Are zeros that no relocation fills a null pointer? Where all relocations were read, and none is in a form
-// that is not.
-bool Addresses::is_null_told(const Section& section) {
+// Has the loader nothing to do where no relocation was read? So all were read, and none is in a form that is
+// not. Zeros are a null pointer then, and an address in what the loader moves is none.
+bool Addresses::are_all_told(const Section& section) {
   const auto count = [&](const std::string& name) {
     return std::count_if(host_.sections.begin(), host_.sections.end(),
                          [&](const Section& each) { return each.name == name; });
@@ -103,7 +105,7 @@ void Addresses::read_relocations(const Section& section, bool all) {
   read_for_ = &section;
   relocations_.clear();
   all_read_ = false;
-  if (!all) null_is_told_.reset();
+  if (!all) all_told_.reset();
   if (++tables_read_ > kTablesMost) return;
   const Section* table = section_named(host_.linked ? ".rela.dyn" : ".rela" + section.name);
   all_read_ = table == nullptr;

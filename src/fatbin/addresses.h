@@ -10,8 +10,9 @@ namespace archguard::fatbin {
 
 // Where a pointer of the data leads.
 struct Pointer {
-  // nowhere: to an address where the file has no bytes. untold: the file does not tell where to.
-  enum class To { place, nowhere, untold } to = To::untold;
+  // nowhere: to an address where the file has no bytes. lost: the loader does not make an address of what
+  // stands there, since its relocation is gone. untold: the file does not tell where to.
+  enum class To { place, nowhere, lost, untold } to = To::untold;
   std::uint64_t offset = 0;   // of the place, within the object
   std::uint64_t address = 0;  // in a linked file
 };
@@ -39,7 +40,7 @@ class Addresses {
   };
   Pointer pointer_to(std::uint64_t address) const;
   const Relocation* relocation_at(const Section& section, std::uint64_t offset);
-  bool is_null_told(const Section& section);
+  bool are_all_told(const Section& section);
   void read_relocations(const Section& section, bool all);
   void read_dynamic(const Section& table, const Section& section, bool all);
   void read_of_object(const Section& table);
@@ -53,8 +54,8 @@ class Addresses {
   bool fixed_ = false;         // pointers are as they stand: a program at a fixed address, a PE image
   std::vector<const Section*> loaded_;  // with bytes, by address
   const Section* read_for_ = nullptr;
-  bool all_read_ = false;             // every relocation of that section
-  std::optional<bool> null_is_told_;  // in that section
+  bool all_read_ = false;         // every relocation of that section
+  std::optional<bool> all_told_;  // are_all_told() of it
   std::size_t tables_read_ = 0;
   std::vector<Relocation> relocations_;  // of that section, sorted
 };

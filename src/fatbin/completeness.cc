@@ -44,6 +44,13 @@ Error stray_registration(const HostObject& host, const std::string& name, const 
           kRebuild};
 }
 
+Error unrelocated_registration(const HostObject& host, const std::string& name, std::uint64_t offset) {
+  return {place_in(host, name, offset),
+          "a fat binary is registered here, and no relocation tells the loader so: the table of relocations "
+          "was overwritten, and the runtime gets an address where nothing is",
+          "build it again, or copy it whole"};
+}
+
 Error damaged_registration(const HostObject& host, const std::string& name, std::uint64_t offset) {
   return {
       place_in(host, name, offset),
@@ -71,6 +78,7 @@ std::vector<Error> answer_registrations(const HostObject& host, const DeviceObje
   if (problems.unread) errors.push_back({name, problems.unread->what, problems.unread->fix});
   if (problems.overlap) errors.push_back({name, "sections that register fat binaries overlap", kRebuild});
   if (problems.damaged) errors.push_back(damaged_registration(host, name, *problems.damaged));
+  if (problems.unrelocated) errors.push_back(unrelocated_registration(host, name, *problems.unrelocated));
   // Relocations of an object go with what they lead to.
   const bool removed = problems.stray && !host.linked && fat_binaries < out.registrations.size();
   if (problems.stray && !removed) errors.push_back(stray_registration(host, name, *problems.stray));

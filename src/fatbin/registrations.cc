@@ -228,6 +228,8 @@ class RegistrationReader {
     const Pointer target = addresses_.pointer_at(section, pointer, value);
     if (target.to == Pointer::To::untold) {
       ++problems_.unresolved;
+    } else if (target.to == Pointer::To::lost) {
+      if (!problems_.unrelocated) problems_.unrelocated = section.offset + pointer;
     } else if (target.to == Pointer::To::nowhere) {
       if (++strays_ == 1) problems_.stray = StrayRegistration{section.offset + pointer, target.address};
     } else if (const auto fatbin = fatbin_at(target.offset)) {

@@ -26,12 +26,13 @@ struct StrayRegistration {
 bool is_registration_section(std::string_view name);
 
 struct RegistrationProblems {
-  std::vector<LostRegistration> lost;      // resolved, and no fat binary that can be read is there
-  std::optional<StrayRegistration> stray;  // the first
-  std::uint64_t unresolved = 0;            // of these the file does not tell the place …
-  std::uint64_t unclaimed = 0;             // … and so many fat binaries are left for them
-  std::optional<std::uint64_t> damaged;    // within the object: where a registration stood
-  std::optional<Error> unread;             // why not all data could be searched for registrations
+  std::vector<LostRegistration> lost;        // resolved, and no fat binary that can be read is there
+  std::optional<StrayRegistration> stray;    // the first
+  std::optional<std::uint64_t> unrelocated;  // the first pointer that the loader does not relocate
+  std::uint64_t unresolved = 0;              // of these the file does not tell the place …
+  std::uint64_t unclaimed = 0;               // … and so many fat binaries are left for them
+  std::optional<std::uint64_t> damaged;      // within the object: where a registration stood
+  std::optional<Error> unread;               // why not all data could be searched for registrations
   bool overlap = false;  // sections of registrations share bytes, and not all of them were read
 };
 

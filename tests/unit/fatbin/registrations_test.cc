@@ -140,6 +140,20 @@ TEST_CASE("the loader goes by the relocation of a registration, not by what stan
   bytes[static_cast<std::size_t>(addend) + 3] = 0;
   CHECK(errors_of(read(bytes, "t.so")).find("is registered at address 0x8, where the file has nothing") !=
         std::string::npos);
+  SUBCASE("an address in place without its relocation is none") {
+    bytes = whole;
+    std::copy(address.begin(), address.end(), bytes.begin() + place);
+    std::fill_n(bytes.begin() + addend - 16, 24, std::uint8_t{0});
+    CHECK(errors_of(read(bytes, "t.so")) ==
+          "t.so(.nvFatBinSegment+0x8): a fat binary is registered here, and no relocation tells the loader "
+          "so: the table of relocations was overwritten, and the runtime gets an address where nothing is\n");
+    const auto relocations = test::bytes_of_text(".rela.dyn");
+    const auto name = std::search(bytes.begin(), bytes.end(), relocations.begin(), relocations.end());
+    REQUIRE(name != bytes.end());
+    *(name + 5) = '-';
+    CHECK_MESSAGE(errors_of(read(bytes, "t.so")) == "", "in a table that is not read");
+    return;
+  }
   bytes[static_cast<std::size_t>(addend) - 8] = 1;  // R_X86_64_64: by a symbol
   CHECK(errors_of(read(bytes, "t.so")) == "");
   bytes = whole;
