@@ -510,23 +510,6 @@ std::vector<LinkJudge::Outcome> LinkJudge::finish() {
   return std::move(linked_);
 }
 
-// Of kernels the linker leaves out what nothing needs; so what it put in, a program may miss.
-std::optional<LinkJudge::Gap> LinkJudge::gap_of_ltoir(const Outcome& outcome) const {
-  if (!links_.holds_ltoir(outcome.link)) return std::nullopt;
-  const Answer& objects = objects_[outcome.link];
-  const auto is_there = [&](const std::string& name) {
-    return objects.names.count(std::string(without_file_mark(name))) != 0 ||
-           links_.may_be_of_runtime(outcome.link, name);
-  };
-  Gap gap{outcome.subject, objects.image, {}, outcome.link, {}};
-  gap.linked = true;
-  std::remove_copy_if(outcome.kernels_of_ltoir.begin(), outcome.kernels_of_ltoir.end(),
-                      std::back_inserter(gap.names.missing), is_there);
-  std::remove_copy_if(outcome.variables_of_ltoir.begin(), outcome.variables_of_ltoir.end(),
-                      std::back_inserter(gap.names.variables), is_there);
-  return gap.names.any() ? std::optional(std::move(gap)) : std::nullopt;
-}
-
 // Those of the device runtime are among what was linked, and it comes with its own for the device.
 KernelSum LinkJudge::got(const Outcome& outcome) const {
   const Answer& objects = objects_[outcome.link];

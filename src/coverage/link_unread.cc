@@ -1,12 +1,15 @@
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 
 #include "compat/rules.h"
 #include "coverage/device_link.h"
 #include "coverage/fit.h"
+#include "image/symbol_name.h"
 
-// Objects of a device link that nvlink did not read: `ld -r` put several into one.
+// What of a device link's objects nvlink did not read, since `ld -r` put several into one; and what is not
+// read here: LTO-IR.
 namespace archguard {
 namespace {
 
@@ -110,6 +113,23 @@ std::optional<DeviceLinks::LeftOut> DeviceLinks::unread_ltoir(std::size_t index,
       left_out.names.missing.push_back(name);
   if (left_out.names.missing.empty()) return std::nullopt;
   return left_out;
+}
+
+// Of kernels the linker leaves out what nothing needs; so what it put in, a program may miss.
+std::optional<LinkJudge::Gap> LinkJudge::gap_of_ltoir(const Outcome& outcome) const {
+  if (!links_.holds_ltoir(outcome.link)) return std::nullopt;
+  const Answer& objects = objects_[outcome.link];
+  const auto is_there = [&](const std::string& name) {
+    return objects.names.count(std::string(without_file_mark(name))) != 0 ||
+           links_.may_be_of_runtime(outcome.link, name);
+  };
+  Gap gap{outcome.subject, objects.image, {}, outcome.link, {}};
+  gap.linked = true;
+  std::remove_copy_if(outcome.kernels_of_ltoir.begin(), outcome.kernels_of_ltoir.end(),
+                      std::back_inserter(gap.names.missing), is_there);
+  std::remove_copy_if(outcome.variables_of_ltoir.begin(), outcome.variables_of_ltoir.end(),
+                      std::back_inserter(gap.names.variables), is_there);
+  return gap.names.any() ? std::optional(std::move(gap)) : std::nullopt;
 }
 
 }  // namespace archguard
