@@ -137,6 +137,13 @@ class ArReader {
             "make the archive again"};
   }
 
+  static Error lost_symbol_table(const ArchiveMember& table) {
+    return {{},
+            "the symbol table at " + hex(table.offset) +
+                " was overwritten by zeros, so that a linker does not find what the archive holds",
+            "make the archive again, or copy it whole; ranlib writes the table anew"};
+  }
+
   // The first of them begins with the number of symbols and the offset of each one's member, big-endian. They
   // betray an archive that was cut between two members.
   Status read_symbol_table(const ArchiveMember& table, std::size_t width) {
@@ -152,10 +159,14 @@ class ArReader {
       const std::uint64_t left = (count - i) * width;
       const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(left, kArchiveWindow));
       ARCHGUARD_TRY(block, names_.at(table.offset + (i + 1) * width, size));
-      for (std::size_t at = 0; at < size; at += width, ++i)
-        last_symbol_ = std::max(last_symbol_, big_endian(block, at));
+      for (std::size_t at = 0; at < size; at += width, ++i) {
+        const std::uint64_t member = big_endian(block, at);
+        if (member == 0) return lost_symbol_table(table);  // where the archive's magic stands
+        last_symbol_ = std::max(last_symbol_, member);
+      }
     }
-    return Done{};
+    // Names follow, but in a table of no symbol, which has up to 8 bytes to be aligned.
+    return count == 0 && table.size > 2 * width + 8 ? Status(lost_symbol_table(table)) : Status(Done{});
   }
 
   bool is_elsewhere(std::string_view raw) const { return thin_ && !is_special_header(raw); }

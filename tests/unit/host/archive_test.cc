@@ -182,6 +182,25 @@ TEST_CASE("an archive that was cut between two members is betrayed by its symbol
                                            hex(second) + ", it ends at " + hex(second) + "\n");
 }
 
+TEST_CASE("an archive whose symbol table is zeros cannot be linked") {
+  ArchiveBuilder archive;
+  archive.symbols();
+  for (const char* name : {"a.o", "b.o", "c.o", "d.o", "e.o"}) archive.member(name, object_file());
+  const Bytes whole = archive.bytes();
+  CHECK(errors_of(read(whole, "t.a")).empty());
+  const auto with_zeros = [&](std::size_t from, std::size_t count) {
+    auto bytes = whole;
+    std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(68 + from), count, std::uint8_t{0});
+    return errors_of(read(bytes, "t.a"));
+  };
+  const std::string lost =
+      "t.a: the symbol table at 0x44 was overwritten by zeros, so that a linker does not find what the "
+      "archive "
+      "holds\n";
+  CHECK(with_zeros(4, 4) == lost);
+  CHECK(with_zeros(0, 8) == lost);
+}
+
 TEST_CASE("every cut of a small archive ends in an answer") {
   const auto whole = ArchiveBuilder{}.names(ArchiveBuilder::Names::bsd).member("a.o", object_file()).bytes();
   for (std::size_t size = 9; size < whole.size(); ++size) {
