@@ -187,13 +187,16 @@ class CubinReader {
     return check_section_names();
   }
 
-  // They stand behind all else in what ptxas writes, where a copy that stopped left zeros: no header is
-  // of type 0.
+  // They stand behind all else in what ptxas writes, where a copy that stopped left zeros. All cubins seen
+  // have PT_LOAD and PT_PHDR alone; from 0x60000000 on they are a system's own (System V ABI, "Program
+  // Header").
   Status check_program_headers() const {
+    constexpr std::uint32_t kLoad = 1, kOwn = 6, kOfSystems = 0x60000000;
     if (header_.segments_offset == 0) return Done{};
     for (std::uint64_t i = 0; i < header_.segment_count; ++i) {
       const std::uint64_t at = header_.segments_offset + i * header_.segment_size;
-      if (in_.holds(at, 4) && in_.u32(at) != 0) continue;
+      const std::uint32_t type = in_.holds(at, 4) ? in_.u32(at) : 0;
+      if (type == kLoad || type == kOwn || type >= kOfSystems) continue;
       return Error{
           {}, "program header " + std::to_string(i) + " of the cubin was overwritten or is not there", {}};
     }

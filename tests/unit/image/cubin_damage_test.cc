@@ -126,6 +126,7 @@ TEST_CASE("program headers of a cubin are of some type, and within it") {
   CHECK(with_headers(6, 1) == "");
   CHECK(with_headers(0, 1) == "program header 0 of the cubin was overwritten or is not there");
   CHECK(with_headers(6, 0) == "program header 1 of the cubin was overwritten or is not there");
+  CHECK(with_headers(6, 0x18) == "program header 1 of the cubin was overwritten or is not there");
   CHECK(with_headers(6, 1, 56) == "program header 1 of the cubin was overwritten or is not there");
 }
 
