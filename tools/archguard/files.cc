@@ -125,8 +125,18 @@ Result<std::vector<InputFile>> list_files(const std::vector<std::string>& paths,
     return files;
   }
   const std::size_t of_paths = files.size();
-  ARCHGUARD_TRY(text, read_file_of_option("--files-from", list));
-  const bool ends_with_nul = text.find('\0') != std::string::npos;  // then a name may hold anything else
+  ARCHGUARD_TRY(whole, read_file_of_option("--files-from", list));
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+  std::string_view text = whole;
+  if (starts_with(text, kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  if (starts_with(text, "\xff\xfe") || starts_with(text, "\xfe\xff"))
+    return Error{"--files-from " + text_file_name(list), "the file is UTF-16 text, expected UTF-8",
+                 "save it as UTF-8: in PowerShell, ... | Out-File -Encoding utf8 FILE"};
+  if (!text.empty() && text.find_first_not_of('\0') == std::string_view::npos)
+    return Error{"--files-from " + text_file_name(list),
+                 "the file holds NUL bytes alone, and no name: it was never written",
+                 "write the list anew, or copy it whole"};
+  const bool ends_with_nul = text.find('\0') != std::string_view::npos;  // then a name may hold anything else
   for (const std::string_view each : split(text, ends_with_nul ? '\0' : '\n'))
     if (const std::string_view path = ends_with_nul ? each : trim(each); !path.empty())
       files.push_back({std::string(path), false, std::nullopt});
