@@ -131,7 +131,7 @@ Result<std::vector<InputFile>> list_files(const std::vector<std::string>& paths,
   if (starts_with(text, kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   if (starts_with(text, "\xff\xfe") || starts_with(text, "\xfe\xff"))
     return Error{"--files-from " + text_file_name(list), "the file is UTF-16 text, expected UTF-8",
-                 "save it as UTF-8: in PowerShell, ... | Out-File -Encoding utf8 FILE"};
+                 "save it as UTF-8 (PowerShell: Out-File -Encoding utf8)"};
   if (!text.empty() && text.find_first_not_of('\0') == std::string_view::npos)
     return Error{"--files-from " + text_file_name(list),
                  "the file holds NUL bytes alone, and no name: it was never written",

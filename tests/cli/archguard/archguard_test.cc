@@ -226,11 +226,11 @@ TEST_CASE("binaries of a folder without device code are counted, not listed") {
   folder.file("utf16", std::string("\xff\xfek\0.\0p\0t\0x\0", 12));
   RunOutput refused = archguard({"verify", "--files-from", "utf16", "--device", "8.6@13.0"}, folder.path());
   CHECK(refused.exit_code == 2);
-  CHECK(refused.out.find("--files-from utf16: the file is UTF-16 text, expected UTF-8") != std::string::npos);
+  CHECK(refused.err.find("--files-from utf16: the file is UTF-16 text, expected UTF-8") != std::string::npos);
   folder.file("zeros", std::string(512, '\0'));
   refused = archguard({"verify", "k.ptx", "--files-from", "zeros", "--device", "8.6@13.0"}, folder.path());
   CHECK(refused.exit_code == 2);
-  CHECK(refused.out.find("holds NUL bytes alone, and no name") != std::string::npos);
+  CHECK(refused.err.find("holds NUL bytes alone, and no name") != std::string::npos);
 }
 
 TEST_CASE("the small texts may come through a pipe; - is standard input") {
