@@ -141,7 +141,7 @@ class ArReader {
     return {{},
             "the symbol table at " + hex(table.offset) +
                 " was overwritten by zeros, so that a linker does not find what the archive holds",
-            "make the archive again, or copy it whole; ranlib writes the table anew"};
+            kMakeWhole};
   }
 
   // The first of them begins with the number of symbols and the offset of each one's member, big-endian. They
