@@ -37,7 +37,7 @@ class ImageFinder {
 
  private:
   bool follows_byte_order_mark(std::uint64_t begin, std::uint64_t module);
-  bool is_hole(std::uint64_t start, std::uint64_t at, std::uint64_t end);
+  bool is_hole(bool begun, std::uint64_t start, std::uint64_t at, std::uint64_t end);
   Fatbin place(Fatbin fatbin, std::uint64_t at);
   bool is_payload(std::uint64_t at, std::uint64_t size);
   bool is_head(std::uint64_t at, std::uint64_t end);
