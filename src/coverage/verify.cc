@@ -12,6 +12,7 @@
 #include "coverage/runtime.h"
 #include "fatbin/driver_library.h"
 #include "fatbin/runtime_code.h"
+#include "fatbin/zeroed_names.h"
 
 namespace archguard {
 namespace {
@@ -222,6 +223,7 @@ FileResult verify_file(const DeviceCode& code, const ByteSource& file, const std
   judges.reserve(request.classes.size());
   DeviceLinks links(code);
   HostNames host_names(file);
+  ZeroedNames zeroed_names(file, host_names);
   SharedStubs stubs(code, file);
   ExpectedOfLinks expected_of_links;
   std::optional<LibraryCensus> census;
@@ -278,6 +280,7 @@ FileResult verify_file(const DeviceCode& code, const ByteSource& file, const std
         continue;
       }
       costs.add(contents);
+      for (const KernelName& kernel : contents.kernels) zeroed_names.note(object, i, kernel.name);
       const LinkRole* role = links.role(index, i);
       // What a link joined, no other one joins; an archive may hold the link beside its objects.
       contents.linked = contents.linked || (role != nullptr && is_joined(code, *role));
@@ -297,6 +300,7 @@ FileResult verify_file(const DeviceCode& code, const ByteSource& file, const std
       else
         judge_one(object, contents, role, !object.linked && data.holds(i));
     }
+    if (auto error = zeroed_names.find(object)) result.errors.push_back(std::move(*error));
     for (const FatbinCode& contents : alternatives.take())
       if (contents.fatbin.bare)
         judge_bare(object, contents);

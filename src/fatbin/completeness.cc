@@ -106,10 +106,10 @@ std::optional<Error> check_tables(const ByteSource& source, const HostObject& ho
   const std::string name = object_name(out.path, out.member);
   if (!table) return Error{name, table.error().what, table.error().fix};
   if (*table == nullptr) return std::nullopt;
-  return Error{
-      place_name(name, (*table)->name, 0),
-      "a part of this table was overwritten by zeros: what the object registers, and what it calls, is lost",
-      "build it again, or copy it whole"};
+  return Error{place_name(name, (*table)->name, 0),
+               "a part of this table was overwritten by zeros: what the " +
+                   std::string(host.linked ? "file" : "object") + " registers, and what it calls, is lost",
+               "build it again, or copy it whole"};
 }
 
 // nvc++ (NVIDIA HPC SDK) links device code itself, and hands the result to a runtime of its own.
@@ -196,12 +196,12 @@ std::vector<Error> check_completeness(const ByteSource& source, const HostObject
          "its relocations are packed for Android, so that which fat binaries it registers cannot be "
          "told",
          "link it without --pack-dyn-relocs=android, which glibc does not load"});
+  if (list.fat_binaries() != 0 && host.format == HostFormat::elf)
+    if (auto error = check_tables(source, host, out)) errors.push_back(std::move(*error));
   if (!host.linked) {
     if (list.relocatable() != nullptr)
       if (const Section* lost = find_lost_list(source, host, list.fat_binaries()))
         errors.push_back(lost_list(out, *lost));
-    if (list.fat_binaries() != 0 && host.format == HostFormat::elf)
-      if (auto error = check_tables(source, host, out)) errors.push_back(std::move(*error));
     for (Error& error :
          link_time_code_in(source, host, list.fat_binaries() != 0, object_name(out.path, out.member)))
       errors.push_back(std::move(error));

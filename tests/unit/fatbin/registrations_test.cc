@@ -301,6 +301,44 @@ TEST_CASE("zeros over the symbols or relocations of an object with device code a
   CHECK(object(".symtab", table(0, 2, 3)) == lost(".symtab"));
   CHECK(object(".rela.init_array", test::Bytes(24)) == lost(".rela.init_array"));
   CHECK_MESSAGE(object(".rela.debug_info", table(3, 21, 3)) == "", "debuggers alone read it");
+  const auto names = [](std::size_t zeros) {
+    test::ByteWriter out;
+    out.text("_Z1kv").zeros(zeros).text("main").u8(0);
+    return out.bytes();
+  };
+  CHECK(object(".strtab", names(16)) == lost(".strtab"));
+  CHECK(object(".strtab", names(1)) == "");
+}
+
+TEST_CASE("zeros over what the loader reads of a linked file with device code are an error") {
+  const auto said = [](const char* name, std::size_t before, std::size_t zeros, std::size_t behind) {
+    test::ByteWriter table, wrapper;
+    table.zeros(24);
+    for (std::size_t i = 1; i < before; ++i) table.u64(i).u64(8).u64(i);
+    table.zeros(zeros * 24);
+    for (std::size_t i = 0; i < behind; ++i) table.u64(i).u64(8).u64(i + 1);
+    wrapper.u32(0x466243b1).u32(1).u64(0x1000).u64(0);
+    return errors_of(read(ElfBuilder{}
+                              .executable()
+                              .section(".nv_fatbin", one())
+                              .at(0x1000)
+                              .section(".nvFatBinSegment", wrapper.bytes())
+                              .at(0x8000)
+                              .section(name, table.bytes(), 4)
+                              .at(0x9000)
+                              .bytes(),
+                          "t.so"));
+  };
+  for (const char* name : {".dynsym", ".rela.dyn", ".rela.plt"}) {
+    CAPTURE(name);
+    CHECK(said(name, 20, 4, 20) ==
+          "t.so(" + std::string(name) +
+              "+0x0): a part of this table was overwritten by zeros: what the file registers, and what it "
+              "calls, is lost\n");
+    CHECK(said(name, 20, 3, 20) == "");
+    CHECK_MESSAGE(said(name, 20, 4, 0) == "", "an old linker leaves some at the end");
+  }
+  CHECK_MESSAGE(said(".rela.text", 20, 4, 20) == "", "of --emit-relocs, which no loader reads");
 }
 
 TEST_CASE("the ids tell which objects a device link joined") {

@@ -1,0 +1,158 @@
+#include "fatbin/zeroed_names.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "base/text.h"
+#include "fatbin/host_bytes.h"
+#include "host/host_file.h"
+#include "image/demangle.h"
+#include "io/window.h"
+
+namespace archguard {
+namespace {
+
+constexpr std::uint64_t kStorageBlock = 512;  // what a file system or a download loses at least
+constexpr std::uint64_t kZerosLeast = 64;     // of a section that ends within a block
+constexpr std::size_t kZerosMost = 1024;      // places; with more of them zeros are nothing special
+constexpr std::size_t kConstantsBlock = std::size_t{1} << 20;
+constexpr std::size_t kTextMost = std::size_t{16} * 1024;
+
+bool holds_constants(const Section& section) {
+  return section.loaded && section.data && !section.executable &&
+         (starts_with(section.name, ".rodata") || starts_with(section.name, ".lrodata") ||
+          starts_with(section.name, ".rdata"));
+}
+
+// GCC and clang: .rodata.str1.8, .rodata.main.str1.1
+bool holds_literals(const Section& section) {
+  return section.name.find(".str1.") != std::string::npos;
+}
+
+// Enough of a name that it is none by chance.
+bool begins_name(const std::string& text, const std::string& name) {
+  return text.size() < name.size() && (text.size() >= 8 || (text.size() >= 3 && starts_with(text, "_Z"))) &&
+         starts_with(name, text);
+}
+
+bool ends_name(const std::string& text, const std::string& name) {
+  return text.size() < name.size() && text.size() >= 8 && ends_with(name, text);
+}
+
+}  // namespace
+
+class ZeroedNames::Search {
+ public:
+  // `offset`: of the source within the file, whose blocks count.
+  Search(const ByteSource& source, std::uint64_t offset, std::vector<Zeros>& zeros)
+      : source_(source), offset_(offset), zeros_(zeros) {}
+
+  // False where the bytes cannot be read, or zeros are too many.
+  bool search(const Section& section, std::uint64_t begin, std::uint64_t size, bool linked) {
+    const std::uint64_t end = begin + size;
+    std::optional<std::uint64_t> first;  // of a run of blocks
+    for (std::uint64_t at = begin; at < end;) {
+      const std::uint64_t count = std::min<std::uint64_t>(kConstantsBlock - at % kConstantsBlock, end - at);
+      const auto bytes = read_bytes(source_, at, count);
+      if (!bytes) return false;
+      for (std::uint64_t i = 0, next = 0; i < count; i = next) {
+        next = std::min(count, i + kStorageBlock - (offset_ + at + i) % kStorageBlock);
+        const bool lost =
+            next - i >= kZerosLeast && are_zeros({bytes->data() + i, static_cast<std::size_t>(next - i)});
+        if (lost && !first) first = at + i;
+        if (!lost && first && !add(section, begin, end, *first, at + i, linked)) return false;
+        if (!lost) first.reset();
+      }
+      at += count;
+    }
+    return !first || add(section, begin, end, *first, end, linked);
+  }
+
+ private:
+  // Zeros from `from` to `to`, and perhaps on both sides of it.
+  bool add(const Section& section, std::uint64_t begin, std::uint64_t end, std::uint64_t from,
+           std::uint64_t to, bool linked) {
+    if (zeros_.size() == kZerosMost) return false;
+    const std::uint64_t before = std::min<std::uint64_t>(from - begin, kTextMost);
+    const std::uint64_t behind = std::min<std::uint64_t>(end - to, kTextMost);
+    const auto left = read_bytes(source_, from - before, before), right = read_bytes(source_, to, behind);
+    if (!left || !right) return false;
+    std::string_view head = ByteView(*left).text(), tail = ByteView(*right).text();
+    while (!head.empty() && head.back() == '\0') head.remove_suffix(1);
+    const auto text = tail.find_first_not_of('\0');
+    tail.remove_prefix(std::min(text, tail.size()));
+    from -= before - head.size();
+    to += behind - tail.size();
+    const auto nul = head.rfind('\0');
+    if (nul != std::string_view::npos)
+      head.remove_prefix(nul + 1);
+    else if (before == kTextMost)
+      head = {};
+    const auto stop = tail.find('\0');
+    tail = stop == std::string_view::npos ? std::string_view() : tail.substr(0, stop);
+    zeros_.push_back({from, to - from, section.name, section.offset, std::string(head), std::string(tail),
+                      !linked && holds_literals(section)});
+    return true;
+  }
+
+  const ByteSource& source_;
+  const std::uint64_t offset_;
+  std::vector<Zeros>& zeros_;
+};
+
+ZeroedNames::OfObject& ZeroedNames::of(const DeviceObject& object) {
+  const auto [found, is_new] = objects_.try_emplace(&object);
+  OfObject& of = found->second;
+  if (!is_new) return of;
+  for (const Registration& each : object.registrations)
+    if (each.fatbin) of.registered.insert(*each.fatbin);
+  if (of.registered.empty()) return of;
+  const PartSource source = bytes_of(object, file_);
+  const HostFile read = visit_host_file(source, {}, {}, [&](const HostObject& host) {
+    Search in(source, object.elsewhere ? 0 : object.file_offset, of.zeros);
+    const bool whole =
+        fatbin::visit_host_bytes(source, host, object.fatbins, holds_constants,
+                                 [&](const Section& section, std::uint64_t at, std::uint64_t size) {
+                                   return in.search(section, at, size, host.linked);
+                                 });
+    if (!whole) of.zeros.clear();
+  });
+  if (!read.errors.empty()) of.zeros.clear();  // which are told of already
+  return of;
+}
+
+void ZeroedNames::note(const DeviceObject& object, std::size_t fatbin, const std::string& kernel) {
+  OfObject& of = this->of(object);
+  if (!of.zeros.empty() && of.registered.count(fatbin) != 0 && of.kernels.insert(kernel).second)
+    host_names_.look_for_kernel(object, kernel);
+}
+
+std::optional<Error> ZeroedNames::find(const DeviceObject& object) {
+  const auto found = objects_.find(&object);
+  if (found == objects_.end() || found->second.kernels.empty()) return std::nullopt;
+  const OfObject& of = found->second;
+  std::vector<std::string> missing;
+  for (const std::string& kernel : of.kernels)
+    if (host_names_.lacks(object, kernel)) missing.push_back(kernel);
+  if (missing.empty()) return std::nullopt;
+  const bool all = missing.size() == of.kernels.size();
+  const auto is_some = [&](const auto& is_it) { return std::any_of(missing.begin(), missing.end(), is_it); };
+  const auto lost = std::find_if(of.zeros.begin(), of.zeros.end(), [&](const Zeros& zeros) {
+    const bool after_name = of.kernels.count(zeros.before) != 0;
+    const bool before_name = of.kernels.count(zeros.after) != 0;
+    return all || zeros.literals || (after_name && before_name) ||
+           (!after_name && is_some([&](const auto& name) { return begins_name(zeros.before, name); })) ||
+           (!before_name && is_some([&](const auto& name) { return ends_name(zeros.after, name); }));
+  });
+  if (lost == of.zeros.end()) return std::nullopt;
+  return Error{
+      place_name(object_name(object.path, object.member), lost->section, lost->offset - lost->section_offset),
+      "zeros overwrote names by which host code registers kernels, and the runtime does not find "
+      "these: " +
+          demangle(missing.front()) +
+          (missing.size() == 1 ? "" : " and up to " + std::to_string(missing.size() - 1) + " more"),
+      "build it again, or copy it whole"};
+}
+
+}  // namespace archguard

@@ -1,0 +1,140 @@
+#include "fatbin/zeroed_names.h"
+
+#include <algorithm>
+#include <doctest/doctest.h>
+
+#include "reading.h"
+#include "support/builders/program_builder.h"
+
+using namespace archguard;
+using namespace archguard::test;
+
+namespace {
+
+constexpr std::size_t kBlock = 512;
+
+std::string kernel(int number) {
+  return "_Z10kernel_" + std::to_string(100 + number) + "PfPKfi";
+}
+
+std::vector<std::string> kernels(int count) {
+  std::vector<std::string> names;
+  for (int i = 0; i < count; ++i) names.push_back(kernel(i));
+  return names;
+}
+
+test::Bytes texts(const std::vector<std::string>& all) {
+  test::ByteWriter bytes;
+  for (const std::string& text : all) bytes.append(bytes_of_text(text)).u8(0);
+  return bytes.bytes();
+}
+
+test::Bytes program(const test::Bytes& constants) {
+  return ProgramBuilder{}.whole(FatbinBuilder{}.cubin(80, filler(64)).bytes()).constants(constants).bytes();
+}
+
+std::size_t place_of(const test::Bytes& bytes, const std::string& text) {
+  const auto found = std::search(bytes.begin(), bytes.end(), text.begin(), text.end());
+  REQUIRE(found != bytes.end());
+  return static_cast<std::size_t>(found - bytes.begin());
+}
+
+// The first whole block of the file behind this text.
+std::size_t block_behind(const test::Bytes& bytes, const std::string& text) {
+  return (place_of(bytes, text) + kBlock - 1) / kBlock * kBlock;
+}
+
+test::Bytes zero(test::Bytes bytes, std::size_t at, std::size_t size) {
+  REQUIRE(at + size <= bytes.size());
+  std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(at), size, std::uint8_t{0});
+  return bytes;
+}
+
+// What is said of a file whose fat binaries hold these kernels.
+std::string said(const test::Bytes& bytes, const std::vector<std::string>& held) {
+  const DeviceCode code = read(bytes, "t.so");
+  const MemorySource file(bytes);
+  HostNames host_names(file);
+  ZeroedNames names(file, host_names);
+  std::string text;
+  for (const DeviceObject& object : code.objects) {
+    for (std::size_t i = 0; i < object.fatbins.size(); ++i)
+      for (const std::string& name : held) names.note(object, i, name);
+    if (const auto error = names.find(object)) text += error->text() + "\n";
+  }
+  return text;
+}
+
+bool is_lost(const std::string& text, const std::string& first) {
+  return text.find(
+             "zeros overwrote names by which host code registers kernels, and the runtime does not "
+             "find these: " +
+             first) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("a block of zeros over names that host code registers is an error") {
+  const auto all = kernels(400);
+  const auto whole = program(texts(all));
+  CHECK(said(whole, all) == "");
+  for (const std::size_t size : {kBlock, 8 * kBlock}) {
+    CAPTURE(size);
+    const std::string text = said(zero(whole, block_behind(whole, kernel(20)), size), all);
+    CHECK(is_lost(text, "kernel_1"));
+    CHECK(text.find(".rodata") != std::string::npos);
+  }
+  CHECK_MESSAGE(said(zero(whole, block_behind(whole, kernel(20)), 500), all) == "", "no whole block");
+}
+
+TEST_CASE("names that end where zeros begin tell of lost ones between them") {
+  // Names of 16 bytes with their NULs fill each block, so that none is cut.
+  std::vector<std::string> all;
+  for (int i = 0; i < 300; ++i) all.push_back("_Z10kernel_" + std::to_string(100 + i) + "v");
+  REQUIRE(all[0].size() == 15);
+  auto bytes = program(texts(all));
+  // The table begins at a multiple of 16 in the file, or is moved there by a text before it.
+  const std::size_t off = place_of(bytes, all[0]) % 16;
+  if (off != 0) {
+    std::vector<std::string> moved = all;
+    moved.insert(moved.begin(), std::string(15 - off, 'x'));
+    bytes = program(texts(moved));
+  }
+  REQUIRE(place_of(bytes, all[0]) % 16 == 0);
+  CHECK(said(bytes, all) == "");
+  CHECK(is_lost(said(zero(bytes, block_behind(bytes, all[20]), kBlock), all), "kernel_1"));
+}
+
+TEST_CASE("zeros are a table where they stand beside no name, and an absent name tells nothing by itself") {
+  auto all = kernels(40);
+  const test::Bytes names = texts(all);
+  test::ByteWriter constants;
+  constants.append(names).append(texts({"some text"})).zeros(2048).append(texts({"another text"}));
+  const auto bytes = program(constants.bytes());
+  all.push_back("_Z14of_device_onlyv");
+  CHECK(said(program(names), all) == "");
+  CHECK(said(bytes, all) == "");
+  CHECK_MESSAGE(is_lost(said(bytes, {"_Z14of_device_onlyv"}), "of_device_only"), "no name is left");
+  CHECK_MESSAGE(said(program(texts({"some text"})), {"_Z14of_device_onlyv"}) == "", "no zeros");
+}
+
+TEST_CASE("an object's literals hold no block of zeros") {
+  test::ByteWriter symbols, relocations, wrapper;
+  symbols.zeros(24).u32(0).u8(3).u8(0).u16(1).u64(0).u64(0);
+  relocations.u64(8).u32(1).u32(1).u64(0);
+  wrapper.u32(0x466243b1).u32(1).u64(0).u64(0);
+  const auto object = [&](const test::Bytes& literals) {
+    return ElfBuilder{}
+        .relocatable()
+        .section(".nv_fatbin", FatbinBuilder{}.cubin(80, filler(64)).bytes())
+        .section(".nvFatBinSegment", wrapper.bytes())
+        .section(".rela.nvFatBinSegment", relocations.bytes(), 4)
+        .section(".symtab", symbols.bytes(), 2)
+        .section(".rodata.str1.8", literals)
+        .bytes();
+  };
+  test::ByteWriter literals;
+  literals.append(texts({"a text", kernel(0)})).zeros(1200).append(texts({"another text"}));
+  CHECK(is_lost(said(object(literals.bytes()), kernels(2)), "kernel_101"));
+  CHECK(said(object(texts({"a text", kernel(0), kernel(1)})), kernels(2)) == "");
+}
