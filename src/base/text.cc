@@ -65,6 +65,16 @@ std::string folder_of(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
+std::string_view without_byte_order_mark(std::string_view text) {
+  constexpr std::string_view kMark = "\xef\xbb\xbf";
+  if (starts_with(text, kMark)) text.remove_prefix(kMark.size());
+  return text;
+}
+
+bool is_utf16(std::string_view text) {
+  return starts_with(text, "\xff\xfe") || starts_with(text, "\xfe\xff");
+}
+
 std::string to_lower(std::string_view text) {
   std::string lower(text);
   for (char& c : lower)

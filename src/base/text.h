@@ -23,6 +23,12 @@ bool ends_with(std::string_view text, std::string_view suffix);
 // The folder part of a path, "." for a bare name.
 std::string folder_of(const std::string& path);
 
+// UTF-8's, which editors of Windows write before a text.
+std::string_view without_byte_order_mark(std::string_view text);
+// Does a text begin with the byte order mark of UTF-16? And how to get one that does not.
+bool is_utf16(std::string_view text);
+inline constexpr const char* kSaveAsUtf8 = "save it as UTF-8 (PowerShell: Out-File -Encoding utf8)";
+
 // ASCII only: option and column names.
 std::string to_lower(std::string_view text);
 

@@ -7,7 +7,7 @@
 namespace archguard {
 
 CsvReader::CsvReader(std::string_view text, std::string path) : text_(text), path_(std::move(path)) {
-  utf16_ = starts_with(text_, "\xff\xfe") || starts_with(text_, "\xfe\xff");
+  utf16_ = is_utf16(text_);
 }
 
 Error CsvReader::error(std::size_t line, std::string what, std::string fix) const {
@@ -16,7 +16,7 @@ Error CsvReader::error(std::size_t line, std::string what, std::string fix) cons
 
 // Programs write one before each of several files that make up this one.
 void CsvReader::skip_byte_order_mark() {
-  if (starts_with(text_, "\xef\xbb\xbf")) text_.remove_prefix(3);
+  text_ = without_byte_order_mark(text_);
 }
 
 void CsvReader::skip_blanks() {
@@ -63,9 +63,7 @@ Result<std::string> CsvReader::plain_field() {
 }
 
 Result<bool> CsvReader::next(CsvRow& row) {
-  if (utf16_)
-    return error(1, "the file is UTF-16 text, expected UTF-8",
-                 "save it as UTF-8 (PowerShell: Out-File -Encoding utf8)");
+  if (utf16_) return error(1, "the file is UTF-16 text, expected UTF-8", kSaveAsUtf8);
   row.fields.clear();
   for (;;) {  // to the first line that is neither empty nor a comment
     skip_byte_order_mark();

@@ -82,13 +82,6 @@ bool is_fatbin_as_text(ByteView start) {
          starts_with(start.text(), "P\xc3\xadU\xc2\xba");
 }
 
-constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
-
-std::string_view without_byte_order_mark(std::string_view text) {
-  if (starts_with(text, kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
-  return text;
-}
-
 bool is_web_page(std::string_view text) {
   const std::string start = to_lower(trim(text.substr(0, 64)));
   return starts_with(start, "<!doctype") || starts_with(start, "<html") || starts_with(start, "<?xml");
@@ -212,7 +205,8 @@ bool has_lost_start(std::string_view name, ByteView start) {
   constexpr std::string_view kTexts[] = {".ptx"};  // the driver is given all of it
   if (ends_with_any(name, kTexts)) return true;
   // What curl -i writes, and a tool that took it for text: no loader and no driver takes that.
-  if (starts_with(start.text(), "HTTP/") || starts_with(start.text(), kByteOrderMark)) return true;
+  if (starts_with(start.text(), "HTTP/") || without_byte_order_mark(start.text()).size() != start.size)
+    return true;
   // Some images have a head of a program's own, and data may begin with a few zeros.
   if (is_named_like_image(name) && (begins_with_zeros(start, kZerosOfImage) || is_fatbin_as_text(start)))
     return true;
@@ -243,7 +237,7 @@ bool has_lost_elf_header(const ByteSource& source) {
 }
 
 std::optional<UnreadKind> unread_kind(std::string_view name, ByteView start) {
-  constexpr std::string_view kBeginnings[] = {"\177ELF", "!<arch>\n"};  // or nothing of them
+  constexpr std::string_view kBeginnings[] = {"\177ELF", "!<arch>\n", "!<thin>\n"};  // or nothing of them
   if (is_named_like_object(name) &&
       std::any_of(std::begin(kBeginnings), std::end(kBeginnings),
                   [&](std::string_view whole) { return starts_with(whole, start.text()); }))

@@ -34,7 +34,7 @@ bool skip_digits(std::string_view& text) {
 
 // What stands above a module; false where it goes on behind the text, or may.
 bool skip_above(std::string_view& text) {
-  if (starts_with(text, "\xef\xbb\xbf")) text.remove_prefix(3);
+  text = without_byte_order_mark(text);
   for (;;) {
     skip(text, " \t\r\n\f");
     if (text.empty() || text == "/") return false;

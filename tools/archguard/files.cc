@@ -126,12 +126,10 @@ Result<std::vector<InputFile>> list_files(const std::vector<std::string>& paths,
   }
   const std::size_t of_paths = files.size();
   ARCHGUARD_TRY(whole, read_file_of_option("--files-from", list));
-  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
-  std::string_view text = whole;
-  if (starts_with(text, kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
-  if (starts_with(text, "\xff\xfe") || starts_with(text, "\xfe\xff"))
+  const std::string_view text = without_byte_order_mark(whole);
+  if (is_utf16(text))
     return Error{"--files-from " + text_file_name(list), "the file is UTF-16 text, expected UTF-8",
-                 "save it as UTF-8 (PowerShell: Out-File -Encoding utf8)"};
+                 kSaveAsUtf8};
   if (!text.empty() && text.find_first_not_of('\0') == std::string_view::npos)
     return Error{"--files-from " + text_file_name(list),
                  "the file holds NUL bytes alone, and no name: it was never written",
