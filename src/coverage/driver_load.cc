@@ -253,7 +253,9 @@ Judgement try_driver(const FatbinCode& code, std::size_t index, const Device& de
 }  // namespace
 
 Fit driver_loads(const Image& image, Version driver_cuda) {
-  return driver_takes_sass(maker_of(image), driver_cuda);
+  const Fit taken = driver_takes_sass(maker_of(image), driver_cuda);
+  const auto lowest = lowest_driver_for_sass(image);
+  return taken == Fit::yes && lowest && driver_cuda < *lowest ? Fit::unknown : taken;
 }
 
 Judgement failed(int code, std::string reason, std::optional<std::size_t> image) {

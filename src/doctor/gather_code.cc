@@ -355,7 +355,8 @@ std::optional<NewerSass> judge_sass(const DeviceCode& code, const ByteSource& so
     NewerSass newer{*needs, {}, {}};
     for (std::size_t i = 0; i < facts.classes.size(); ++i) {
       const Device& device = facts.classes[i].device;
-      if (file.fits[i].state != FileFit::State::served || file.fits[i].sass == 0 || !device.driver_cuda)
+      if (file.fits[i].state != FileFit::State::served || file.fits[i].sass == 0 || !device.driver_cuda ||
+          device.cuda_at_least)
         continue;
       const Fit loads = driver_loads(read.images[0], *device.driver_cuda);
       if (loads == Fit::no) newer.refused_for.push_back(i);
@@ -431,7 +432,8 @@ std::optional<CodeFile> read_code_file(const std::string& path, const Facts& fac
   if (asks_kernels && !judge_kernels(code, *source, facts, file)) return std::nullopt;
   drop_gaps_without_kernels(code, *source, facts, file);
   file.data = judge_data_beside(code, *source, facts, of_data, path);
-  if (any_driver_is_older(facts)) file.newer_sass = judge_sass(code, *source, facts, file);
+  if (!file.held_runtime && any_driver_is_older(facts))
+    file.newer_sass = judge_sass(code, *source, facts, file);
   return file;
 }
 
