@@ -298,7 +298,7 @@ struct DeviceJudge::State {
     for (const LinkJudge::Gap& gap : outcome.gaps) {
       add_unnamed(gap.image, gap.unnamed);
       result_.kernels.covered -= std::min<std::uint64_t>(result_.kernels.covered, gap.names.missing.size());
-      if (!gap.linked)
+      if (!gap.only_of_ltoir)
         add_gaps(gap.names, gap.subject, gap.image);
       else
         add_gaps(gap.names, gap.subject, gap.image, lacking(gap.image),

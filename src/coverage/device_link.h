@@ -194,7 +194,7 @@ class LinkJudge {
     std::vector<std::string> unnamed;  // variables
     Arch arch = {};                    // of the image
     DeviceLinks::Needless needless = {};
-    bool linked = false;  // what was linked of LTO-IR has it, and the objects' images to link again have not
+    bool only_of_ltoir = false;  // what was linked of LTO-IR has it, and no image to link again has
   };
   // A fat binary that a device link made, and what comes of it.
   struct Outcome {

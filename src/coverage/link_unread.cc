@@ -124,7 +124,7 @@ std::optional<LinkJudge::Gap> LinkJudge::gap_of_ltoir(const Outcome& outcome) co
            links_.may_be_of_runtime(outcome.link, name);
   };
   Gap gap{outcome.subject, objects.image, {}, outcome.link, {}};
-  gap.linked = true;
+  gap.only_of_ltoir = true;
   std::remove_copy_if(outcome.kernels_of_ltoir.begin(), outcome.kernels_of_ltoir.end(),
                       std::back_inserter(gap.names.missing), is_there);
   std::remove_copy_if(outcome.variables_of_ltoir.begin(), outcome.variables_of_ltoir.end(),
