@@ -73,6 +73,11 @@ void add_expectation(ExpectResult& result, Expectation expectation, const LinkJu
         {subject.place, subject.where, std::move(expectation.absent), subject.found, toolkit});
 }
 
+bool all_images_have(const FatbinCode& code, const std::string& kernel) {
+  return std::all_of(code.images.begin(), code.images.end(),
+                     [&](const Image& image) { return image.code && has_kernel(image, kernel); });
+}
+
 std::vector<ComputeCapability> capabilities_of(const std::vector<DeviceClass>& classes) {
   std::vector<ComputeCapability> capabilities;
   for (const DeviceClass& each : classes) capabilities.push_back(*each.device.capability);
@@ -280,7 +285,9 @@ FileResult verify_file(const DeviceCode& code, const ByteSource& file, const std
         continue;
       }
       costs.add(contents);
-      for (const KernelName& kernel : contents.kernels) zeroed_names.note(object, i, kernel.name);
+      if (zeroed_names.may_be(object))
+        for (const KernelName& kernel : contents.kernels)
+          zeroed_names.note(object, i, kernel.name, all_images_have(contents, kernel.name));
       const LinkRole* role = links.role(index, i);
       // What a link joined, no other one joins; an archive may hold the link beside its objects.
       contents.linked = contents.linked || (role != nullptr && is_joined(code, *role));

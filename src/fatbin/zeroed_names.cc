@@ -122,10 +122,13 @@ ZeroedNames::OfObject& ZeroedNames::of(const DeviceObject& object) {
   return of;
 }
 
-void ZeroedNames::note(const DeviceObject& object, std::size_t fatbin, const std::string& kernel) {
+void ZeroedNames::note(const DeviceObject& object, std::size_t fatbin, const std::string& kernel,
+                       bool everywhere) {
   OfObject& of = this->of(object);
-  if (!of.zeros.empty() && of.registered.count(fatbin) != 0 && of.kernels.insert(kernel).second)
-    host_names_.look_for_kernel(object, kernel);
+  if (!may_be(object) || of.registered.count(fatbin) == 0) return;
+  if (of.kernels.insert(kernel).second) host_names_.look_for_kernel(object, kernel);
+  if (everywhere) of.expected.insert(kernel);
+  if (!host_names_.tells_of(object, object.fatbins[fatbin])) of.linked.insert(kernel);
 }
 
 std::optional<Error> ZeroedNames::find(const DeviceObject& object) {
@@ -133,10 +136,13 @@ std::optional<Error> ZeroedNames::find(const DeviceObject& object) {
   if (found == objects_.end() || found->second.kernels.empty()) return std::nullopt;
   const OfObject& of = found->second;
   std::vector<std::string> missing;
-  for (const std::string& kernel : of.kernels)
-    if (host_names_.lacks(object, kernel)) missing.push_back(kernel);
+  for (const std::string& kernel : of.expected)
+    if (host_names_.lacks(object, kernel) &&
+        (of.linked.count(kernel) == 0 || host_names_.has_host_function(object, kernel)))
+      missing.push_back(kernel);
   if (missing.empty()) return std::nullopt;
-  const bool all = missing.size() == of.kernels.size();
+  const bool all = std::all_of(of.kernels.begin(), of.kernels.end(),
+                               [&](const std::string& kernel) { return host_names_.lacks(object, kernel); });
   const auto is_some = [&](const auto& is_it) { return std::any_of(missing.begin(), missing.end(), is_it); };
   const auto lost = std::find_if(of.zeros.begin(), of.zeros.end(), [&](const Zeros& zeros) {
     const bool after_name = of.kernels.count(zeros.before) != 0;

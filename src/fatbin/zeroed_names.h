@@ -22,8 +22,11 @@ class ZeroedNames {
   // Both outlive this.
   ZeroedNames(const ByteSource& file, HostNames& host_names) : file_(file), host_names_(host_names) {}
 
-  // A kernel of this fat binary of the object, by its place in DeviceObject::fatbins.
-  void note(const DeviceObject& object, std::size_t fatbin, const std::string& kernel);
+  // Are there such blocks at all? Only then is anything to be noted.
+  bool may_be(const DeviceObject& object) { return !of(object).zeros.empty(); }
+  // A kernel of this fat binary of the object, by its place in DeviceObject::fatbins. `everywhere`: all of
+  // its images hold it, and so does the one that nvcc goes by when it registers.
+  void note(const DeviceObject& object, std::size_t fatbin, const std::string& kernel, bool everywhere);
   // Once all kernels of the object were noted: which of its constants lost names.
   std::optional<Error> find(const DeviceObject& object);
 
@@ -39,7 +42,10 @@ class ZeroedNames {
   struct OfObject {
     std::vector<Zeros> zeros;
     std::set<std::size_t> registered;  // fat binaries
-    std::set<std::string> kernels;     // only where there are such zeros
+    std::set<std::string> kernels;
+    std::set<std::string> expected;  // of these: host code registers them, unless device code alone launches
+                                     // them, which only separate compilation can
+    std::set<std::string> linked;    // of these: of separate compilation
   };
   class Search;
   OfObject& of(const DeviceObject& object);

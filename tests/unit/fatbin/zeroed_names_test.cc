@@ -51,7 +51,7 @@ test::Bytes zero(test::Bytes bytes, std::size_t at, std::size_t size) {
 }
 
 // What is said of a file whose fat binaries hold these kernels.
-std::string said(const test::Bytes& bytes, const std::vector<std::string>& held) {
+std::string said(const test::Bytes& bytes, const std::vector<std::string>& held, bool everywhere = true) {
   const DeviceCode code = read(bytes, "t.so");
   const MemorySource file(bytes);
   HostNames host_names(file);
@@ -59,7 +59,7 @@ std::string said(const test::Bytes& bytes, const std::vector<std::string>& held)
   std::string text;
   for (const DeviceObject& object : code.objects) {
     for (std::size_t i = 0; i < object.fatbins.size(); ++i)
-      for (const std::string& name : held) names.note(object, i, name);
+      for (const std::string& name : held) names.note(object, i, name, everywhere);
     if (const auto error = names.find(object)) text += error->text() + "\n";
   }
   return text;
@@ -115,7 +115,19 @@ TEST_CASE("zeros are a table where they stand beside no name, and an absent name
   CHECK(said(program(names), all) == "");
   CHECK(said(bytes, all) == "");
   CHECK_MESSAGE(is_lost(said(bytes, {"_Z14of_device_onlyv"}), "of_device_only"), "no name is left");
+  CHECK_MESSAGE(said(bytes, {"_Z14of_device_onlyv"}, false) == "", "the last image may lack it");
   CHECK_MESSAGE(said(program(texts({"some text"})), {"_Z14of_device_onlyv"}) == "", "no zeros");
+}
+
+TEST_CASE("device code launches some kernels of -rdc=true, which host code then does not register") {
+  test::ByteWriter constants;
+  constants.append(texts({"some text"})).zeros(2048).append(texts({"another text"}));
+  const auto one = FatbinBuilder{}.cubin(80, filler(64)).bytes();
+  const auto linked = [&] {
+    return ProgramBuilder{}.object("_a", one).link({"_a"}, one).constants(constants.bytes());
+  };
+  CHECK(said(linked().bytes(), {"_Z5childv"}) == "");
+  CHECK(is_lost(said(linked().symbol("_Z5childv", 2).bytes(), {"_Z5childv"}), "child"));
 }
 
 TEST_CASE("an object's literals hold no block of zeros") {
