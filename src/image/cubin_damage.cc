@@ -41,17 +41,34 @@ std::optional<std::uint64_t> find_broken_relocation(ByteView section, const Relo
   return std::nullopt;
 }
 
-bool is_table_of_second_form(std::string_view name) {
-  return starts_with(name, ".nv.merc.nv.info") || starts_with(name, ".nv.merc.rela") ||
-         name == ".nv.merc.symtab";
-}
+namespace {
+
+constexpr int kZeros = 128;
+constexpr std::string_view kSecondAttributes = ".nv.merc.nv.info", kSecondSymbols = ".nv.merc.symtab";
 
 std::optional<std::uint64_t> find_zeros(ByteView section) {
-  constexpr int kZeros = 128;
   const auto* const end = section.data + section.size;
   const auto* const found = std::search_n(section.data, end, kZeros, std::uint8_t{0});
   if (found == end) return std::nullopt;
   return static_cast<std::uint64_t>(found - section.data);
+}
+
+std::optional<std::uint64_t> find_entry_of_zeros(ByteView table, std::size_t first) {
+  constexpr std::size_t kEntry = 24;  // of both tables
+  for (std::size_t at = first * kEntry; at + kEntry <= table.size; at += kEntry)
+    if (are_zeros({table.data + at, kEntry})) return at;
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool is_table_of_second_form(std::string_view name) {
+  return starts_with(name, kSecondAttributes) || starts_with(name, ".nv.merc.rela") || name == kSecondSymbols;
+}
+
+std::optional<std::uint64_t> find_broken_second_table(std::string_view name, ByteView section) {
+  if (starts_with(name, kSecondAttributes)) return find_broken_attribute(section);
+  return find_entry_of_zeros(section, name == kSecondSymbols ? 1 : 0);
 }
 
 std::optional<std::uint64_t> find_broken_second_code(ByteView section) {

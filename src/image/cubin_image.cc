@@ -413,11 +413,11 @@ class CubinReader {
     if (second || is_table_of_second_form(name_of(section))) {
       ARCHGUARD_CHECK(look_at(section));
       const ByteView bytes = in_.part(section.offset, section.size);
-      if (const auto at = second ? find_broken_second_code(bytes) : find_zeros(bytes))
-        return Error{{},
-                     "section '" + whole_name_of(section) + "' of the cubin was overwritten " +
-                         (second ? "at " : "by zeros at ") + hex(*at),
-                     {}};
+      const auto at =
+          second ? find_broken_second_code(bytes) : find_broken_second_table(name_of(section), bytes);
+      if (at)
+        return Error{
+            {}, "section '" + whole_name_of(section) + "' of the cubin was overwritten at " + hex(*at), {}};
     }
     if (section.type == kElfNote) {  // it begins with the length of a name, which none lacks
       const Cursor note(in_.part(section.offset, section.size));

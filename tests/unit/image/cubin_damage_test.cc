@@ -48,19 +48,26 @@ TEST_CASE("no relocation is all zeros, of a symbol that is not there, or of a ty
   CHECK(with(9, 2) == 0);
 }
 
-TEST_CASE("tables of the second form of code hold no long runs of zeros") {
-  for (const char* name :
-       {".nv.merc.nv.info", ".nv.merc.nv.info.k", ".nv.merc.rela.debug_frame", ".nv.merc.symtab"})
+TEST_CASE("tables of the second form of code hold no zeros in place of an entry") {
+  constexpr const char *kAttributes = ".nv.merc.nv.info.k", *kRelocations = ".nv.merc.rela.text.k",
+                       *kSymbols = ".nv.merc.symtab";
+  for (const char* name : {kAttributes, ".nv.merc.nv.info", ".nv.merc.rela.debug_frame", kSymbols})
     CHECK(is_table_of_second_form(name));
   for (const char* name :
        {".nv.info.k", ".nv.merc.debug_frame", ".nv.merc.nv.constant.user.k", ".nv.capmerc.text.k"})
     CHECK_FALSE(is_table_of_second_form(name));
-  Bytes bytes(300, 1);
-  std::fill_n(bytes.begin() + 10, 127, std::uint8_t{0});
-  CHECK_FALSE(find_zeros(bytes));
-  bytes[137] = 0;
-  CHECK(find_zeros(bytes) == 10);
-  CHECK_FALSE(find_zeros({}));
+  Bytes entries(96, 1);
+  CHECK_FALSE(find_broken_second_table(kRelocations, entries));
+  std::fill_n(entries.begin() + 25, 46, std::uint8_t{0});
+  CHECK_FALSE(find_broken_second_table(kRelocations, entries));
+  entries[48] = entries[71] = 0;
+  CHECK(find_broken_second_table(kRelocations, entries) == 48);
+  CHECK(find_broken_second_table(kSymbols, entries) == 48);
+  CHECK(find_broken_second_table(kRelocations, Bytes(24)) == 0);
+  CHECK_FALSE(find_broken_second_table(kSymbols, Bytes(24)));
+  CHECK_FALSE(find_broken_second_table(kAttributes, Bytes{4, 0, 2, 0, 0, 0, 3, 1, 0, 0}));
+  CHECK(find_broken_second_table(kAttributes, Bytes{4, 0, 2, 0, 0, 0, 0, 0, 0, 0}) == 6);
+  CHECK(find_broken_second_table(kAttributes, Bytes(104)) == 0);
 }
 
 TEST_CASE("the second form of code has a head, bits, and a stream without long runs of zeros") {
