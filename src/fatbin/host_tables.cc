@@ -15,11 +15,19 @@ constexpr std::uint64_t kTableBlock = std::uint64_t{64} * 1024 / kTableEntrySize
 struct Zeros {
   std::uint64_t most = 2;
   bool within = false;
+  std::uint32_t type = 0;  // of what must follow, a relocation, where it is told
 };
+
+// "Base plus addend"; 0 where that of the machine is not known (System V ABI, its supplements).
+std::uint32_t relative_type(std::uint16_t machine) {
+  return machine == kElfMachineX64 ? 8 : machine == kElfMachineArm64 ? 1027 : 0;
+}
 
 // Of 28,000 objects of compilers and toolkits, no entry but a symbol table's first is zeros. `ld -r` empties
 // what leads into sections that it drops, each with a place of its own: two in a row are none of those. Of
-// 6,600 linked files none has more than one either, but old linkers may leave some at the end.
+// 6,600 linked files none has more than one either, but old linkers may leave some at the end, and GNU ld
+// puts what it made of none behind the relative ones, which come first (-mcmodel=large without -fPIC, in a
+// PIE).
 Result<bool> holds_zeros(const ByteSource& source, const Section& table, bool symbols, Zeros zeros) {
   const std::uint64_t size = table.size / kTableEntrySize * kTableEntrySize;
   std::uint64_t at = symbols ? kTableEntrySize : 0, in_a_row = 0;
@@ -27,7 +35,8 @@ Result<bool> holds_zeros(const ByteSource& source, const Section& table, bool sy
     ARCHGUARD_TRY(block, read_bytes(source, table.offset + at, std::min(kTableBlock, size - at)));
     for (std::size_t i = 0; i < block.size(); i += kTableEntrySize) {
       const bool empty = are_zeros({block.data() + i, kTableEntrySize});
-      if (in_a_row + empty >= zeros.most && (!zeros.within || !empty)) return true;
+      const bool follows = !empty && (zeros.type == 0 || Cursor(block).u32(i + 8) == zeros.type);
+      if (in_a_row + empty >= zeros.most && (!zeros.within || follows)) return true;
       in_a_row = empty ? in_a_row + 1 : 0;
     }
     at += block.size();
@@ -66,9 +75,11 @@ Result<const Section*> find_zeroed_table(const ByteSource& source, const HostObj
     if ((!symbols && !names && !relocations) || !section.has_bytes) continue;
     if (section.size > left) return none;
     left -= section.size;
-    const Zeros zeros = object.linked
-                            ? Zeros{4, true}
-                            : Zeros{section.size < 2 * kTableEntrySize && !symbols ? 1U : 2U, false};
+    Zeros zeros;
+    if (object.linked)
+      zeros = {4, true, section.name == ".rela.dyn" ? relative_type(header.machine) : 0};
+    else if (!symbols && section.size < 2 * kTableEntrySize)
+      zeros.most = 1;
     ARCHGUARD_TRY(lost,
                   names ? holds_no_names(source, section) : holds_zeros(source, section, symbols, zeros));
     if (lost) return &section;

@@ -7,6 +7,20 @@
 
 namespace archguard {
 
+namespace {
+
+constexpr int kZeros = 128;
+constexpr std::string_view kSecondAttributes = ".nv.merc.nv.info", kSecondSymbols = ".nv.merc.symtab";
+
+std::optional<std::uint64_t> find_zeros(ByteView section) {
+  const auto* const end = section.data + section.size;
+  const auto* const found = std::search_n(section.data, end, kZeros, std::uint8_t{0});
+  if (found == end) return std::nullopt;
+  return static_cast<std::uint64_t>(found - section.data);
+}
+
+}  // namespace
+
 bool has_type_of_its_name(std::string_view name, std::uint32_t type) {
   if (type == kElfNoBits) return true;  // what is left for a debugger
   if (starts_with(name, ".text.")) return type == kElfProgramBits;
@@ -22,6 +36,8 @@ std::optional<std::uint64_t> find_broken_attribute(ByteView section) {
     if (form < 1 || form > 4 || !in.holds(at, 4)) return at;
     const std::uint64_t size = 4 + (form == 4 ? in.u16(at + 2) : 0U);
     if (!in.holds(at, size)) return at;
+    const auto zeros = find_zeros({section.data + at, static_cast<std::size_t>(size)});
+    if (zeros) return at + *zeros;
     at += size;
   }
   return std::nullopt;
@@ -42,16 +58,6 @@ std::optional<std::uint64_t> find_broken_relocation(ByteView section, const Relo
 }
 
 namespace {
-
-constexpr int kZeros = 128;
-constexpr std::string_view kSecondAttributes = ".nv.merc.nv.info", kSecondSymbols = ".nv.merc.symtab";
-
-std::optional<std::uint64_t> find_zeros(ByteView section) {
-  const auto* const end = section.data + section.size;
-  const auto* const found = std::search_n(section.data, end, kZeros, std::uint8_t{0});
-  if (found == end) return std::nullopt;
-  return static_cast<std::uint64_t>(found - section.data);
-}
 
 std::optional<std::uint64_t> find_entry_of_zeros(ByteView table, std::size_t first) {
   constexpr std::size_t kEntry = 24;  // of both tables

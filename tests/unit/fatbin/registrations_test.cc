@@ -311,12 +311,13 @@ TEST_CASE("zeros over the symbols or relocations of an object with device code a
 }
 
 TEST_CASE("zeros over what the loader reads of a linked file with device code are an error") {
-  const auto said = [](const char* name, std::size_t before, std::size_t zeros, std::size_t behind) {
+  const auto said = [](const char* name, std::size_t before, std::size_t zeros, std::size_t behind,
+                       std::uint64_t type = 8) {
     test::ByteWriter table, wrapper;
     table.zeros(24);
     for (std::size_t i = 1; i < before; ++i) table.u64(i).u64(8).u64(i);
     table.zeros(zeros * 24);
-    for (std::size_t i = 0; i < behind; ++i) table.u64(i).u64(8).u64(i + 1);
+    for (std::size_t i = 0; i < behind; ++i) table.u64(i).u64(type).u64(i + 1);
     wrapper.u32(0x466243b1).u32(1).u64(0x1000).u64(0);
     return errors_of(read(ElfBuilder{}
                               .executable()
@@ -338,6 +339,8 @@ TEST_CASE("zeros over what the loader reads of a linked file with device code ar
     CHECK(said(name, 20, 3, 20) == "");
     CHECK_MESSAGE(said(name, 20, 4, 0) == "", "an old linker leaves some at the end");
   }
+  constexpr std::uint64_t kAbsolute = 1;
+  CHECK_MESSAGE(said(".rela.dyn", 20, 4, 20, kAbsolute) == "", "GNU ld has them behind the relative ones");
   CHECK_MESSAGE(said(".rela.text", 20, 4, 20) == "", "of --emit-relocs, which no loader reads");
 }
 

@@ -48,6 +48,16 @@ TEST_CASE("no relocation is all zeros, of a symbol that is not there, or of a ty
   CHECK(with(9, 2) == 0);
 }
 
+TEST_CASE("no record of attributes holds a long run of zeros") {
+  Bytes targets(304, 1);  // of indirect branches, of which sm_61 has long records
+  targets[0] = 4, targets[1] = 0x34, targets[2] = 300 & 0xff, targets[3] = 300 >> 8;
+  CHECK_FALSE(find_broken_attribute(targets));
+  std::fill_n(targets.begin() + 100, 127, std::uint8_t{0});
+  CHECK_FALSE(find_broken_attribute(targets));
+  targets[227] = 0;
+  CHECK(find_broken_attribute(targets) == 100);
+}
+
 TEST_CASE("tables of the second form of code hold no zeros in place of an entry") {
   constexpr const char *kAttributes = ".nv.merc.nv.info.k", *kRelocations = ".nv.merc.rela.text.k",
                        *kSymbols = ".nv.merc.symtab";
