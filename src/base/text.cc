@@ -72,7 +72,13 @@ std::string_view without_byte_order_mark(std::string_view text) {
 }
 
 bool is_utf16(std::string_view text) {
-  return starts_with(text, "\xff\xfe") || starts_with(text, "\xfe\xff");
+  if (starts_with(text, "\xff\xfe") || starts_with(text, "\xfe\xff")) return true;
+  constexpr std::size_t kBytes = 16;
+  const auto is_nul = [&](std::size_t at) { return text[at] == '\0'; };
+  if (text.size() < kBytes || is_nul(0) == is_nul(1)) return false;
+  for (std::size_t i = 2; i < kBytes; ++i)
+    if (is_nul(i) != is_nul(i % 2)) return false;
+  return true;
 }
 
 std::string to_lower(std::string_view text) {

@@ -25,7 +25,8 @@ std::string folder_of(const std::string& path);
 
 // UTF-8's, which editors of Windows write before a text.
 std::string_view without_byte_order_mark(std::string_view text);
-// Does a text begin with the byte order mark of UTF-16? And how to get one that does not.
+// Does a text begin with the byte order mark of UTF-16, or with eight letters of ASCII in it? And how to get
+// one that does not.
 bool is_utf16(std::string_view text);
 inline constexpr const char* kSaveAsUtf8 = "save it as UTF-8 (PowerShell: Out-File -Encoding utf8)";
 

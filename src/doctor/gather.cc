@@ -330,7 +330,8 @@ void gather(const GatherQuestion& question, Facts& facts) {
   gather_packages(facts);
   for (const std::string& path : files.named)
     if (!is_program_or_library(path))
-      facts.unread.push_back(Error{path, "is neither a folder nor a program or library", {}});
+      facts.unread.push_back(Error{path, "is neither a folder nor a program or library",
+                                   "name a program, a library or the folder of an environment"});
   gather_code(files, facts);
   gather_libraries(files, question, facts);
   gather_tools(files, facts);

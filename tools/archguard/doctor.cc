@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "base/bytes.h"
 #include "base/colour.h"
 #include "base/printable.h"
 #include "base/text.h"
@@ -112,7 +113,7 @@ Status check_paths(const DoctorOptions& options) {
   std::error_code error;
   for (const std::string& path : options.paths)
     if (std::filesystem::status(path, error).type() == std::filesystem::file_type::not_found)
-      return Error{printable(path), "no such file or folder", {}};
+      return Error{printable(path), "no such file or folder", fix_of_missing(path)};
   return Done{};
 }
 

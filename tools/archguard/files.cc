@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "base/parallel.h"
+#include "base/printable.h"
 #include "base/text.h"
 #include "base/text_file.h"
 #include "base/watched_source.h"
@@ -125,6 +126,10 @@ Result<std::vector<InputFile>> list_files(const std::vector<std::string>& paths,
     return files;
   }
   const std::size_t of_paths = files.size();
+  std::error_code error;
+  if (std::filesystem::is_directory(list, error))
+    return Error{"--files-from " + printable(list), "is a folder, not a list of files",
+                 "verify the folder itself: archguard verify " + quoted_for_shell(list)};
   ARCHGUARD_TRY(whole, read_file_of_option("--files-from", list));
   const std::string_view text = without_byte_order_mark(whole);
   if (is_utf16(text))

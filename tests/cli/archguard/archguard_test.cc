@@ -227,6 +227,10 @@ TEST_CASE("binaries of a folder without device code are counted, not listed") {
   RunOutput refused = archguard({"verify", "--files-from", "utf16", "--device", "8.6@13.0"}, folder.path());
   CHECK(refused.exit_code == 2);
   CHECK(refused.err.find("--files-from utf16: the file is UTF-16 text, expected UTF-8") != std::string::npos);
+  refused = archguard({"verify", "--files-from", ".", "--device", "8.6@13.0"}, folder.path());
+  CHECK(refused.exit_code == 2);
+  CHECK(refused.err.find("--files-from .: is a folder, not a list of files\n  fix: verify the folder itself: "
+                         "archguard verify .\n") != std::string::npos);
   folder.file("zeros", std::string(512, '\0'));
   refused = archguard({"verify", "k.ptx", "--files-from", "zeros", "--device", "8.6@13.0"}, folder.path());
   CHECK(refused.exit_code == 2);

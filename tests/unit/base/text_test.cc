@@ -104,3 +104,22 @@ TEST_CASE("a word of a command line is quoted where a shell would take it for mo
   CHECK(quoted_for_shell("-rf") == "'./-rf'");
   CHECK(quoted_for_shell("") == "''");
 }
+
+TEST_CASE("UTF-16 is told by its mark, or by letters of ASCII in it") {
+  const auto wide = [](std::string_view text, bool big) {
+    std::string all;
+    for (const char letter : text) all += big ? std::string{'\0', letter} : std::string{letter, '\0'};
+    return all;
+  };
+  CHECK(is_utf16("\xff\xfe"));
+  CHECK(is_utf16("\xfe\xff"));
+  for (const bool big : {false, true}) {
+    CHECK(is_utf16(wide("lib/a.so\n", big)));
+    CHECK_FALSE(is_utf16(wide("abcdefg", big)));
+  }
+  CHECK_FALSE(is_utf16(std::string(64, '\0')));
+  CHECK_FALSE(is_utf16("lib/a.so\nlib/b.so\n"));
+  CHECK_FALSE(is_utf16(std::string("ab\0cd\0ef\0gh\0ij\0kl\0", 18)));
+  CHECK(without_byte_order_mark("\xef\xbb\xbfname") == "name");
+  CHECK(without_byte_order_mark("\xef\xbbname") == "\xef\xbbname");
+}
