@@ -107,6 +107,8 @@ struct DeviceJudge::State {
       add(object, code, judge(code, device_, policy_.judge), std::nullopt);
     else if (const auto judgement = link_judge_.add_linked(*role->linked, object, code))
       add(object, code, *judgement, role->linked);
+    else if (policy_.scope == Scope::fatbin)
+      registered_.take_relinked(*role->linked, object, code);
     if (role != nullptr) note_build_of_link(code);
     if (role != nullptr) note_waived_of_link(code);
     if (role != nullptr && role->linked && linked_.size() < kCausesMost)
@@ -164,8 +166,19 @@ struct DeviceJudge::State {
                       const std::vector<std::string>& runtime_code, const BareImages& bare,
                       RuntimeUse& runtime, DriverFunctions& functions) {
     add_lacking(link_judge_.lacking());
-    for (RegisteredNames::Finding& finding : registered_.tell()) add_registered(std::move(finding));
-    for (const LinkJudge::Outcome& outcome : link_judge_.finish()) add_link(outcome);
+    auto registered = registered_.tell();
+    for (RegisteredNames::Finding& finding : registered)
+      if (!finding.relinked) add_registered(std::move(finding));
+    for (LinkJudge::Outcome& outcome : link_judge_.finish()) {
+      const bool runs = !outcome.counted && outcome.judgement.verdict == Verdict::jit;
+      const auto finding = std::find_if(
+          registered.begin(), registered.end(),
+          [&](const RegisteredNames::Finding& each) { return runs && each.relinked == outcome.link; });
+      if (finding != registered.end())
+        for (LinkJudge::Gap& gap : outcome.gaps) take_told(finding->names, gap.names);
+      add_link(outcome);
+      if (finding != registered.end()) add_registered(std::move(*finding));
+    }
     if (policy_.scope == Scope::fatbin && !for_others_.empty()) add_shared_stubs();
     if (untold_links_) doubt_missing_images(result_);
     auto& counts = result_.fatbins;
@@ -226,6 +239,17 @@ struct DeviceJudge::State {
     else
       result_.for_others.reset();
     return std::move(result_);
+  }
+
+  // What nothing registers fails for that, whatever image lacks it.
+  static void take_told(const RegisteredNames::Unregistered& told, KernelGaps& gaps) {
+    const auto take = [](const auto& names, std::vector<std::string>& from) {
+      for (const auto& [lacking, of_image] : names)
+        for (const std::string& name : of_image)
+          from.erase(std::remove(from.begin(), from.end(), name), from.end());
+    };
+    take(told.kernels, gaps.missing);
+    take(told.variables, gaps.variables);
   }
 
   // Of images that device links made, now that it is known what host code names of them.

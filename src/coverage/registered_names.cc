@@ -114,6 +114,17 @@ void RegisteredNames::take_linked(std::size_t link, const DeviceObject& object, 
            code);
 }
 
+void RegisteredNames::take_relinked(std::size_t link, const DeviceObject& object, const FatbinCode& code) {
+  note_witness(object, code);
+  auto variables = lacked_by_some(code, code.variables, has_variable);
+  auto templates = templates_lacked(code);
+  if (variables.empty() && templates.empty()) return;
+  Taken of{&object, subject_of(object, code), {}, {}, {}, std::move(variables), std::move(templates), {},
+           link};
+  of.relinked = true;
+  look_for(std::move(of), code);
+}
+
 void RegisteredNames::note_witness(const DeviceObject& object, const FatbinCode& code) {
   auto& names = witnesses_[&object];
   for (const KernelName& kernel : code.kernels)
@@ -246,6 +257,7 @@ std::vector<RegisteredNames::Finding> RegisteredNames::tell() {
       if (told && !has_name(each.missing, name) && is_used(name))
         finding.names.variables[lacking].push_back(name);
     if (!each.link) tell_missing(each, told, unlaunchable, finding);
+    if (each.relinked) finding.relinked = each.link;
     findings.push_back(std::move(finding));
   }
   taken_.clear();

@@ -25,6 +25,8 @@ class RegisteredNames {
             KernelGaps& gaps);
   // Of what this device link made, whose gaps its lists tell: only what the image holds is judged here.
   void take_linked(std::size_t link, const DeviceObject& object, const FatbinCode& code, std::size_t taken);
+  // Of what this device link made, where the driver links the objects again: host code registers the same.
+  void take_relinked(std::size_t link, const DeviceObject& object, const FatbinCode& code);
 
   // What host code uses and does not register, by the last image that lacks it, which is the reason.
   struct Unregistered {
@@ -41,12 +43,13 @@ class RegisteredNames {
   struct Finding {
     LinkJudge::Subject subject;
     std::string image;
-    std::vector<std::string> kernels;  // missing ones that host code may launch
-    std::uint64_t never_launched = 0;  // missing ones that it cannot
-    std::vector<std::string> missing;  // variables that host code may use
-    std::vector<std::string> unnamed;  // that no host code uses, registered or not
-    Unregistered names;                // in the image, or missing in it
-    std::uint64_t in_image = 0;        // of these, kernels
+    std::vector<std::string> kernels;          // missing ones that host code may launch
+    std::uint64_t never_launched = 0;          // missing ones that it cannot
+    std::vector<std::string> missing;          // variables that host code may use
+    std::vector<std::string> unnamed;          // that no host code uses, registered or not
+    Unregistered names;                        // in the image, or missing in it
+    std::uint64_t in_image = 0;                // of these, kernels
+    std::optional<std::size_t> relinked = {};  // the link whose objects the driver links again
   };
   // Of all that were taken.
   std::vector<Finding> tell();
@@ -62,6 +65,7 @@ class RegisteredNames {
     std::vector<std::string> others;  // kernels and variables that this image has
     std::optional<std::size_t> link;
     std::set<std::string> managed = {};  // of the missing ones: the runtime itself looks for them
+    bool relinked = false;
   };
   void look_for(Taken of, const FatbinCode& code);
   void tell_missing(Taken& of, bool told, const std::set<std::string>& unlaunchable, Finding& finding);

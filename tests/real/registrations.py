@@ -372,9 +372,10 @@ asm(".pushsection .text\\n.type noise, @function\\nnoise:\\n.set i, 0\\n"
 """
 
 
-def errors_of(path):
-    """The codes of errors on 8.0 and on 9.0."""
-    command = [common.options.archguard, "verify", path, "--device", "8.0@13.5", "--device", "9.0@13.5", "--format", "json"]
+def errors_of(path, *more):
+    """The codes of errors on 8.0 and on 9.0, and on what else is named."""
+    devices = [word for device in ("8.0@13.5", "9.0@13.5", *more) for word in ("--device", device)]
+    command = [common.options.archguard, "verify", path, *devices, "--format", "json"]
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=100)
     return [[error["code"] for error in result["errors"]] for result in json.loads(done.stdout)["files"][0]["results"]]
 
@@ -464,6 +465,10 @@ class TemplatesTest(unittest.TestCase):
             with self.subTest(text=text):
                 self.assertEqual(errors_of(self.compile(common.nvcc(), "separate", text, *separate, *FOR_90, *FOR_80)), [[98], [98]])
                 self.assertEqual(errors_of(self.compile(common.nvcc(), "separate", text, *separate, *FOR_80, *FOR_90)), [[500], []])
+        # The driver links PTX again, and host code still does not register it.
+        ptx = lambda arch: ["-gencode", "arch=compute_%d,code=compute_%d" % (arch, arch)]
+        for order, errors in ((FOR_90 + FOR_80 + ptx(80), [[98], [98], [98]]), (FOR_80 + FOR_90 + ptx(90), [[500], [], []])):
+            self.assertEqual(errors_of(self.compile(common.nvcc(), "again", TEMPLATES, *separate, *order), "10.0@13.5"), errors)
         children = self.compile(common.nvcc(), "children", CHILDREN, *separate, *FOR_80, *FOR_90)
         self.assertEqual(errors_of(children)[0], [])
 
