@@ -285,9 +285,11 @@ FileResult verify_file(const DeviceCode& code, const ByteSource& file, const std
         continue;
       }
       costs.add(contents);
-      if (zeroed_names.may_be(object))
+      if (zeroed_names.may_be(object)) {
         for (const KernelName& kernel : contents.kernels)
           zeroed_names.note(object, i, kernel.name, all_images_have(contents, kernel.name));
+        for (const std::string& variable : contents.variables) zeroed_names.note_variable(object, variable);
+      }
       const LinkRole* role = links.role(index, i);
       // What a link joined, no other one joins; an archive may hold the link beside its objects.
       contents.linked = contents.linked || (role != nullptr && is_joined(code, *role));

@@ -44,6 +44,16 @@ Result<bool> holds_zeros(const ByteSource& source, const Section& table, bool sy
   return false;
 }
 
+// Members are sections, of which none has the number 0 (1.1 million groups of objects).
+Result<bool> holds_no_member(const ByteSource& source, const Section& group) {
+  constexpr std::uint64_t kWord = 4, kGroupMost = 1 << 16;
+  ARCHGUARD_TRY(words, read_bytes(source, group.offset, std::min(group.size, kGroupMost)));
+  const Cursor in(words);
+  for (std::uint64_t at = kWord; at + kWord <= words.size(); at += kWord)
+    if (in.u32(at) == 0) return true;
+  return false;
+}
+
 // Of 32,000 objects none has two NULs in a row among the names of its symbols.
 Result<bool> holds_no_names(const ByteSource& source, const Section& names) {
   constexpr std::size_t kNoNames = 16;
@@ -58,6 +68,19 @@ Result<bool> holds_no_names(const ByteSource& source, const Section& names) {
   return false;
 }
 
+Result<bool> is_zeroed(const ByteSource& source, const Section& section, bool linked, std::uint16_t machine) {
+  if (!linked && section.name == ".strtab") return holds_no_names(source, section);
+  if (!linked && section.name == ".group") return holds_no_member(source, section);
+  if (section.name == (linked ? ".dynsym" : ".symtab"))
+    return holds_zeros(source, section, true, linked ? Zeros{4, true} : Zeros{});
+  if (linked && section.name == ".rela.dyn")
+    return holds_zeros(source, section, false, {4, true, relative_type(machine)});
+  if (linked && section.name == ".rela.plt") return holds_zeros(source, section, false, {4, true});
+  // What debuggers read is no part of the program, nor what --emit-relocs left.
+  if (linked || !starts_with(section.name, ".rela") || starts_with(section.name, ".rela.debug")) return false;
+  return holds_zeros(source, section, false, {section.size < 2 * kTableEntrySize ? 1U : 2U, false});
+}
+
 }  // namespace
 
 Result<const Section*> find_zeroed_table(const ByteSource& source, const HostObject& object) {
@@ -66,22 +89,10 @@ Result<const Section*> find_zeroed_table(const ByteSource& source, const HostObj
   if (!header.is64) return none;
   std::uint64_t left = source.size();  // sections that share bytes would let a small file cost without end
   for (const Section& section : object.sections) {
-    const bool symbols = section.name == (object.linked ? ".dynsym" : ".symtab");
-    const bool names = !object.linked && section.name == ".strtab";
-    // What debuggers read is no part of the program, nor what --emit-relocs left.
-    const bool relocations =
-        object.linked ? section.name == ".rela.dyn" || section.name == ".rela.plt"
-                      : starts_with(section.name, ".rela") && !starts_with(section.name, ".rela.debug");
-    if ((!symbols && !names && !relocations) || !section.has_bytes) continue;
+    if (!section.has_bytes) continue;
     if (section.size > left) return none;
     left -= section.size;
-    Zeros zeros;
-    if (object.linked)
-      zeros = {4, true, section.name == ".rela.dyn" ? relative_type(header.machine) : 0};
-    else if (!symbols && section.size < 2 * kTableEntrySize)
-      zeros.most = 1;
-    ARCHGUARD_TRY(lost,
-                  names ? holds_no_names(source, section) : holds_zeros(source, section, symbols, zeros));
+    ARCHGUARD_TRY(lost, is_zeroed(source, section, object.linked, header.machine));
     if (lost) return &section;
   }
   return none;

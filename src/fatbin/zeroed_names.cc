@@ -18,6 +18,7 @@ constexpr std::uint64_t kZerosLeast = 64;     // of a section that ends within a
 constexpr std::size_t kZerosMost = 1024;      // places; with more of them zeros are nothing special
 constexpr std::size_t kConstantsBlock = std::size_t{1} << 20;
 constexpr std::size_t kTextMost = std::size_t{16} * 1024;
+constexpr std::size_t kRestMost = 8;  // of a name: fewer bytes do not tell whose they are
 
 bool holds_constants(const Section& section) {
   return section.loaded && section.data && !section.executable &&
@@ -30,14 +31,19 @@ bool holds_literals(const Section& section) {
   return section.name.find(".str1.") != std::string::npos;
 }
 
-// Enough of a name that it is none by chance.
-bool begins_name(const std::string& text, const std::string& name) {
-  return text.size() < name.size() && (text.size() >= 8 || (text.size() >= 3 && starts_with(text, "_Z"))) &&
-         starts_with(name, text);
+// Enough of a name that it is none by chance. Other data may stand before it, and no NUL between.
+bool ends_in_beginning(const std::string& text, const std::string& name) {
+  constexpr std::size_t kEnough = 8, kMangled = 3;
+  if (text.size() >= kMangled && text.size() < name.size() && starts_with(text, "_Z") &&
+      starts_with(name, text))
+    return true;
+  for (std::size_t size = std::min(text.size(), name.size() - 1); size >= kEnough; --size)
+    if (ends_with(text, std::string_view(name).substr(0, size))) return true;
+  return false;
 }
 
 bool ends_name(const std::string& text, const std::string& name) {
-  return text.size() < name.size() && text.size() >= 8 && ends_with(name, text);
+  return text.size() < name.size() && text.size() >= kRestMost && ends_with(name, text);
 }
 
 }  // namespace
@@ -89,11 +95,18 @@ class ZeroedNames::Search {
       head.remove_prefix(nul + 1);
     else if (before == kTextMost)
       head = {};
-    const auto stop = tail.find('\0');
-    tail = stop == std::string_view::npos ? std::string_view() : tail.substr(0, stop);
-    zeros_.push_back({from, to - from, section.name, section.offset, std::string(head), std::string(tail),
-                      !linked && holds_literals(section)});
+    const std::string_view after = take_text(tail), next = take_text(tail);
+    zeros_.push_back({from, to - from, section.name, section.offset, std::string(head), std::string(after),
+                      std::string(next), !linked && holds_literals(section)});
     return true;
+  }
+
+  // With what fills up to the next one.
+  static std::string_view take_text(std::string_view& from) {
+    const auto stop = from.find('\0');
+    const std::string_view text = stop == std::string_view::npos ? std::string_view() : from.substr(0, stop);
+    from.remove_prefix(std::min(from.size(), from.find_first_not_of('\0', text.size())));
+    return text;
   }
 
   const ByteSource& source_;
@@ -131,9 +144,13 @@ void ZeroedNames::note(const DeviceObject& object, std::size_t fatbin, const std
   if (!host_names_.tells_of(object, object.fatbins[fatbin])) of.linked.insert(kernel);
 }
 
+void ZeroedNames::note_variable(const DeviceObject& object, const std::string& variable) {
+  if (may_be(object)) of(object).variables.insert(variable);
+}
+
 std::optional<Error> ZeroedNames::find(const DeviceObject& object) {
   const auto found = objects_.find(&object);
-  if (found == objects_.end() || found->second.kernels.empty()) return std::nullopt;
+  if (found == objects_.end() || found->second.expected.empty()) return std::nullopt;
   const OfObject& of = found->second;
   std::vector<std::string> missing;
   for (const std::string& kernel : of.expected)
@@ -143,13 +160,15 @@ std::optional<Error> ZeroedNames::find(const DeviceObject& object) {
   if (missing.empty()) return std::nullopt;
   const bool all = std::all_of(of.kernels.begin(), of.kernels.end(),
                                [&](const std::string& kernel) { return host_names_.lacks(object, kernel); });
+  const auto is_name = [&](const std::string& text) {
+    return of.kernels.count(text) + of.variables.count(text) != 0;
+  };
   const auto is_some = [&](const auto& is_it) { return std::any_of(missing.begin(), missing.end(), is_it); };
   const auto lost = std::find_if(of.zeros.begin(), of.zeros.end(), [&](const Zeros& zeros) {
-    const bool after_name = of.kernels.count(zeros.before) != 0;
-    const bool before_name = of.kernels.count(zeros.after) != 0;
-    return all || zeros.literals || (after_name && before_name) ||
-           (!after_name && is_some([&](const auto& name) { return begins_name(zeros.before, name); })) ||
-           (!before_name && is_some([&](const auto& name) { return ends_name(zeros.after, name); }));
+    return all || zeros.literals || is_name(zeros.before) || is_name(zeros.after) ||
+           (zeros.after.size() < kRestMost && is_name(zeros.next)) ||
+           is_some([&](const auto& name) { return ends_in_beginning(zeros.before, name); }) ||
+           is_some([&](const auto& name) { return ends_name(zeros.after, name); });
   });
   if (lost == of.zeros.end()) return std::nullopt;
   return Error{

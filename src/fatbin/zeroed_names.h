@@ -27,7 +27,8 @@ class ZeroedNames {
   // A kernel of this fat binary of the object, by its place in DeviceObject::fatbins. `everywhere`: all of
   // its images hold it, and so does the one that nvcc goes by when it registers.
   void note(const DeviceObject& object, std::size_t fatbin, const std::string& kernel, bool everywhere);
-  // Once all kernels of the object were noted: which of its constants lost names.
+  void note_variable(const DeviceObject& object, const std::string& variable);
+  // Once all names of the object were noted: which of its constants lost names.
   std::optional<Error> find(const DeviceObject& object);
 
  private:
@@ -36,16 +37,16 @@ class ZeroedNames {
     std::uint64_t offset = 0, size = 0;  // offset: within the object
     std::string section;
     std::uint64_t section_offset = 0;
-    std::string before, after;  // texts, empty where there is none that ends here
-    bool literals = false;      // in a section of an object that holds nothing but texts
+    std::string before, after, next;  // texts, empty where none ends; `next` stands behind `after`
+    bool literals = false;            // in a section of an object that holds nothing but texts
   };
   struct OfObject {
     std::vector<Zeros> zeros;
     std::set<std::size_t> registered;  // fat binaries
-    std::set<std::string> kernels;
-    std::set<std::string> expected;  // of these: host code registers them, unless device code alone launches
+    std::set<std::string> kernels, variables;
+    std::set<std::string> expected;  // kernels: host code registers them, unless device code alone launches
                                      // them, which only separate compilation can
-    std::set<std::string> linked;    // of these: of separate compilation
+    std::set<std::string> linked;    // kernels of separate compilation
   };
   class Search;
   OfObject& of(const DeviceObject& object);

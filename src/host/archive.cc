@@ -166,7 +166,24 @@ class ArReader {
       }
     }
     // Names follow, but in a table of no symbol, which has up to 8 bytes to be aligned.
-    return count == 0 && table.size > 2 * width + 8 ? Status(lost_symbol_table(table)) : Status(Done{});
+    if (count == 0) return table.size > 2 * width + 8 ? Status(lost_symbol_table(table)) : Status(Done{});
+    return check_names(table, (count + 1) * width);
+  }
+
+  // Each ends with a NUL, and none is empty; an even size and up to 8 bytes may be filled behind them.
+  Status check_names(const ArchiveMember& table, std::uint64_t at) {
+    constexpr std::size_t kNoNames = 16;
+    std::size_t in_a_row = 0;
+    while (at < table.size) {
+      const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(table.size - at, kArchiveWindow));
+      ARCHGUARD_TRY(block, names_.at(table.offset + at, size));
+      for (std::size_t i = 0; i < size; ++i) {
+        in_a_row = block.data[i] == 0 ? in_a_row + 1 : 0;
+        if (in_a_row == kNoNames) return lost_symbol_table(table);
+      }
+      at += size;
+    }
+    return Done{};
   }
 
   bool is_elsewhere(std::string_view raw) const { return thin_ && !is_special_header(raw); }

@@ -308,6 +308,8 @@ TEST_CASE("zeros over the symbols or relocations of an object with device code a
   };
   CHECK(object(".strtab", names(16)) == lost(".strtab"));
   CHECK(object(".strtab", names(1)) == "");
+  CHECK(object(".group", test::Bytes{1, 0, 0, 0, 4, 0, 0, 0}) == "");
+  CHECK(object(".group", test::Bytes{1, 0, 0, 0, 0, 0, 0, 0}) == lost(".group"));
 }
 
 TEST_CASE("zeros over what the loader reads of a linked file with device code are an error") {

@@ -87,6 +87,28 @@ TEST_CASE("a block of zeros over names that host code registers is an error") {
   CHECK_MESSAGE(said(zero(whole, block_behind(whole, kernel(20)), 500), all) == "", "no whole block");
 }
 
+TEST_CASE("what is left of a name beside zeros tells of it, and so does a neighbour") {
+  const auto all = kernels(400);
+  const std::string lost = kernel(5);
+  // The rests of a kernel's name before and behind the zeros, and texts beside these.
+  const auto with = [&](const std::string& before, const std::string& after) {
+    test::ByteWriter constants;
+    constants.append(texts({"a text", before})).zeros(2048).append(texts({after, "some text"}));
+    return said(program(constants.append(texts({kernel(1)})).bytes()), {kernel(1), lost});
+  };
+  CHECK(with("other", "another") == "");
+  CHECK(is_lost(with(lost.substr(0, 4), "another"), "kernel_105"));
+  CHECK_MESSAGE(is_lost(with("\x4b\xea\xff" + lost.substr(0, 8), "another"), "kernel_105"), "behind a table");
+  CHECK(with("_Y" + lost.substr(0, 5), "another") == "");
+  CHECK(is_lost(with("other", lost.substr(lost.size() - 8)), "kernel_105"));
+  CHECK_MESSAGE(with("other", lost.substr(lost.size() - 5)) == "", "may be of anything");
+  CHECK(is_lost(with(kernel(1), "another"), "kernel_105"));
+  CHECK(is_lost(with("other", kernel(1)), "kernel_105"));
+  test::ByteWriter constants;
+  constants.append(texts({"a text"})).zeros(2048).append(texts({"fi", kernel(1)}));
+  CHECK(is_lost(said(program(constants.bytes()), {kernel(1), lost}), "kernel_105"));
+}
+
 TEST_CASE("names that end where zeros begin tell of lost ones between them") {
   // Names of 16 bytes with their NULs fill each block, so that none is cut.
   std::vector<std::string> all;

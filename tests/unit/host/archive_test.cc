@@ -201,6 +201,17 @@ TEST_CASE("an archive whose symbol table is zeros cannot be linked") {
   CHECK(with_zeros(0, 8) == lost);
 }
 
+TEST_CASE("an archive whose names of symbols are zeros cannot be linked") {
+  ArchiveBuilder archive;
+  archive.symbols();
+  for (int i = 0; i < 40; ++i) archive.member("a" + std::to_string(i) + ".o", object_file());
+  Bytes bytes = archive.bytes();
+  const std::size_t names = 68 + 4 + 40 * 4;
+  CHECK(errors_of(read(bytes, "t.a")).empty());
+  std::fill_n(bytes.begin() + names, 16, std::uint8_t{0});
+  CHECK(errors_of(read(bytes, "t.a")).find("the symbol table at 0x44 was overwritten") != std::string::npos);
+}
+
 TEST_CASE("every cut of a small archive ends in an answer") {
   const auto whole = ArchiveBuilder{}.names(ArchiveBuilder::Names::bsd).member("a.o", object_file()).bytes();
   for (std::size_t size = 9; size < whole.size(); ++size) {
