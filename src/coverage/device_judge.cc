@@ -102,7 +102,10 @@ struct DeviceJudge::State {
   void add(const DeviceObject& object, const FatbinCode& code, const LinkRole* role) {
     untold_links_ |= is_untold_part(object, code);
     if (role != nullptr)
-      for (const auto& part : role->parts) link_judge_.add_part(part.first, role->name, object, code);
+      for (const auto& part : role->parts) {
+        link_judge_.add_part(part.first, role->name, object, code);
+        if (policy_.scope == Scope::fatbin) registered_.take_part(part.first, object, code);
+      }
     if (role == nullptr || !role->linked || code.fatbin.emptied)
       add(object, code, judge(code, device_, policy_.judge), std::nullopt);
     else if (const auto judgement = link_judge_.add_linked(*role->linked, object, code))
@@ -166,18 +169,16 @@ struct DeviceJudge::State {
                       const std::vector<std::string>& runtime_code, const BareImages& bare,
                       RuntimeUse& runtime, DriverFunctions& functions) {
     add_lacking(link_judge_.lacking());
+    std::vector<LinkJudge::Outcome> outcomes = link_judge_.finish();
+    for (LinkJudge::Outcome& outcome : outcomes) take_unregistered(outcome);
     auto registered = registered_.tell();
     for (RegisteredNames::Finding& finding : registered)
       if (!finding.relinked) add_registered(std::move(finding));
-    for (LinkJudge::Outcome& outcome : link_judge_.finish()) {
-      const bool runs = !outcome.counted && outcome.judgement.verdict == Verdict::jit;
-      const auto finding = std::find_if(
-          registered.begin(), registered.end(),
-          [&](const RegisteredNames::Finding& each) { return runs && each.relinked == outcome.link; });
-      if (finding != registered.end())
-        for (LinkJudge::Gap& gap : outcome.gaps) take_told(finding->names, gap.names);
+    for (const LinkJudge::Outcome& outcome : outcomes) {
       add_link(outcome);
-      if (finding != registered.end()) add_registered(std::move(*finding));
+      if (!is_relinked(outcome)) continue;
+      for (RegisteredNames::Finding& finding : registered)
+        if (finding.relinked == outcome.link) add_registered(std::exchange(finding, {}));
     }
     if (policy_.scope == Scope::fatbin && !for_others_.empty()) add_shared_stubs();
     if (untold_links_) doubt_missing_images(result_);
@@ -241,15 +242,25 @@ struct DeviceJudge::State {
     return std::move(result_);
   }
 
-  // What nothing registers fails for that, whatever image lacks it.
-  static void take_told(const RegisteredNames::Unregistered& told, KernelGaps& gaps) {
-    const auto take = [](const auto& names, std::vector<std::string>& from) {
-      for (const auto& [lacking, of_image] : names)
-        for (const std::string& name : of_image)
-          from.erase(std::remove(from.begin(), from.end(), name), from.end());
-    };
-    take(told.kernels, gaps.missing);
-    take(told.variables, gaps.variables);
+  static bool is_relinked(const LinkJudge::Outcome& outcome) {
+    return !outcome.counted && outcome.judgement.verdict == Verdict::jit;
+  }
+
+  // What nothing registers fails for that, whatever image lacks it; and what nothing launches is not missed.
+  void take_unregistered(LinkJudge::Outcome& outcome) {
+    if (policy_.scope != Scope::fatbin) return;
+    for (DeviceLinks::LeftOut& left_out : outcome.left_out) {
+      auto names = registered_.take_unregistered(outcome.link, left_out.names, left_out.unnamed);
+      for (const auto& [lacks, kernels] : names.kernels) result_.kernels.total += kernels.size();
+      add_unregistered(std::move(names));
+    }
+    if (!is_relinked(outcome)) return;
+    for (LinkJudge::Gap& gap : outcome.gaps) {
+      auto names = registered_.take_unregistered(outcome.link, gap.names, gap.unnamed);
+      outcome.kernels -= std::min(outcome.kernels, names.never_launched);
+      for (const auto& [lacks, kernels] : names.kernels) outcome.unlaunchable += kernels.size();
+      add_unregistered(std::move(names));
+    }
   }
 
   // Of images that device links made, now that it is known what host code names of them.
@@ -257,7 +268,7 @@ struct DeviceJudge::State {
     for (LinkJudge::Gap& gap : gaps) {
       result_.kernels.total -= gap.needless.kernels;
       result_.variables.total -= gap.needless.variables;
-      auto unregistered = registered_.take_unregistered(gap.subject, gap.names, gap.unnamed);
+      auto unregistered = registered_.take_unregistered(gap.link, gap.names, gap.unnamed);
       result_.kernels.total -= std::min(result_.kernels.total, unregistered.never_launched);
       add_unnamed(gap.image, gap.unnamed);
       add_unregistered(std::move(unregistered));
@@ -368,7 +379,7 @@ struct DeviceJudge::State {
     if (verdict == Verdict::jit) {
       ++counts.jit;
       ++counts.linked_at_load;
-      result_.kernels.covered += outcome.kernels;
+      result_.kernels.covered += outcome.kernels - std::min(outcome.kernels, outcome.unlaunchable);
       if (!variables_only) ++with_kernels_.fitting;
       if (census_ != nullptr) add_to(got_, outcome.got);
       return;
@@ -461,6 +472,7 @@ struct DeviceJudge::State {
     result_.kernels.total -= std::min(result_.kernels.total, finding.never_launched);
     add_gaps({std::move(finding.kernels), {}, std::move(finding.missing)}, finding.subject, finding.image);
     result_.kernels.covered -= std::min(result_.kernels.covered, finding.in_image);
+    result_.kernels.total += finding.in_parts;
     add_unregistered(std::move(finding.names));
   }
 

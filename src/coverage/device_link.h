@@ -201,8 +201,9 @@ class LinkJudge {
     std::size_t link = 0;
     Subject subject;
     std::uint64_t kernels = 0, variables = 0;
-    std::string kernel, variable;  // one of them
-    KernelSum got;                 // where it is linked when it is loaded
+    std::uint64_t unlaunchable = 0;  // of these, which nothing registers
+    std::string kernel, variable;    // one of them
+    KernelSum got;                   // where it is linked when it is loaded
     Judgement judgement;
     bool counted = false;              // judged by itself; its objects only add to that
     std::optional<Arch> taken;         // SASS of this arch is taken, with kernels or without

@@ -98,17 +98,14 @@ void RegisteredNames::take_linked(std::size_t link, const DeviceObject& object, 
                                   std::size_t taken) {
   if (!code.images[taken].code) return;
   note_witness(object, code);
-  auto variables = lacked_by_some(code, code.variables, has_variable);
-  auto templates = templates_lacked(code);
   KernelGaps gaps = compare_kernels(code, taken);
-  if (variables.empty() && templates.empty() && gaps.missing.empty()) return;
   look_for({&object,
             subject_of(object, code),
             {},
             std::move(gaps.missing),
             std::move(gaps.variables),
-            std::move(variables),
-            std::move(templates),
+            lacked_by_some(code, code.variables, has_variable),
+            templates_lacked(code),
             {},
             link},
            code);
@@ -116,13 +113,45 @@ void RegisteredNames::take_linked(std::size_t link, const DeviceObject& object, 
 
 void RegisteredNames::take_relinked(std::size_t link, const DeviceObject& object, const FatbinCode& code) {
   note_witness(object, code);
-  auto variables = lacked_by_some(code, code.variables, has_variable);
-  auto templates = templates_lacked(code);
-  if (variables.empty() && templates.empty()) return;
-  Taken of{&object, subject_of(object, code), {}, {}, {}, std::move(variables), std::move(templates), {},
+  Taken of{&object,
+           subject_of(object, code),
+           {},
+           {},
+           {},
+           lacked_by_some(code, code.variables, has_variable),
+           templates_lacked(code),
+           {},
            link};
   of.relinked = true;
   look_for(std::move(of), code);
+}
+
+void RegisteredNames::take_part(std::size_t link, const DeviceObject& object, const FatbinCode& code) {
+  if (!object.linked) return;
+  auto variables = lacked_by_some(code, code.variables, has_variable);
+  auto templates = templates_lacked(code);
+  if (variables.empty() && templates.empty()) return;
+  OfParts& of = parts_[link];
+  of.object = &object;
+  of.variables.merge(variables);
+  of.templates.merge(templates);
+}
+
+// nvlink takes what the architectures that it links for need.
+void RegisteredNames::join_parts() {
+  for (Taken& of : taken_) {
+    const auto parts = of.link ? parts_.find(*of.link) : parts_.end();
+    if (parts == parts_.end() || parts->second.object != of.object) continue;
+    for (const auto& [name, lacking] : parts->second.variables) {
+      of.variables.emplace(name, lacking);
+      look_for_variable(of, name);
+    }
+    for (const auto& [name, lacking] : parts->second.templates) {
+      if (of.templates.emplace(name, lacking).second && of.held.count(name) == 0) of.of_parts.insert(name);
+      host_names_.look_for_kernel(*of.object, name);
+    }
+  }
+  parts_.clear();
 }
 
 void RegisteredNames::note_witness(const DeviceObject& object, const FatbinCode& code) {
@@ -140,6 +169,13 @@ bool RegisteredNames::has_witness(const DeviceObject& object) {
                      [&](const std::string& name) { return host_names_.has(object, name); });
 }
 
+void RegisteredNames::look_for_variable(const Taken& of, const std::string& name) {
+  if (is_marked(name))
+    host_names_.look_for_kernel(*of.object, name);
+  else
+    host_names_.look_for(*of.object, name);
+}
+
 void RegisteredNames::look_for(Taken of, const FatbinCode& code) {
   for (const Image& image : code.images) {
     if (of.missing.empty() || !image.code) continue;
@@ -151,13 +187,12 @@ void RegisteredNames::look_for(Taken of, const FatbinCode& code) {
     if (of.others.size() < kOthersMost && !has_name(of.missing, name) && !has_name(of.kernels, name))
       of.others.push_back(name);
   };
-  for (const KernelName& kernel : code.kernels) note_other(kernel.name);
+  for (const KernelName& kernel : code.kernels) {
+    note_other(kernel.name);
+    if (of.link && is_template(kernel.name)) of.held.insert(kernel.name);
+  }
   for (const std::string& name : code.variables) note_other(name);
-  for (const auto& [name, lacking] : of.variables)
-    if (is_marked(name))
-      host_names_.look_for_kernel(*of.object, name);
-    else
-      host_names_.look_for(*of.object, name);
+  for (const auto& [name, lacking] : of.variables) look_for_variable(of, name);
   for (const auto* names : {&of.kernels, &of.others})
     for (const std::string& name : *names) host_names_.look_for_kernel(*of.object, name);
   for (const auto& [name, lacking] : of.templates) host_names_.look_for_kernel(*of.object, name);
@@ -198,15 +233,15 @@ bool RegisteredNames::is_never_launched(const Taken& of, bool told, const std::s
          (is_template(kernel) && !host_names_.may_launch_unregistered(*of.object, kernel));
 }
 
-RegisteredNames::Unregistered RegisteredNames::take_unregistered(const LinkJudge::Subject& subject,
-                                                                 KernelGaps& gaps,
+RegisteredNames::Unregistered RegisteredNames::take_unregistered(std::size_t link, KernelGaps& gaps,
                                                                  std::vector<std::string>& unnamed) {
-  Unregistered names{subject, {}, {}, 0};
-  const auto found = std::find_if(taken_.begin(), taken_.end(), [&](const Taken& each) {
-    return each.link && each.subject.where == subject.where;
-  });
-  if (found == taken_.end()) return names;
-  const Taken& of = *found;
+  join_parts();
+  const auto found =
+      std::find_if(taken_.begin(), taken_.end(), [&](const Taken& each) { return each.link == link; });
+  if (found == taken_.end()) return {};
+  Taken& of = *found;
+  Unregistered names{of.subject, {}, {}, 0};
+  for (const std::string& name : gaps.missing) host_names_.look_for_kernel(*of.object, name);
   const bool told = is_told(of);
   const auto move_some = [](std::vector<std::string>& from, const auto& is_wanted, const auto& to) {
     const auto rest = std::stable_partition(from.begin(), from.end(),
@@ -214,12 +249,15 @@ RegisteredNames::Unregistered RegisteredNames::take_unregistered(const LinkJudge
     for (auto each = rest; each != from.end(); ++each) to(std::move(*each));
     from.erase(rest, from.end());
   };
+  const auto tell = [&](const std::string& name, const std::string& lacking, auto& all) {
+    if (of.told.insert(name).second) all[lacking].push_back(name);
+  };
   move_some(
       gaps.missing,
       [&](const std::string& name) {
         return of.templates.count(name) != 0 && is_unlaunchable(of, told, name);
       },
-      [&](std::string name) { names.kernels[of.templates.at(name)].push_back(std::move(name)); });
+      [&](const std::string& name) { tell(name, of.templates.at(name), names.kernels); });
   move_some(
       gaps.missing, [&](const std::string& name) { return is_never_launched(of, told, name); },
       [&](const std::string&) { ++names.never_launched; });
@@ -229,7 +267,10 @@ RegisteredNames::Unregistered RegisteredNames::take_unregistered(const LinkJudge
       [&](std::string name) {
         const bool is_used =
             is_marked(name) ? links_.is_named(*of.link, name) : host_names_.may_use(*of.object, name);
-        (is_used ? names.variables[of.variables.at(name)] : unnamed).push_back(std::move(name));
+        if (is_used)
+          tell(name, of.variables.at(name), names.variables);
+        else
+          unnamed.push_back(std::move(name));
       });
   return names;
 }
@@ -238,23 +279,29 @@ RegisteredNames::Unregistered RegisteredNames::take_unregistered(const LinkJudge
 // wants a stub that is not there, and links only into libraries.
 std::vector<RegisteredNames::Finding> RegisteredNames::tell() {
   std::vector<Finding> findings;
+  join_parts();
   for (Taken& each : taken_) {
+    if (each.kernels.empty() && each.missing.empty() && each.variables.empty() && each.templates.empty())
+      continue;
     const bool told = is_told(each);
     Finding finding{each.subject, std::move(each.image), {}, 0, {}, {}, {each.subject, {}, {}, 0}, 0};
     std::set<std::string> unlaunchable;
     for (const auto& [name, lacking] : each.templates) {
       const bool missing = has_name(each.kernels, name);
-      if ((missing && each.link) || !is_unlaunchable(each, told, name)) continue;
+      if ((missing && each.link) || each.told.count(name) != 0 || !is_unlaunchable(each, told, name))
+        continue;
       unlaunchable.insert(name);
       finding.names.kernels[lacking].push_back(name);
-      finding.in_image += !missing;
+      const bool only_in_parts = each.of_parts.count(name) != 0;
+      finding.in_parts += only_in_parts;
+      finding.in_image += !missing && !only_in_parts;
     }
     const auto is_used = [&](const std::string& name) {
       return each.link ? links_.is_named(*each.link, name) && !is_template(name) && !registers(each, name)
                        : host_names_.uses_unregistered(*each.object, name);
     };
     for (const auto& [name, lacking] : each.variables)
-      if (told && !has_name(each.missing, name) && is_used(name))
+      if (told && !has_name(each.missing, name) && each.told.count(name) == 0 && is_used(name))
         finding.names.variables[lacking].push_back(name);
     if (!each.link) tell_missing(each, told, unlaunchable, finding);
     if (each.relinked) finding.relinked = each.link;

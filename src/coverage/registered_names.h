@@ -27,6 +27,8 @@ class RegisteredNames {
   void take_linked(std::size_t link, const DeviceObject& object, const FatbinCode& code, std::size_t taken);
   // Of what this device link made, where the driver links the objects again: host code registers the same.
   void take_relinked(std::size_t link, const DeviceObject& object, const FatbinCode& code);
+  // An object that this device link joined, of a linked file: it may hold more than nvlink took.
+  void take_part(std::size_t link, const DeviceObject& object, const FatbinCode& code);
 
   // What host code uses and does not register, by the last image that lacks it, which is the reason.
   struct Unregistered {
@@ -35,20 +37,20 @@ class RegisteredNames {
     std::map<std::string, std::vector<std::string>> kernels;    // of templates: a launch fails with error 98
     std::uint64_t never_launched = 0;                           // kernels that are missing
   };
-  // Of what an image of a device link lacks after all, once all was taken: takes these away, and into
-  // `unnamed` the variables that no host code can use.
-  Unregistered take_unregistered(const LinkJudge::Subject& subject, KernelGaps& gaps,
-                                 std::vector<std::string>& unnamed);
+  // Of what an image of a device link, or an object that the driver links again, lacks after all, once all
+  // was taken: takes these away, and into `unnamed` the variables that no host code can use.
+  Unregistered take_unregistered(std::size_t link, KernelGaps& gaps, std::vector<std::string>& unnamed);
 
   struct Finding {
     LinkJudge::Subject subject;
     std::string image;
-    std::vector<std::string> kernels;          // missing ones that host code may launch
-    std::uint64_t never_launched = 0;          // missing ones that it cannot
-    std::vector<std::string> missing;          // variables that host code may use
-    std::vector<std::string> unnamed;          // that no host code uses, registered or not
-    Unregistered names;                        // in the image, or missing in it
-    std::uint64_t in_image = 0;                // of these, kernels
+    std::vector<std::string> kernels;  // missing ones that host code may launch
+    std::uint64_t never_launched = 0;  // missing ones that it cannot
+    std::vector<std::string> missing;  // variables that host code may use
+    std::vector<std::string> unnamed;  // that no host code uses, registered or not
+    Unregistered names;                // in the image, or missing in it
+    std::uint64_t in_image = 0;        // of these, kernels
+    std::uint64_t in_parts = 0;        // kernels that objects of a link hold, and what it made does not
     std::optional<std::size_t> relinked = {};  // the link whose objects the driver links again
   };
   // Of all that were taken.
@@ -66,8 +68,18 @@ class RegisteredNames {
     std::optional<std::size_t> link;
     std::set<std::string> managed = {};  // of the missing ones: the runtime itself looks for them
     bool relinked = false;
+    std::set<std::string> told = {};  // by take_unregistered
+    std::set<std::string> held = {};  // templates, of what a link made
+    std::set<std::string> of_parts =
+        {};  // of `templates`: the link's objects hold it, and what it made does not
+  };
+  struct OfParts {
+    const DeviceObject* object = nullptr;
+    std::map<std::string, std::string> variables, templates;  // as Taken's
   };
   void look_for(Taken of, const FatbinCode& code);
+  void look_for_variable(const Taken& of, const std::string& name);
+  void join_parts();
   void tell_missing(Taken& of, bool told, const std::set<std::string>& unlaunchable, Finding& finding);
   bool is_told(const Taken& of);
   bool registers(const Taken& of, const std::string& variable);
@@ -79,6 +91,7 @@ class RegisteredNames {
   HostNames& host_names_;
   const DeviceLinks& links_;
   std::vector<Taken> taken_;
+  std::map<std::size_t, OfParts> parts_;                               // by their link
   std::map<const DeviceObject*, std::vector<std::string>> witnesses_;  // some kernels of its fat binaries
 };
 

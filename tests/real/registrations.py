@@ -309,6 +309,21 @@ void run(float* p, int major) {
 }
 int main(int argc, char**) { run(nullptr, argc); }
 """
+OLDER = """
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+typedef double Real;
+__constant__ int table[32];
+#else
+typedef float Real;
+#endif
+template <class T> __global__ void fill(T* p) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+  *p = table[int(*p) & 31];
+#endif
+}
+void run(Real* p) { fill<Real><<<1, 1>>>(p); }
+int main() { run(nullptr); }
+"""
 CHILDREN = """
 template <class T> __global__ void child(T* p) { *p = 1; }
 __global__ void parent(float* p) {
@@ -469,6 +484,15 @@ class TemplatesTest(unittest.TestCase):
         ptx = lambda arch: ["-gencode", "arch=compute_%d,code=compute_%d" % (arch, arch)]
         for order, errors in ((FOR_90 + FOR_80 + ptx(80), [[98], [98], [98]]), (FOR_80 + FOR_90 + ptx(90), [[500], [], []])):
             self.assertEqual(errors_of(self.compile(common.nvcc(), "again", TEMPLATES, *separate, *order), "10.0@13.5"), errors)
+        # So it is where PTX alone tells what nvcc sees last, and where it does not; and what host code does not launch is not missed.
+        for_100 = ["-gencode", "arch=compute_100,code=sm_100"]
+        for order in (FOR_90 + for_100 + ptx(80), ptx(80) + FOR_90 + for_100):
+            errors = [[98], [98], [98]] if order[-1] == ptx(80)[-1] else [[500], [], []]
+            self.assertEqual(errors_of(self.compile(common.nvcc(), "virtual", TEMPLATES, *separate, *order), "10.0@13.5"), errors)
+        for_older = ["-gencode", "arch=compute_75,code=[sm_75,compute_75]"]
+        for options in ([], ["-shared", "-Xcompiler", "-fPIC"]):
+            path = self.compile(common.nvcc(), "older", OLDER, *separate, *options, *for_older, *FOR_80, *ptx(80))
+            self.assertEqual(errors_of(path), [[], []])
         children = self.compile(common.nvcc(), "children", CHILDREN, *separate, *FOR_80, *FOR_90)
         self.assertEqual(errors_of(children)[0], [])
 
