@@ -196,7 +196,9 @@ std::vector<Error> check_completeness(const ByteSource& source, const HostObject
          "its relocations are packed for Android, so that which fat binaries it registers cannot be "
          "told",
          "link it without --pack-dyn-relocs=android, which glibc does not load"});
-  if (list.fat_binaries() != 0 && host.format == HostFormat::elf)
+  // An object may hold device code in other forms: a compiler's bundle, or data.
+  const bool holds_code = host.linked ? list.fat_binaries() != 0 : !out.fatbins.empty();
+  if (holds_code && host.format == HostFormat::elf)
     if (auto error = check_tables(source, host, out)) errors.push_back(std::move(*error));
   if (!host.linked) {
     if (list.relocatable() != nullptr)

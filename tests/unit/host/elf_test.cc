@@ -149,6 +149,14 @@ TEST_CASE("a section table whose last bytes were overwritten with zeros is an er
         "overwritten\n");
 }
 
+TEST_CASE("a section with bytes and no name is an error") {
+  const test::Bytes bytes =
+      ElfBuilder{}.section(".nv_fatbin", filler(64)).section("", filler(32)).section(".data", {}).bytes();
+  CHECK(errors_of(read(bytes, "t.so")) ==
+        "t.so: section 2 holds 32 bytes and has no name: the names of sections were overwritten\n");
+  CHECK(errors_of(read(ElfBuilder{}.section("", {}).section(".data", filler(32)).bytes(), "t.so")) == "");
+}
+
 TEST_CASE("a section whose entry in the table was overwritten with zeros is an error") {
   constexpr std::size_t kEntry = 64;
   test::Bytes bytes = ElfBuilder{}.section(".nv_fatbin", filler(64)).bytes();
