@@ -6,17 +6,27 @@
 #include "image/cubin.h"
 
 namespace archguard {
-
 namespace {
 
 constexpr int kZeros = 128;
-constexpr std::string_view kSecondAttributes = ".nv.merc.nv.info", kSecondSymbols = ".nv.merc.symtab";
+constexpr std::string_view kSecondAttributes = ".nv.merc.nv.info", kSecondSymbols = ".nv.merc.symtab",
+                           kCallGraph = ".nv.callgraph";
 
 std::optional<std::uint64_t> find_zeros(ByteView section) {
   const auto* const end = section.data + section.size;
   const auto* const found = std::search_n(section.data, end, kZeros, std::uint8_t{0});
   if (found == end) return std::nullopt;
   return static_cast<std::uint64_t>(found - section.data);
+}
+
+std::optional<std::uint64_t> find_entry_of_zeros(ByteView table, std::size_t first, std::size_t size = 24) {
+  for (std::size_t at = first * size; at + size <= table.size; at += size)
+    if (are_zeros({table.data + at, size})) return at;
+  return std::nullopt;
+}
+
+bool is_small_table(std::string_view name) {
+  return name == ".nv.compat" || name == ".nv.prototype" || name == ".nv.rel.action";
 }
 
 }  // namespace
@@ -57,22 +67,16 @@ std::optional<std::uint64_t> find_broken_relocation(ByteView section, const Relo
   return std::nullopt;
 }
 
-namespace {
-
-std::optional<std::uint64_t> find_entry_of_zeros(ByteView table, std::size_t first) {
-  constexpr std::size_t kEntry = 24;  // of both tables
-  for (std::size_t at = first * kEntry; at + kEntry <= table.size; at += kEntry)
-    if (are_zeros({table.data + at, kEntry})) return at;
-  return std::nullopt;
+bool is_table_of_entries(std::string_view name) {
+  return name == kCallGraph || is_small_table(name) || starts_with(name, kSecondAttributes) ||
+         starts_with(name, ".nv.merc.rela") || name == kSecondSymbols;
 }
 
-}  // namespace
-
-bool is_table_of_second_form(std::string_view name) {
-  return starts_with(name, kSecondAttributes) || starts_with(name, ".nv.merc.rela") || name == kSecondSymbols;
-}
-
-std::optional<std::uint64_t> find_broken_second_table(std::string_view name, ByteView section) {
+std::optional<std::uint64_t> find_broken_entry(std::string_view name, ByteView section) {
+  constexpr std::size_t kCall = 8;
+  if (name == kCallGraph) return find_entry_of_zeros(section, 0, kCall);
+  if (is_small_table(name))
+    return section.size != 0 && are_zeros(section) ? std::optional<std::uint64_t>(0) : std::nullopt;
   if (starts_with(name, kSecondAttributes)) return find_broken_attribute(section);
   return find_entry_of_zeros(section, name == kSecondSymbols ? 1 : 0);
 }

@@ -31,11 +31,13 @@ struct RelocationsOf {
 };
 std::optional<std::uint64_t> find_broken_relocation(ByteView section, const RelocationsOf& of);
 
-// Is it a table of the second form that code has from sm_100 on: its attributes, relocations or symbols?
-bool is_table_of_second_form(std::string_view name);
-// Of one of those: a record of attributes as above, or a relocation or symbol of zeros but for the first
-// symbol.
-std::optional<std::uint64_t> find_broken_second_table(std::string_view name, ByteView section);
+// Is it `.nv.callgraph`, `.nv.compat`, `.nv.prototype`, `.nv.rel.action`, or a table of the second form that
+// code has from sm_100 on: its attributes, relocations or symbols?
+bool is_table_of_entries(std::string_view name);
+// Of one of those: a record of attributes as above, or an entry of zeros but for the first symbol. Of calls
+// each has two numbers of symbols, or 0 and a negative number (4,700 of these sections). The three others are
+// small: zeros throughout (none of 6,600 is).
+std::optional<std::uint64_t> find_broken_entry(std::string_view name, ByteView section);
 // That code itself, `.nv.capmerc.text.<kernel>`: a head of three words, the second 0xc0000001 and the third a
 // number of bits; these bits, which may all be 0; and a stream that has up to 35 zeros in a row and does not
 // end with one (35,000 kernels of sm_100 to 121, CUDA 13.0 to 13.5). Gives where zeros stand, or where a head

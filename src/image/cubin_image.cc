@@ -410,11 +410,11 @@ class CubinReader {
     if (name_of(section).empty())
       return Error{{}, "section " + std::to_string(index) + " of the cubin has no name", {}};
     const bool second = section.type == kSecondCode;
-    if (second || is_table_of_second_form(name_of(section))) {
+    if (second || is_table_of_entries(name_of(section))) {
       ARCHGUARD_CHECK(look_at(section));
       const ByteView bytes = in_.part(section.offset, section.size);
       const auto at =
-          second ? find_broken_second_code(bytes) : find_broken_second_table(name_of(section), bytes);
+          second ? find_broken_second_code(bytes) : find_broken_entry(name_of(section), bytes);
       if (at)
         return Error{
             {}, "section '" + whole_name_of(section) + "' of the cubin was overwritten at " + hex(*at), {}};

@@ -62,22 +62,41 @@ TEST_CASE("tables of the second form of code hold no zeros in place of an entry"
   constexpr const char *kAttributes = ".nv.merc.nv.info.k", *kRelocations = ".nv.merc.rela.text.k",
                        *kSymbols = ".nv.merc.symtab";
   for (const char* name : {kAttributes, ".nv.merc.nv.info", ".nv.merc.rela.debug_frame", kSymbols})
-    CHECK(is_table_of_second_form(name));
+    CHECK(is_table_of_entries(name));
   for (const char* name :
        {".nv.info.k", ".nv.merc.debug_frame", ".nv.merc.nv.constant.user.k", ".nv.capmerc.text.k"})
-    CHECK_FALSE(is_table_of_second_form(name));
+    CHECK_FALSE(is_table_of_entries(name));
   Bytes entries(96, 1);
-  CHECK_FALSE(find_broken_second_table(kRelocations, entries));
+  CHECK_FALSE(find_broken_entry(kRelocations, entries));
   std::fill_n(entries.begin() + 25, 46, std::uint8_t{0});
-  CHECK_FALSE(find_broken_second_table(kRelocations, entries));
+  CHECK_FALSE(find_broken_entry(kRelocations, entries));
   entries[48] = entries[71] = 0;
-  CHECK(find_broken_second_table(kRelocations, entries) == 48);
-  CHECK(find_broken_second_table(kSymbols, entries) == 48);
-  CHECK(find_broken_second_table(kRelocations, Bytes(24)) == 0);
-  CHECK_FALSE(find_broken_second_table(kSymbols, Bytes(24)));
-  CHECK_FALSE(find_broken_second_table(kAttributes, Bytes{4, 0, 2, 0, 0, 0, 3, 1, 0, 0}));
-  CHECK(find_broken_second_table(kAttributes, Bytes{4, 0, 2, 0, 0, 0, 0, 0, 0, 0}) == 6);
-  CHECK(find_broken_second_table(kAttributes, Bytes(104)) == 0);
+  CHECK(find_broken_entry(kRelocations, entries) == 48);
+  CHECK(find_broken_entry(kSymbols, entries) == 48);
+  CHECK(find_broken_entry(kRelocations, Bytes(24)) == 0);
+  CHECK_FALSE(find_broken_entry(kSymbols, Bytes(24)));
+  CHECK_FALSE(find_broken_entry(kAttributes, Bytes{4, 0, 2, 0, 0, 0, 3, 1, 0, 0}));
+  CHECK(find_broken_entry(kAttributes, Bytes{4, 0, 2, 0, 0, 0, 0, 0, 0, 0}) == 6);
+  CHECK(find_broken_entry(kAttributes, Bytes(104)) == 0);
+}
+
+TEST_CASE("no small table is zeros throughout") {
+  for (const char* name : {".nv.compat", ".nv.prototype", ".nv.rel.action"}) {
+    CAPTURE(name);
+    CHECK(is_table_of_entries(name));
+    CHECK(find_broken_entry(name, Bytes(16)) == 0);
+    CHECK_FALSE(find_broken_entry(name, Bytes{0, 0, 0, 0, 0, 0, 0, 0x11}));
+    CHECK_FALSE(find_broken_entry(name, {}));
+  }
+}
+
+TEST_CASE("a table of calls holds no call of zeros") {
+  constexpr const char* kCalls = ".nv.callgraph";
+  CHECK(is_table_of_entries(kCalls));
+  Bytes calls{0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 9, 0, 0, 0, 8, 0, 0, 0};
+  CHECK_FALSE(find_broken_entry(kCalls, calls));
+  calls[8] = calls[12] = 0;
+  CHECK(find_broken_entry(kCalls, calls) == 8);
 }
 
 TEST_CASE("the second form of code has a head, bits, and a stream without long runs of zeros") {
