@@ -210,14 +210,22 @@ void DeviceLinks::note_part(std::size_t index, std::size_t part, const DeviceObj
                    where(object, code.fatbin),
                    describe_images(code),
                    {},
-                   {}}};
+                   {}},
+                  {}};
   const auto offered = offered_names(code, link.archs);
   const auto is_offered = [&](const std::string& name) { return offered.count(name) != 0; };
   for (const KernelName& kernel : code.kernels)
     if (!is_offered(kernel.name)) lack.left_out.names.missing.push_back(kernel.name);
   std::remove_copy_if(code.variables.begin(), code.variables.end(),
                       std::back_inserter(lack.left_out.names.variables), is_offered);
-  if (!lack.left_out.names.missing.empty() || !lack.left_out.names.variables.empty())
+  for (const Arch arch : link.archs) {
+    const Image* image = image_linked_for(code, arch);
+    if (image == nullptr || image->entry.kind != EntryKind::ptx) continue;
+    KernelGaps gaps = compare_kernels(code, static_cast<std::size_t>(image - code.images.data()));
+    if (!gaps.missing.empty() || !gaps.variables.empty()) lack.of_ptx.emplace(arch, std::move(gaps));
+  }
+  const auto& names = lack.left_out.names;
+  if (!names.missing.empty() || !names.variables.empty() || !lack.of_ptx.empty())
     link.lacks.push_back(std::move(lack));
 }
 
@@ -277,7 +285,10 @@ std::vector<DeviceLinks::LeftOut> DeviceLinks::left_out(std::size_t index, Arch 
         std::any_of(part.entries.begin(), part.entries.end(), [&](const FatbinEntry& entry) {
           return entry.kind == EntryKind::sass && sass_fits(entry.arch, capability_of(linked)) == Fit::yes;
         });
-    if (!whole && !has_sass) continue;  // of its PTX nvlink made it, or left out what it left out
+    // Of its PTX nvlink made it, or left out what it left out.
+    const auto of_ptx = lack.of_ptx.find(linked);
+    if (!whole && !has_sass && of_ptx == lack.of_ptx.end()) continue;
+    const KernelGaps& names = whole || has_sass ? lack.left_out.names : of_ptx->second;
     LeftOut left_out{lack.left_out.place, lack.left_out.where, lack.left_out.found, {}, {}};
     if (!whole) left_out.unread = Unread::image;
     const auto is_linked = [&](const std::string& name) {
@@ -292,8 +303,8 @@ std::vector<DeviceLinks::LeftOut> DeviceLinks::left_out(std::size_t index, Arch 
       std::copy_if(from.begin(), from.end(), std::back_inserter(to),
                    [&](const std::string& name) { return !is_linked(name) && is_wanted(name, untold); });
     };
-    copy(lack.left_out.names.missing, left_out.names.missing, true);
-    copy(lack.left_out.names.variables, left_out.names.variables, false);  // device code may use it alone
+    copy(names.missing, left_out.names.missing, true);
+    copy(names.variables, left_out.names.variables, false);  // device code may use it alone
     left_out.unnamed = take_unnamed(index, left_out.names);
     if (!left_out.names.missing.empty() || !left_out.names.variables.empty() || !left_out.unnamed.empty())
       all.push_back(std::move(left_out));

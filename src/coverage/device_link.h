@@ -137,6 +137,7 @@ class DeviceLinks {
     struct Lack {
       std::size_t part = 0;
       LeftOut left_out;
+      std::map<Arch, KernelGaps> of_ptx;  // of the archs that nvlink made of the object's PTX
     };
     std::vector<Lack> lacks;
     // Where `obeyed_lists` tell: what host code may name, and the first object that has it for an arch of the
@@ -293,5 +294,8 @@ bool may_link_runtime_of_others(const Device& device);
 Fix fix_of_runtime(ComputeCapability device);
 
 LinkJudge::Subject subject_of(const DeviceObject& object, const FatbinCode& code);
+
+// The image that nvlink takes for this arch: SASS before PTX, the nearest; null where that is not known.
+const Image* image_linked_for(const FatbinCode& code, Arch linked);
 
 }  // namespace archguard

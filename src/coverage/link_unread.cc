@@ -11,9 +11,7 @@
 // What of a device link's objects nvlink did not read, since `ld -r` put several into one; and what is not
 // read here: LTO-IR.
 namespace archguard {
-namespace {
 
-// The image that nvlink takes for this arch: SASS before PTX, the nearest; nothing where that is not known.
 const Image* image_linked_for(const FatbinCode& code, Arch linked) {
   for (const EntryKind kind : {EntryKind::sass, EntryKind::ptx}) {
     const Image* taken = nullptr;
@@ -27,8 +25,6 @@ const Image* image_linked_for(const FatbinCode& code, Arch linked) {
   }
   return nullptr;
 }
-
-}  // namespace
 
 void DeviceLinks::note_offered(std::size_t index, std::size_t part, const DeviceObject& object,
                                const FatbinCode& code) {

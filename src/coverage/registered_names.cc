@@ -178,9 +178,9 @@ void RegisteredNames::look_for_variable(const Taken& of, const std::string& name
 
 void RegisteredNames::look_for(Taken of, const FatbinCode& code) {
   for (const Image& image : code.images) {
-    if (of.missing.empty() || !image.code) continue;
+    if ((of.missing.empty() && !of.link) || !image.code) continue;
     for (const DeviceVariable& variable : image.code->variables)
-      if (variable.space == VariableSpace::managed && has_name(of.missing, variable.name))
+      if (variable.space == VariableSpace::managed && (of.link || has_name(of.missing, variable.name)))
         of.managed.insert(variable.name);
   }
   const auto note_other = [&](const std::string& name) {
@@ -261,6 +261,14 @@ RegisteredNames::Unregistered RegisteredNames::take_unregistered(std::size_t lin
   move_some(
       gaps.missing, [&](const std::string& name) { return is_never_launched(of, told, name); },
       [&](const std::string&) { ++names.never_launched; });
+  for (const std::string& name : gaps.variables) look_for_variable(of, name);
+  move_some(
+      gaps.variables,
+      [&](const std::string& name) {
+        return told && !is_marked(name) && of.managed.count(name) == 0 && !links_.is_named(link, name) &&
+               host_names_.leaves_alone(*of.object, name);
+      },
+      [&](std::string name) { unnamed.push_back(std::move(name)); });
   move_some(
       gaps.variables,
       [&](const std::string& name) { return told && of.variables.count(name) != 0 && !registers(of, name); },

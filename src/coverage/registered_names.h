@@ -66,7 +66,8 @@ class RegisteredNames {
     std::map<std::string, std::string> variables, templates;
     std::vector<std::string> others;  // kernels and variables that this image has
     std::optional<std::size_t> link;
-    std::set<std::string> managed = {};  // of the missing ones: the runtime itself looks for them
+    std::set<std::string> managed =
+        {};  // of the missing ones, or of a link: the runtime itself looks for them
     bool relinked = false;
     std::set<std::string> told = {};  // by take_unregistered
     std::set<std::string> held = {};  // templates, of what a link made

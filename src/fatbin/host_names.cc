@@ -160,11 +160,12 @@ class Calls {
   Last of_texts_, of_copies_;  // where the last pointer stands
 };
 
-// Variables whose copies nothing but the code that registers points to.
+// Variables whose copies nothing but the code that registers points to, and which no other file can name.
 std::set<std::string> handed_over_alone(const fatbin::HostCopies& copies, const Calls& calls) {
   std::set<std::string> alone;
   for (const fatbin::HostCopy& each : copies.copies)
-    if (calls.handed_over.count(each.begin) != 0) alone.insert(each.names.begin(), each.names.end());
+    if (calls.handed_over.count(each.begin) != 0 && each.file != 0)
+      alone.insert(each.names.begin(), each.names.end());
   for (const fatbin::HostCopy& each : copies.copies)
     if (calls.used_elsewhere.count(each.begin) != 0)
       for (const std::string& name : each.names) alone.erase(name);

@@ -309,6 +309,21 @@ void run(float* p, int major) {
 }
 int main(int argc, char**) { run(nullptr, argc); }
 """
+SEEN = """
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+__device__ float table[16] = {1, 2, 3};
+#define READ(i) table[i]
+#else
+#define READ(i) i
+#endif
+__global__ void k(float* x) { *x += READ(int(*x) & 15); }
+void run() { k<<<1, 1>>>(nullptr); }
+"""
+USES_TABLE = """
+#ifndef __CUDA_ARCH__
+int use(float* x) { return cudaMemcpyToSymbol(table, x, 16); }
+#endif
+"""
 OLDER = """
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
 typedef double Real;
@@ -493,6 +508,15 @@ class TemplatesTest(unittest.TestCase):
         for options in ([], ["-shared", "-Xcompiler", "-fPIC"]):
             path = self.compile(common.nvcc(), "older", OLDER, *separate, *options, *for_older, *FOR_80, *ptx(80))
             self.assertEqual(errors_of(path), [[], []])
+        # nvlink makes sm_86 of the object's PTX.
+        made = self.compile(common.nvcc(), "made.o", TEMPLATES, "-dc", *ptx(80), *FOR_90)
+        path = self.compile(common.nvcc(), "made", "", "-arch=sm_86", made)
+        self.assertEqual(errors_of(path, "8.6@13.5"), [[500], [], [500]])
+        # A library's variable that host code sees, and that device code of one architecture alone uses.
+        path = self.compile(common.nvcc(), "seen", SEEN, *separate, "-shared", "-Xcompiler", "-fPIC", *FOR_80, *FOR_90)
+        self.assertEqual(errors_of(path), [[], []])
+        path = self.compile(common.nvcc(), "used", SEEN + USES_TABLE, *separate, "-shared", "-Xcompiler", "-fPIC", *FOR_80, *FOR_90)
+        self.assertEqual(errors_of(path), [[500], []])
         children = self.compile(common.nvcc(), "children", CHILDREN, *separate, *FOR_80, *FOR_90)
         self.assertEqual(errors_of(children)[0], [])
 
