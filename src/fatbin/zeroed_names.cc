@@ -14,6 +14,7 @@ namespace archguard {
 namespace {
 
 constexpr std::uint64_t kStorageBlock = 512;  // what a file system or a download loses at least
+constexpr std::uint64_t kFilled = 64;         // up to so many bytes fill up between texts
 constexpr std::uint64_t kZerosLeast = 64;     // of a section that ends within a block
 constexpr std::size_t kZerosMost = 1024;      // places; with more of them zeros are nothing special
 constexpr std::size_t kConstantsBlock = std::size_t{1} << 20;
@@ -96,10 +97,17 @@ class ZeroedNames::Search {
     else if (before == kTextMost)
       head = {};
     const std::string_view after = take_text(tail), next = take_text(tail);
+    const bool blocks = (from == begin || begins_block(from)) && (to == end || ends_block(to));
     zeros_.push_back({from, to - from, section.name, section.offset, std::string(head), std::string(after),
-                      std::string(next), !linked && holds_literals(section)});
+                      std::string(next), !linked && holds_literals(section), blocks});
     return true;
   }
+
+  // Does a block begin behind what fills up after a text, or end before that?
+  bool begins_block(std::uint64_t at) const {
+    return (kStorageBlock - (offset_ + at) % kStorageBlock) % kStorageBlock <= kFilled;
+  }
+  bool ends_block(std::uint64_t at) const { return (offset_ + at) % kStorageBlock <= kFilled; }
 
   // With what fills up to the next one.
   static std::string_view take_text(std::string_view& from) {
@@ -164,11 +172,20 @@ std::optional<Error> ZeroedNames::find(const DeviceObject& object) {
     return of.kernels.count(text) + of.variables.count(text) != 0;
   };
   const auto is_some = [&](const auto& is_it) { return std::any_of(missing.begin(), missing.end(), is_it); };
+  // Libraries that look kernels up in other ways have more absent names than that, and tables of zeros.
+  std::uint64_t room = 0, needed = 0;
+  for (const Zeros& zeros : of.zeros)
+    if (zeros.blocks) room += zeros.size;
+  for (const std::string& name : missing) needed += name.size() + 1;
+  const auto is_beside_name = [&](const Zeros& zeros) {
+    return is_name(zeros.before) || is_name(zeros.after) ||
+           (zeros.after.size() < kRestMost && is_name(zeros.next));
+  };
   const auto lost = std::find_if(of.zeros.begin(), of.zeros.end(), [&](const Zeros& zeros) {
-    return all || zeros.literals || is_name(zeros.before) || is_name(zeros.after) ||
-           (zeros.after.size() < kRestMost && is_name(zeros.next)) ||
-           is_some([&](const auto& name) { return ends_in_beginning(zeros.before, name); }) ||
-           is_some([&](const auto& name) { return ends_name(zeros.after, name); });
+    return zeros.literals || (needed <= room && zeros.blocks && (all || is_beside_name(zeros))) ||
+           (!is_name(zeros.before) &&
+            is_some([&](const auto& name) { return ends_in_beginning(zeros.before, name); })) ||
+           (!is_name(zeros.after) && is_some([&](const auto& name) { return ends_name(zeros.after, name); }));
   });
   if (lost == of.zeros.end()) return std::nullopt;
   return Error{

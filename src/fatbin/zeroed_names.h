@@ -39,6 +39,7 @@ class ZeroedNames {
     std::uint64_t section_offset = 0;
     std::string before, after, next;  // texts, empty where none ends; `next` stands behind `after`
     bool literals = false;            // in a section of an object that holds nothing but texts
+    bool blocks = false;              // whole ones of the file, but for what fills up between texts
   };
   struct OfObject {
     std::vector<Zeros> zeros;

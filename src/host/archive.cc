@@ -87,6 +87,9 @@ class ArReader {
       } else if (!any_symbol_table_ && (raw == "/" || raw == "/SYM64/")) {
         any_symbol_table_ = true;
         ARCHGUARD_CHECK(read_symbol_table(member, raw == "/" ? 4 : 8));
+      } else if (raw == "/") {  // Microsoft's second one: offsets, numbers and names, none of them zeros
+        constexpr std::uint64_t kCount = 4;
+        ARCHGUARD_CHECK(check_names(member, kCount));
       }
     }
     if (last_symbol_ >= source_.size())

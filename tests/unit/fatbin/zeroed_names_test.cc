@@ -50,6 +50,18 @@ test::Bytes zero(test::Bytes bytes, std::size_t at, std::size_t size) {
   return bytes;
 }
 
+// These, with 2048 zeros between, which are whole blocks of the file.
+test::Bytes around_zeros(const test::Bytes& before, const test::Bytes& after) {
+  const auto constants = [&](std::size_t fill) {
+    test::ByteWriter bytes;
+    bytes.append(texts({"first text", std::string(fill, 'x')})).append(before).zeros(2048).append(after);
+    return bytes.bytes();
+  };
+  const std::size_t end =
+      place_of(program(constants(0)), "first text") + texts({"first text", ""}).size() + before.size();
+  return constants((kBlock - end % kBlock) % kBlock);
+}
+
 // What is said of a file whose fat binaries hold these kernels.
 std::string said(const test::Bytes& bytes, const std::vector<std::string>& held, bool everywhere = true) {
   const DeviceCode code = read(bytes, "t.so");
@@ -92,9 +104,8 @@ TEST_CASE("what is left of a name beside zeros tells of it, and so does a neighb
   const std::string lost = kernel(5);
   // The rests of a kernel's name before and behind the zeros, and texts beside these.
   const auto with = [&](const std::string& before, const std::string& after) {
-    test::ByteWriter constants;
-    constants.append(texts({"a text", before})).zeros(2048).append(texts({after, "some text"}));
-    return said(program(constants.append(texts({kernel(1)})).bytes()), {kernel(1), lost});
+    return said(program(around_zeros(texts({before}), texts({after, "some text", kernel(1)}))),
+                {kernel(1), lost});
   };
   CHECK(with("other", "another") == "");
   CHECK(is_lost(with(lost.substr(0, 4), "another"), "kernel_105"));
@@ -104,9 +115,13 @@ TEST_CASE("what is left of a name beside zeros tells of it, and so does a neighb
   CHECK_MESSAGE(with("other", lost.substr(lost.size() - 5)) == "", "may be of anything");
   CHECK(is_lost(with(kernel(1), "another"), "kernel_105"));
   CHECK(is_lost(with("other", kernel(1)), "kernel_105"));
-  test::ByteWriter constants;
-  constants.append(texts({"a text"})).zeros(2048).append(texts({"fi", kernel(1)}));
-  CHECK(is_lost(said(program(constants.bytes()), {kernel(1), lost}), "kernel_105"));
+  const auto rest = program(around_zeros(texts({"a text"}), texts({"fi", kernel(1)})));
+  CHECK(is_lost(said(rest, {kernel(1), lost}), "kernel_105"));
+  CHECK_MESSAGE(said(rest, kernels(200)) == "", "more names than zeros");
+  test::ByteWriter table;  // of zeros, which stands anywhere
+  table.append(texts({std::string(99, 'x')}))
+      .append(around_zeros(texts({"a text", kernel(1)}), texts({"another text"})));
+  CHECK(said(program(table.bytes()), {kernel(1), lost}) == "");
 }
 
 TEST_CASE("names that end where zeros begin tell of lost ones between them") {
@@ -130,9 +145,9 @@ TEST_CASE("names that end where zeros begin tell of lost ones between them") {
 TEST_CASE("zeros are a table where they stand beside no name, and an absent name tells nothing by itself") {
   auto all = kernels(40);
   const test::Bytes names = texts(all);
-  test::ByteWriter constants;
-  constants.append(names).append(texts({"some text"})).zeros(2048).append(texts({"another text"}));
-  const auto bytes = program(constants.bytes());
+  test::ByteWriter before;
+  before.append(names).append(texts({"some text"}));
+  const auto bytes = program(around_zeros(before.bytes(), texts({"another text"})));
   all.push_back("_Z14of_device_onlyv");
   CHECK(said(program(names), all) == "");
   CHECK(said(bytes, all) == "");
@@ -142,14 +157,19 @@ TEST_CASE("zeros are a table where they stand beside no name, and an absent name
 }
 
 TEST_CASE("device code launches some kernels of -rdc=true, which host code then does not register") {
-  test::ByteWriter constants;
-  constants.append(texts({"some text"})).zeros(2048).append(texts({"another text"}));
   const auto one = FatbinBuilder{}.cubin(80, filler(64)).bytes();
-  const auto linked = [&] {
-    return ProgramBuilder{}.object("_a", one).link({"_a"}, one).constants(constants.bytes());
+  const auto linked = [&](std::size_t fill) {
+    test::ByteWriter constants;
+    constants.append(texts({"first text", std::string(fill, 'x')})).zeros(2048);
+    return ProgramBuilder{}
+        .object("_a", one)
+        .link({"_a"}, one)
+        .constants(constants.append(texts({"x"})).bytes());
   };
-  CHECK(said(linked().bytes(), {"_Z5childv"}) == "");
-  CHECK(is_lost(said(linked().symbol("_Z5childv", 2).bytes(), {"_Z5childv"}), "child"));
+  const std::size_t end = place_of(linked(0).bytes(), "first text") + texts({"first text", ""}).size();
+  const std::size_t fill = (kBlock - end % kBlock) % kBlock;
+  CHECK(said(linked(fill).bytes(), {"_Z5childv"}) == "");
+  CHECK(is_lost(said(linked(fill).symbol("_Z5childv", 2).bytes(), {"_Z5childv"}), "child"));
 }
 
 TEST_CASE("an object's literals hold no block of zeros") {
