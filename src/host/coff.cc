@@ -33,6 +33,7 @@ Result<CoffHeader> read_big_header(Window& in) {
   CoffHeader read;
   read.sections = header.u32(44);
   read.sections_at = kBigSize;
+  read.symbols_at = header.u32(48);
   read.strings_at = header.u32(48) + header.u32(52) * kBigSymbolSize;
   return read;
 }
@@ -81,7 +82,8 @@ Result<CoffHeader> read_coff_header(Window& in, std::uint64_t file_size) {
   ARCHGUARD_TRY(bytes, in.at(coff_at, kCoffHeaderSize));
   const Cursor header(bytes);
   read.sections = header.u16(2);
-  if (header.u32(8) != 0) read.strings_at = header.u32(8) + header.u32(12) * kCoffSymbolSize;
+  read.symbols_at = header.u32(8);
+  if (read.symbols_at != 0) read.strings_at = read.symbols_at + header.u32(12) * kCoffSymbolSize;
   read.optional_at = coff_at + kCoffHeaderSize;
   read.optional_size = header.u16(16);
   read.sections_at = read.optional_at + read.optional_size;

@@ -22,6 +22,7 @@ bool is_dos_program(ByteView start, const ByteSource& source);
 struct CoffHeader {
   bool linked = false;  // an image; else an object
   std::uint64_t sections = 0, sections_at = 0;
+  std::uint64_t symbols_at = 0;                      // 0: no symbols
   std::uint64_t strings_at = 0;                      // 0: no string table
   std::uint64_t optional_at = 0, optional_size = 0;  // of an image: its optional header
 };

@@ -96,6 +96,28 @@ TEST_CASE("an object whose end was never written is damaged") {
   }
 }
 
+TEST_CASE("zeros over symbols of an object or their names are an error") {
+  constexpr std::size_t kSymbol = 18;
+  const auto whole =
+      PeBuilder{}.object().section("__nv_relfatbin_of_a_long_name_that_is_cut", filler(8)).bytes();
+  CHECK(errors_of(whole, "t.obj") == "");
+  auto names = whole;
+  std::fill_n(names.end() - 20, 16, std::uint8_t{0});
+  CHECK(errors_of(names, "t.obj").find("its table of strings at ") != std::string::npos);
+  const auto with_symbols = [&](std::size_t zeros) {
+    auto bytes = whole;
+    const std::size_t at = bytes[8] | static_cast<std::size_t>(bytes[9]) << 8;
+    bytes.insert(bytes.begin() + static_cast<std::ptrdiff_t>(at), zeros * kSymbol, std::uint8_t{0});
+    bytes[12] = static_cast<std::uint8_t>(zeros + 2);
+    const Bytes last(kSymbol, 1);
+    bytes.insert(bytes.begin() + static_cast<std::ptrdiff_t>(at + (zeros + 1) * kSymbol), last.begin(),
+                 last.end());
+    return errors_of(bytes, "t.obj");
+  };
+  CHECK(with_symbols(1) == "");
+  CHECK(with_symbols(8).find("its table of symbols at ") != std::string::npos);
+}
+
 TEST_CASE("an image whose table of base relocations was never written is damaged") {
   ByteWriter table;
   for (const unsigned places : {0U, 3U, 63U}) {  // and one that fills up the block
