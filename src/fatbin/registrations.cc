@@ -141,24 +141,33 @@ class RegistrationReader {
   }
 
   void find_in(const Section& section) {
-    Window in(source_, kRegistrationSize * 1024, kRegistrationSize * 1024);
-    std::uint64_t at =
-        (kRegistrationAlignment - section.address % kRegistrationAlignment) % kRegistrationAlignment;
-    for (; section.size >= kRegistrationSize && at <= section.size - kRegistrationSize;
-         at += kRegistrationAlignment) {
-      const auto bytes = in.at(section.offset + at, kRegistrationSize);
+    constexpr std::uint64_t kBlock = std::uint64_t{1} << 20;
+    constexpr std::string_view kMagicBytes("\xb1\x43\x62\x46", 4);  // kRegistrationMagic
+    Window in(source_, kBlock + kRegistrationSize, 0);
+    for (std::uint64_t begin = 0; begin < section.size; begin += kBlock) {
+      const auto count = std::min<std::uint64_t>(section.size - begin, kBlock + kRegistrationSize);
+      const auto bytes = in.at(section.offset + begin, static_cast<std::size_t>(count));
       if (!bytes) problems_.unread = bytes.error();
-      if (!bytes || out_.registrations.size() == kEntriesMost) return;
-      const Cursor wrapper(*bytes);
-      if (wrapper.u32(0) != kRegistrationMagic) continue;
-      const Pointer target =
-          addresses_.pointer_at(section, at + kRegistrationAddressAt, wrapper.u64(kRegistrationAddressAt));
-      if (target.to != Pointer::To::place || !fatbin_at(target.offset)) continue;
-      Registration registration;
-      registration.device_linked = wrapper.u32(kRegistrationVersionAt) == kRegistrationLinked;
-      resolve(section, at + kRegistrationAddressAt, wrapper.u64(kRegistrationAddressAt), registration);
-      out_.registrations.push_back(std::move(registration));
+      if (!bytes) return;
+      const std::string_view text = bytes->text();
+      for (auto i = text.find(kMagicBytes); i < kBlock && i + kRegistrationSize <= text.size();
+           i = text.find(kMagicBytes, i + 1)) {
+        if (out_.registrations.size() == kEntriesMost) return;
+        if ((section.address + begin + i) % kRegistrationAlignment == 0)
+          add_found(section, begin + i, {bytes->data + i, kRegistrationSize});
+      }
     }
+  }
+
+  void add_found(const Section& section, std::uint64_t at, ByteView bytes) {
+    const Cursor wrapper(bytes);
+    const std::uint64_t address = wrapper.u64(kRegistrationAddressAt);
+    const Pointer target = addresses_.pointer_at(section, at + kRegistrationAddressAt, address);
+    if (target.to != Pointer::To::place || !fatbin_at(target.offset)) return;
+    Registration registration;
+    registration.device_linked = wrapper.u32(kRegistrationVersionAt) == kRegistrationLinked;
+    resolve(section, at + kRegistrationAddressAt, address, registration);
+    out_.registrations.push_back(std::move(registration));
   }
 
   void read_section(const Section& section) {
