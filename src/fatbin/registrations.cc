@@ -10,6 +10,7 @@
 #include "fatbin/addresses.h"
 #include "fatbin/dynamic_symbols.h"
 #include "fatbin/format.h"
+#include "fatbin/host_bytes.h"
 #include "io/window.h"
 
 namespace archguard::fatbin {
@@ -131,7 +132,12 @@ class RegistrationReader {
       return section.loaded && section.data && !is_linked_section(section.name) &&
              !is_relocatable_section(section.name);
     };
-    visit_sections(is_wanted, [&](const Section& section) { find_in(section); });
+    const bool whole =
+        visit_host_bytes(source_, host_, out_.fatbins, is_wanted,
+                         [&](const Section& section, std::uint64_t at, std::uint64_t size) {
+                           return size < kRegistrationSize || find_in(section, at - section.offset, size);
+                         });
+    problems_.overlap = !whole && !problems_.unread;
     // Does the file ask a CUDA runtime of another file to register fat binaries?
     if (!out_.registrations.empty() || !wants_symbol(source_, host_, kRegisterFunction)) return;
     const auto named = std::find_if(host_.sections.begin(), host_.sections.end(), [](const Section& section) {
@@ -140,23 +146,25 @@ class RegistrationReader {
     if (named != host_.sections.end()) problems_.damaged = named->offset;
   }
 
-  void find_in(const Section& section) {
+  // From `first` on within the section. False where it cannot be read.
+  bool find_in(const Section& section, std::uint64_t first, std::uint64_t size) {
     constexpr std::uint64_t kBlock = std::uint64_t{1} << 20;
     constexpr std::string_view kMagicBytes("\xb1\x43\x62\x46", 4);  // kRegistrationMagic
     Window in(source_, kBlock + kRegistrationSize, 0);
-    for (std::uint64_t begin = 0; begin < section.size; begin += kBlock) {
-      const auto count = std::min<std::uint64_t>(section.size - begin, kBlock + kRegistrationSize);
+    for (std::uint64_t begin = first, end = first + size; begin < end; begin += kBlock) {
+      const auto count = std::min<std::uint64_t>(end - begin, kBlock + kRegistrationSize);
       const auto bytes = in.at(section.offset + begin, static_cast<std::size_t>(count));
       if (!bytes) problems_.unread = bytes.error();
-      if (!bytes) return;
+      if (!bytes) return false;
       const std::string_view text = bytes->text();
       for (auto i = text.find(kMagicBytes); i < kBlock && i + kRegistrationSize <= text.size();
            i = text.find(kMagicBytes, i + 1)) {
-        if (out_.registrations.size() == kEntriesMost) return;
+        if (out_.registrations.size() == kEntriesMost) return true;
         if ((section.address + begin + i) % kRegistrationAlignment == 0)
           add_found(section, begin + i, {bytes->data + i, kRegistrationSize});
       }
     }
+    return true;
   }
 
   void add_found(const Section& section, std::uint64_t at, ByteView bytes) {
