@@ -32,14 +32,17 @@ bool holds_literals(const Section& section) {
   return section.name.find(".str1.") != std::string::npos;
 }
 
-// Enough of a name that it is none by chance. Other data may stand before it, and no NUL between.
-bool ends_in_beginning(const std::string& text, const std::string& name) {
+// Does the text end in the beginning of one of these names, which ascend? Enough of it that it is none by
+// chance. Other data may stand before it, and no NUL between.
+bool ends_in_beginning(std::string_view text, const std::vector<std::string>& names) {
   constexpr std::size_t kEnough = 8, kMangled = 3;
-  if (text.size() >= kMangled && text.size() < name.size() && starts_with(text, "_Z") &&
-      starts_with(name, text))
-    return true;
-  for (std::size_t size = std::min(text.size(), name.size() - 1); size >= kEnough; --size)
-    if (ends_with(text, std::string_view(name).substr(0, size))) return true;
+  const auto begins_one = [&](std::string_view rest) {
+    const auto found = std::lower_bound(names.begin(), names.end(), rest);
+    return found != names.end() && found->size() > rest.size() && starts_with(*found, rest);
+  };
+  if (text.size() >= kMangled && starts_with(text, "_Z") && begins_one(text)) return true;
+  for (std::size_t at = 0; at + kEnough <= text.size(); ++at)
+    if (begins_one(text.substr(at))) return true;
   return false;
 }
 
@@ -182,9 +185,9 @@ std::optional<Error> ZeroedNames::find(const DeviceObject& object) {
            (zeros.after.size() < kRestMost && is_name(zeros.next));
   };
   const auto lost = std::find_if(of.zeros.begin(), of.zeros.end(), [&](const Zeros& zeros) {
-    return zeros.literals || (needed <= room && zeros.blocks && (all || is_beside_name(zeros))) ||
-           (!is_name(zeros.before) &&
-            is_some([&](const auto& name) { return ends_in_beginning(zeros.before, name); })) ||
+    if (zeros.literals || !zeros.blocks) return zeros.literals;
+    return (needed <= room && (all || is_beside_name(zeros))) ||
+           (!is_name(zeros.before) && ends_in_beginning(zeros.before, missing)) ||
            (!is_name(zeros.after) && is_some([&](const auto& name) { return ends_name(zeros.after, name); }));
   });
   if (lost == of.zeros.end()) return std::nullopt;
