@@ -178,7 +178,8 @@ struct DeviceJudge::State {
       add_link(outcome);
       if (!is_relinked(outcome)) continue;
       for (RegisteredNames::Finding& finding : registered)
-        if (finding.relinked == outcome.link) add_registered(std::exchange(finding, {}));
+        if (finding.relinked == outcome.link)
+          add_registered(std::exchange(finding, {}));  // once, though several may be linked of it
     }
     if (policy_.scope == Scope::fatbin && !for_others_.empty()) add_shared_stubs();
     if (untold_links_) doubt_missing_images(result_);

@@ -94,6 +94,7 @@ void RegisteredNames::take(const DeviceObject& object, const FatbinCode& code, s
            code);
 }
 
+// Kept even where it lacks nothing: its objects, or a list of what was left out, may tell of more.
 void RegisteredNames::take_linked(std::size_t link, const DeviceObject& object, const FatbinCode& code,
                                   std::size_t taken) {
   if (!code.images[taken].code) return;
@@ -139,6 +140,7 @@ void RegisteredNames::take_part(std::size_t link, const DeviceObject& object, co
 
 // nvlink takes what the architectures that it links for need.
 void RegisteredNames::join_parts() {
+  if (parts_.empty()) return;
   for (Taken& of : taken_) {
     const auto parts = of.link ? parts_.find(*of.link) : parts_.end();
     if (parts == parts_.end() || parts->second.object != of.object) continue;
@@ -242,6 +244,7 @@ RegisteredNames::Unregistered RegisteredNames::take_unregistered(std::size_t lin
   Taken& of = *found;
   Unregistered names{of.subject, {}, {}, 0};
   for (const std::string& name : gaps.missing) host_names_.look_for_kernel(*of.object, name);
+  for (const std::string& name : gaps.variables) look_for_variable(of, name);
   const bool told = is_told(of);
   const auto move_some = [](std::vector<std::string>& from, const auto& is_wanted, const auto& to) {
     const auto rest = std::stable_partition(from.begin(), from.end(),
@@ -250,7 +253,7 @@ RegisteredNames::Unregistered RegisteredNames::take_unregistered(std::size_t lin
     from.erase(rest, from.end());
   };
   const auto tell = [&](const std::string& name, const std::string& lacking, auto& all) {
-    if (of.told.insert(name).second) all[lacking].push_back(name);
+    if (of.told_names.insert(name).second) all[lacking].push_back(name);
   };
   move_some(
       gaps.missing,
@@ -261,7 +264,6 @@ RegisteredNames::Unregistered RegisteredNames::take_unregistered(std::size_t lin
   move_some(
       gaps.missing, [&](const std::string& name) { return is_never_launched(of, told, name); },
       [&](const std::string&) { ++names.never_launched; });
-  for (const std::string& name : gaps.variables) look_for_variable(of, name);
   move_some(
       gaps.variables,
       [&](const std::string& name) {
@@ -296,7 +298,7 @@ std::vector<RegisteredNames::Finding> RegisteredNames::tell() {
     std::set<std::string> unlaunchable;
     for (const auto& [name, lacking] : each.templates) {
       const bool missing = has_name(each.kernels, name);
-      if ((missing && each.link) || each.told.count(name) != 0 || !is_unlaunchable(each, told, name))
+      if ((missing && each.link) || each.told_names.count(name) != 0 || !is_unlaunchable(each, told, name))
         continue;
       unlaunchable.insert(name);
       finding.names.kernels[lacking].push_back(name);
@@ -309,7 +311,7 @@ std::vector<RegisteredNames::Finding> RegisteredNames::tell() {
                        : host_names_.uses_unregistered(*each.object, name);
     };
     for (const auto& [name, lacking] : each.variables)
-      if (told && !has_name(each.missing, name) && each.told.count(name) == 0 && is_used(name))
+      if (told && !has_name(each.missing, name) && each.told_names.count(name) == 0 && is_used(name))
         finding.names.variables[lacking].push_back(name);
     if (!each.link) tell_missing(each, told, unlaunchable, finding);
     if (each.relinked) finding.relinked = each.link;

@@ -69,8 +69,8 @@ class RegisteredNames {
     std::set<std::string> managed =
         {};  // of the missing ones, or of a link: the runtime itself looks for them
     bool relinked = false;
-    std::set<std::string> told = {};  // by take_unregistered
-    std::set<std::string> held = {};  // templates, of what a link made
+    std::set<std::string> told_names = {};  // by take_unregistered
+    std::set<std::string> held = {};        // templates, of what a link made
     std::set<std::string> of_parts =
         {};  // of `templates`: the link's objects hold it, and what it made does not
   };

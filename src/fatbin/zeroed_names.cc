@@ -63,7 +63,8 @@ class ZeroedNames::Search {
     const std::uint64_t end = begin + size;
     std::optional<std::uint64_t> first;  // of a run of blocks
     for (std::uint64_t at = begin; at < end;) {
-      const std::uint64_t count = std::min<std::uint64_t>(kConstantsBlock - at % kConstantsBlock, end - at);
+      const std::uint64_t count =
+          std::min<std::uint64_t>(kConstantsBlock - (offset_ + at) % kConstantsBlock, end - at);
       const auto bytes = read_bytes(source_, at, count);
       if (!bytes) return false;
       for (std::uint64_t i = 0, next = 0; i < count; i = next) {
@@ -149,20 +150,21 @@ ZeroedNames::OfObject& ZeroedNames::of(const DeviceObject& object) {
 void ZeroedNames::note(const DeviceObject& object, std::size_t fatbin, const std::string& kernel,
                        bool everywhere) {
   OfObject& of = this->of(object);
-  if (!may_be(object) || of.registered.count(fatbin) == 0) return;
+  if (of.zeros.empty() || of.registered.count(fatbin) == 0) return;
   if (of.kernels.insert(kernel).second) host_names_.look_for_kernel(object, kernel);
   if (everywhere) of.expected.insert(kernel);
   if (!host_names_.tells_of(object, object.fatbins[fatbin])) of.linked.insert(kernel);
 }
 
 void ZeroedNames::note_variable(const DeviceObject& object, const std::string& variable) {
-  if (may_be(object)) of(object).variables.insert(variable);
+  OfObject& of = this->of(object);
+  if (!of.zeros.empty()) of.variables.insert(variable);
 }
 
 std::optional<Error> ZeroedNames::find(const DeviceObject& object) {
   const auto found = objects_.find(&object);
   if (found == objects_.end() || found->second.expected.empty()) return std::nullopt;
-  const OfObject& of = found->second;
+  const OfObject of = std::exchange(found->second, {});  // which is asked once
   std::vector<std::string> missing;
   for (const std::string& kernel : of.expected)
     if (host_names_.lacks(object, kernel) &&

@@ -122,6 +122,10 @@ TEST_CASE("what is left of a name beside zeros tells of it, and so does a neighb
   table.append(texts({std::string(99, 'x')}))
       .append(around_zeros(texts({"a text", kernel(1)}), texts({"another text"})));
   CHECK(said(program(table.bytes()), {kernel(1), lost}) == "");
+  test::ByteWriter literal;  // that begins as a kernel's name does
+  literal.append(texts({std::string(99, 'x')}))
+      .append(around_zeros(texts({"use " + lost.substr(0, 9)}), texts({"another text"})));
+  CHECK(said(program(literal.bytes()), {kernel(1), lost}) == "");
 }
 
 TEST_CASE("names that end where zeros begin tell of lost ones between them") {
